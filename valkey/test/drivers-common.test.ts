@@ -25,7 +25,7 @@ describe('what drivers have in common', () => {
     const watching = new Watched(
       new Connections({
         cluster: false,
-        delay,
+        strategy: delay,
         locate: async () => () => ({
           name: '',
           open(events) {

@@ -1,38 +1,16 @@
 /**
- * What all drivers have in common: how connections are opened, watched and replaced, how calls are sent, and how
- * channels are subscribed. A client library is needed only to open a connection, so all libraries behave the same.
- *
- * A connection is opened once, becomes ready once and is lost once. It never connects again: a new one replaces it, and
- * the driver decides when. Nothing is sent twice, but for a script that the server does not know, which it has not run.
+ * What all drivers have in common: which connections there are, how they are opened and replaced, and how channels are
+ * subscribed. A client library is needed only to open a connection, so all libraries behave the same.
  *
  * A place is a server, or in a cluster the node that has a slot. The driver has two connections to each place: one for
  * commands and one for messages, and a third for `WAIT` when it is needed. In a cluster it asks anew where the slots are
  * after each loss, and it takes a redirection or a moved subscription for a loss.
+ *
+ *     down --> up          up: all connections stand, and all channels are subscribed; `#repair` sees to it
+ *       ^------+           closed: neither any more
  */
 import type { Driver, Script, StopListening } from './driver.js';
-
-/** One connection, made by a client library. */
-export interface Connection {
-  /**
-   * Sends a command. Rejects when it cannot, or when the connection is lost before the answer has come. key: for a client
-   * that speaks to all nodes of a cluster, of which node a command is meant that does not tell by its own keys.
-   */
-  send(command: string, args: readonly string[], key?: string): Promise<unknown>;
-  /** Resolves when the server has confirmed it. */
-  subscribe(channel: string): Promise<unknown>;
-  unsubscribe(channel: string): Promise<unknown>;
-  keepAlive(alive: boolean): void;
-  /** Closes it at once. It tells nothing afterwards. */
-  close(): void;
-}
-
-/** What a connection tells. */
-export interface Events {
-  ready(): void;
-  /** It is over. Called once, also when it could not be opened. */
-  lost(error: Error): void;
-  message(channel: string, text: string): void;
-}
+import { asError, type Connection, ELSEWHERE, type Events, impatient, Link } from './link.js';
 
 /** A server, or a node of a cluster. */
 export interface Place {
@@ -46,256 +24,28 @@ export interface Library {
   readonly cluster: boolean;
   /** Finds out which places have these slots. A single server has all of them. */
   locate(slots: readonly number[], signal: AbortSignal): Promise<(slot: number) => Place | undefined>;
-  /** How long to wait before the attempt of this number, from 1 on. Undefined: no more attempts. */
-  delay(attempt: number, error: Error): number | undefined;
-}
-
-/** How long it may take to open a connection, or to find out about the slots. */
-const PATIENCE = 10_000;
-
-/** Errors of a server that is no longer the one that takes writes for the slot. */
-const ELSEWHERE = /^(MOVED|READONLY) | -READONLY /;
-
-/** Milliseconds before an attempt: random, so that not all programs come at once, and at most a second. */
-export function backOff(attempt: number): number {
-  return Math.min(1000, 25 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2);
-}
-
-export function asError(value: unknown): Error {
-  return value instanceof Error ? value : new Error(`${value}`);
-}
-
-// One connection ------------------------------------------------------------------------------------------------------
-
-interface Call {
-  readonly script: Script;
-  /** Calls of one key keep their order. */
-  readonly key: string;
-  /** After the script or its SHA-1. */
-  readonly rest: readonly string[];
-  /** Whether it was held, or refused and sent again. What was sent behind it may have come before it. */
-  late: boolean;
-  readonly resolve: (reply: unknown) => void;
-  readonly reject: (error: Error) => void;
-}
-
-/** A connection as the driver keeps it. */
-class Link {
-  readonly opened: Promise<void>;
-  readonly channels = new Set<string>();
-  readonly #connection: Connection;
-  readonly #onLoss: (error: Error) => void;
-  /** What is to be rejected when the connection is lost. */
-  readonly #pending = new Set<(error: Error) => void>();
-  /** The calls of scripts that were sent and are not answered. */
-  #flying = 0;
-  /** Calls that the server has not run, since it does not know the script, in the order in which they were sent. */
-  #unknown: Call[] = [];
-  /** Calls that wait until those are sent again. */
-  #held: Call[] = [];
-  #overtaken = false;
-  #over = false;
-  #ready = false;
-  readonly #patience: ReturnType<typeof setTimeout>;
-
-  constructor(place: Place, alive: boolean, heard: Events['message'], onLoss: (error: Error) => void) {
-    this.#onLoss = onLoss;
-    let ready: () => void;
-    this.opened = new Promise((resolve, reject) => {
-      ready = resolve;
-      this.#pending.add(reject);
-    });
-    this.opened.catch(() => undefined);
-    this.#connection = place.open({
-      ready: () => {
-        if (this.#over) return;
-        clearTimeout(this.#patience);
-        this.#ready = true;
-        ready();
-      },
-      lost: (error) => this.drop(error),
-      message: heard,
-    });
-    this.#patience = setTimeout(() => {
-      if (!this.#ready) this.drop(new Error('the server does not answer'));
-    }, PATIENCE);
-    this.keepAlive(alive);
-  }
-
-  get ready(): boolean {
-    return this.#ready && !this.#over;
-  }
-
-  keepAlive(alive: boolean): void {
-    if (this.#over) return;
-    this.#connection.keepAlive(alive);
-    if (alive) this.#patience.ref();
-    else this.#patience.unref();
-  }
-
-  /** Ends it. All that is pending is rejected. */
-  drop(error: Error, tell = true): void {
-    if (this.#over) return;
-    this.#over = true;
-    clearTimeout(this.#patience);
-    this.#connection.close();
-    if (tell) this.#onLoss(error);
-    for (const reject of this.#pending) reject(error);
-    for (const call of [...this.#unknown, ...this.#held]) call.reject(error);
-    this.#pending.clear();
-    this.#unknown = [];
-    this.#held = [];
-  }
-
-  async subscribe(channel: string): Promise<void> {
-    const late = setTimeout(() => this.drop(new Error('the server does not answer')), PATIENCE);
-    late.unref();
-    try {
-      await this.#settled(this.#connection.subscribe(channel));
-      this.channels.add(channel);
-    } catch (error) {
-      if (ELSEWHERE.test(asError(error).message)) this.drop(asError(error));
-      throw error;
-    } finally {
-      clearTimeout(late);
-    }
-  }
-
-  async unsubscribe(channel: string): Promise<void> {
-    if (!this.channels.delete(channel)) return;
-    await this.#settled(this.#connection.unsubscribe(channel));
-  }
-
-  send(command: string, args: readonly string[], key: string): Promise<unknown> {
-    return this.#settled(this.#connection.send(command, args, key));
-  }
-
   /**
-   * Runs a script. The server may forget scripts at any time. A call that it refuses for that has done nothing, and is
-   * sent again with the text. No later call may run before it does: so new calls are held until all that were sent are
-   * answered. If one of these was run nevertheless, because somebody else has brought the script meanwhile, the order
-   * is broken, and the connection ends as if the refused calls had been lost with it. Calls of other keys may be run: the
-   * connection may lead to several servers.
+   * How long to wait before an attempt: milliseconds, or what returns them for the number of the attempt, from 1 on. For
+   * anything else there are no more attempts. Undefined and null: at most a second.
    */
-  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const [key = ''] = keys;
-      this.#start({ script, key, rest: [`${keys.length}`, ...keys, ...args], late: false, resolve, reject });
-    });
-  }
-
-  /** Runs a script, and tells besides whether the call was late. */
-  runAndTell(
-    script: Script,
-    keys: readonly string[],
-    args: readonly string[],
-  ): Promise<{ reply: unknown; late: boolean }> {
-    return new Promise((resolve, reject) => {
-      const call: Call = {
-        script,
-        key: keys[0] ?? '',
-        rest: [`${keys.length}`, ...keys, ...args],
-        late: false,
-        resolve: (reply) => resolve({ reply, late: call.late }),
-        reject,
-      };
-      this.#start(call);
-    });
-  }
-
-  #start(call: Call): void {
-    if (this.#unknown.length > 0 && !this.#over) {
-      call.late = true;
-      this.#held.push(call);
-    } else {
-      this.#send(call, false);
-    }
-  }
-
-  #send(call: Call, text: boolean): void {
-    if (this.#over) {
-      call.reject(new Error('the connection is closed'));
-      return;
-    }
-    this.#flying++;
-    const fail = (error: Error): void => {
-      if (!this.#over && !text && error.message.startsWith('NOSCRIPT')) {
-        this.#answered(call, true);
-        return;
-      }
-      this.#answered(call, false);
-      call.reject(error);
-      if (ELSEWHERE.test(error.message)) this.drop(error);
-    };
-    this.#pending.add(fail);
-    const { script, rest } = call;
-    const sent = text
-      ? this.#connection.send('EVAL', [script.text, ...rest])
-      : this.#connection.send('EVALSHA', [script.sha, ...rest]);
-    sent.then(
-      (reply) => {
-        // Otherwise the connection was lost before.
-        if (!this.#pending.delete(fail)) return;
-        this.#answered(call, false);
-        call.resolve(reply);
-      },
-      (error) => {
-        if (this.#pending.delete(fail)) fail(asError(error));
-      },
-    );
-  }
-
-  #answered(call: Call, unknown: boolean): void {
-    this.#flying--;
-    if (unknown) {
-      call.late = true;
-      this.#unknown.push(call);
-    } else if (this.#unknown.some(({ key }) => key === call.key)) this.#overtaken = true;
-    if (this.#flying > 0 || this.#unknown.length === 0 || this.#over) return;
-    if (this.#overtaken) {
-      this.drop(new Error('the server has forgotten the script, and has run a later call first'));
-      return;
-    }
-    const calls = [...this.#unknown, ...this.#held];
-    this.#unknown = [];
-    this.#held = [];
-    for (const [i, call] of calls.entries()) this.#send(call, i === 0);
-  }
-
-  /** The promise, rejected also when the connection is lost. */
-  #settled<T>(promise: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      if (this.#over) reject(new Error('the connection is closed'));
-      this.#pending.add(reject);
-      promise.then(
-        (value) => {
-          this.#pending.delete(reject);
-          resolve(value);
-        },
-        (error) => {
-          this.#pending.delete(reject);
-          reject(asError(error));
-        },
-      );
-    });
-  }
+  readonly strategy: unknown;
 }
 
-/** The connections to one place. */
-interface Node {
-  readonly place: Place;
-  commands: Link | undefined;
-  messages: Link | undefined;
-  waits: Link | undefined;
+/** Milliseconds before an attempt: random, so that not all programs come at once. */
+function backOff(attempt: number): number {
+  return Math.min(1000, 25 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2);
 }
 
 const ROLES = ['commands', 'messages', 'waits'] as const;
 
-// The driver ----------------------------------------------------------------------------------------------------------
+type Role = (typeof ROLES)[number];
+
+/** A place and the connections to it. */
+type Node = { readonly place: Place } & { [R in Role]?: Link | undefined };
 
 interface Channel {
   readonly slot: number;
-  readonly listeners: Set<(message: string) => void>;
+  readonly heard: (message: string) => void;
 }
 
 /** A driver on the connections of a library. */
@@ -306,8 +56,8 @@ export class Connections implements Driver {
   /** The slots that are in use, and the node of each, once it is known. */
   readonly #slots = new Map<number, Node | undefined>();
   readonly #channels = new Map<string, Channel>();
-  /** Wait for the node of a slot that is used for the first time. */
-  #newcomers: { slot: number; go: (node: Node) => void; fail: (error: Error) => void }[] = [];
+  /** Wait for the node of a slot that is used for the first time. Without a node they are rejected. */
+  readonly #newcomers: { slot: number; go: (node: Node | undefined) => void }[] = [];
   #events: Parameters<Driver['watch']>[0] | undefined;
   #alive = true;
   #closed = false;
@@ -318,7 +68,7 @@ export class Connections implements Driver {
   #attempt = 0;
   #error = new Error('not yet connected');
   #asking: AbortController | undefined;
-  #pausing: { timer: ReturnType<typeof setTimeout>; end: () => void } | undefined;
+  #pausing: ReturnType<typeof setTimeout> | undefined;
 
   constructor(library: Library) {
     this.#library = library;
@@ -332,47 +82,43 @@ export class Connections implements Driver {
   }
 
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    const key = keys[0] ?? '';
+    const [key = ''] = keys;
     const link = this.#slots.get(this.#slotOf(key))?.commands;
     if (link?.ready) return link.run(script, keys, args);
-    return this.#at(key, (node) => linkOf(node, 'commands').run(script, keys, args));
+    return this.#at(key, 'commands', (link) => link.run(script, keys, args));
   }
 
-  async confirm(
+  confirm(
     script: Script,
     keys: readonly string[],
     args: readonly string[],
     replicas: number,
     timeout: number,
   ): Promise<number> {
-    const key = keys[0] ?? '';
-    return this.#at(key, async (node) => {
-      linkOf(node, 'commands');
+    const [key = ''] = keys;
+    return this.#at(key, 'commands', async (_, node) => {
       const link = node.waits ?? this.#open(node, 'waits');
       await link.opened;
+      const { resent } = link;
       const wait = () => link.send('WAIT', [`${replicas}`, `${timeout}`], key);
-      const [{ late }, count] = await Promise.all([link.runAndTell(script, keys, args), wait()]);
-      return Number(late ? await wait() : count);
+      const [, count] = await Promise.all([link.run(script, keys, args), wait()]);
+      // The call may have been sent again, behind WAIT.
+      return Number(link.resent === resent ? count : await wait());
     });
   }
 
   async listen(channel: string, heard: (message: string) => void): Promise<StopListening> {
     const slot = this.#slotOf(channel);
-    const entry: Channel = this.#channels.get(channel) ?? { slot, listeners: new Set() };
-    // A function of its own, so that the same one may listen twice.
-    const listener = (message: string) => heard(message);
     const stop = async () => {
-      if (!entry.listeners.delete(listener) || entry.listeners.size > 0) return;
       this.#channels.delete(channel);
       await this.#slots
         .get(slot)
         ?.messages?.unsubscribe(channel)
-        .catch(() => undefined);
+        .catch(() => {});
     };
-    this.#channels.set(channel, entry);
-    entry.listeners.add(listener);
+    this.#channels.set(channel, { slot, heard });
     try {
-      await this.#at(channel, (node) => linkOf(node, 'messages').subscribe(channel));
+      await this.#at(channel, 'messages', (link) => link.subscribe(channel));
     } catch (error) {
       await stop();
       throw error;
@@ -382,11 +128,11 @@ export class Connections implements Driver {
 
   async info(key: string, section: string): Promise<Map<string, string> | undefined> {
     try {
-      const text = await this.#at(key, (node) => linkOf(node, 'commands').send('INFO', [section], key));
+      const text = await this.#at(key, 'commands', (link) => link.send('INFO', [section], key));
       const fields = `${text}`.matchAll(/^([^#:\r\n]+):([^\r\n]*)/gm);
       return new Map(Array.from(fields, ([, name, value]) => [name as string, value as string]));
     } catch (error) {
-      if (asError(error).message.startsWith('NOPERM')) return undefined;
+      if ((error as Error).message.startsWith('NOPERM')) return undefined;
       throw error;
     }
   }
@@ -394,8 +140,8 @@ export class Connections implements Driver {
   keepAlive(alive: boolean): void {
     this.#alive = alive;
     for (const link of this.#links()) link.keepAlive(alive);
-    if (alive) this.#pausing?.timer.ref();
-    else this.#pausing?.timer.unref();
+    if (alive) this.#pausing?.ref();
+    else this.#pausing?.unref();
   }
 
   reset(error = new Error('the connection was reset')): void {
@@ -405,62 +151,53 @@ export class Connections implements Driver {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#up = false;
     this.#error = new Error('the driver is closed');
-    for (const node of this.#nodes.values()) closeNode(node, this.#error);
+    this.reset(this.#error);
     this.#refuseNewcomers();
-    this.#pausing?.end();
+    clearTimeout(this.#pausing);
     this.#asking?.abort();
   }
 
-  /** Does something with the node that has the key, and rejects while it cannot be reached. Never throws. */
-  #at<T>(key: string, act: (node: Node) => Promise<T>): Promise<T> {
+  /** Does something with a connection to the node that has the key, and rejects while it does not stand. Never throws. */
+  #at<T>(key: string, role: Role, act: (link: Link, node: Node) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const go = (node: Node) => {
-        try {
-          resolve(act(node));
-        } catch {
-          reject(this.#disconnected());
-        }
+      const go = (node: Node | undefined) => {
+        const link = node?.[role];
+        if (link?.ready) resolve(act(link, node as Node));
+        else reject(new Error(`not connected: ${this.#error.message}`, { cause: this.#error }));
       };
       const slot = this.#slotOf(key);
       const node = this.#slots.get(slot);
-      if (node) go(node);
-      else if (!this.cluster || this.#closed || !this.#events) reject(this.#disconnected());
+      if (node || !this.cluster || this.#closed || !this.#events) go(node);
       else {
         // The slot is used for the first time. The order of what is done with it stays.
-        this.#newcomers.push({ slot, go, fail: reject });
+        this.#newcomers.push({ slot, go });
         this.#slots.set(slot, undefined);
         this.#repair();
       }
     });
   }
 
-  #disconnected(): Error {
-    return new Error(`not connected: ${this.#error.message}`, { cause: this.#error });
+  #refuseNewcomers(): void {
+    for (const { go } of this.#newcomers.splice(0)) go(undefined);
   }
 
   #slotOf(key: string): number {
     return this.cluster ? slotOf(key) : 0;
   }
 
-  *#links(): Generator<Link> {
-    for (const node of this.#nodes.values()) {
-      for (const role of ROLES) {
-        const link = node[role];
-        if (link) yield link;
-      }
-    }
+  #links(): Link[] {
+    return [...this.#nodes.values()].flatMap(linksOf);
   }
 
-  #open(node: Node, role: (typeof ROLES)[number]): Link {
-    const heard = (channel: string, text: string) => {
-      for (const listener of this.#channels.get(channel)?.listeners ?? []) listener(text);
-    };
-    const link: Link = new Link(node.place, this.#alive, heard, (error) => {
-      if (node[role] === link) node[role] = undefined;
-      if (ELSEWHERE.test(error.message)) for (const other of ROLES) node[other]?.drop(error);
-      if (role !== 'waits') this.#lost(error);
+  /** Opens a connection that a node lacks. */
+  #open(node: Node, role: Role): Link {
+    const heard = (channel: string, text: string) => this.#channels.get(channel)?.heard(text);
+    const link: Link = new Link(node.place.open, this.#alive, heard, (error) => {
+      node[role] = undefined;
+      if (ELSEWHERE.test(error.message)) for (const other of linksOf(node)) other.drop(error);
+      // Without its slots a node is none of the driver's any more.
+      if (role !== 'waits' && this.#nodes.get(node.place.name) === node) this.#lost(error);
     });
     node[role] = link;
     return link;
@@ -481,151 +218,106 @@ export class Connections implements Driver {
   async #repair(): Promise<void> {
     if (this.#repairing) return;
     this.#repairing = true;
-    while (!this.#closed) {
+    do {
       if (this.#attempt > 0) {
         const delay = this.#delay();
         // The user's strategy wants no more attempts.
-        if (delay === undefined) return this.#refuseNewcomers();
-        await this.#pause(delay);
-        if (this.#closed) return;
+        if (typeof delay !== 'number') return this.#refuseNewcomers();
+        await new Promise<void>((resolve) => {
+          this.#pausing = setTimeout(resolve, delay);
+          if (!this.#alive) this.#pausing.unref();
+        });
       }
       try {
         await this.#assemble();
+        // Lost again meanwhile, or something has been added.
+        if (!this.#up && !this.#isWhole()) this.#attempt++;
       } catch (error) {
         if (this.#closed) return;
         this.#attempt++;
         this.#error = asError(error);
         this.#refuseNewcomers();
         this.#events?.down(this.#error);
-        continue;
       }
       if (this.#closed) return;
-      if (!this.#whole()) {
-        // Lost again meanwhile, or something has been added.
-        if (!this.#up) this.#attempt++;
-        continue;
-      }
-      break;
-    }
-    if (this.#closed) return;
+    } while (!this.#isWhole());
     this.#attempt = 0;
     this.#repairing = false;
-    const newcomers = this.#newcomers;
-    this.#newcomers = [];
-    for (const { slot, go } of newcomers) go(this.#slots.get(slot) as Node);
+    for (const { slot, go } of this.#newcomers.splice(0)) go(this.#slots.get(slot));
     if (this.#up) return;
     this.#up = true;
     this.#events?.up();
   }
 
-  #delay(): number | undefined {
+  #delay(): unknown {
+    const { strategy } = this.#library;
     try {
-      return this.#library.delay(this.#attempt, this.#error);
+      if (typeof strategy === 'function') return strategy(this.#attempt, this.#error);
     } catch {
-      // The strategy of the user has thrown.
       return backOff(this.#attempt);
     }
+    return strategy ?? backOff(this.#attempt);
   }
 
   async #assemble(): Promise<void> {
     const slots = [...this.#slots.keys()];
     const find = await this.#locate(slots);
     if (this.#closed) return;
-    const used = new Set<Node>();
-    for (const slot of slots) {
+    const used = new Map<string, Node>();
+    const nodes = slots.map((slot) => {
       const place = find(slot);
       if (!place) throw new Error(`CLUSTERDOWN No node has the slot ${slot}`);
-      let node = this.#nodes.get(place.name);
-      if (!node) {
-        node = { place, commands: undefined, messages: undefined, waits: undefined };
-        this.#nodes.set(place.name, node);
-      }
-      used.add(node);
-    }
+      const node = used.get(place.name) ?? this.#nodes.get(place.name) ?? { place };
+      used.set(place.name, node);
+      return node;
+    });
     for (const [name, node] of this.#nodes) {
-      if (used.has(node)) continue;
+      if (used.has(name)) continue;
       this.#nodes.delete(name);
-      closeNode(node, new Error('the slot has moved to another node'));
+      for (const link of linksOf(node)) link.drop(new Error('the slot has moved to another node'));
     }
-    const opened: Promise<void>[] = [];
-    for (const node of used) {
-      opened.push((node.commands ?? this.#open(node, 'commands')).opened);
-      opened.push((node.messages ?? this.#open(node, 'messages')).opened);
-    }
-    await Promise.all(opened);
-    for (const slot of slots) this.#slots.set(slot, this.#nodes.get((find(slot) as Place).name));
-    const subscribed: Promise<void>[] = [];
-    for (const [channel, { slot }] of this.#channels) {
-      const link = this.#slots.get(slot)?.messages;
-      if (link && !link.channels.has(channel)) subscribed.push(link.subscribe(channel));
-    }
+    const opening = [...used].flatMap(([name, node]) => {
+      this.#nodes.set(name, node);
+      return [node.commands ?? this.#open(node, 'commands'), node.messages ?? this.#open(node, 'messages')];
+    });
+    await Promise.all(opening.map((link) => link.opened));
+    for (const [i, slot] of slots.entries()) this.#slots.set(slot, nodes[i]);
     try {
-      await Promise.all(subscribed);
+      await Promise.all([...this.#unsubscribed()].map(([channel, link]) => link?.subscribe(channel)));
     } catch (error) {
       // A cluster may refuse it because the slot has moved. So that connection is of no use, and another is tried.
-      for (const node of used) node.messages?.drop(asError(error));
+      for (const node of nodes) node.messages?.drop(asError(error));
       throw error;
     }
   }
 
-  #whole(): boolean {
-    for (const node of this.#slots.values()) if (!node?.commands?.ready || !node.messages?.ready) return false;
+  /** The channels that are not subscribed, and the connection of each. */
+  *#unsubscribed(): Generator<[string, Link | undefined]> {
     for (const [channel, { slot }] of this.#channels) {
-      if (!this.#slots.get(slot)?.messages?.channels.has(channel)) return false;
+      const link = this.#slots.get(slot)?.messages;
+      if (!link?.channels.has(channel)) yield [channel, link];
     }
-    return true;
   }
 
-  #refuseNewcomers(): void {
-    const newcomers = this.#newcomers;
-    this.#newcomers = [];
-    for (const { fail } of newcomers) fail(this.#disconnected());
-  }
-
-  #pause(delay: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        this.#pausing = undefined;
-        resolve();
-      };
-      const timer = setTimeout(end, delay);
-      if (!this.#alive) timer.unref();
-      this.#pausing = { timer, end };
-    });
+  #isWhole(): boolean {
+    for (const node of this.#slots.values()) if (!node?.commands?.ready || !node.messages?.ready) return false;
+    return this.#unsubscribed().next().done === true;
   }
 
   /** Asks where the slots are. The question ends with the driver, and where there is no answer. */
-  async #locate(slots: readonly number[]): Promise<(slot: number) => Place | undefined> {
+  #locate(slots: readonly number[]): Promise<(slot: number) => Place | undefined> {
     const asking = new AbortController();
     this.#asking = asking;
-    const timer = setTimeout(() => asking.abort(), PATIENCE);
-    if (!this.#alive) timer.unref();
     const aborted = new Promise<never>((_, reject) => {
       asking.signal.onabort = () => reject(new Error('the server does not answer'));
     });
-    try {
-      return await Promise.race([this.#library.locate(slots, asking.signal), aborted]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return impatient(Promise.race([this.#library.locate(slots, asking.signal), aborted]), () => asking.abort());
   }
 }
 
-function linkOf(node: Node, role: 'commands' | 'messages'): Link {
-  const link = node[role];
-  if (!link?.ready) throw new Error('not connected');
-  return link;
+function linksOf(node: Node): Link[] {
+  return ROLES.flatMap((role) => node[role] ?? []);
 }
-
-function closeNode(node: Node, error: Error): void {
-  for (const role of ROLES) {
-    node[role]?.drop(error, false);
-    node[role] = undefined;
-  }
-}
-
-// Slots ---------------------------------------------------------------------------------------------------------------
 
 /** The slot of a key in a cluster: the CRC-16 (XMODEM) of its hash tag, if it has one, else of the whole. */
 export function slotOf(key: string): number {

@@ -10,8 +10,9 @@
  *   so is replaced. Nobody hears that messages were lost; the session finds out by their numbers at its next beat.
  * - In a cluster one client speaks to all nodes, and follows slots that move. So all slots are of one place.
  */
-import { asError, backOff, type Connection, Connections, type Events, type Library } from './connections.js';
+import { Connections } from './connections.js';
 import type { Driver } from './driver.js';
+import { asError, type Connection, type Events } from './link.js';
 
 /** A client of Valkey GLIDE: `GlideClient` or `GlideClusterClient`. */
 export interface GlideClient {
@@ -50,36 +51,20 @@ const SUBSCRIBING = 10_000;
 /** Gives a driver for a client. The client itself is neither used nor closed. */
 export function glide(client: GlideClient): Driver {
   const given = client as unknown as Client;
-  const library: Library = {
-    cluster: typeof given.ssubscribe === 'function',
-    locate: async () => () => ({ name: '', open: (events) => open(given, events) }),
-    delay: (attempt) => backOff(attempt),
-  };
-  return new Connections(library);
+  const cluster = typeof given.ssubscribe === 'function';
+  const place = { name: '', open: (events: Events) => open(given, events, cluster) };
+  return new Connections({ cluster, locate: async () => () => place, strategy: undefined });
 }
 
-function open(given: Client, events: Events): Connection {
+function open(given: Client, events: Events, sharded: boolean): Connection {
   const Class = given.constructor as unknown as Class;
-  let alive = true;
   let over = false;
   let client: Client | undefined;
   /** The call that was sent last. */
   let last: Promise<unknown> = Promise.resolve();
-  const sharded = typeof given.ssubscribe === 'function';
-
-  const keepAlive = () => (alive ? client?.socket?.ref() : client?.socket?.unref());
-  const close = () => {
-    over = true;
-    client?.close();
-  };
-  const lost = (error: unknown) => {
-    if (over) return;
-    close();
-    events.lost(plain(error));
-  };
-  const heard = ({ channel, message }: { channel: unknown; message: unknown }) => {
-    if (!over) events.message(`${channel}`, `${message}`);
-  };
+  const lost = (error: unknown) => events.lost(plain(error));
+  const heard = ({ channel, message }: { channel: unknown; message: unknown }) =>
+    events.message(`${channel}`, `${message}`);
   const configuration = {
     ...given.config,
     requestTimeout: PATIENCE,
@@ -96,7 +81,7 @@ function open(given: Client, events: Events): Connection {
   Class.createClient(configuration).then((made) => {
     client = made;
     if (over) return made.close();
-    keepAlive();
+    events.connected();
     events.ready();
   }, lost);
 
@@ -126,11 +111,11 @@ function open(given: Client, events: Events): Connection {
       const channels = new Set([channel]);
       await (sharded ? client?.sunsubscribe?.(channels, SUBSCRIBING) : client?.unsubscribe(channels, SUBSCRIBING));
     },
-    keepAlive(value) {
-      alive = value;
-      keepAlive();
+    keepAlive: (alive) => (alive ? client?.socket?.ref() : client?.socket?.unref()),
+    close() {
+      over = true;
+      client?.close();
     },
-    close,
   };
 }
 

@@ -5,16 +5,9 @@
  * reconnects takes place: nothing is resent, queued or subscribed by it. In a cluster too these are plain connections to
  * the nodes. A duplicate of the user's cluster client is only asked which node has which slot.
  */
-import {
-  asError,
-  backOff,
-  type Connection,
-  Connections,
-  type Events,
-  type Library,
-  type Place,
-} from './connections.js';
+import { Connections, type Library, type Place } from './connections.js';
 import type { Driver } from './driver.js';
+import { asError, type Connection, type Events } from './link.js';
 
 /** A client of ioredis or iovalkey: `Redis` or `Cluster`. */
 export interface IoredisClient {
@@ -85,8 +78,8 @@ function ofServer(client: Single): Library {
   const { retryStrategy } = client.options;
   // The default of ioredis waits for longer and longer, up to 5 seconds. It does not say that the user wants that.
   const standard = (client.constructor as { defaultOptions?: { retryStrategy?: unknown } }).defaultOptions;
-  const own = retryStrategy === standard?.retryStrategy ? undefined : retryStrategy;
-  return { cluster: false, locate: async () => () => place, delay: (attempt) => delayBy(own, attempt) };
+  const isOwn = retryStrategy !== standard?.retryStrategy;
+  return { cluster: false, locate: async () => () => place, strategy: isOwn ? strategyOf(retryStrategy) : undefined };
 }
 
 function ofCluster(client: Cluster): Library {
@@ -126,49 +119,34 @@ function ofCluster(client: Cluster): Library {
     }
   }
 
-  return { cluster: true, locate, delay: (attempt) => delayBy(client.options.clusterRetryStrategy, attempt) };
+  return { cluster: true, locate, strategy: strategyOf(client.options.clusterRetryStrategy) };
 }
 
-function delayBy(strategy: unknown, attempt: number): number | undefined {
-  if (typeof strategy !== 'function') return backOff(attempt);
-  const delay = strategy(attempt);
-  return typeof delay === 'number' ? delay : undefined;
+/** ioredis takes nothing but a function for a strategy. */
+function strategyOf(option: unknown): unknown {
+  return typeof option === 'function' ? option : undefined;
 }
 
 function open(client: Single, events: Events, sharded: boolean): Connection {
-  let alive = true;
-  let over = false;
-  const keepAlive = () => (alive ? client.stream?.ref?.() : client.stream?.unref?.());
-  const close = () => {
-    over = true;
-    client.disconnect();
-    client.stream?.destroy();
-  };
-  const lost = (error: Error) => {
-    if (over) return;
-    close();
-    events.lost(error);
-  };
-  const closed = () => lost(new Error('the connection is closed'));
-  client.on('connect', keepAlive);
-  client.on('ready', () => !over && events.ready());
+  const closed = () => events.lost(new Error('the connection is closed'));
+  client.on('connect', events.connected);
+  client.on('ready', events.ready);
   // An error event is never fatal here, also after the end. ioredis 5 takes the notice that a subscription has moved
   // for an error; 6 has an event for it.
-  client.on('error', lost);
-  client.on('moved', () => lost(new Error('MOVED A subscription has moved')));
+  client.on('error', events.lost);
+  client.on('moved', () => events.lost(new Error('MOVED A subscription has moved')));
   client.on('close', closed);
   client.on('end', closed);
-  const message = (channel: string, text: string) => !over && events.message(channel, text);
-  client.on(sharded ? 'smessage' : 'message', message);
-  client.connect().catch(lost);
+  client.on(sharded ? 'smessage' : 'message', events.message);
+  client.connect().catch(events.lost);
   return {
     send: (command, args) => client.call(command, args),
     subscribe: (channel) => (sharded ? client.ssubscribe(channel) : client.subscribe(channel)),
     unsubscribe: (channel) => (sharded ? client.sunsubscribe(channel) : client.unsubscribe(channel)),
-    keepAlive(value) {
-      alive = value;
-      keepAlive();
+    keepAlive: (alive) => (alive ? client.stream?.ref?.() : client.stream?.unref?.()),
+    close() {
+      client.disconnect();
+      client.stream?.destroy();
     },
-    close,
   };
 }

@@ -4,16 +4,9 @@
  * Each connection is a duplicate of the user's client that connects once, also in a cluster. A duplicate of the user's
  * cluster client is only asked which node has which slot.
  */
-import {
-  asError,
-  backOff,
-  type Connection,
-  Connections,
-  type Events,
-  type Library,
-  type Place,
-} from './connections.js';
+import { Connections, type Library, type Place } from './connections.js';
 import type { Driver } from './driver.js';
+import type { Connection, Events } from './link.js';
 
 /** A client of node-redis: of `createClient` or `createCluster`. */
 export interface NodeRedisClient {
@@ -98,11 +91,7 @@ function optionsFor(socket: SocketOptions | undefined): object {
 function ofServer(client: Single): Library {
   const socket = client.options?.socket;
   const place: Place = { name: '', open: (events) => open(client.duplicate(optionsFor(socket)), events, false) };
-  return {
-    cluster: false,
-    locate: async () => () => place,
-    delay: (attempt, error) => delayBy(socket?.reconnectStrategy, attempt, error),
-  };
+  return { cluster: false, locate: async () => () => place, strategy: socket?.reconnectStrategy };
 }
 
 function ofCluster(client: Cluster): Library {
@@ -117,13 +106,7 @@ function ofCluster(client: Cluster): Library {
       defaults: { ...defaults, ...optionsFor(defaults?.socket), disableOfflineQueue: false },
     });
     directory.on('error', () => undefined);
-    const end = () => {
-      try {
-        directory.destroy();
-      } catch {
-        // It is closed.
-      }
-    };
+    const end = () => destroy(directory);
     signal.addEventListener('abort', end);
     try {
       await directory.connect();
@@ -144,54 +127,31 @@ function ofCluster(client: Cluster): Library {
     }
   }
 
-  return {
-    cluster: true,
-    locate,
-    delay: (attempt, error) => delayBy(defaults?.socket?.reconnectStrategy, attempt, error),
-  };
+  return { cluster: true, locate, strategy: defaults?.socket?.reconnectStrategy };
 }
 
-function delayBy(strategy: unknown, attempt: number, error: Error): number | undefined {
-  if (strategy === undefined) return backOff(attempt);
-  const delay = typeof strategy === 'function' ? strategy(attempt, error) : strategy;
-  return typeof delay === 'number' ? delay : undefined;
+function destroy(client: { destroy(): void }): void {
+  try {
+    client.destroy();
+  } catch {
+    // node-redis 5 throws when it is closed already.
+  }
 }
 
 function open(client: Single, events: Events, sharded: boolean): Connection {
-  let alive = true;
-  let over = false;
-  const keepAlive = () => (alive ? client.ref() : client.unref());
-  const close = () => {
-    over = true;
-    try {
-      client.destroy();
-    } catch {
-      // node-redis 5 throws when it is closed already.
-    }
-  };
-  const lost = (error: unknown) => {
-    if (over) return;
-    close();
-    events.lost(asError(error));
-  };
-  // It does not reach the socket while that connects.
-  client.on('connect', keepAlive);
-  client.on('ready', () => !over && events.ready());
-  client.on('error', lost);
-  client.on('end', () => lost(new Error('the connection is closed')));
-  client.on('sharded-channel-moved', () => lost(new Error('MOVED A subscription has moved')));
-  const heard: Listener = (text, channel) => {
-    if (!over) events.message(channel, text);
-  };
-  client.connect().catch(lost);
+  const heard: Listener = (text, channel) => events.message(channel, text);
+  // What it is told before does not reach the socket.
+  client.on('connect', events.connected);
+  client.on('ready', events.ready);
+  client.on('error', events.lost);
+  client.on('end', () => events.lost(new Error('the connection is closed')));
+  client.on('sharded-channel-moved', () => events.lost(new Error('MOVED A subscription has moved')));
+  client.connect().catch(events.lost);
   return {
     send: (command, args) => client.sendCommand([command, ...args]),
     subscribe: (channel) => (sharded ? client.sSubscribe(channel, heard) : client.subscribe(channel, heard)),
     unsubscribe: (channel) => (sharded ? client.sUnsubscribe(channel) : client.unsubscribe(channel)),
-    keepAlive(value) {
-      alive = value;
-      keepAlive();
-    },
-    close,
+    keepAlive: (alive) => (alive ? client.ref() : client.unref()),
+    close: () => destroy(client),
   };
 }

@@ -1,0 +1,216 @@
+/**
+ * One connection as the driver keeps it. It is opened once, becomes ready once and is lost once. It never connects again:
+ * a new one replaces it. Nothing is sent twice, but for a script that the server does not know, which it has not run.
+ *
+ *     opening --> ready --> over          over: all that is pending is rejected, and whoever keeps the link is told
+ *        +---------------->
+ */
+import type { Script } from './driver.js';
+
+/** One connection, made by a client library. */
+export interface Connection {
+  /**
+   * Sends a command. Rejects when it cannot, or when the connection is lost before the answer has come. key: for a client
+   * that speaks to all nodes of a cluster, of which node a command is meant that does not tell by its own keys.
+   */
+  send(command: string, args: readonly string[], key?: string): Promise<unknown>;
+  /** Resolves when the server has confirmed it. */
+  subscribe(channel: string): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+  /** Does nothing while there is no socket. */
+  keepAlive(alive: boolean): void;
+  /** Closes it at once. It may be lost already. */
+  close(): void;
+}
+
+/** What a connection tells. It may go on to tell after its end: nobody listens. */
+export interface Events {
+  /** It has its socket. `keepAlive` is called now. */
+  connected(): void;
+  ready(): void;
+  /** It is over, or could not be opened. `close` is called now. */
+  lost(error: unknown): void;
+  message(channel: string, text: string): void;
+}
+
+/** How long it may take to open a connection, to subscribe, or to find out about the slots of a cluster. */
+const PATIENCE = 10_000;
+
+/** Errors of a server that is no longer the one that takes writes for the slot. */
+export const ELSEWHERE = /^(MOVED|READONLY) | -READONLY /;
+
+export function asError(value: unknown): Error {
+  return value instanceof Error ? value : new Error(`${value}`);
+}
+
+/** The promise. Calls `late` if it takes too long. Sockets keep the process alive meanwhile, if anything does. */
+export function impatient<T>(promise: Promise<T>, late: (error: Error) => void): Promise<T> {
+  const timer = setTimeout(() => late(new Error('the server does not answer')), PATIENCE);
+  timer.unref();
+  return promise.finally(() => clearTimeout(timer));
+}
+
+interface Call {
+  readonly script: Script;
+  /** Calls of one key keep their order. */
+  readonly key: string;
+  /** After the script or its SHA-1. */
+  readonly rest: readonly string[];
+  readonly resolve: (reply: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class Link {
+  readonly opened: Promise<void>;
+  readonly channels = new Set<string>();
+  /** How often calls were sent again that the server has not run. What was sent behind them has come before them. */
+  resent = 0;
+  readonly #connection: Connection;
+  readonly #onLoss: (error: Error) => void;
+  /** What is to be rejected when the connection is lost. */
+  readonly #pending = new Set<(error: Error) => void>();
+  /** The calls of scripts that were sent and are not answered. */
+  #flying = 0;
+  /** Calls that the server has not run, since it does not know the script, in the order in which they were sent. */
+  #unknown: Call[] = [];
+  /** Calls that wait until those are sent again. */
+  #held: Call[] = [];
+  #alive: boolean;
+  #over = false;
+  #ready = false;
+
+  constructor(
+    open: (events: Events) => Connection,
+    alive: boolean,
+    message: Events['message'],
+    onLoss: (error: Error) => void,
+  ) {
+    this.#alive = alive;
+    this.#onLoss = onLoss;
+    let opened: () => void;
+    const opening = new Promise<void>((resolve) => {
+      opened = resolve;
+    });
+    this.#connection = open({
+      connected: () => this.keepAlive(this.#alive),
+      ready: () => {
+        this.#ready = true;
+        opened();
+      },
+      lost: (error) => this.drop(asError(error)),
+      message: (channel, text) => {
+        if (!this.#over) message(channel, text);
+      },
+    });
+    this.opened = impatient(this.#settled(opening), (error) => this.drop(error));
+    this.opened.catch(() => {});
+    this.keepAlive(alive);
+  }
+
+  get ready(): boolean {
+    return this.#ready && !this.#over;
+  }
+
+  keepAlive(alive: boolean): void {
+    this.#alive = alive;
+    if (!this.#over) this.#connection.keepAlive(alive);
+  }
+
+  /** Ends it. All that is pending is rejected. */
+  drop(error: Error): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#connection.close();
+    this.#onLoss(error);
+    for (const reject of this.#pending) reject(error);
+    for (const { reject } of [...this.#unknown, ...this.#held]) reject(error);
+    this.#pending.clear();
+  }
+
+  async subscribe(channel: string): Promise<void> {
+    try {
+      await impatient(this.#settled(this.#connection.subscribe(channel)), (error) => this.drop(error));
+      this.channels.add(channel);
+    } catch (error) {
+      if (ELSEWHERE.test((error as Error).message)) this.drop(error as Error);
+      throw error;
+    }
+  }
+
+  async unsubscribe(channel: string): Promise<void> {
+    if (this.channels.delete(channel)) await this.#settled(this.#connection.unsubscribe(channel));
+  }
+
+  send(command: string, args: readonly string[], key: string): Promise<unknown> {
+    return this.#settled(this.#connection.send(command, args, key));
+  }
+
+  /**
+   * Runs a script. The server may forget scripts at any time. A call that it refuses for that has done nothing, and is
+   * sent again with the text. No later call may run before it does: so new calls are held until all that were sent are
+   * answered. If one of these was run nevertheless, because somebody else has brought the script meanwhile, the order
+   * is broken, and the connection ends as if the refused calls had been lost with it. Calls of other keys may be run: the
+   * connection may lead to several servers.
+   */
+  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const [key = ''] = keys;
+      const call = { script, key, rest: [`${keys.length}`, ...keys, ...args], resolve, reject };
+      if (this.#unknown.length > 0) this.#held.push(call);
+      else this.#send(call, false);
+    });
+  }
+
+  #send(call: Call, text: boolean): void {
+    const { script, rest, resolve, reject } = call;
+    this.#flying++;
+    this.#wait(
+      this.#connection.send(text ? 'EVAL' : 'EVALSHA', [text ? script.text : script.sha, ...rest]),
+      (reply) => {
+        resolve(reply);
+        this.#answered(call);
+      },
+      (error) => {
+        if (!text && error.message.startsWith('NOSCRIPT')) {
+          this.#unknown.push(call);
+          this.#answered();
+        } else {
+          reject(error);
+          this.#answered(call);
+          if (ELSEWHERE.test(error.message)) this.drop(error);
+        }
+      },
+    );
+  }
+
+  /** A call was answered. ran: it, unless the server has refused it for the script's sake. */
+  #answered(ran?: Call): void {
+    this.#flying--;
+    if (this.#over || this.#unknown.length === 0) return;
+    if (this.#unknown.some(({ key }) => key === ran?.key)) {
+      this.drop(new Error('the server has forgotten the script, and has run a later call first'));
+    } else if (this.#flying === 0) {
+      this.resent++;
+      const calls = [...this.#unknown.splice(0), ...this.#held.splice(0)];
+      for (const [i, call] of calls.entries()) this.#send(call, i === 0);
+    }
+  }
+
+  /** Calls one of the two when the promise is settled, and `reject` also when the connection is lost. */
+  #wait<T>(promise: Promise<T>, resolve: (value: T) => void, reject: (error: Error) => void): void {
+    if (this.#over) reject(new Error('the connection is closed'));
+    else this.#pending.add(reject);
+    promise.then(
+      (value) => {
+        if (this.#pending.delete(reject)) resolve(value);
+      },
+      (error) => {
+        if (this.#pending.delete(reject)) reject(asError(error));
+      },
+    );
+  }
+
+  #settled<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => this.#wait(promise, resolve, reject));
+  }
+}
