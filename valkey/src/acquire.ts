@@ -73,7 +73,7 @@ export function acquire(
       const name = `${KINDS[object.settings.kind]} ${JSON.stringify(object.name)}`;
       fail(new TimeoutError(`${wanted}${name} not available within ${timeout} ms`));
     };
-    const request = session.ask(object, permits, timeout > 0, Guard, {
+    const request = session.requests.ask(object, permits, timeout > 0, Guard, {
       granted(guard) {
         stop();
         resolve(guard);
@@ -83,7 +83,7 @@ export function acquire(
     if (request.state === 'over') return;
     if (signal) {
       unlisten = whenAborted(signal, () => {
-        session.giveUp(request, false);
+        session.requests.giveUp(request, false);
         fail(aborted(signal));
       });
     }
@@ -91,11 +91,11 @@ export function acquire(
     timer = clock.after(
       timeout,
       () => {
-        if (!session.giveUp(request, true)) return expired();
+        if (!session.requests.giveUp(request, true)) return expired();
         timer = clock.after(
           GRACE,
           () => {
-            session.giveUp(request, false);
+            session.requests.giveUp(request, false);
             expired();
           },
           true,

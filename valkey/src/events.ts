@@ -13,7 +13,6 @@ export interface SpaceEvents {
   error: [error: unknown];
 }
 
-/** @internal */
 export class Listeners {
   readonly #of: Record<keyof SpaceEvents, Set<unknown>> = {
     lost: new Set(),

@@ -133,7 +133,7 @@ export abstract class Handle {
     const { broken } = this.object;
     if (broken instanceof DisposedError) return;
     if (broken) throw broken; // the object of this name is another's
-    await this.session.dispose(this.object);
+    await this.session.requests.dispose(this.object);
   }
 
   /**

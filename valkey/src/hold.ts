@@ -6,7 +6,7 @@
 import { bad, LeaseLostError } from './errors.js';
 import type { Request } from './request.js';
 
-/** @internal The session, as a guard needs it. */
+/** The session, as a guard needs it. */
 export interface Keeper {
   /** The session's number. */
   readonly sid: string;
@@ -16,7 +16,7 @@ export interface Keeper {
   giveBack(held: Held, permits: number): Promise<void>;
 }
 
-/** @internal The class of guard that a request asks for. */
+/** The class of guard that a request asks for. */
 export type Guard<G extends Held = Held> = new (
   keeper: Keeper,
   base: Request,

@@ -38,7 +38,7 @@ export interface SpaceOptions {
   readonly clock?: Clock;
 }
 
-/** @internal The options with their defaults. */
+/** The options with their defaults. */
 export interface Checked extends Required<Omit<SpaceOptions, 'durability' | 'heartbeat'>> {
   readonly durability: Durability | undefined;
   readonly heartbeat: URL | string | undefined;
@@ -46,7 +46,6 @@ export interface Checked extends Required<Omit<SpaceOptions, 'durability' | 'hea
 
 const OPTIONS = ['space', 'lease', 'partitions', 'turn', 'label', 'connectTimeout', 'durability', 'heartbeat'];
 
-/** @internal */
 export function checkSpaceOptions(options: SpaceOptions): Checked {
   const what = 'Space.connect';
   checkOptions(what, options, 'clock' in Object(options) ? [...OPTIONS, 'clock'] : OPTIONS);

@@ -1,6 +1,6 @@
 /**
  * A request of this process for permits of an object, from the moment that somebody wants them until the server has
- * them back. The session finds it by its number, `rid`; numbers count up in the process and are never used twice.
+ * them back. requests.ts finds it by its number, `rid`; numbers count up in the process and are never used twice.
  *
  *     asked -> waiting -> held -> returning -> over        asked, waiting: `A` is sent; nothing, or Q, was answered
  *        \        |  \      |                              held: the permits are this process's; `guard` says whose
@@ -20,6 +20,9 @@ export interface Caller {
   granted(guard: Held): void;
   failed(error: unknown): void;
 }
+
+/** A number as the script takes it. */
+export const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
 
 export class Request {
   readonly object: SharedObject;
@@ -57,10 +60,21 @@ export class Request {
 
   constructor(object: SharedObject, number: number, permits: number, queues: boolean, Guard: Guard, caller: Caller) {
     this.object = object;
-    this.rid = number.toString(16).padStart(10, '0');
+    this.rid = hex(number, 10);
     this.permits = permits;
     this.queues = queues;
     this.Guard = Guard;
     this.caller = caller;
+  }
+
+  /** Takes its operation out of the batch. Returns whether it was in it. */
+  withdraw(): boolean {
+    if (this.unsent) this.unsent.withdrawn = true;
+    return this.unsent !== undefined;
+  }
+
+  /** Tells those who wait for the server to have what was given back. */
+  settle(): void {
+    for (const resolve of this.settled.splice(0)) resolve();
   }
 }

@@ -21,7 +21,8 @@ import { type Checked, checkSpaceOptions, type SpaceOptions } from './options.js
 import { RwLock } from './rw-lock.js';
 import { Semaphore } from './semaphore.js';
 import { refusal } from './server-error.js';
-import { beat, Session, type Surroundings } from './session.js';
+import { beat, Session } from './session.js';
+import type { Surroundings } from './surroundings.js';
 
 /** The state of a space on the server. */
 export interface SpaceState {
@@ -208,7 +209,7 @@ export class Space implements AsyncDisposable {
   ): Promise<H> {
     if (this.#closed) throw new DisposedError('the space has been closed');
     const session = this.#session(fnv1a(name) % this.#options.partitions);
-    return new Handle(session, await session.open(name, settings));
+    return new Handle(session, await session.requests.open(name, settings));
   }
 
   /**

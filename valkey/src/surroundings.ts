@@ -1,0 +1,17 @@
+/** What all sessions of a space share. */
+import type { Driver } from './drivers/driver.js';
+import type { SpaceEvents } from './events.js';
+import type { Heartbeat } from './heartbeat.js';
+import type { Checked } from './options.js';
+
+export interface Surroundings extends Omit<Checked, 'heartbeat'> {
+  readonly driver: Driver;
+  /** Beats from another thread, if the user wants them. */
+  heartbeat: Heartbeat | undefined;
+  /** Resolves when both connections stand. */
+  whenConnected(): Promise<void>;
+  /** Tells the listeners of the space. */
+  emit<E extends keyof SpaceEvents>(event: E, ...args: SpaceEvents[E]): void;
+  /** Called when a session begins or ceases to be needed. */
+  keepAlive(): void;
+}
