@@ -482,7 +482,9 @@ class World {
         handle?.cancelAll().catch((error: unknown) => {
           // A failover that has lost all has lost the object too.
           const isLost = !this.#lossless && (error as Error).name === 'DisposedError';
-          if (!process.closing && !isLost) this.fault ??= `cancelAll: ${error}`;
+          // The call that it was part of was refused.
+          const isRefused = (error as { code?: string }).code === 'OOM';
+          if (!process.closing && !isLost && !isRefused) this.fault ??= `cancelAll: ${error}`;
         });
       }
     } else if (this.#random(4) === 0 && this.#processes.filter(({ alive }) => alive).length > 1) {

@@ -424,13 +424,17 @@ export class Requests implements Keeper {
     }
   }
 
-  /** The server has taken a waiter out, and the message is lost: the object was disposed of, or all were cancelled. */
+  /**
+   * The server has taken a waiter out, and the message is lost: the object was disposed of, or all were cancelled. After a
+   * loss the next `S` decides anew: after a failover the request is asked for once more.
+   */
   #expelled(request: Request): void {
     const { object } = request;
     this.#line.send(
       ['I', object.name, '0'],
       (answer) => this.#fail(request, answer === 'X' ? disposed(object) : cancelled()),
       (error) => this.#fail(request, error),
+      request,
     );
   }
 

@@ -8,13 +8,17 @@ import { simulate } from '../check/simulation.js';
 const seeds = Number(process.env.SEEDS ?? 60);
 const one = process.env.SEED;
 
+/** Worlds in which something was wrong once, besides the first ones. */
+const KNOWN = [117];
+
 test.each([
   ['without failovers', false],
   ['with failovers', true],
 ])('nothing is lost and nobody waits for ever, %s', { timeout: 3_600_000 }, async (_, failovers) => {
   const happened = new Map<string, number>();
   let grants = 0;
-  for (let seed = Number(one ?? 1); seed <= Number(one ?? seeds); seed++) {
+  const all = [...Array.from({ length: seeds }, (_, i) => i + 1), ...KNOWN];
+  for (const seed of one === undefined ? all : [Number(one)]) {
     const lines: string[] = [];
     const log = one === undefined ? {} : { log: (line: string) => lines.push(line) };
     const result = await simulate({ seed, failovers, ...log });
