@@ -124,55 +124,11 @@ local function record_of(key)
   return call('ZRANGEBYLEX', RECORDS, '[' .. key, '(' .. key .. 'g', 'LIMIT', 0, 1)[1]
 end
 
--- sid..rid, ticket, n, name
-local function parts(record)
-  return sub(record, 1, 26), sub(record, 27, 40), tonumber(sub(record, 41, 48), 16), sub(record, 49)
-end
-
--- The entry in the queue of a request, or nil.
-local function entry_of(name, ticket)
-  local key = name .. '\0' .. ticket
-  return call('ZRANGEBYLEX', QUEUE, '[' .. key, '(' .. key .. 'z', 'LIMIT', 0, 1)[1]
-end
-
-local function head_of(name)
-  return call('ZRANGEBYLEX', QUEUE, '[' .. name .. '\0', '(' .. name .. '\1', 'LIMIT', 0, 1)[1]
-end
+local rest -- makes the functions that a call needs only where somebody waits, dies, or asks for something seldom
 
 -- Whether the object is the one for which the ticket was given. Both have 14 digits, and so sort as strings.
 local function lives(o, ticket)
   return o and ticket > o.born
-end
-
-local function tell(to, text)
-  if to == caller then
-    own[#own + 1] = text
-    return
-  end
-  local list = tellings[to]
-  if not list then
-    list = {}
-    tellings[to] = list
-    told[#told + 1] = to
-  end
-  list[#list + 1] = text
-end
-
--- How often the new holder of a mutex may pass it on within its process. A waiter is overtaken by passes alone. When it
--- came, `passes` was its p0, and at most one turn was under way, with at most `bypass` passes. Every later turn while it
--- waits begins with passes + lent <= p0 of the eldest + bypass, and the eldest came no later. So passes never exceeds
--- its p0 + bypass. What is left of that is shared among those who wait: lent whole, all of it would go to the first process
--- in line, and the others would have no passes until their waiters are through. A long line may be of one process, so a
--- turn gets 1 part in 64 at least.
-local function lend(name, o, key)
-  o.holder, o.noticed = key, '0'
-  local lent = o.bypass
-  if o.waiting > 0 then
-    local eldest = head_of(name)
-    lent = math.ceil((lent - (o.passes - tonumber(sub(eldest, -14), 16))) / math.min(o.waiting, 64))
-    if sub(eldest, -48, -33) ~= sub(key, 1, 16) then o.noticed = '1' end
-  end
-  o.lent = math.max(0, math.min(MOST_LENT, lent))
 end
 
 -- A request gets its permits. Returns what its process is told: ticket:deaths:lent:waiting.
@@ -183,74 +139,12 @@ local function hold(name, o, key, ticket, n)
     call('HSET', OBJECTS, name .. '\0' .. ticket, deaths)
     o.deaths = 0
   end
-  if o.kind == 'm' then lend(name, o, key) end
+  if o.kind == 'm' then
+    o.holder, o.noticed, o.lent = key, '0', math.min(MOST_LENT, o.bypass)
+    if o.waiting > 0 then rest().lend(name, o, key) end
+  end
   return ticket .. ':' .. deaths .. ':' .. (o.lent or 0) .. ':' .. o.waiting
 end
-
--- The ticket under which a request is granted that has waited. Where it has waited since an earlier history, the lost part
--- of that may have granted larger ones. It then gets one of those between the lost ones and the new ones, in its record too.
-local function renew(name, entry)
-  local ticket, key, n = sub(entry, -62, -49), sub(entry, -48, -23), sub(entry, -22, -15)
-  compare()
-  if ticket > leapt then return ticket end
-  call('ZREM', RECORDS, key .. ticket .. n .. name)
-  ticket = format('%014x', call('HINCRBY', META, 'late', 1))
-  call('ZADD', RECORDS, 0, key .. ticket .. n .. name)
-  return ticket
-end
-
--- Grants while the head can be served. Called after every change that could make the head due.
-local function grant(name, o)
-  touch(name, o)
-  while o.waiting > 0 do
-    local entry = head_of(name)
-    local n = tonumber(sub(entry, -22, -15), 16)
-    if n > o.free then return end -- the head waits, and so do all behind it
-    call('ZREM', QUEUE, entry)
-    o.waiting = o.waiting - 1
-    local rid = sub(entry, -32, -23)
-    local to = sub(entry, -48, -33)
-    tell(to, rid .. ':' .. hold(name, o, to .. rid, renew(name, entry), n))
-  end
-end
-
--- The holder of a mutex gives it back. used: how many passes it has used, at most what it was lent.
-local function end_turn(o, used)
-  o.passes = o.passes + math.min(used, o.lent)
-  o.lent, o.noticed, o.holder = 0, '0', '-'
-end
-
--- Deaths of which a holder has been told and which nobody has repaired go to the next one.
-local function restore(name, o, ticket)
-  local note = name .. '\0' .. ticket
-  local deaths = call('HGET', OBJECTS, note)
-  if deaths then
-    call('HDEL', OBJECTS, note)
-    if o then o.deaths = o.deaths + tonumber(deaths) end
-  end
-end
-
--- What a request of the caller is: H ticket:deaths:lent:waiting:n holds, Q waits, G unknown. A record that has outlived
--- its object is held: who waited lost it when the object was disposed of.
-local function state(record)
-  if not record then return 'G' end
-  local key, ticket, n, name = parts(record)
-  local o = get(name)
-  local lent, waiting = 0, 0
-  if lives(o, ticket) then
-    if o.waiting > 0 and entry_of(name, ticket) then return 'Q' end
-    if o.holder == key then
-      compare()
-      -- A lost history may have granted a larger token. So an old one is passed on no more.
-      if ticket > leapt then lent = o.lent end
-    end
-    waiting = o.waiting
-  end
-  local deaths = call('HGET', OBJECTS, name .. '\0' .. ticket) or 0
-  return 'H ' .. ticket .. ':' .. deaths .. ':' .. lent .. ':' .. waiting .. ':' .. n
-end
-
-local seldom -- makes the operations that most calls need none of
 
 -- Operations: each takes its arguments from ARGV[i] on, and returns its answer and where the next operation stands -----
 
@@ -259,7 +153,7 @@ local seldom -- makes the operations that most calls need none of
 local function ask(i, queues)
   local name, born, rid, hex = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
   local known = record_of(sid .. rid)
-  if known then return state(known), i + 4 end -- a client has sent it twice
+  if known then return rest().state(known), i + 4 end -- a client has sent it twice
   local o = get(name)
   if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 4 end
   local n = tonumber(hex, 16)
@@ -278,9 +172,15 @@ local function ask(i, queues)
   touch(name, o)
   if o.noticed == '0' and o.lent > 0 and sub(o.holder, 1, 16) ~= sid then
     o.noticed = '1'
-    tell(sub(o.holder, 1, 16), '!' .. sub(o.holder, 17))
+    rest().tell(sub(o.holder, 1, 16), '!' .. sub(o.holder, 17))
   end
   return 'Q ' .. o.waiting, i + 4
+end
+
+-- The holder of a mutex gives it back. used: how many passes it has used, at most what it was lent.
+local function end_turn(o, used)
+  o.passes = o.passes + math.min(used, o.lent)
+  o.lent, o.noticed, o.holder = 0, '0', '-'
 end
 
 -- D name rid ticket n k note passes count rid...: gives k of the n permits of a held request back. note: - nothing, c
@@ -296,16 +196,16 @@ local function give_back(i)
   if k < n then call('ZADD', RECORDS, 0, key .. ticket .. format('%08x', n - k) .. name) end
   local o = get(name)
   if not lives(o, ticket) then
-    restore(name, nil, ticket)
+    rest().restore(name, nil, ticket)
     -- The mutex was passed on to requests that have come to the next object of the name.
     for s = last, last + count - 1 do
       local record = record_of(sid .. ARGV[s])
-      if record then seldom().drop(record, false) end
+      if record then rest().drop(record, false) end
     end
     return 'D', last + count
   end
   if note == 'r' or note == 'd' then
-    restore(name, o, ticket)
+    rest().restore(name, o, ticket)
     if note == 'd' and o.robust == '1' then o.deaths = o.deaths + 1 end
   elseif note == 'c' then
     call('HDEL', OBJECTS, name .. '\0' .. ticket)
@@ -313,26 +213,126 @@ local function give_back(i)
   o.free = o.free + k
   for s = last, last + count - 1 do
     local record = record_of(sid .. ARGV[s])
-    if record then
-      local _, turn = parts(record)
-      local entry = entry_of(name, turn)
-      if entry then
-        call('ZREM', QUEUE, entry)
-        call('ZREM', RECORDS, record)
-        o.waiting = o.waiting - 1
-      end
-    end
+    if record then rest().take_off(name, o, record) end
   end
   if o.holder == key then end_turn(o, passes) end
-  grant(name, o)
+  touch(name, o)
+  if o.waiting > 0 then rest().grant(name, o) end
   return 'D', last + count
 end
 
--- All other operations. To make a function takes about as long as to call one, and most calls need none of these. So
--- they are made when a call first needs one of them.
-seldom = function()
-  local REAPED_AT_MOST = 256 -- records of the dead that one call takes back
-  local SEQS_OF_A_CONNECTION = 4294967296
+-- To make a function takes about as long as to call one. So those that most calls do not need are made when a call first
+-- needs one of them: `rest` those for who waits, `operations` the other operations.
+rest = function()
+  -- sid..rid, ticket, n, name
+  local function parts(record)
+    return sub(record, 1, 26), sub(record, 27, 40), tonumber(sub(record, 41, 48), 16), sub(record, 49)
+  end
+
+  -- The entry in the queue of a request, or nil.
+  local function entry_of(name, ticket)
+    local key = name .. '\0' .. ticket
+    return call('ZRANGEBYLEX', QUEUE, '[' .. key, '(' .. key .. 'z', 'LIMIT', 0, 1)[1]
+  end
+
+  local function head_of(name)
+    return call('ZRANGEBYLEX', QUEUE, '[' .. name .. '\0', '(' .. name .. '\1', 'LIMIT', 0, 1)[1]
+  end
+
+  local function tell(to, text)
+    if to == caller then
+      own[#own + 1] = text
+      return
+    end
+    local list = tellings[to]
+    if not list then
+      list = {}
+      tellings[to] = list
+      told[#told + 1] = to
+    end
+    list[#list + 1] = text
+  end
+
+  -- How often the new holder of a mutex may pass it on within its process. A waiter is overtaken by passes alone. When it
+  -- came, `passes` was its p0, and at most one turn was under way, with at most `bypass` passes. Every later turn while it
+  -- waits begins with passes + lent <= p0 of the eldest + bypass, and the eldest came no later. So passes never exceeds
+  -- its p0 + bypass. What is left of that is shared among those who wait: lent whole, all of it would go to the first process
+  -- in line, and the others would have no passes until their waiters are through. A long line may be of one process, so a
+  -- turn gets 1 part in 64 at least.
+  local function lend(name, o, key)
+    local eldest = head_of(name)
+    local lent = math.ceil((o.bypass - (o.passes - tonumber(sub(eldest, -14), 16))) / math.min(o.waiting, 64))
+    o.lent = math.max(0, math.min(MOST_LENT, lent))
+    if sub(eldest, -48, -33) ~= sub(key, 1, 16) then o.noticed = '1' end
+  end
+
+  -- The ticket under which a request is granted that has waited. Where it has waited since an earlier history, the lost part
+  -- of that may have granted larger ones. It then gets one of those between the lost ones and the new ones, in its record too.
+  local function renew(name, entry)
+    local ticket, key, n = sub(entry, -62, -49), sub(entry, -48, -23), sub(entry, -22, -15)
+    compare()
+    if ticket > leapt then return ticket end
+    call('ZREM', RECORDS, key .. ticket .. n .. name)
+    ticket = format('%014x', call('HINCRBY', META, 'late', 1))
+    call('ZADD', RECORDS, 0, key .. ticket .. n .. name)
+    return ticket
+  end
+
+  -- Grants while the head can be served. Called after every change that could make the head due.
+  local function grant(name, o)
+    touch(name, o)
+    while o.waiting > 0 do
+      local entry = head_of(name)
+      local n = tonumber(sub(entry, -22, -15), 16)
+      if n > o.free then return end -- the head waits, and so do all behind it
+      call('ZREM', QUEUE, entry)
+      o.waiting = o.waiting - 1
+      local rid = sub(entry, -32, -23)
+      local to = sub(entry, -48, -33)
+      tell(to, rid .. ':' .. hold(name, o, to .. rid, renew(name, entry), n))
+    end
+  end
+
+  -- Deaths of which a holder has been told and which nobody has repaired go to the next one.
+  local function restore(name, o, ticket)
+    local note = name .. '\0' .. ticket
+    local deaths = call('HGET', OBJECTS, note)
+    if deaths then
+      call('HDEL', OBJECTS, note)
+      if o then o.deaths = o.deaths + tonumber(deaths) end
+    end
+  end
+
+  -- What a request of the caller is: H ticket:deaths:lent:waiting:n holds, Q waits, G unknown. A record that has outlived
+  -- its object is held: who waited lost it when the object was disposed of.
+  local function state(record)
+    if not record then return 'G' end
+    local key, ticket, n, name = parts(record)
+    local o = get(name)
+    local lent, waiting = 0, 0
+    if lives(o, ticket) then
+      if o.waiting > 0 and entry_of(name, ticket) then return 'Q' end
+      if o.holder == key then
+        compare()
+        -- A lost history may have granted a larger token. So an old one is passed on no more.
+        if ticket > leapt then lent = o.lent end
+      end
+      waiting = o.waiting
+    end
+    local deaths = call('HGET', OBJECTS, name .. '\0' .. ticket) or 0
+    return 'H ' .. ticket .. ':' .. deaths .. ':' .. lent .. ':' .. waiting .. ':' .. n
+  end
+
+  -- A request to which the caller has passed its mutex leaves the queue.
+  local function take_off(name, o, record)
+    local _, ticket = parts(record)
+    local entry = entry_of(name, ticket)
+    if entry then
+      call('ZREM', QUEUE, entry)
+      call('ZREM', RECORDS, record)
+      o.waiting = o.waiting - 1
+    end
+  end
 
   -- Takes a request away, whether it waits or holds. died: its session has died.
   local function drop(record, died)
@@ -361,219 +361,230 @@ seldom = function()
     grant(name, o)
   end
 
-  -- Takes requests of a session away, at most `most`. Returns whether none is left.
-  local function clear(victim, died, most)
-    local records = call('ZRANGEBYLEX', RECORDS, '[' .. victim, '(' .. victim .. 'g', 'LIMIT', 0, most)
-    for _, record in ipairs(records) do drop(record, died) end
-    return #records < most
-  end
-
-  local function forget(victim)
-    call('ZREM', LEASES, victim)
-    call('HDEL', SEQS, victim)
-    gone[victim] = true
-  end
-
-  -- Takes all waiters of a name out of the queue, and tells them why: x disposed, c cancelled.
-  local function expel(name, o, why)
-    while true do
-      local entry = head_of(name)
-      if not entry then break end
-      local ticket, to, rid, n = sub(entry, -62, -49), sub(entry, -48, -33), sub(entry, -32, -23), sub(entry, -22, -15)
-      call('ZREM', QUEUE, entry)
-      call('ZREM', RECORDS, to .. rid .. ticket .. n .. name)
-      tell(to, rid .. ':' .. why)
-    end
-    o.waiting = 0
-  end
-
-  -- B lease cap, W lease cap: a beat. Moves the lease clock by the time since the last beat, at most cap and never back,
-  -- renews the caller's lease, and takes back what the dead hold. W comes from a connection that only beats: the caller's
-  -- grants go to it by message.
-  local function beat(i)
-    local lease, cap = tonumber(ARGV[i]), tonumber(ARGV[i + 1])
-    call('ZREM', LEASES, '')
-    local meta = call('HMGET', META, 'clock', 'last')
-    local time = call('TIME')
-    local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-    local clock = tonumber(meta[1] or 0) + math.max(0, math.min(cap, now - tonumber(meta[2] or now)))
-    call('HSET', META, 'clock', format('%.0f', clock), 'last', format('%.0f', now))
-    call('ZADD', LEASES, format('%.0f', clock + lease), sid)
-    local dead = call('ZRANGEBYSCORE', LEASES, '-inf', format('%.0f', clock), 'LIMIT', 0, 4)
-    local left = 0
-    for _, victim in ipairs(dead) do
-      call('HDEL', SESSIONS, victim)
-      if clear(victim, true, REAPED_AT_MOST) then
-        forget(victim)
-      else
-        left = 1
-        break
-      end
-    end
-    if #dead == 4 then left = 1 end
-    return 'B ' .. call('HGET', SEQS, sid) .. ' ' .. left, i + 2
-  end
-
-  return {
-    drop = drop,
-
-    -- O v p lease label: opens the session, or resumes it by a new connection. Answers O epoch.history: two failovers to
-    -- copies that fell behind at once have the same epoch.
-    O = function(i)
-      local v, p, lease, label = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
-      local known = call('HGET', SESSIONS, sid)
-      if conn == '0' then
-        -- An ACL that forbids one of the commands does so here, and not in the middle of a later call.
-        call('HINCRBY', SEQS, sid, 0)
-        call('ZREM', RECORDS, '')
-        call('HDEL', OBJECTS, '')
-        call('ZRANGEBYLEX', QUEUE, '[\0', '(\1', 'LIMIT', 0, 1)
-        call('ZCARD', QUEUE)
-        local settings = call('HMGET', META, 'v', 'p', 'lease')
-        local alone = #call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 1) == 0
-        if settings[1] and (settings[1] ~= v or settings[2] ~= p or (settings[3] ~= lease and not alone)) then
-          call('HDEL', SEQS, sid)
-          return 'V ' .. settings[1] .. ' ' .. settings[2] .. ' ' .. settings[3]
-        end
-        call('HSET', META, 'v', v, 'p', p, 'lease', lease)
-      elseif not known then
-        return 'DEAD'
-      elseif tonumber(match(known, '^%d+')) > tonumber(conn) then
-        return 'STALE'
-      else
-        call('ZREM', RECORDS, '') -- it can resume where memory is full
-      end
-      next_ticket()
-      call('HSET', SESSIONS, sid, conn .. ' ' .. label)
-      call('HSET', SEQS, sid, format('%.0f', tonumber(conn) * SEQS_OF_A_CONNECTION))
-      local clock = tonumber(call('HGET', META, 'clock') or 0)
-      call('ZADD', LEASES, clock + tonumber(lease), sid)
-      return 'O ' .. call('HGET', META, 'epoch') .. '.' .. call('HGET', META, 'history'), i + 4
-    end,
-
-    -- N name kind max robust ephemeral bypass: opens an object, or makes it.
-    N = function(i)
-      local name, kind, max, robust, ephemeral, bypass =
-        ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], ARGV[i + 5]
-      local o = get(name)
-      if not o then
-        o = {
-          kind = kind, max = tonumber(max), robust = robust, ephemeral = ephemeral, born = next_ticket(),
-          free = tonumber(max), waiting = 0, deaths = 0, bypass = 0,
-        }
-        o.fixed = format('%s %d %s %s %s', kind, o.max, robust, ephemeral, o.born)
-        if kind == 'm' then
-          o.bypass, o.passes, o.lent, o.noticed, o.holder = tonumber(bypass), 0, 0, '0', '-'
-        end
-        objects[name] = o
-        touch(name, o)
-      elseif o.kind ~= kind or o.max ~= tonumber(max) or o.robust ~= robust or o.ephemeral ~= ephemeral
-        or o.bypass ~= tonumber(bypass) then
-        return 'E ' .. o.kind .. ' ' .. o.max .. ' ' .. o.robust .. ' ' .. o.ephemeral .. ' ' .. o.bypass, i + 6
-      end
-      return 'N ' .. o.born, i + 6
-    end,
-
-    -- C rid: gives a request up. C it has left the queue, H... it holds its permits after all, G it is unknown.
-    C = function(i)
-      local record = record_of(sid .. ARGV[i])
-      local now = state(record)
-      if now == 'Q' then
-        drop(record, false)
-        now = 'C'
-      end
-      return now, i + 1
-    end,
-
-    -- S upTo count rid...: after a loss. Drops the caller's requests up to the number upTo that are not listed, and
-    -- tells the state of those listed.
-    S = function(i)
-      local up_to, count = ARGV[i], tonumber(ARGV[i + 1])
-      local last = i + 2
-      local wanted = {}
-      for s = last, last + count - 1 do wanted[sid .. ARGV[s]] = true end
-      local bound = tonumber(up_to, 16)
-      local records = call('ZRANGEBYLEX', RECORDS, '[' .. sid, '(' .. sid .. 'g')
-      for _, record in ipairs(records) do
-        if not wanted[sub(record, 1, 26)] and tonumber(sub(record, 17, 26), 16) <= bound then drop(record, false) end
-      end
-      local states = { 'S ' .. call('HGET', SEQS, sid) }
-      for s = last, last + count - 1 do states[#states + 1] = state(record_of(sid .. ARGV[s])) end
-      return states, last + count
-    end,
-
-    B = beat,
-
-    W = function(i)
-      caller = ''
-      return beat(i)
-    end,
-
-    -- X: ends the session. All that it holds goes back, and it leaves every queue.
-    X = function(i)
-      clear(sid, false, 4294967295)
-      call('HDEL', SESSIONS, sid)
-      forget(sid)
-      return 'X', i
-    end,
-
-    -- V name rid ticket sid: whether a session still holds what it says it holds.
-    V = function(i)
-      local name, rid, ticket, owner = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
-      local first = owner .. rid .. ticket
-      local record = call('ZRANGEBYLEX', RECORDS, '[' .. first, '(' .. first .. 'g', 'LIMIT', 0, 1)[1]
-      local valid = record and sub(record, 49) == name and lives(get(name), ticket) and not entry_of(name, ticket)
-      return valid and '1' or '0', i + 4
-    end,
-
-    -- L name born: takes all waiters out of the queue.
-    L = function(i)
-      local name, born = ARGV[i], ARGV[i + 1]
-      local o = get(name)
-      if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 2 end
-      expel(name, o, 'c')
-      touch(name, o)
-      return 'L', i + 2
-    end,
-
-    -- K name born: disposes of the object. Its waiters are told. What is held stays so, and goes back to nowhere.
-    K = function(i)
-      local name, born = ARGV[i], ARGV[i + 1]
-      local o = get(name)
-      if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 2 end
-      expel(name, o, 'x')
-      objects[name] = false
-      call('HDEL', OBJECTS, name)
-      return 'K', i + 2
-    end,
-
-    -- I name limit: the object, the first entries of its queue, and its holders among the partition's first records.
-    I = function(i)
-      local name, limit = ARGV[i], tonumber(ARGV[i + 1])
-      local o = get(name)
-      if not o then return 'X', i + 2 end
-      local text = format('I %s %d %d %d %d', o.fixed, o.free, o.waiting, o.deaths, o.bypass)
-      local queue = call('ZRANGEBYLEX', QUEUE, '[' .. name .. '\0', '(' .. name .. '\1', 'LIMIT', 0, limit)
-      local holders = {}
-      for _, record in ipairs(call('ZRANGEBYLEX', RECORDS, '-', '+', 'LIMIT', 0, 10000)) do
-        local _, ticket, _, of = parts(record)
-        if #holders < limit and of == name and lives(o, ticket) and not entry_of(name, ticket) then
-          holders[#holders + 1] = record
-        end
-      end
-      return { text, queue, holders }, i + 2
-    end,
-
-    -- J: the space: epoch, history, last ticket, and sid conn label of each session.
-    J = function(i)
-      local meta = call('HMGET', META, 'epoch', 'history', 'ticket', 'clock')
-      local lines = { 'J ' .. meta[1] .. ' ' .. meta[2] .. ' ' .. meta[3] .. ' ' .. (meta[4] or 0) }
-      for _, each in ipairs(call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 10000)) do
-        lines[#lines + 1] = each .. ' ' .. (call('HGET', SESSIONS, each) or 'dead')
-      end
-      return lines, i
-    end,
+  local made = {
+    lend = lend, tell = tell, grant = grant, restore = restore, state = state, take_off = take_off, drop = drop,
   }
+
+  -- All other operations, by their letters.
+  made.operations = function()
+    local REAPED_AT_MOST = 256 -- records of the dead that one call takes back
+    local SEQS_OF_A_CONNECTION = 4294967296
+
+    -- Takes requests of a session away, at most `most`. Returns whether none is left.
+    local function clear(victim, died, most)
+      local records = call('ZRANGEBYLEX', RECORDS, '[' .. victim, '(' .. victim .. 'g', 'LIMIT', 0, most)
+      for _, record in ipairs(records) do drop(record, died) end
+      return #records < most
+    end
+
+    local function forget(victim)
+      call('ZREM', LEASES, victim)
+      call('HDEL', SEQS, victim)
+      gone[victim] = true
+    end
+
+    -- Takes all waiters of a name out of the queue, and tells them why: x disposed, c cancelled.
+    local function expel(name, o, why)
+      while true do
+        local entry = head_of(name)
+        if not entry then break end
+        local ticket, to, rid, n = sub(entry, -62, -49), sub(entry, -48, -33), sub(entry, -32, -23), sub(entry, -22, -15)
+        call('ZREM', QUEUE, entry)
+        call('ZREM', RECORDS, to .. rid .. ticket .. n .. name)
+        tell(to, rid .. ':' .. why)
+      end
+      o.waiting = 0
+    end
+
+    -- B lease cap, W lease cap: a beat. Moves the lease clock by the time since the last beat, at most cap and never back,
+    -- renews the caller's lease, and takes back what the dead hold. W comes from a connection that only beats: the caller's
+    -- grants go to it by message.
+    local function beat(i)
+      local lease, cap = tonumber(ARGV[i]), tonumber(ARGV[i + 1])
+      call('ZREM', LEASES, '')
+      local meta = call('HMGET', META, 'clock', 'last')
+      local time = call('TIME')
+      local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+      local clock = tonumber(meta[1] or 0) + math.max(0, math.min(cap, now - tonumber(meta[2] or now)))
+      call('HSET', META, 'clock', format('%.0f', clock), 'last', format('%.0f', now))
+      call('ZADD', LEASES, format('%.0f', clock + lease), sid)
+      local dead = call('ZRANGEBYSCORE', LEASES, '-inf', format('%.0f', clock), 'LIMIT', 0, 4)
+      local left = 0
+      for _, victim in ipairs(dead) do
+        call('HDEL', SESSIONS, victim)
+        if clear(victim, true, REAPED_AT_MOST) then
+          forget(victim)
+        else
+          left = 1
+          break
+        end
+      end
+      if #dead == 4 then left = 1 end
+      return 'B ' .. call('HGET', SEQS, sid) .. ' ' .. left, i + 2
+    end
+
+    return {
+      -- O v p lease label: opens the session, or resumes it by a new connection. Answers O epoch.history: two failovers to
+      -- copies that fell behind at once have the same epoch.
+      O = function(i)
+        local v, p, lease, label = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
+        local known = call('HGET', SESSIONS, sid)
+        if conn == '0' then
+          -- An ACL that forbids one of the commands does so here, and not in the middle of a later call.
+          call('HINCRBY', SEQS, sid, 0)
+          call('ZREM', RECORDS, '')
+          call('HDEL', OBJECTS, '')
+          call('ZRANGEBYLEX', QUEUE, '[\0', '(\1', 'LIMIT', 0, 1)
+          call('ZCARD', QUEUE)
+          local settings = call('HMGET', META, 'v', 'p', 'lease')
+          local alone = #call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 1) == 0
+          if settings[1] and (settings[1] ~= v or settings[2] ~= p or (settings[3] ~= lease and not alone)) then
+            call('HDEL', SEQS, sid)
+            return 'V ' .. settings[1] .. ' ' .. settings[2] .. ' ' .. settings[3]
+          end
+          call('HSET', META, 'v', v, 'p', p, 'lease', lease)
+        elseif not known then
+          return 'DEAD'
+        elseif tonumber(match(known, '^%d+')) > tonumber(conn) then
+          return 'STALE'
+        else
+          call('ZREM', RECORDS, '') -- it can resume where memory is full
+        end
+        next_ticket()
+        call('HSET', SESSIONS, sid, conn .. ' ' .. label)
+        call('HSET', SEQS, sid, format('%.0f', tonumber(conn) * SEQS_OF_A_CONNECTION))
+        local clock = tonumber(call('HGET', META, 'clock') or 0)
+        call('ZADD', LEASES, clock + tonumber(lease), sid)
+        return 'O ' .. call('HGET', META, 'epoch') .. '.' .. call('HGET', META, 'history'), i + 4
+      end,
+
+      -- N name kind max robust ephemeral bypass: opens an object, or makes it.
+      N = function(i)
+        local name, kind, max, robust, ephemeral, bypass =
+          ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], ARGV[i + 5]
+        local o = get(name)
+        if not o then
+          o = {
+            kind = kind, max = tonumber(max), robust = robust, ephemeral = ephemeral, born = next_ticket(),
+            free = tonumber(max), waiting = 0, deaths = 0, bypass = 0,
+          }
+          o.fixed = format('%s %d %s %s %s', kind, o.max, robust, ephemeral, o.born)
+          if kind == 'm' then
+            o.bypass, o.passes, o.lent, o.noticed, o.holder = tonumber(bypass), 0, 0, '0', '-'
+          end
+          objects[name] = o
+          touch(name, o)
+        elseif o.kind ~= kind or o.max ~= tonumber(max) or o.robust ~= robust or o.ephemeral ~= ephemeral
+          or o.bypass ~= tonumber(bypass) then
+          return 'E ' .. o.kind .. ' ' .. o.max .. ' ' .. o.robust .. ' ' .. o.ephemeral .. ' ' .. o.bypass, i + 6
+        end
+        return 'N ' .. o.born, i + 6
+      end,
+
+      -- C rid: gives a request up. C it has left the queue, H... it holds its permits after all, G it is unknown.
+      C = function(i)
+        local record = record_of(sid .. ARGV[i])
+        local now = state(record)
+        if now == 'Q' then
+          drop(record, false)
+          now = 'C'
+        end
+        return now, i + 1
+      end,
+
+      -- S upTo count rid...: after a loss. Drops the caller's requests up to the number upTo that are not listed, and
+      -- tells the state of those listed.
+      S = function(i)
+        local up_to, count = ARGV[i], tonumber(ARGV[i + 1])
+        local last = i + 2
+        local wanted = {}
+        for s = last, last + count - 1 do wanted[sid .. ARGV[s]] = true end
+        local bound = tonumber(up_to, 16)
+        local records = call('ZRANGEBYLEX', RECORDS, '[' .. sid, '(' .. sid .. 'g')
+        for _, record in ipairs(records) do
+          if not wanted[sub(record, 1, 26)] and tonumber(sub(record, 17, 26), 16) <= bound then drop(record, false) end
+        end
+        local states = { 'S ' .. call('HGET', SEQS, sid) }
+        for s = last, last + count - 1 do states[#states + 1] = state(record_of(sid .. ARGV[s])) end
+        return states, last + count
+      end,
+
+      B = beat,
+
+      W = function(i)
+        caller = ''
+        return beat(i)
+      end,
+
+      -- X: ends the session. All that it holds goes back, and it leaves every queue.
+      X = function(i)
+        clear(sid, false, 4294967295)
+        call('HDEL', SESSIONS, sid)
+        forget(sid)
+        return 'X', i
+      end,
+
+      -- V name rid ticket sid: whether a session still holds what it says it holds.
+      V = function(i)
+        local name, rid, ticket, owner = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
+        local first = owner .. rid .. ticket
+        local record = call('ZRANGEBYLEX', RECORDS, '[' .. first, '(' .. first .. 'g', 'LIMIT', 0, 1)[1]
+        local valid = record and sub(record, 49) == name and lives(get(name), ticket) and not entry_of(name, ticket)
+        return valid and '1' or '0', i + 4
+      end,
+
+      -- L name born: takes all waiters out of the queue.
+      L = function(i)
+        local name, born = ARGV[i], ARGV[i + 1]
+        local o = get(name)
+        if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 2 end
+        expel(name, o, 'c')
+        touch(name, o)
+        return 'L', i + 2
+      end,
+
+      -- K name born: disposes of the object. Its waiters are told. What is held stays so, and goes back to nowhere.
+      K = function(i)
+        local name, born = ARGV[i], ARGV[i + 1]
+        local o = get(name)
+        if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 2 end
+        expel(name, o, 'x')
+        objects[name] = false
+        call('HDEL', OBJECTS, name)
+        return 'K', i + 2
+      end,
+
+      -- I name limit: the object, the first entries of its queue, and its holders among the partition's first records.
+      I = function(i)
+        local name, limit = ARGV[i], tonumber(ARGV[i + 1])
+        local o = get(name)
+        if not o then return 'X', i + 2 end
+        local text = format('I %s %d %d %d %d', o.fixed, o.free, o.waiting, o.deaths, o.bypass)
+        local queue = call('ZRANGEBYLEX', QUEUE, '[' .. name .. '\0', '(' .. name .. '\1', 'LIMIT', 0, limit)
+        local holders = {}
+        for _, record in ipairs(call('ZRANGEBYLEX', RECORDS, '-', '+', 'LIMIT', 0, 10000)) do
+          local _, ticket, _, of = parts(record)
+          if #holders < limit and of == name and lives(o, ticket) and not entry_of(name, ticket) then
+            holders[#holders + 1] = record
+          end
+        end
+        return { text, queue, holders }, i + 2
+      end,
+
+      -- J: the space: epoch, history, last ticket, and sid conn label of each session.
+      J = function(i)
+        local meta = call('HMGET', META, 'epoch', 'history', 'ticket', 'clock')
+        local lines = { 'J ' .. meta[1] .. ' ' .. meta[2] .. ' ' .. meta[3] .. ' ' .. (meta[4] or 0) }
+        for _, each in ipairs(call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 10000)) do
+          lines[#lines + 1] = each .. ' ' .. (call('HGET', SESSIONS, each) or 'dead')
+        end
+        return lines, i
+      end,
+    }
+  end
+
+  rest = function() return made end
+  return made
 end
 
 -- The call -----------------------------------------------------------------------------------------------------------
@@ -582,7 +593,7 @@ end
 if ARGV[4] ~= 'O' then
   local known = call('HGET', SESSIONS, sid)
   if not known then return { 'DEAD' } end
-  if match(known, '^%d+') ~= conn then return { 'STALE' } end
+  if sub(known, 1, #conn + 1) ~= conn .. ' ' then return { 'STALE' } end
 end
 
 local answers = {}
@@ -597,7 +608,7 @@ while i <= last do
   elseif operation == 'T' then
     answer, i = ask(i + 1, false)
   else
-    others = others or seldom()
+    others = others or rest().operations()
     answer, i = others[operation](i + 1)
   end
   answers[#answers + 1] = answer
