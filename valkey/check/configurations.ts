@@ -77,6 +77,19 @@ export const SHORT: readonly Configuration[] = [
   ),
   of('1, 1 of 1', 'X', [semaphore(1)], once(1, 1)),
   of('1, 1 of 1', 'A', [semaphore(1)], once(1, 1)),
+  // Who is passed the mutex has got an earlier one of the name, which was disposed of before its caller knew.
+  of(
+    'a mutex that the server forgets, 2 and 1 requests, bypass 1, on two objects of the name',
+    'X',
+    [{ ...mutex(1), ephemeral: true }],
+    [...times(2, 1), ...times(1, 1)],
+    {
+      after: [
+        ...['0: ask', '0: the server runs N', '0: ask', '1: dispose', '1: the server runs K', '1: answer', '1: ask'],
+        ...['1: the server runs N', '0: the server runs N', '1: answer'],
+      ],
+    },
+  ),
   // In the history that is lost, who waits was taken for dead, and a later request was granted.
   of('1 and 1 again, 1, of 1', 'FR', [semaphore(1)], [...times(2, 1), ...times(1, 1)], {
     sequential: true,

@@ -88,7 +88,10 @@ export const EXPLAINED: readonly Explained[] = [
   { text: 'sub(key, 1, 16)', from: '1', to: '0', reason: 'Lua counts from 1, and takes 0 for it' },
   { text: 'sub(o.holder, 1, 16)', from: '1', to: '0', reason: 'Lua counts from 1, and takes 0 for it' },
   { text: 'if o.waiting > 0 then rest().grant(name, o) end', reason: WAITS },
-  { text: 'rest = function() return made end', reason: 'makes the functions once a call; made twice, they do the same' },
+  {
+    text: 'rest = function() return made end',
+    reason: 'makes the functions once a call; made twice, they do the same',
+  },
   { text: 'sub(known, 1, #conn + 1)', from: '1', to: '0', reason: 'Lua counts from 1, and takes 0 for it' },
   { text: "if o.waiting > 0 and entry_of(name, ticket) then return 'Q' end", reason: WAITS },
   { text: 'local entry = o.waiting > 0 and entry_of(name, ticket)', reason: WAITS },

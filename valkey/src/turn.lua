@@ -323,17 +323,6 @@ rest = function()
     return 'H ' .. ticket .. ':' .. deaths .. ':' .. lent .. ':' .. waiting .. ':' .. n
   end
 
-  -- A request to which the caller has passed its mutex leaves the queue.
-  local function take_off(name, o, record)
-    local _, ticket = parts(record)
-    local entry = entry_of(name, ticket)
-    if entry then
-      call('ZREM', QUEUE, entry)
-      call('ZREM', RECORDS, record)
-      o.waiting = o.waiting - 1
-    end
-  end
-
   -- Takes a request away, whether it waits or holds. died: its session has died.
   local function drop(record, died)
     if call('ZREM', RECORDS, record) == 0 then -- the end of another has granted it meanwhile, under a new ticket
@@ -359,6 +348,20 @@ rest = function()
       if o.holder == key then end_turn(o, o.lent) end
     end
     grant(name, o)
+  end
+
+  -- A request to which the caller has passed its mutex leaves the queue. It may hold an earlier object of the name, if that
+  -- was disposed of before its caller knew.
+  local function take_off(name, o, record)
+    local _, ticket, _, of = parts(record)
+    local entry = entry_of(name, ticket)
+    if entry then
+      call('ZREM', QUEUE, entry)
+      call('ZREM', RECORDS, record)
+      o.waiting = o.waiting - 1
+    elseif of == name and not lives(o, ticket) then
+      drop(record, false)
+    end
   end
 
   local made = {
