@@ -205,11 +205,19 @@ export function scriptedCalls(
   ];
   const ask = (name: string, number: number, n = 1) => ['A', name, '-', rid(number), hex(n, 8)];
   const give =
-    (sid: string, name: string, number: number, n = 1, more: Partial<Scripted> = {}, conn = '0') =>
-    (ticketOf: (sid: string, rid: string) => string): Scripted => ({
-      args: [sid, conn, channel, 'D', name, rid(number), ticketOf(sid, rid(number)), hex(n, 8), `${n}`, '-', '0', '0'],
-      ...more,
-    });
+    (
+      sid: string,
+      name: string,
+      number: number,
+      n = 1,
+      more: Partial<Scripted> = {},
+      conn = '0',
+      served: number[] = [],
+    ) =>
+    (ticketOf: (sid: string, rid: string) => string): Scripted => {
+      const args = ['D', name, rid(number), ticketOf(sid, rid(number)), hex(n, 8), `${n}`, '-', `${served.length}`];
+      return { args: [sid, conn, channel, ...args, `${served.length}`, ...served.map(rid)], ...more };
+    };
   const large = 0x1000_0001;
   return [
     ...COMMANDS.map((forbidden) => open(one, '0', { forbidden })),
@@ -223,6 +231,9 @@ export function scriptedCalls(
     give(one, 'large', 101, large),
     give(one, 'large', 102, large),
     call(one, [...make('last', 's', 2), ...ask('last', 0xf0_0000_0001), 'S', rid(200), '0']),
+    call(one, [...make('old', 'm', 1, 2), ...ask('old', 401), 'K', 'old', '-']),
+    call(one, [...make('old', 'm', 1, 2), ...ask('old', 402)]),
+    give(one, 'old', 402, 1, {}, '0', [401]),
     open(two),
     call(two, [...make('full', 's', 2), ...ask('full', 1), ...ask('full', 2)]),
     call(one, ask('full', 301)),
