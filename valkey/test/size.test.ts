@@ -1,17 +1,45 @@
-/** What the package takes in a bundle: a program that uses all of it, with the script and the drivers. */
+/**
+ * What the package takes in a bundle, minified and compressed by Brotli: the script and the drivers are in it. `npx vitest
+ * run test/size.test.ts` in valkey/ prints the figures.
+ */
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { expect, test } from 'vitest';
 
-/** Bytes, minified and compressed by Brotli. The goal of 12 KB is missed: the client alone takes more. */
-const MOST = 17_408;
+const index = fileURLToPath(new URL('../dist/index.js', import.meta.url));
 
-test('the bundle keeps within its size', async () => {
-  const input = fileURLToPath(new URL('../dist/index.js', import.meta.url));
-  const bundle = await rolldown({ input, platform: 'node', external: /^node:/ });
+/**
+ * The goal of 12 KB is missed by both. A space finds the driver and makes each kind of object when the program runs, so a
+ * program that uses few of them loads nearly all.
+ */
+const PROGRAMS = [
+  { name: 'everything', most: 17_200, source: `export * from ${JSON.stringify(index)};` },
+  {
+    name: 'a semaphore with ioredis',
+    most: 17_200,
+    source: `
+      import { Redis } from 'ioredis';
+      import { Space } from ${JSON.stringify(index)};
+      const space = await Space.connect(new Redis());
+      const pool = await space.semaphore('db', 4);
+      await pool.runExclusive(() => console.log('held'));`,
+  },
+];
+
+test.each(PROGRAMS)('$name takes at most $most bytes', async ({ name, most, source }) => {
+  const entry = { name: 'entry', resolveId: (id: string) => (id === 'entry' ? id : null) };
+  const plugin = { ...entry, load: (id: string) => (id === 'entry' ? source : null) };
+  const bundle = await rolldown({
+    input: 'entry',
+    platform: 'node',
+    external: [/^node:/, 'ioredis'],
+    plugins: [plugin],
+  });
   const { output } = await bundle.generate({ format: 'esm', minify: true });
-  const [main] = output;
   expect(output).toHaveLength(1);
-  expect(brotliCompressSync(main.code).length).toBeLessThanOrEqual(MOST);
+  const { code } = output[0];
+  const bytes = brotliCompressSync(code).length;
+  console.log(`${name}: ${code.length} bytes minified, ${bytes} after Brotli`);
+  expect(bytes).toBeLessThanOrEqual(most);
 });
