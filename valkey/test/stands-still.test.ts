@@ -1,0 +1,48 @@
+/** A process stands still for longer than a lease while it resumes its session: what it has read then is true no more. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { onServers, until } from './setting.js';
+
+const LEASE = 3000;
+const PROGRAM = fileURLToPath(new URL('./stands-still-program.mjs', import.meta.url));
+
+onServers(
+  'who stands still while it resumes its session',
+  (setting) => {
+    // The grant stands in the answer to what resumes the session, or in a message that comes before that answer.
+    test.each(['the answer', 'a message'])('takes for its own no permit that %s has granted', async (by) => {
+      const space = await setting.join({ space: 'still', lease: LEASE });
+      const mine = await space.semaphore('db', 1);
+      const held = await mine.holdAsync();
+      const child = fork(PROGRAM, [`${setting.server.port}`, 'still', `${LEASE}`, by], {
+        stdio: ['ignore', 'inherit', 'inherit', 'pipe', 'ipc'],
+      });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      const ended = once(child, 'exit');
+      const said: string[] = [];
+      child.on('message', (text) => said.push(`${text}`));
+      const isWaiting = async () => (await mine.inspect())?.waiting === 1;
+      await until(isWaiting);
+
+      // Its connections are cut, and it resumes its session. The permit is granted to it meanwhile.
+      await setting.another().call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      await until(() => said.includes('resumes'));
+      await held.release();
+      child.send('go on');
+      await until(() => said.includes('stands still'));
+
+      // It stands still until its lease has ended and the permit is another's.
+      const next = await mine.holdAsync();
+      (child.stdio[3] as Writable).write('!');
+      await until(async () => said.includes('granted') || (await isWaiting()));
+      expect(said).toEqual(['resumes', 'stands still']);
+      await next.release();
+      expect((await ended)[0]).toBe(0);
+      expect(said).toEqual(['resumes', 'stands still', 'granted']);
+    });
+  },
+  'first',
+);
