@@ -1,5 +1,5 @@
 /** The options of `Space.connect`, and their checks. */
-import { type Clock, clock } from './clock.js';
+import { type Clock, clock as realClock } from './clock.js';
 import { bad, checkInteger, checkName, checkOptions } from './errors.js';
 
 /** Confirmation by replicas of every grant. */
@@ -49,14 +49,15 @@ const OPTIONS = ['space', 'lease', 'partitions', 'turn', 'label', 'connectTimeou
 export function checkSpaceOptions(options: SpaceOptions): Checked {
   const what = 'Space.connect';
   checkOptions(what, options, 'clock' in Object(options) ? [...OPTIONS, 'clock'] : OPTIONS);
-  const { durability, heartbeat } = options;
-  const integer = (
-    name: 'lease' | 'partitions' | 'turn' | 'connectTimeout',
-    standard: number,
-    ...range: [number, number]
-  ) => checkInteger(`${what}: ${name}`, options[name] ?? standard, ...range);
-  const space = checkName(`${what}: space`, options.space ?? 'default', 64);
+  const { space = 'default', lease = 10_000, partitions = 1, turn = 5, connectTimeout = 5000 } = options;
+  const { label = `pid ${globalThis.process?.pid}`, durability, heartbeat, clock = realClock } = options;
+  checkName(`${what}: space`, space, 64);
   if (/[{}]/.test(space)) throw bad('string', `${what}: space`, 'a string without braces', space);
+  checkInteger(`${what}: lease`, lease, 500, 3_600_000);
+  checkInteger(`${what}: partitions`, partitions, 1, 1024);
+  checkInteger(`${what}: turn`, turn, 0, 10_000);
+  checkInteger(`${what}: connectTimeout`, connectTimeout, 1, 600_000);
+  checkName(`${what}: label`, label, 100);
   if (durability !== undefined) {
     checkOptions(`${what}: durability`, durability, ['replicas', 'timeout']);
     checkInteger(`${what}: durability.replicas`, durability.replicas, 1, 100);
@@ -65,15 +66,5 @@ export function checkSpaceOptions(options: SpaceOptions): Checked {
   if (heartbeat !== undefined && typeof heartbeat !== 'string' && !(heartbeat instanceof URL)) {
     throw bad('', `${what}: heartbeat`, 'the URL of a module', heartbeat);
   }
-  return {
-    space,
-    lease: integer('lease', 10_000, 500, 3_600_000),
-    partitions: integer('partitions', 1, 1, 1024),
-    turn: integer('turn', 5, 0, 10_000),
-    label: checkName(`${what}: label`, options.label ?? `pid ${globalThis.process?.pid}`, 100),
-    connectTimeout: integer('connectTimeout', 5000, 1, 600_000),
-    durability,
-    heartbeat,
-    clock: options.clock ?? clock,
-  };
+  return { space, lease, partitions, turn, connectTimeout, label, durability, heartbeat, clock };
 }

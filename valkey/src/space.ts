@@ -6,7 +6,6 @@ import type { Driver } from './drivers/driver.js';
 import { driverOf } from './drivers/recognise.js';
 import { checkName, DisposedError, SpaceError } from './errors.js';
 import { Listeners, type SpaceEvents } from './events.js';
-import { Heartbeat } from './heartbeat.js';
 import { asyncDispose, inspected } from './hold.js';
 import { Mutex } from './mutex.js';
 import {
@@ -22,6 +21,7 @@ import { RwLock } from './rw-lock.js';
 import { Semaphore } from './semaphore.js';
 import { refusal } from './server-error.js';
 import { beat, Session } from './session.js';
+import { startHeartbeat } from './start-heartbeat.js';
 import type { Surroundings } from './surroundings.js';
 
 /** The state of a space on the server. */
@@ -139,7 +139,7 @@ export class Space implements AsyncDisposable {
     await this.#around.whenConnected();
     if (heartbeat) {
       // It is there to be stopped, also if it never connects.
-      this.#around.heartbeat = await Heartbeat.start(String(heartbeat), lease, partitions);
+      this.#around.heartbeat = await startHeartbeat(String(heartbeat), lease, partitions);
       await this.#around.heartbeat.ready;
     }
     while (!(await this.#checkEviction(`tt:{${space}.0}:meta`))) {

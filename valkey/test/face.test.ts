@@ -41,6 +41,12 @@ onServers(
         'there is no option "name", only space, lease, partitions, turn, label, connectTimeout, durability, heartbeat',
       );
       await expect(Space.connect(another(), 'shop' as never)).rejects.toThrow('options must be an object, got "shop"');
+      for (const name of ['lease', 'partitions', 'turn', 'connectTimeout']) {
+        await expect(Space.connect(another(), { [name]: null })).rejects.toThrow(`${name} must be an integer from`);
+      }
+      for (const name of ['space', 'label']) {
+        await expect(Space.connect(another(), { [name]: null })).rejects.toThrow(`${name} must be a string of 1 to`);
+      }
       await expect(Space.connect('redis://localhost')).rejects.toThrow('Space.connect: client must be a client of');
       const make = Space as never as new (client: unknown) => Space;
       expect(() => new make(another())).toThrow('a Space is made by await Space.connect(client, options)');
