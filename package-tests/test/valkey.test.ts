@@ -109,14 +109,26 @@ describe('bundles of taketurns-valkey', () => {
   });
   afterAll(() => running?.stop());
 
-  it.skipIf(server === undefined).each(Object.keys(bundlers))('by %s run', async (name) => {
-    const out = join(project.folder, 'out', name);
+  async function run(name: string, entry: string): Promise<string> {
+    const out = join(project.folder, 'out', `${name}-${entry}`);
     const bundle = bundlers[name] as (typeof bundlers)[string];
-    await bundle(project.folder, './main.js', out);
+    await bundle(project.folder, `./${entry}.js`, out);
     expect(code(out)).toContain('EVALSHA');
     process.env.REDIS_URL = running?.url;
-    const file = readdirSync(out, { recursive: true, encoding: 'utf8' }).find((each) => /\bmain.*\.js$/.test(each));
+    const file = readdirSync(out, { recursive: true, encoding: 'utf8' }).find((each) =>
+      /\b(main|beating).*\.js$/.test(each),
+    );
     const preload = ['--import', pathToFileURL(join(project.folder, 'client.js')).href];
-    expect(node(project.folder, ...preload, join(out, file as string))).toBe('bigint\n');
+    return node(project.folder, ...preload, join(out, file as string));
+  }
+
+  it.skipIf(server === undefined).each(Object.keys(bundlers))('by %s run', async (name) => {
+    expect(await run(name, 'main')).toBe('bigint\n');
+  });
+
+  it.skipIf(server === undefined)('tell who wants beats from a thread that they cannot start it', async () => {
+    expect(await run('esbuild', 'beating')).toMatch(
+      /^with `heartbeat` a bundler must leave taketurns-valkey external: /,
+    );
   });
 });
