@@ -37,15 +37,6 @@ export const askAtOnce: unique symbol = Symbol('askAtOnce');
 /** @internal */
 export const during: unique symbol = Symbol('during');
 
-/** @internal Refuses arguments, such as a time-out, where a call takes none: it would not heed them. */
-export function checkNone(what: string, others: readonly unknown[]): void {
-  if (others.some((other) => other !== undefined)) {
-    throw new TypeError(
-      `${what} succeeds at once or not at all: it takes no options; holdAsync, readAsync and writeAsync do`,
-    );
-  }
-}
-
 export abstract class Handle {
   /** @internal */
   protected readonly session: Session;
@@ -92,8 +83,17 @@ export abstract class Handle {
     return held;
   }
 
-  /** @internal */
-  protected async [askAtOnce]<G extends Held>(what: string, permits: number, Guard: Guard<G>): Promise<G | undefined> {
+  /** @internal none: further arguments, such as a time-out, which it would not heed. */
+  protected async [askAtOnce]<G extends Held>(
+    what: string,
+    permits: number,
+    Guard: Guard<G>,
+    none: readonly unknown[],
+  ): Promise<G | undefined> {
+    if (none.some((argument) => argument !== undefined)) {
+      const advice = 'it takes no options; holdAsync, readAsync and writeAsync do';
+      throw new TypeError(`${this[Symbol.toStringTag]}.${what} succeeds at once or not at all: ${advice}`);
+    }
     try {
       return await this[ask](what, permits, Guard, { timeout: 0 });
     } catch (error) {

@@ -1,7 +1,7 @@
 /** A mutex of a space. Within a process it is passed on without the server, at most `bypass` times past a waiter. */
 import type { WaitOptions } from './acquire.js';
 import { checkFunction } from './errors.js';
-import { ask, askAtOnce, checkNone, during, Handle } from './handle.js';
+import { ask, askAtOnce, during, Handle } from './handle.js';
 import { HeldLock } from './hold.js';
 
 /**
@@ -30,8 +30,7 @@ export class Mutex extends Handle {
    */
   tryHold(): Promise<HeldLock | undefined>;
   async tryHold(...none: readonly unknown[]): Promise<HeldLock | undefined> {
-    checkNone('Mutex.tryHold', none);
-    return this[askAtOnce]('tryHold', 1, HeldLock);
+    return this[askAtOnce]('tryHold', 1, HeldLock, none);
   }
 
   /**

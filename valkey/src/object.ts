@@ -19,11 +19,11 @@ export const KINDS: Record<Kind, string> = { s: 'semaphore', m: 'mutex', w: 'rwl
 /** How the settings are written to somebody. */
 export function describe({ kind, max, robust, ephemeral, bypass }: Settings): string {
   const more = [
-    ...(kind === 's' ? [`max ${max}`] : []),
-    ...(kind === 'm' ? [`bypass ${bypass}`] : []),
-    ...(robust ? ['robust'] : []),
-    ...(ephemeral ? ['ephemeral'] : []),
-  ];
+    kind === 's' && `max ${max}`,
+    kind === 'm' && `bypass ${bypass}`,
+    robust && 'robust',
+    ephemeral && 'ephemeral',
+  ].filter(Boolean);
   return `a ${KINDS[kind]}${more.length > 0 ? ` (${more.join(', ')})` : ''}`;
 }
 

@@ -1,6 +1,6 @@
 /** A read-write lock of a space: a semaphore of 2^20 permits. A reader takes one of them, a writer all. */
 import type { WaitOptions } from './acquire.js';
-import { ask, askAtOnce, checkNone, Handle } from './handle.js';
+import { ask, askAtOnce, Handle } from './handle.js';
 import { HeldRead, HeldWrite } from './hold.js';
 import { READERS } from './object.js';
 
@@ -20,8 +20,7 @@ export class RwLock extends Handle {
   /** Locks for reading if nobody writes or waits, and else resolves to undefined. One round trip. */
   tryRead(): Promise<HeldRead | undefined>;
   async tryRead(...none: readonly unknown[]): Promise<HeldRead | undefined> {
-    checkNone('RwLock.tryRead', none);
-    return this[askAtOnce]('tryRead', 1, HeldRead);
+    return this[askAtOnce]('tryRead', 1, HeldRead, none);
   }
 
   /**
@@ -35,8 +34,7 @@ export class RwLock extends Handle {
   /** Locks for writing if nobody holds or waits, and else resolves to undefined. One round trip. */
   tryWrite(): Promise<HeldWrite | undefined>;
   async tryWrite(...none: readonly unknown[]): Promise<HeldWrite | undefined> {
-    checkNone('RwLock.tryWrite', none);
-    return this[askAtOnce]('tryWrite', READERS, HeldWrite);
+    return this[askAtOnce]('tryWrite', READERS, HeldWrite, none);
   }
 
   /** `RwLock`. */

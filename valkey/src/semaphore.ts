@@ -1,7 +1,7 @@
 /** A counting semaphore of a space: first come, first served, by the order in which requests reach the server. */
 import type { WaitOptions } from './acquire.js';
 import { checkFunction, checkInteger } from './errors.js';
-import { ask, askAtOnce, checkNone, during, Handle } from './handle.js';
+import { ask, askAtOnce, during, Handle } from './handle.js';
 import { HeldPermits } from './hold.js';
 
 /**
@@ -47,8 +47,7 @@ export class Semaphore extends Handle {
    */
   tryHold(permits?: number): Promise<HeldPermits | undefined>;
   async tryHold(permits = 1, ...none: readonly unknown[]): Promise<HeldPermits | undefined> {
-    checkNone('Semaphore.tryHold', none);
-    return this[askAtOnce]('tryHold', this.#permits('tryHold', permits), HeldPermits);
+    return this[askAtOnce]('tryHold', this.#permits('tryHold', permits), HeldPermits, none);
   }
 
   /**

@@ -8,14 +8,7 @@ import { checkName, DisposedError, SpaceError } from './errors.js';
 import { Listeners, type SpaceEvents } from './events.js';
 import { asyncDispose, inspected } from './hold.js';
 import { Mutex } from './mutex.js';
-import {
-  type MutexOptions,
-  type ObjectOptions,
-  READERS,
-  type Settings,
-  type SharedObject,
-  settingsOf,
-} from './object.js';
+import { type Kind, type MutexOptions, type ObjectOptions, READERS, type SharedObject, settingsOf } from './object.js';
 import { type Checked, checkSpaceOptions, type SpaceOptions } from './options.js';
 import { RwLock } from './rw-lock.js';
 import { Semaphore } from './semaphore.js';
@@ -204,9 +197,14 @@ export class Space implements AsyncDisposable {
 
   async #open<H>(
     Handle: new (session: Session, object: SharedObject) => H,
+    what: string,
+    kind: Kind,
     name: string,
-    settings: Settings,
+    permits: number,
+    options: MutexOptions,
   ): Promise<H> {
+    checkName(`${what}: name`, name, 108);
+    const settings = settingsOf(what, kind, permits, options);
     if (this.#closed) throw new DisposedError('the space has been closed');
     const session = this.#session(fnv1a(name) % this.#options.partitions);
     return new Handle(session, await session.requests.open(name, settings));
@@ -219,11 +217,7 @@ export class Space implements AsyncDisposable {
    * @throws (rejects) {RangeError | TypeError} for a bad argument, and if the object exists with other settings.
    */
   async semaphore(name: string, permits: number, options: ObjectOptions = {}): Promise<Semaphore> {
-    return this.#open(
-      Semaphore,
-      checkName('Space.semaphore: name', name, 108),
-      settingsOf('Space.semaphore', 's', permits, options),
-    );
+    return this.#open(Semaphore, 'Space.semaphore', 's', name, permits, options);
   }
 
   /**
@@ -231,7 +225,7 @@ export class Space implements AsyncDisposable {
    * @throws (rejects) as `semaphore`.
    */
   async mutex(name: string, options: MutexOptions = {}): Promise<Mutex> {
-    return this.#open(Mutex, checkName('Space.mutex: name', name, 108), settingsOf('Space.mutex', 'm', 1, options));
+    return this.#open(Mutex, 'Space.mutex', 'm', name, 1, options);
   }
 
   /**
@@ -239,11 +233,7 @@ export class Space implements AsyncDisposable {
    * @throws (rejects) as `semaphore`.
    */
   async rwLock(name: string, options: ObjectOptions = {}): Promise<RwLock> {
-    return this.#open(
-      RwLock,
-      checkName('Space.rwLock: name', name, 108),
-      settingsOf('Space.rwLock', 'w', READERS, options),
-    );
+    return this.#open(RwLock, 'Space.rwLock', 'w', name, READERS, options);
   }
 
   /** Tells the state of the space on the server: of its first partition. */
