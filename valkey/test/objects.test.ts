@@ -260,7 +260,10 @@ onServers('objects', ({ join, key, another }) => {
     };
     await cut();
     expect([held.held, other.held]).toEqual([true, true]);
+    // It no longer keeps others out, so a resource that asks is told no.
+    expect(await pool.validate(held.proof)).toBe(false);
     const next = await b.semaphore('x', 1);
+    expect(await next.validate(held.proof)).toBe(false);
     const mine = await next.holdAsync();
     await held.release(1);
     await cut();
