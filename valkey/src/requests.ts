@@ -111,7 +111,10 @@ export class Requests implements Keeper {
     // Who opens the name from now on gets another object, also before the server has answered.
     const wasKnown = this.#objects.get(name) === object && this.#objects.delete(name);
     try {
-      await this.#line.operate(['K', name, object.born]);
+      // It may be sent twice, and must not dispose of the next object of the name. An ephemeral one is asked which it is.
+      let { born } = object;
+      if (born === '-') born = String(await this.#line.operate(['I', name, '0'])).split(' ')[5] ?? '';
+      if (born !== '') await this.#line.operate(['K', name, born]);
     } catch (error) {
       object.broken = undefined;
       if (wasKnown && !this.#objects.has(name)) this.#objects.set(name, object);

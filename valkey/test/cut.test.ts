@@ -94,3 +94,48 @@ onServers(
   },
   'first',
 );
+
+onServers(
+  'a dispose that is cut off',
+  (setting) => {
+    test('disposes of no later object of the name', async () => {
+      const theirs = await setting.join({ space: 'disposed' });
+      const made = async () => theirs.semaphore('db', 1, { ephemeral: true });
+      let waiting: Promise<unknown> | undefined;
+      // The real driver, but for the answer to the first K: it is lost with the connection.
+      const real = driverOf(setting.another());
+      const driver: Driver = {
+        cluster: false,
+        async run(...call) {
+          const reply = await real.run(...call);
+          if (call[2][3] === 'K' && waiting === undefined) {
+            const next = await made();
+            await next.holdAsync();
+            waiting = next.holdAsync();
+            waiting.catch(() => {});
+            await until(async () => (await next.inspect())?.waiting === 1);
+            real.reset();
+            throw new Error('the connection is lost');
+          }
+          return reply;
+        },
+        listen: (...call) => real.listen(...call),
+        confirm: (...call) => real.confirm(...call),
+        watch: (events) => real.watch(events),
+        info: (...call) => real.info(...call),
+        keepAlive: (alive) => real.keepAlive(alive),
+        reset: () => real.reset(),
+        close: () => real.close(),
+      };
+      const space = await Space.connect(driver, { space: 'disposed' });
+      const mine = await space.semaphore('db', 1, { ephemeral: true });
+      const held = await mine.holdAsync();
+      await mine.dispose();
+      expect(waiting).toBeDefined();
+      expect(await (await made()).inspect()).toMatchObject({ free: 0, waiting: 1 });
+      await held.release();
+      await space.close();
+    });
+  },
+  'first',
+);
