@@ -1,71 +1,27 @@
 /**
- * An arena is the shared memory that semaphores and locks live in. This file makes arenas and lets threads share one.
+ * An arena is the shared memory that semaphores and locks live in. This file is its public face: what a program may ask
+ * of an arena that it names. own-arenas.ts makes arenas and lets threads share one.
  */
 import { host } from '#host';
-import { bad, badType, checkInteger, checkOptions, checkType, DisposedError } from './errors.js';
+import { badType, checkInteger, checkType, DisposedError } from './errors.js';
 import { dispose } from './held-permits.js';
-import { Attachment, isAttachment } from './runtime/attachment.js';
-import { common } from './runtime/common.js';
-import { VERSION } from './runtime/core.js';
-import { instantiate } from './runtime/instance.js';
-import { bufferOf, isShared, requireSharedMemory, sharedMemory } from './runtime/requirements.js';
+import {
+  type ArenaHandle,
+  type ArenaOptions,
+  create,
+  defaultArena,
+  fromHandle,
+  handleOf,
+  inside,
+  leave,
+  makeDefault,
+} from './own-arenas.js';
+import { type Attachment, isAttachment } from './runtime/attachment.js';
+import { setTimeout } from './runtime/clock.js';
+import { REAPED, STILL_AWAKE } from './runtime/core.js';
 import { type ArenaStats, arenaStats } from './stats.js';
 
-/** The capacities of an arena. Memory is touched, and so really used, only when it is needed. */
-export interface ArenaOptions {
-  /**
-   * The number of shared objects at one time, 1 to 1,048,576. Default 65,536. An object counts until it is disposed of.
-   * One that no other thread can know, since it has no name and its handle was never taken, counts until its library
-   * object is collected.
-   */
-  readonly objects?: number;
-  /**
-   * The number of names at one time, 1 to 1,048,576. Default 1024. A name counts until its object is disposed of.
-   * Threads that open new names at the same moment may exceed the number by one each, and threads that open and dispose
-   * of names at its limit may be refused one too early.
-   */
-  readonly names?: number;
-  /** The number of threads attached at one time, 1 to 4,095. Default 1024. */
-  readonly threads?: number;
-  /**
-   * The number of waiters at one time, 8 to 4,000,000. Default 65,536. Blocked threads and pending promises both count.
-   * If more than two threads are attached to an object, each further one takes a place too.
-   */
-  readonly waiters?: number;
-  /** Buckets of the waiting array, a power of two from 1 to 65,536. Default 2048; 1 and 2 are for tests. */
-  readonly slots?: number;
-  /**
-   * Whether the deaths of threads are noticed with nobody's help: on Node, in Deno, in Bun (not of its web workers), and
-   * in browsers. This costs the program one small thread, from the time when the arena is shared (none in browsers).
-   * Default true. With false, a dead thread keeps what it holds and its place in the queue until `Arena.watch` or
-   * `Arena.reap` tells of its death.
-   */
-  readonly watch?: boolean;
-  /**
-   * Chains of the second waiting array, which `taketurns/algorithms` alone uses: a power of two from 1 to 65,536.
-   * Default 4096, as in the paper; 1 and 2 are for tests.
-   */
-  readonly chains?: number;
-}
-
-/**
- * A shared `WebAssembly.Memory`, for programs whose types have no `WebAssembly`. Where they have it, every memory is
- * one, and `instanceof WebAssembly.Memory` tells that one is a memory.
- */
-export interface SharedMemory {
-  /** Its bytes. */
-  readonly buffer: ArrayBufferLike;
-}
-
-/** A plain, structured-cloneable value that stands for an arena in a message to another thread. */
-export interface ArenaHandle {
-  /** The kind of this handle. */
-  readonly kind: 'Arena';
-  /** The shared memory of the arena. */
-  readonly memory: SharedMemory;
-  /** Whether it is the default arena of its program. A worker without a default arena adopts it. */
-  readonly isDefault: boolean;
-}
+export type { ArenaHandle, ArenaOptions, SharedMemory } from './own-arenas.js';
 
 /** A plain, structured-cloneable value that stands for a thread of an arena, until that thread ends. */
 export interface ThreadHandle {
@@ -92,26 +48,12 @@ export type WatchedWorker =
       terminate(): unknown;
     };
 
-const PAGE = 65536;
-const MOST_SLOTS = 65536;
+// A terminated worker may run on. It is looked at every LOOK milliseconds for host.grace milliseconds. Then it counts as
+// ended if nobody notices ends in the arena.
+const LOOK = 20;
 
-// No record or bucket, and no element with its share of the overflow lines, takes so many bytes (core/memory/arena.ts).
-// What they leave exceeds the header and the gaps that align tables, or fits the first page with them.
-const RECORD = 256;
-const ELEMENT = 96;
-
-/** This thread's attachment to its default arena, which all copies of this package share. */
-interface Own {
-  attachment: Attachment | undefined;
-  /** The arena of the new objects of a worker that has no default arena. */
-  apart: Attachment | undefined;
-}
-const own = common('default', (): Own => ({ attachment: undefined, apart: undefined }));
-/** The key under which a worker inherits it. Each version has its own. */
-const INHERITED = `taketurns:arena:${VERSION}`;
 /** The one Arena object of each attachment. */
 const arenas = new WeakMap<Attachment, Arena>();
-let attachmentIn: (arena: Arena) => Attachment;
 
 /**
  * A piece of shared memory that holds semaphores and locks. Threads that attach to one arena share its contents. Most
@@ -129,16 +71,6 @@ let attachmentIn: (arena: Arena) => Attachment;
 export class Arena {
   /** Undefined after `dispose`. */
   #given: Attachment | undefined;
-  /**
-   * The one handle object. A message with several handles so names the memory once: Firefox 140 takes the second
-   * mention of a memory for a mention of its buffer.
-   */
-  #handle: ArenaHandle | undefined;
-
-  static {
-    attachmentIn = (arena) => arena.#attachment;
-  }
-
   /**
    * Makes an arena and attaches the calling thread to it.
    * @throws `RangeError` or `TypeError` for options that are no object, or a capacity out of its range.
@@ -164,17 +96,7 @@ export class Arena {
    * @throws {Error} in a worker that has none: two threads would use two arenas and not synchronise.
    */
   static get default(): Arena {
-    if (own.attachment) return arenaOf(own.attachment);
-    const inherited = host.inherited(INHERITED);
-    if (inherited !== undefined) return Arena.from(inherited as ArenaHandle);
-    if (!host.isMainThread) {
-      throw new Error(
-        'this worker has no arena. Use Arena.default (or new Semaphore) on the main thread before it starts the worker, ' +
-          'or send the worker a handle and call Semaphore.from(handle) there, or name an arena ({ arena }). If the main ' +
-          'thread does not use the library, call new Arena().makeDefault() here',
-      );
-    }
-    return new Arena().makeDefault();
+    return arenaOf(defaultArena());
   }
 
   /**
@@ -183,15 +105,7 @@ export class Arena {
    * @throws {@link ArenaFullError} if the arena has no room for another thread.
    */
   static from(handle: ArenaHandle): Arena {
-    requireSharedMemory();
-    const buffer = handle?.kind === 'Arena' ? bufferOf(handle.memory) : undefined;
-    if (buffer === undefined) throw badType('Arena.from: handle', 'the handle of an Arena of this process', handle);
-    if (!isShared(buffer)) throw new TypeError('Arena.from: the memory of the handle is not shared');
-    const attachment = Attachment.of(handle.memory as WebAssembly.Memory);
-    if (!attachment) throw new TypeError('Arena.from: the memory of the handle holds no arena of this version');
-    const arena = arenaOf(attachment);
-    if (handle.isDefault && !own.attachment && host.inherited(INHERITED) === undefined) arena.makeDefault();
-    return arena;
+    return arenaOf(fromHandle(handle));
   }
 
   /**
@@ -199,46 +113,34 @@ export class Arena {
    * @throws {Error} if the thread has another default arena already.
    */
   makeDefault(): this {
-    if (own.attachment && own.attachment !== this.#attachment) {
-      throw new Error('makeDefault: this thread has a default arena already');
-    }
-    own.attachment = this.#attachment;
-    host.setInherited(INHERITED, this.#plainHandle, () => this.#attachment.share());
+    makeDefault(this[inside]);
     return this;
   }
 
-  /** @throws {@link DisposedError} after `dispose`, be it of the arena object that another copy of this package has. */
-  get #attachment(): Attachment {
+  /** @internal @throws {@link DisposedError} after `dispose`, be it of the arena object that another copy of this package has. */
+  get [inside](): Attachment {
     if (!isAttachment(this.#given)) throw new DisposedError('the arena has been disposed of');
     return this.#given;
   }
 
   /** The value to send to another thread, for `Arena.from` there. */
   get handle(): ArenaHandle {
-    this.#attachment.share();
-    return this.#plainHandle;
-  }
-
-  get #plainHandle(): ArenaHandle {
-    const isDefault = own.attachment === this.#attachment;
-    if (this.#handle?.isDefault !== isDefault)
-      this.#handle = Object.freeze({ kind: 'Arena', memory: this.#attachment.memory, isDefault });
-    return this.#handle;
+    return handleOf(this[inside]);
   }
 
   /** The number of threads that are attached now. It is racy, and meant for diagnostics. */
   get threads(): number {
-    return this.#attachment.core.threadCount();
+    return this[inside].core.threadCount();
   }
 
   /** Describes the arena, for diagnostics. It looks at every waiter and is racy. Never blocks, throws nothing. */
   stats(): ArenaStats {
-    return arenaStats(this.#attachment);
+    return arenaStats(this[inside]);
   }
 
   /** The handle of the calling thread. Another thread needs it to `reap` this one after its death. */
   get thread(): ThreadHandle {
-    return { kind: 'Thread', arena: this.#attachment.id, ...this.#attachment.identity };
+    return { kind: 'Thread', arena: this[inside].id, ...this[inside].identity };
   }
 
   /**
@@ -258,18 +160,18 @@ export class Arena {
    */
   watch(worker: WatchedWorker, thread?: ThreadHandle): void {
     checkType('Arena.watch: worker', worker, 'object', 'a worker');
-    if (host.watchExit?.(worker, this.#attachment.core, this.#attachment.memory)) return;
+    if (host.watchExit?.(worker, this[inside].core, this[inside].memory)) return;
     if (!('terminate' in worker) || typeof worker.terminate !== 'function')
       throw badType('Arena.watch: worker', 'a worker', worker);
     const { thread: index, life } = this.#check('Arena.watch: thread (which a worker of the web needs)', thread);
     if (host.whenClosed) {
-      host.whenClosed(worker, () => this.#attachment.reap(index, life));
+      host.whenClosed(worker, () => reap(this[inside], index, life));
       return;
     }
     const terminate = worker.terminate;
     worker.terminate = (): unknown => {
       const ended = terminate.call(worker);
-      this.#given?.reapTerminated(index, life);
+      if (this.#given) reapTerminated(this.#given, index, life);
       return ended;
     };
   }
@@ -286,9 +188,9 @@ export class Arena {
    */
   reap(thread: ThreadHandle): boolean {
     const { thread: index, life } = this.#check('Arena.reap: thread', thread);
-    const own = this.#attachment.identity;
+    const own = this[inside].identity;
     if (index === own.thread && life === own.life) throw new Error('Arena.reap: a thread cannot declare itself dead');
-    return this.#attachment.reap(index, life);
+    return reap(this[inside], index, life);
   }
 
   /**
@@ -307,11 +209,9 @@ export class Arena {
    */
   dispose(): void {
     const attachment = this.#given;
-    if (attachment && own.attachment === attachment)
-      throw new Error('Arena.dispose: this is the default arena of the thread, which others use without naming it');
-    if (own.apart === attachment) own.apart = undefined;
+    leave(attachment);
     if (isAttachment(attachment)) attachment.dispose();
-    this.#given = this.#handle = undefined;
+    this.#given = undefined;
   }
 
   /** Ends a `using` scope: calls `dispose`. */
@@ -322,39 +222,11 @@ export class Arena {
   #check(what: string, thread: unknown): ThreadHandle {
     const handle = thread as ThreadHandle | null | undefined;
     if (handle?.kind !== 'Thread') throw badType(what, 'the handle of a thread (arena.thread)', thread);
-    if (handle.arena !== this.#attachment.id) throw new TypeError(`${what} is of another arena`);
-    checkInteger(`${what}.thread`, handle.thread, 1, this.#attachment.core.mostThreads());
+    if (handle.arena !== this[inside].id) throw new TypeError(`${what} is of another arena`);
+    checkInteger(`${what}.thread`, handle.thread, 1, this[inside].core.mostThreads());
     checkInteger(`${what}.life`, handle.life, 1, 0x7fffffff);
     return handle;
   }
-}
-
-function create(options: ArenaOptions): Attachment {
-  checkOptions('Arena', options);
-  const objects = checkInteger('objects', options.objects ?? 65536, 1, 1 << 20);
-  const names = checkInteger('names', options.names ?? 1024, 1, 1 << 20);
-  const threads = checkInteger('threads', options.threads ?? 1024, 1, 4095);
-  const waiters = checkInteger('waiters', options.waiters ?? 65536, 8, 4_000_000);
-  const watch = options.watch ?? true;
-  checkType('watch', watch, 'boolean', 'true or false');
-  const slots = tableSize('slots', options.slots ?? 2048);
-  const chains = tableSize('chains', options.chains ?? 4096);
-  // Each attached thread owns up to two elements besides those of its waiters, and each of its attachments takes one.
-  const elements = waiters + 2 * threads + 2 * objects;
-  const sizes = [objects, names, threads, slots, chains, elements] as const;
-  // V8 reserves 10 GiB of address space for each memory, whatever its size. So there is no second memory in which the
-  // core could measure the arena: this is a bound of its size, which `open` checks. Untouched pages are free.
-  const records = objects + names + 3 * threads + slots + chains;
-  const memory = sharedMemory(Math.ceil((RECORD * records + ELEMENT * elements) / PAGE));
-  instantiate(memory).create(crypto.getRandomValues(new BigInt64Array(1))[0] as bigint, ...sizes);
-  if (!watch) host.deaths?.unwatch(memory);
-  return Attachment.of(memory) as Attachment;
-}
-
-function tableSize(name: string, value: unknown): number {
-  const size = checkInteger(name, value, 1, MOST_SLOTS);
-  if (size & (size - 1)) throw bad('number', name, `a power of two from 1 to ${MOST_SLOTS}`, size);
-  return size;
 }
 
 /** @internal The Arena object of an attachment. */
@@ -362,20 +234,17 @@ export function arenaOf(attachment: Attachment): Arena {
   return arenas.get(attachment) ?? new Arena(attachment as ArenaOptions);
 }
 
-/** @internal The calling thread's attachment to the arena, or to the default one. */
-export function attachmentOf(arena: Arena | undefined): Attachment {
-  if (arena === undefined) return attachmentIn(Arena.default);
-  if (!(arena instanceof Arena)) throw badType('arena', 'an Arena', arena);
-  return attachmentIn(arena);
+/** Reaps a thread that was registered with this life and no longer runs. Returns whether it was alive until now. */
+function reap({ core }: Attachment, thread: number, life: number): boolean {
+  return core.reap(thread, life, 0) === REAPED;
 }
 
-/**
- * @internal The same for a new object, which other threads can find by its handle alone. A worker that has no default
- * arena makes it in an arena of its own, and no two threads then take two arenas for one.
- */
-export function attachmentForNew(arena: Arena | undefined): Attachment {
-  const hasDefault = own.attachment || host.isMainThread || host.inherited(INHERITED) !== undefined;
-  if (arena !== undefined || hasDefault) return attachmentOf(arena);
-  own.apart ??= create({});
-  return own.apart;
+/** The same for a terminated thread, if it sleeps, or has ended by the end of the grace period. */
+function reapTerminated(attachment: Attachment, thread: number, life: number, left = host.grace): void {
+  const { core, memory } = attachment;
+  // Once it is over, the thread may be awake and still have ended. If deaths are noticed here, the one that notices its
+  // end decides.
+  const onlyAsleep = left > 0 || (host.grace > 0 && host.deaths?.isWatched(memory));
+  if (core.reap(thread, life, Number(onlyAsleep)) !== STILL_AWAKE || left <= 0) return;
+  setTimeout(() => reapTerminated(attachment, thread, life, left - LOOK), LOOK);
 }

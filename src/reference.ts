@@ -1,9 +1,9 @@
 /**
  * A reference ties a thread to a shared object. This file makes an object, finds it by handle or name, and releases it.
  */
-import { Arena, type ArenaHandle, arenaOf, attachmentForNew, attachmentOf } from './arena.js';
 import { arenaFull, bad, badType, checkInteger, checkType, DisposedError } from './errors.js';
 import type { Properties } from './options.js';
+import { type ArenaHandle, attachmentForNew, attachmentOf, fromHandle, handleOf, type Inside } from './own-arenas.js';
 import { type Attachment, HELD, type Owner, type Shared } from './runtime/attachment.js';
 import {
   ANSWER_CLOSED,
@@ -89,7 +89,7 @@ export class Reference {
     this.shared.isPrivate = false;
     return {
       kind,
-      arena: arenaOf(attachment).handle,
+      arena: handleOf(attachment),
       address,
       generation: attachment.core.generation(address),
     };
@@ -97,7 +97,12 @@ export class Reference {
 }
 
 /** @internal */
-export function make<K extends Kind>(kind: K, number: NumberOf<K>, p: Properties, arena: Arena | undefined): Reference {
+export function make<K extends Kind>(
+  kind: K,
+  number: NumberOf<K>,
+  p: Properties,
+  arena: Inside | undefined,
+): Reference {
   const attachment = attachmentForNew(arena);
   const answer = attached(attachment, () =>
     attachment.core.createObject(
@@ -144,7 +149,7 @@ export function find<K extends Kind>(kind: K, number: NumberOf<K>, handle: Handl
   for (const part of ['address', 'generation'] as const) {
     checkInteger(`${what}: its ${part}`, handle[part], ~LIMIT, LIMIT);
   }
-  const attachment = attachmentOf(Arena.from(handle.arena));
+  const attachment = fromHandle(handle.arena);
   const answer = attached(attachment, () => attachment.core.attach(handle.address, handle.generation, number));
   if (answer > 0) return new Reference(attachment, answer);
   throw refusal(answer, what, kind);
@@ -163,7 +168,7 @@ export function open<K extends Kind>(
   number: NumberOf<K>,
   name: string,
   p: Properties = ANY,
-  arena: Arena | undefined,
+  arena: Inside | undefined,
   mismatch?: (() => Error) | string,
 ): Reference {
   const what = `${kind}.open: name`;

@@ -1,7 +1,8 @@
 /** Capacitor is the public face of core/algorithms/capacitor.ts. */
-import { Arena, attachmentForNew, attachmentOf } from '../arena.js';
+import type { Arena } from '../arena.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
+import { attachmentForNew, fromHandle } from '../own-arenas.js';
 import type { Handle, Reference } from '../reference.js';
 import { leaves } from '../runtime/attachment.js';
 import { ADMITTED, LIMIT, REFUSED } from '../runtime/core.js';
@@ -154,7 +155,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
     checkParts(KIND, handle, random || handle?.semaphore === 'multilane' ? 1 : 0);
     const inner = innerOf(handle.semaphore, semaphore);
     if (random) checkOfLane(`${KIND}.from: handle`, inner);
-    if (inner === 'chain') prepare(attachmentOf(Arena.from(handle.arena)));
+    if (inner === 'chain') prepare(fromHandle(handle.arena));
     return new Capacitor(0, new Found(findParts(KIND, handle), inner, random));
   }
 

@@ -6,9 +6,10 @@
  * few chains. It keeps keys in a row apart, and those of any other stride too (docs/algorithms.md). It is no option,
  * since threads that wait and threads that wake must agree on it.
  */
-import { type Arena, attachmentOf } from '../arena.js';
+import type { Arena } from '../arena.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
 import { budget, type PolicyOptions } from '../options.js';
+import { attachmentOf } from '../own-arenas.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
 import { prepare } from './listing.js';
 import { POLICIES } from './objects.js';

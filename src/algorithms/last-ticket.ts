@@ -1,5 +1,6 @@
 /** A thread can ask for its last ticket, to count the order of admissions. */
-import { type Arena, attachmentOf } from '../arena.js';
+import type { Arena } from '../arena.js';
+import { attachmentOf } from '../own-arenas.js';
 
 /**
  * Returns the last ticket that the calling thread took on any semaphore of the arena (default: `Arena.default`), or -1n

@@ -1,7 +1,8 @@
 /** The classes in this file hold all that the semaphores of the listings share besides their algorithm. */
-import { type Arena, attachmentForNew } from '../arena.js';
+import type { Arena } from '../arena.js';
 import { checkInteger, noRoom } from '../errors.js';
 import type { PolicyOptions, Properties } from '../options.js';
+import { attachmentForNew } from '../own-arenas.js';
 import type { Reference } from '../reference.js';
 import type { Attachment } from '../runtime/attachment.js';
 import { CLOSED_OBJECT, type Core, LIMIT } from '../runtime/core.js';

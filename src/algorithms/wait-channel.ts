@@ -1,6 +1,7 @@
 /** This file has the channels of Listing 4 as values: KeyToChannel is computed once for all calls. */
-import { attachmentOf } from '../arena.js';
+
 import { checkType } from '../errors.js';
+import { attachmentOf } from '../own-arenas.js';
 import type { Attachment } from '../runtime/attachment.js';
 import type { Algorithms } from './compiled.js';
 import { channelAt, type KeyWaitOptions, pollsOf } from './keys.js';

@@ -1,5 +1,5 @@
 /** This file has the locations of Listing 5 as values: the slot of a key is looked up once for all calls. */
-import { attachmentOf } from '../arena.js';
+import { attachmentOf } from '../own-arenas.js';
 import type { Attachment } from '../runtime/attachment.js';
 import type { Algorithms } from './compiled.js';
 import { checkAlternating, type LocationWaitOptions, pollsOf } from './keys.js';

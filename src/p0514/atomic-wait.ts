@@ -1,6 +1,7 @@
 /** In the free functions of P0514R1, threads wait in a table of the library: the waiting array of the arena. */
-import { type Arena, attachmentOf } from '../arena.js';
+import type { Arena } from '../arena.js';
 import { checkOptions } from '../errors.js';
+import { attachmentOf } from '../own-arenas.js';
 import type { Attachment } from '../runtime/attachment.js';
 import { checkDuration } from './deadline.js';
 import { Notify, notifyNumber } from './notify.js';

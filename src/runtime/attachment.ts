@@ -21,18 +21,13 @@ import { host } from '#host';
 import { arenaFull, DisposedError, mayNotBlock } from '../errors.js';
 import type { Line, Sleeper } from '../host/host.js';
 import { Awake } from './awake.js';
-import { setTimeout } from './clock.js';
 import { common } from './common.js';
-import { ANSWER_FULL, CLOSED_OBJECT, type Core, GONE, REAPED, STILL_AWAKE } from './core.js';
+import { ANSWER_FULL, CLOSED_OBJECT, type Core, GONE } from './core.js';
 import { Doorbell } from './doorbell.js';
 import type { HeadPromise } from './head-promise.js';
 import { coreModule, instantiate } from './instance.js';
 import type { Interrupts } from './interrupts.js';
 import { closed, Promises } from './promises.js';
-
-// A terminated worker may run on. It is looked at every LOOK milliseconds for host.grace milliseconds. Then it counts as
-// ended if nobody notices ends in the arena.
-const LOOK = 20;
 
 /** Is called on a library object when the thread ends. The object must not use the shared object afterwards. */
 export const ended = Symbol.for('taketurns:ended');
@@ -112,6 +107,8 @@ export class Attachment {
   readonly header: BigInt64Array;
   /** The entry in which this thread drafted a name last; 0 at first. */
   draft = 0;
+  /** The handle of the arena that this thread has made last. */
+  handle: { readonly isDefault: boolean } | undefined;
   readonly #endings: ((reason?: Error) => void)[] = [];
   readonly #line: Line | undefined;
   readonly #ignoreExit: () => void;
@@ -265,22 +262,6 @@ export class Attachment {
   /** The pair that distinguishes this thread from all others that have or had its index. */
   get identity(): { readonly thread: number; readonly life: number } {
     return { thread: this.thread, life: this.core.lifeIfAlive(this.thread) };
-  }
-
-  /** Reaps a thread that was registered with this life and no longer runs. Returns whether it was alive until now. */
-  reap(thread: number, life: number): boolean {
-    return this.core.reap(thread, life, 0) === REAPED;
-  }
-
-  /** The same for a terminated thread, if it sleeps, or has ended by the end of the grace period. */
-  reapTerminated(thread: number, life: number, left = host.grace): void {
-    if (this.core.reap(thread, life, this.#onlyAsleep(left)) !== STILL_AWAKE || left <= 0) return;
-    setTimeout(() => this.reapTerminated(thread, life, left - LOOK), LOOK);
-  }
-
-  /** Whether a thread that is awake may still run. If deaths are noticed here, the one that notices its end decides. */
-  #onlyAsleep(left: number): number {
-    return Number(left > 0 || (host.grace > 0 && host.deaths?.isWatched(this.memory)));
   }
 
   /**

@@ -3,10 +3,10 @@
  * semaphore. This file unlocks the mutex in between and locks it again, whatever the wait was answered, and then relays.
  */
 
-import { type Arena, arenaOf } from '../arena.js';
 import { ArenaFullError, checkInteger, checkType, mayNotBlock, noRoom, TimeoutError } from '../errors.js';
 import { inside, Mutex, type MutexHandle } from '../mutex.js';
 import { ADAPTIVE, checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
+import { type Inside, inside as inArena } from '../own-arenas.js';
 import { checkKind, find, type Handle, make, open, Reference } from '../reference.js';
 import { reasonOf, watch } from '../runtime/cancellation.js';
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, INTERRUPTED, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
@@ -427,10 +427,10 @@ function ownMutex(what: string, mutex: Mutex): Mutex {
 }
 
 /** The `max` of a condition stands for its mutex: who opens it by its name must give the same one. */
-function propertiesOf(mutex: Mutex): [Properties, Arena] {
+function propertiesOf(mutex: Mutex): [Properties, Inside] {
   const { attachment, address } = mutex[inside].reference;
   const max = (address ^ Math.imul(attachment.core.generation(address), 0x9e3779b1)) & MOST;
-  return [{ permits: 0, max, spin: ADAPTIVE, robust: false }, arenaOf(attachment)];
+  return [{ permits: 0, max, spin: ADAPTIVE, robust: false }, { [inArena]: attachment }];
 }
 
 function answerOf(what: string, ready: () => boolean): boolean {

@@ -1,0 +1,206 @@
+/**
+ * The arenas of the calling thread: how it makes one and attaches to one, and which of them is its default arena.
+ *
+ * Here an arena is the attachment of the thread to it. The objects need no more, so a program that never names an arena
+ * does not carry the class `Arena` (arena.ts).
+ */
+import { host } from '#host';
+import { bad, badType, checkInteger, checkOptions, checkType } from './errors.js';
+import { Attachment } from './runtime/attachment.js';
+import { common } from './runtime/common.js';
+import { VERSION } from './runtime/core.js';
+import { instantiate } from './runtime/instance.js';
+import { bufferOf, isShared, requireSharedMemory, sharedMemory } from './runtime/requirements.js';
+
+/** The capacities of an arena. Memory is touched, and so really used, only when it is needed. */
+export interface ArenaOptions {
+  /**
+   * The number of shared objects at one time, 1 to 1,048,576. Default 65,536. An object counts until it is disposed of.
+   * One that no other thread can know, since it has no name and its handle was never taken, counts until its library
+   * object is collected.
+   */
+  readonly objects?: number;
+  /**
+   * The number of names at one time, 1 to 1,048,576. Default 1024. A name counts until its object is disposed of.
+   * Threads that open new names at the same moment may exceed the number by one each, and threads that open and dispose
+   * of names at its limit may be refused one too early.
+   */
+  readonly names?: number;
+  /** The number of threads attached at one time, 1 to 4,095. Default 1024. */
+  readonly threads?: number;
+  /**
+   * The number of waiters at one time, 8 to 4,000,000. Default 65,536. Blocked threads and pending promises both count.
+   * If more than two threads are attached to an object, each further one takes a place too.
+   */
+  readonly waiters?: number;
+  /** Buckets of the waiting array, a power of two from 1 to 65,536. Default 2048; 1 and 2 are for tests. */
+  readonly slots?: number;
+  /**
+   * Whether the deaths of threads are noticed with nobody's help: on Node, in Deno, in Bun (not of its web workers), and
+   * in browsers. This costs the program one small thread, from the time when the arena is shared (none in browsers).
+   * Default true. With false, a dead thread keeps what it holds and its place in the queue until `Arena.watch` or
+   * `Arena.reap` tells of its death.
+   */
+  readonly watch?: boolean;
+  /**
+   * Chains of the second waiting array, which `taketurns/algorithms` alone uses: a power of two from 1 to 65,536.
+   * Default 4096, as in the paper; 1 and 2 are for tests.
+   */
+  readonly chains?: number;
+}
+
+/**
+ * A shared `WebAssembly.Memory`, for programs whose types have no `WebAssembly`. Where they have it, every memory is
+ * one, and `instanceof WebAssembly.Memory` tells that one is a memory.
+ */
+export interface SharedMemory {
+  /** Its bytes. */
+  readonly buffer: ArrayBufferLike;
+}
+
+/** A plain, structured-cloneable value that stands for an arena in a message to another thread. */
+export interface ArenaHandle {
+  /** The kind of this handle. */
+  readonly kind: 'Arena';
+  /** The shared memory of the arena. */
+  readonly memory: SharedMemory;
+  /** Whether it is the default arena of its program. A worker without a default arena adopts it. */
+  readonly isDefault: boolean;
+}
+
+const PAGE = 65536;
+const MOST_SLOTS = 65536;
+
+// No record or bucket, and no element with its share of the overflow lines, takes so many bytes (core/memory/arena.ts).
+// What they leave exceeds the header and the gaps that align tables, or fits the first page with them.
+const RECORD = 256;
+const ELEMENT = 96;
+
+/** This thread's attachment to its default arena, which all copies of this package share. */
+interface Own {
+  attachment: Attachment | undefined;
+  /** The arena of the new objects of a worker that has no default arena. */
+  apart: Attachment | undefined;
+}
+const own = common('default', (): Own => ({ attachment: undefined, apart: undefined }));
+/** The key under which a worker inherits it. Each version has its own. */
+const INHERITED = `taketurns:arena:${VERSION}`;
+
+/** @internal An `Arena` gives the attachment of this thread to it by this property. */
+export const inside = Symbol('inside');
+
+/** @internal What may be named as the arena of an object. */
+export interface Inside {
+  readonly [inside]: Attachment;
+}
+
+/** @internal This thread's attachment to its default arena, which it makes if it may: see `Arena.default`. */
+export function defaultArena(): Attachment {
+  if (own.attachment) return own.attachment;
+  const inherited = host.inherited(INHERITED);
+  if (inherited !== undefined) return fromHandle(inherited as ArenaHandle);
+  if (!host.isMainThread) {
+    throw new Error(
+      'this worker has no arena. Use Arena.default (or new Semaphore) on the main thread before it starts the worker, ' +
+        'or send the worker a handle and call Semaphore.from(handle) there, or name an arena ({ arena }). If the main ' +
+        'thread does not use the library, call new Arena().makeDefault() here',
+    );
+  }
+  return makeDefault(create({}));
+}
+
+/** @internal This thread's attachment to the arena of a handle. */
+export function fromHandle(handle: ArenaHandle): Attachment {
+  requireSharedMemory();
+  const buffer = handle?.kind === 'Arena' ? bufferOf(handle.memory) : undefined;
+  if (buffer === undefined) throw badType('Arena.from: handle', 'the handle of an Arena of this process', handle);
+  if (!isShared(buffer)) throw new TypeError('Arena.from: the memory of the handle is not shared');
+  const attachment = Attachment.of(handle.memory as WebAssembly.Memory);
+  if (!attachment) throw new TypeError('Arena.from: the memory of the handle holds no arena of this version');
+  return handle.isDefault && !hasDefault() ? makeDefault(attachment) : attachment;
+}
+
+function hasDefault(): boolean {
+  return own.attachment !== undefined || host.inherited(INHERITED) !== undefined;
+}
+
+/** @internal Makes an arena the default one of this thread; see `Arena.makeDefault`. */
+export function makeDefault(attachment: Attachment): Attachment {
+  if (own.attachment && own.attachment !== attachment) {
+    throw new Error('makeDefault: this thread has a default arena already');
+  }
+  own.attachment = attachment;
+  host.setInherited(INHERITED, plainHandle(attachment), () => attachment.share());
+  return attachment;
+}
+
+/** @internal The handle of an arena, which another thread is about to get. */
+export function handleOf(attachment: Attachment): ArenaHandle {
+  attachment.share();
+  return plainHandle(attachment);
+}
+
+/**
+ * There is one handle object at a time. A message with several handles so names the memory once: Firefox 140 takes the
+ * second mention of a memory for a mention of its buffer.
+ */
+function plainHandle(attachment: Attachment): ArenaHandle {
+  const isDefault = own.attachment === attachment;
+  if (attachment.handle?.isDefault !== isDefault)
+    attachment.handle = Object.freeze({ kind: 'Arena', memory: attachment.memory, isDefault });
+  return attachment.handle as ArenaHandle;
+}
+
+/** @internal Checks that this thread may leave an arena; see `Arena.dispose`. */
+export function leave(attachment: Attachment | undefined): void {
+  if (attachment && own.attachment === attachment)
+    throw new Error('Arena.dispose: this is the default arena of the thread, which others use without naming it');
+  if (own.apart === attachment) own.apart = undefined;
+}
+
+/** @internal Makes an arena of these capacities. */
+export function create(options: ArenaOptions): Attachment {
+  checkOptions('Arena', options);
+  const objects = checkInteger('objects', options.objects ?? 65536, 1, 1 << 20);
+  const names = checkInteger('names', options.names ?? 1024, 1, 1 << 20);
+  const threads = checkInteger('threads', options.threads ?? 1024, 1, 4095);
+  const waiters = checkInteger('waiters', options.waiters ?? 65536, 8, 4_000_000);
+  const watch = options.watch ?? true;
+  checkType('watch', watch, 'boolean', 'true or false');
+  const slots = tableSize('slots', options.slots ?? 2048);
+  const chains = tableSize('chains', options.chains ?? 4096);
+  // Each attached thread owns up to two elements besides those of its waiters, and each of its attachments takes one.
+  const elements = waiters + 2 * threads + 2 * objects;
+  const sizes = [objects, names, threads, slots, chains, elements] as const;
+  // V8 reserves 10 GiB of address space for each memory, whatever its size. So there is no second memory in which the
+  // core could measure the arena: this is a bound of its size, which `open` checks. Untouched pages are free.
+  const records = objects + names + 3 * threads + slots + chains;
+  const memory = sharedMemory(Math.ceil((RECORD * records + ELEMENT * elements) / PAGE));
+  instantiate(memory).create(crypto.getRandomValues(new BigInt64Array(1))[0] as bigint, ...sizes);
+  if (!watch) host.deaths?.unwatch(memory);
+  return Attachment.of(memory) as Attachment;
+}
+
+function tableSize(name: string, value: unknown): number {
+  const size = checkInteger(name, value, 1, MOST_SLOTS);
+  if (size & (size - 1)) throw bad('number', name, `a power of two from 1 to ${MOST_SLOTS}`, size);
+  return size;
+}
+
+/** @internal This thread's attachment to the arena that a caller has named, or to the default one. */
+export function attachmentOf(arena: Inside | undefined): Attachment {
+  if (arena === undefined) return defaultArena();
+  const attachment = arena?.[inside];
+  if (!attachment) throw badType('arena', 'an Arena', arena);
+  return attachment;
+}
+
+/**
+ * @internal The same for a new object, which other threads can find by its handle alone. A worker that has no default
+ * arena makes it in an arena of its own, and no two threads then take two arenas for one.
+ */
+export function attachmentForNew(arena: Inside | undefined): Attachment {
+  if (arena !== undefined || host.isMainThread || hasDefault()) return attachmentOf(arena);
+  own.apart ??= create({});
+  return own.apart;
+}
