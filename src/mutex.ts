@@ -47,7 +47,7 @@ import {
   TIMED_OUT,
 } from './runtime/core.js';
 import { HeadPromise } from './runtime/head-promise.js';
-import { interruptsOf } from './runtime/interrupts.js';
+import { expectInterrupt } from './runtime/interrupts.js';
 import { countdown, nanoseconds, parkUntilDue } from './runtime/parking.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
 import { close, disposedError, forget, reference, SharedObject } from './shared-object.js';
@@ -69,9 +69,6 @@ export interface MutexOptions extends ParkingOptions {
 
 /** A plain, structured-cloneable value to send to another thread, for `Mutex.from` there. */
 export type MutexHandle = Handle<'Mutex'>;
-
-/** @internal What a condition knows of its mutex. */
-export const inside = Symbol('inside');
 
 const KIND = 'Mutex';
 const NUMBER = 20;
@@ -179,12 +176,6 @@ export class Mutex extends SharedObject<typeof KIND> {
     return this.#shared.promises.first !== 0 || this.#head.waits;
   }
 
-  /** @internal */
-  get [inside](): { reference: Reference; hasPromises: boolean } {
-    if (this.disposed) throw this[disposedError]();
-    return { reference: this[reference], hasPromises: this.#hasPromises };
-  }
-
   /** How often a waiter may be overtaken at most. It stays the same after `dispose`. */
   get bypass(): number {
     return this.#bypass;
@@ -273,7 +264,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     const waits = this.#hasPromises;
     const left = countdown(timeout);
     core.turnLasted(at, awake.sinceTurn);
-    interruptsOf(this[reference].attachment).expect();
+    expectInterrupt(this[reference].attachment);
     let answer = mayBlock && !waits ? core.queue(at, number) : core.tryLock(at);
     if (answer === REFUSED) {
       if (!mayBlock) throw mayNotBlock(passes ? 'waitForUnlockAsync' : 'lockAsync, holdAsync or tryLock');
@@ -315,7 +306,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   /** The error of a request that found the arena full, or the mutex itself. */
   #full(): ArenaFullError {
     if (this.waiting < MOST_WAITERS) return noRoom();
-    return new ArenaFullError('520,192 requests wait for the mutex, and no mutex has room for another');
+    return new ArenaFullError('520,192 requests wait for the mutex, which has no room for another');
   }
 
   /**
@@ -393,13 +384,13 @@ export class Mutex extends SharedObject<typeof KIND> {
     if (answer !== ANSWER_NOT_HELD) {
       if (this.#head.waits) this.#head.flush();
       else this.#core.wakeHead(this.#at);
-    } else if (!this.disposed) throw new Error(this.#notHeld());
-  }
-
-  #notHeld(): string {
-    const owner = this.#core.ownerOf(this.#at);
-    const who = owner === 0 ? 'nobody is' : `thread ${owner} of the arena is`;
-    return `Mutex.unlock: this thread is not the owner, ${who}. A mutex is unlocked by the thread that locked it`;
+    } else if (!this.disposed) {
+      const owner = this.#core.ownerOf(this.#at);
+      const who = owner === 0 ? 'nobody is' : `thread ${owner} of the arena is`;
+      throw new Error(
+        `Mutex.unlock: this thread is not the owner, ${who}. A mutex is unlocked by the thread that locked it`,
+      );
+    }
   }
 
   /**
@@ -589,5 +580,5 @@ const owned = (method: string): string =>
 const promised = (method: string): string =>
   `Mutex.${method}: a promise of this thread waits for the lock, and cannot have it while the thread blocks: use ${method}Async`;
 const NESTED =
-  'Mutex: a function that runExclusive runs has asked for the same lock. If it waits for that, it waits for itself. ' +
-  'Let it call what needs the lock directly, or give the request a timeout';
+  'Mutex: a function that runExclusive runs has asked for the same lock. If it waits for that, it waits for itself: ' +
+  'call what needs the lock directly, or give the request a timeout';

@@ -78,11 +78,11 @@ const ELEMENT = 96;
 
 /** This thread's attachment to its default arena, which all copies of this package share. */
 interface Own {
-  attachment: Attachment | undefined;
+  attachment?: Attachment;
   /** The arena of the new objects of a worker that has no default arena. */
-  apart: Attachment | undefined;
+  apart?: Attachment | undefined;
 }
-const own = common('default', (): Own => ({ attachment: undefined, apart: undefined }));
+const own = common('default', (): Own => ({}));
 /** The key under which a worker inherits it. Each version has its own. */
 const INHERITED = `taketurns:arena:${VERSION}`;
 
@@ -102,8 +102,8 @@ export function defaultArena(): Attachment {
   if (!host.isMainThread) {
     throw new Error(
       'this worker has no arena. Use Arena.default (or new Semaphore) on the main thread before it starts the worker, ' +
-        'or send the worker a handle and call Semaphore.from(handle) there, or name an arena ({ arena }). If the main ' +
-        'thread does not use the library, call new Arena().makeDefault() here',
+        'or send the worker a handle for Semaphore.from(handle), or name an arena ({ arena }). If the main thread does not ' +
+        'use the library, call new Arena().makeDefault() here',
     );
   }
   return makeDefault(create({}));

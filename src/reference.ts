@@ -79,11 +79,6 @@ export class Reference {
     attachment.detach(owner, shared);
   }
 
-  /** The library object has disposed of the object, and has let go. Lets all others of this thread let go, too. */
-  letGo(): void {
-    this.attachment.letGo(this.shared);
-  }
-
   handle<K extends Kind>(kind: K): Handle<K> {
     const { attachment, address } = this;
     this.shared.isPrivate = false;

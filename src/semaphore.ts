@@ -251,23 +251,18 @@ export class Semaphore extends SharedObject<typeof KIND> {
     }
   }
 
-  #park(acquired: number, permits: number): void {
+  /** The core has not simply admitted the thread: waits until it has, or the request has left the queue. */
+  #park(acquired: number, permits: number, timeout = Infinity, left = forEver): void {
     const { robust } = this.#shared;
-    if (acquired === CHECK_OWNER_DEATHS) {
-      this.#takeOwnerDeaths(permits);
-      return;
+    if (acquired !== CHECK_OWNER_DEATHS) {
+      let answer = this.#core.enqueue(this.#at, permits, acquired, robust);
+      if (answer === QUEUED) {
+        this[reference].attachment.awake.waits();
+        answer = parkUntilDue(this.#core, this.#at, robust, left);
+      }
+      if (answer >= TIMED_OUT) throw notAdmitted(answer, () => this.#wanted(permits), timeout);
+      if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
     }
-    let answer = this.#core.enqueue(this.#at, permits, acquired, robust);
-    if (answer === QUEUED) {
-      this[reference].attachment.awake.waits();
-      answer = parkUntilDue(this.#core, this.#at, robust, forEver);
-    }
-    this.#admitted(answer, permits);
-  }
-
-  #admitted(answer: number, permits: number, timeout = Infinity): void {
-    if (answer >= TIMED_OUT) throw notAdmitted(answer, () => this.#wanted(permits), timeout);
-    if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
     if (this.#robust) this.#takeOwnerDeaths(permits);
   }
 
@@ -300,22 +295,14 @@ export class Semaphore extends SharedObject<typeof KIND> {
       if (!this.tryAcquire(permits)) throw timedOut(this.#wanted(permits), timeout);
       return;
     }
-    const core = this.#core;
-    const at = this.#at;
-    const { robust } = this.#shared;
     const left = countdown(timeout);
     // A request must be able to leave the queue.
-    if (timeout !== Infinity && !core.reserveSecond()) {
+    if (timeout !== Infinity && !this.#core.reserveSecond()) {
       if (this.tryAcquire(permits)) return;
       throw noRoom();
     }
-    const acquired = this.#acquire(at, permits);
-    let answer = acquired === CHECK_OWNER_DEATHS ? ADMITTED : core.enqueue(at, permits, acquired, robust);
-    if (answer === QUEUED) {
-      this[reference].attachment.awake.waits();
-      answer = parkUntilDue(core, at, robust, left);
-    }
-    this.#admitted(answer, permits, timeout);
+    const answer = this.#acquire(this.#at, permits);
+    if (answer !== ADMITTED) this.#park(answer, permits, timeout, left);
   }
 
   /**

@@ -62,7 +62,8 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
     if (this.#hasLetGo) return;
     this[close]();
     this[closed]();
-    this.#reference.letGo();
+    const { attachment, shared } = this.#reference;
+    attachment.letGo(shared);
   }
 
   /**

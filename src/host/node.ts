@@ -102,7 +102,7 @@ export const host: Host = {
   clock: {
     now: performance.now.bind(performance),
     setTimeout,
-    clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
+    clearTimeout: clearTimeout as (timer: unknown) => void,
   },
   isMainThread: isMainThread && !isUnknown,
   processors: availableParallelism(),

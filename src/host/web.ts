@@ -19,7 +19,7 @@ export const host: Host = {
   clock: {
     now: performance.now.bind(performance),
     setTimeout,
-    clearTimeout: (timer) => clearTimeout(timer as number | undefined),
+    clearTimeout: clearTimeout as (timer: unknown) => void,
   },
   isMainThread: typeof document !== 'undefined',
   processors: navigator.hardwareConcurrency || 2,

@@ -203,7 +203,8 @@ export class AtomicSemaphore {
     if (this.#places.closed) return;
     this.#places.close();
     this[closed]();
-    this.#reference.letGo();
+    const { attachment, shared } = this.#reference;
+    attachment.letGo(shared);
   }
 
   #watch<T>(wait: () => T): T {

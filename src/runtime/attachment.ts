@@ -26,7 +26,6 @@ import { ANSWER_FULL, CLOSED_OBJECT, type Core, GONE } from './core.js';
 import { Doorbell } from './doorbell.js';
 import type { HeadPromise } from './head-promise.js';
 import { coreModule, instantiate } from './instance.js';
-import type { Interrupts } from './interrupts.js';
 import { closed, Promises } from './promises.js';
 
 /** Is called on a library object when the thread ends. The object must not use the shared object afterwards. */
@@ -67,9 +66,10 @@ function known({ buffer }: WebAssembly.Memory): Attachment | undefined {
   const header = new BigInt64Array(buffer, 0, HEADER);
   const attachment = attachments.get(Atomics.load(header, ID));
   // The core refuses any other memory that happens to hold that id.
-  if (attachment?.memory.buffer.byteLength !== buffer.byteLength) return undefined;
-  for (let i = 0; i < HEADER; i++) if (attachment.header[i] !== header[i]) return undefined;
-  return attachment;
+  const isIts =
+    attachment?.memory.buffer.byteLength === buffer.byteLength &&
+    attachment.header.every((word, i) => word === header[i]);
+  return isIts ? attachment : undefined;
 }
 
 /** The things that this thread knows of a shared object to which it is attached. */
@@ -101,8 +101,8 @@ export class Attachment {
   readonly mayBlock = mayBlock();
   readonly doorbell: Doorbell;
   readonly awake: Awake;
-  /** A mutex makes it (interrupts.ts). */
-  interrupts: Interrupts | undefined;
+  /** See interrupts.ts. */
+  isInterruptible = false;
   /** The words that are written once, when an arena is made: magic, version, id and sizes. */
   readonly header: BigInt64Array;
   /** The entry in which this thread drafted a name last; 0 at first. */

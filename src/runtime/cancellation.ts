@@ -43,7 +43,7 @@ export function watch(
   cancel: (reason: unknown) => void,
   wanted: Wanted,
 ): () => void {
-  const stop = timeout === Infinity ? nothing : after(timeout, () => cancel(timedOut(wanted, timeout)));
+  const stop = timeout === Infinity ? nothing : after(timeout, () => cancel(timedOut(wanted(), timeout)));
   if (signal === undefined) return stop;
   let abortion: Abortion;
   try {
@@ -99,16 +99,14 @@ export function reasonOf({ reason }: Signal): unknown {
   return reason === undefined ? AbortSignal.abort().reason : reason;
 }
 
-/** What a request waited for, in the words of its TimeoutError, or a function that says so when it is over. */
-export type Wanted = string | (() => string);
+/** Says what a request waited for, in the words of its TimeoutError, when it is over. */
+export type Wanted = () => string;
 
 /** The error of a thread that has left the queue, for which it was answered LEAVE or TIMED_OUT. */
 export function notAdmitted(answer: number, wanted: Wanted, timeout: number): Error {
-  return answer === LEAVE ? new CancelledError() : timedOut(wanted, timeout);
+  return answer === LEAVE ? new CancelledError() : timedOut(wanted(), timeout);
 }
 
-export function timedOut(wanted: Wanted, timeout: number): TimeoutError {
-  return new TimeoutError(
-    `timed out after ${timeout} ms waiting for ${typeof wanted === 'string' ? wanted : wanted()}`,
-  );
+export function timedOut(wanted: string, timeout: number): TimeoutError {
+  return new TimeoutError(`timed out after ${timeout} ms waiting for ${wanted}`);
 }

@@ -9,31 +9,21 @@ import { CLOSED_OBJECT, type Core } from './core.js';
 
 const resolved = Promise.resolve();
 
-/** Returns that of the thread, which only threads that wait for a mutex need. */
-export function interruptsOf(attachment: { core: Core; interrupts: Interrupts | undefined }): Interrupts {
-  attachment.interrupts ??= new Interrupts(attachment.core);
-  return attachment.interrupts;
+/** What of an attachment this needs. */
+interface Interruptible {
+  readonly core: Core;
+  /** Whether the microtask is still to run. */
+  isInterruptible: boolean;
 }
 
-export class Interrupts {
-  readonly #core: Core;
-  #expected = false;
-
-  constructor(core: Core) {
-    this.#core = core;
-  }
-
-  /** Is called when the thread is about to wait for a mutex. */
-  expect(): void {
-    if (this.#expected) return;
-    // The order matters: if an exhausted stack lets `then` fail, the next call tries again.
-    resolved.then(this.#recover);
-    this.#expected = true;
-  }
-
-  readonly #recover = (): void => {
-    this.#expected = false;
+/** Is called when the thread is about to wait for a mutex. */
+export function expectInterrupt(attachment: Interruptible): void {
+  if (attachment.isInterruptible) return;
+  // The order matters: if an exhausted stack lets `then` fail, the next call tries again.
+  resolved.then(() => {
+    attachment.isInterruptible = false;
     // This call does nothing but complete an interrupted one, since the object is always disposed of.
-    this.#core.tryLock(CLOSED_OBJECT);
-  };
+    attachment.core.tryLock(CLOSED_OBJECT);
+  });
+  attachment.isInterruptible = true;
 }

@@ -4,13 +4,13 @@
  */
 
 import { ArenaFullError, checkInteger, checkType, mayNotBlock, noRoom, TimeoutError } from '../errors.js';
-import { inside, Mutex, type MutexHandle } from '../mutex.js';
+import { Mutex, type MutexHandle } from '../mutex.js';
 import { ADAPTIVE, checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
-import { type Inside, inside as inArena } from '../own-arenas.js';
+import { type Inside, inside } from '../own-arenas.js';
 import { checkKind, find, type Handle, make, open, Reference } from '../reference.js';
 import { reasonOf, watch } from '../runtime/cancellation.js';
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, INTERRUPTED, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
-import { interruptsOf } from '../runtime/interrupts.js';
+import { expectInterrupt } from '../runtime/interrupts.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed } from '../runtime/promises.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
@@ -28,7 +28,6 @@ export type ConditionHandle = Handle<'Condition'> & {
 const KIND = 'Condition';
 const NUMBER = 40;
 const MOST = 0x7fffffff;
-const NOTIFICATION = 'a notification';
 
 /**
  * Lets the owner of a mutex wait until another thread says that something has changed. Those who wait are notified in the
@@ -163,14 +162,15 @@ export class Condition extends SharedObject<typeof KIND> {
     this.#checkOwner('wait');
     const { mayBlock, awake } = this[reference].attachment;
     if (!mayBlock) throw mayNotBlock('waitAsync');
-    if (this.mutex[inside].hasPromises || this.#promises.first !== 0) throw new Error(PROMISED);
+    const { promises, head } = placeOf(this.mutex).shared;
+    if (promises.first !== 0 || head?.waits || this.#promises.first !== 0) throw new Error(PROMISED);
     const core = this.#core;
     const at = this.#at;
     const left = countdown(timeout);
     // A request must be able to leave the queue.
     if (timeout !== Infinity && !core.reserveSecond()) throw noRoom();
     this.#sync.settleUp(at);
-    interruptsOf(this[reference].attachment).expect();
+    expectInterrupt(this[reference].attachment);
     this.#owesRelay();
     let taken = core.acquireOne(at);
     if (taken === INTERRUPTED) {
@@ -235,7 +235,7 @@ export class Condition extends SharedObject<typeof KIND> {
    */
   #keepDeath(ownerDied: boolean): void {
     if (!ownerDied || this.mutex.onOwnerDied !== undefined) return;
-    const { attachment, address } = this.mutex[inside].reference;
+    const { attachment, address } = placeOf(this.mutex);
     attachment.core.restoreOwnerDeaths(address, 1);
   }
 
@@ -255,7 +255,7 @@ export class Condition extends SharedObject<typeof KIND> {
         given = { reason };
         cancel(reason);
       };
-      return watch(timeout, signal, give, NOTIFICATION);
+      return watch(timeout, signal, give, () => 'a notification');
     });
     return waited.then(
       () => true,
@@ -309,7 +309,7 @@ export class Condition extends SharedObject<typeof KIND> {
 
   #checkOwner(method: string): void {
     if (this.#at === CLOSED_OBJECT) throw this[disposedError]();
-    this.mutex[inside]; // It throws if the mutex has been disposed of.
+    placeOf(this.mutex); // It throws if the mutex has been disposed of.
     if (!this.mutex.held)
       throw new Error(`${KIND}.${method}: this thread is not the owner of the mutex, so lock it first`);
   }
@@ -426,11 +426,17 @@ function ownMutex(what: string, mutex: Mutex): Mutex {
   return Mutex.from((mutex as { handle: MutexHandle }).handle);
 }
 
+/** @throws {@link DisposedError} if the mutex has been disposed of. */
+function placeOf(mutex: Mutex): Reference {
+  if (mutex.disposed) throw mutex[disposedError]();
+  return mutex[reference];
+}
+
 /** The `max` of a condition stands for its mutex: who opens it by its name must give the same one. */
 function propertiesOf(mutex: Mutex): [Properties, Inside] {
-  const { attachment, address } = mutex[inside].reference;
+  const { attachment, address } = placeOf(mutex);
   const max = (address ^ Math.imul(attachment.core.generation(address), 0x9e3779b1)) & MOST;
-  return [{ permits: 0, max, spin: ADAPTIVE, robust: false }, { [inArena]: attachment }];
+  return [{ permits: 0, max, spin: ADAPTIVE, robust: false }, { [inside]: attachment }];
 }
 
 function answerOf(what: string, ready: () => boolean): boolean {

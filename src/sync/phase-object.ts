@@ -208,7 +208,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
           if (answer !== REFUSED || isTimeout) pending.settle(answer);
           else pending.fail(reason);
         },
-        'the end of the phase',
+        () => 'the end of the phase',
       );
       this.#pending.add(pending);
       this.#keepAlive(true);

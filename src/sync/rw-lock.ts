@@ -15,7 +15,7 @@ import { reasonOf, timedOut, watch } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { common } from '../runtime/common.js';
 import { ADMITTED, ANSWER_CLOSED, LIMIT, MOVE, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
-import { interruptsOf } from '../runtime/interrupts.js';
+import { expectInterrupt } from '../runtime/interrupts.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
 import { closed } from '../runtime/promises.js';
 import { canWaitAsync, NO_WAIT_ASYNC, waitAsync } from '../runtime/wait-async.js';
@@ -458,7 +458,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
    */
   #sleeps(): void {
     const side = this.#side;
-    interruptsOf(this[reference].attachment).expect();
+    expectInterrupt(this[reference].attachment);
     queueMicrotask(() => {
       if (side.acts !== 0 && !this.disposed) this.#recover();
     });
@@ -798,7 +798,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
             reject(reason);
           } else settle(REFUSED);
         },
-        LOCK,
+        () => LOCK,
       );
       this.#stopDraining = settle;
       sync.noteWaits(number, 1, timestamp());
