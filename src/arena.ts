@@ -48,10 +48,6 @@ export type WatchedWorker =
       terminate(): unknown;
     };
 
-// A terminated worker may run on. It is looked at every LOOK milliseconds for host.grace milliseconds. Then it counts as
-// ended if nobody notices ends in the arena.
-const LOOK = 20;
-
 /** The one Arena object of each attachment. */
 const arenas = new WeakMap<Attachment, Arena>();
 
@@ -241,6 +237,9 @@ function reap({ core }: Attachment, thread: number, life: number): boolean {
 
 /** The same for a terminated thread, if it sleeps, or has ended by the end of the grace period. */
 function reapTerminated(attachment: Attachment, thread: number, life: number, left = host.grace): void {
+  // A terminated worker may run on. It is looked at every LOOK milliseconds for host.grace milliseconds. Then it counts
+  // as ended if nobody notices ends in the arena.
+  const LOOK = 20;
   const { core, memory } = attachment;
   // Once it is over, the thread may be awake and still have ended. If deaths are noticed here, the one that notices its
   // end decides.

@@ -74,11 +74,9 @@ export function badInteger(what: string, value: unknown, min: number, max: numbe
 }
 
 /** @internal Checks an integer argument. */
-export function checkInteger(what: string, value: unknown, min: number, max: number): number {
-  if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
-    throw badInteger(what, value, min, max);
-  }
-  return value as number;
+export function checkInteger(what: string, value: unknown, min: number, max: number, why?: string): number {
+  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return value as number;
+  throw badInteger(what, value, min, max, why);
 }
 
 /** @internal The error for an argument of the wrong type. */

@@ -20,7 +20,6 @@ import {
 import { type HeldLock, LockGuard } from './held-lock.js';
 import { NO_LOCK } from './held-permits.js';
 import {
-  ADAPTIVE,
   budget,
   checkWaitOptions,
   PARKING,
@@ -48,6 +47,8 @@ import {
 } from './runtime/core.js';
 import { HeadPromise } from './runtime/head-promise.js';
 import { expectInterrupt } from './runtime/interrupts.js';
+import { MUTEX } from './runtime/kinds.js';
+import { ADAPTIVE } from './runtime/numbers.js';
 import { countdown, nanoseconds, parkUntilDue } from './runtime/parking.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
 import { close, disposedError, forget, reference, SharedObject } from './shared-object.js';
@@ -71,9 +72,6 @@ export interface MutexOptions extends ParkingOptions {
 export type MutexHandle = Handle<'Mutex'>;
 
 const KIND = 'Mutex';
-const NUMBER = 20;
-const DEFAULT_BYPASS = 2 ** 21;
-const MOST_BYPASS = 2 ** 27;
 /** The answer of lockAsync when there is nothing to wait for. */
 const NO_DEATH = Promise.resolve(false);
 const DONE = Promise.resolve();
@@ -85,6 +83,8 @@ function headOf({ attachment: { core, doorbell }, shared }: Reference): HeadProm
 }
 
 function properties(options: MutexOptions): Properties {
+  const DEFAULT_BYPASS = 0x200000;
+  const MOST_BYPASS = 0x8000000;
   checkOptions(KIND, options);
   return {
     permits: 1,
@@ -144,7 +144,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   constructor(options: MutexOptions = {}) {
     super(
       KIND,
-      options instanceof Reference ? options : make(KIND, NUMBER, properties(options), options.arena),
+      options instanceof Reference ? options : make(KIND, MUTEX, properties(options), options.arena),
       'mutex',
     );
   }
@@ -156,7 +156,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: MutexHandle): Mutex {
-    return new Mutex(find(KIND, NUMBER, handle));
+    return new Mutex(find(KIND, MUTEX, handle));
   }
 
   /**
@@ -168,7 +168,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options: MutexOptions = {}): Mutex {
-    return new Mutex(open(KIND, NUMBER, name, properties(options), options.arena, 'bypass'));
+    return new Mutex(open(KIND, MUTEX, name, properties(options), options.arena, 'bypass'));
   }
 
   /** Whether a promise of this thread waits for the lock. */
@@ -440,14 +440,14 @@ export class Mutex extends SharedObject<typeof KIND> {
     return new Promise<boolean>((resolve) => {
       let leave = (reason: unknown): void => head.cancel(reason);
       // The reason for which the promise has been cancelled. It may be a DisposedError of another object.
-      let given: { readonly reason: unknown } | undefined;
+      let given: unknown;
       const cancel = (reason: unknown): void => {
-        given = { reason };
+        given = reason;
         leave(reason);
       };
       const unwatch = watch(timeout, signal, cancel, () => this.#wanted(1));
       const refused = (error: unknown): never => {
-        throw error === given?.reason || !(error instanceof DisposedError) ? error : this[disposedError]();
+        throw error === given || !(error instanceof DisposedError) ? error : this[disposedError]();
       };
       const settle = (value?: Promise<never>): void => {
         unwatch();

@@ -6,9 +6,7 @@ import { bad, badType, checkChoice, checkInteger, checkOptions, checkType } from
 import { reasonOf } from './runtime/cancellation.js';
 import { LIMIT } from './runtime/core.js';
 import type { Kind } from './runtime/kinds.js';
-
-/** @internal The longest time-out that a timer can have; see `setTimeout`. */
-export const LONGEST = 2 ** 31 - 1;
+import { LONGEST, MOST_POLLS } from './runtime/numbers.js';
 
 /**
  * The part of an `AbortSignal` that this library needs, for programs whose types have no `AbortSignal`. Where they have
@@ -111,12 +109,6 @@ export interface ParkingOptions {
   readonly spin?: number;
 }
 
-/** @internal Stands for an adaptive number of polls, see core/queue/polling.ts. */
-export const ADAPTIVE = -1;
-
-/** @internal The most polls, or looks, that an option can ask for. */
-export const MOST_POLLS = 1_000_000;
-
 /** @internal The polls of the policies that fix their number, where a waiter may have a deadline. */
 export const PARKING: Partial<Record<Policy, number>> = { park: 0 };
 
@@ -156,6 +148,8 @@ export interface Properties {
   readonly firstTicket?: bigint | undefined;
 }
 
+const ROBUST = ' (of a robust one: only a thread that holds permits can release them)';
+
 /** @internal Checks the options of a new object, and returns its properties. */
 export function checkProperties(
   kind: Kind,
@@ -169,7 +163,7 @@ export function checkProperties(
   const max = checkInteger(`${kind}: max`, options.max ?? LIMIT, 1, LIMIT);
   checkType(`${kind}: robust`, robust, 'boolean', 'true or false');
   return {
-    permits: checkInteger(`${kind}: permits`, permits, 0, max),
+    permits: checkInteger(`${kind}: permits`, permits, Number(robust), max, robust ? ROBUST : ''),
     max,
     spin: budget(kind, options, spin, policies),
     robust,

@@ -68,14 +68,6 @@ export interface ArenaHandle {
   readonly isDefault: boolean;
 }
 
-const PAGE = 65536;
-const MOST_SLOTS = 65536;
-
-// No record or bucket, and no element with its share of the overflow lines, takes so many bytes (core/memory/arena.ts).
-// What they leave exceeds the header and the gaps that align tables, or fits the first page with them.
-const RECORD = 256;
-const ELEMENT = 96;
-
 /** This thread's attachment to its default arena, which all copies of this package share. */
 interface Own {
   attachment?: Attachment;
@@ -161,30 +153,37 @@ export function leave(attachment: Attachment | undefined): void {
 /** @internal Makes an arena of these capacities. */
 export function create(options: ArenaOptions): Attachment {
   checkOptions('Arena', options);
-  const objects = checkInteger('objects', options.objects ?? 65536, 1, 1 << 20);
-  const names = checkInteger('names', options.names ?? 1024, 1, 1 << 20);
-  const threads = checkInteger('threads', options.threads ?? 1024, 1, 4095);
-  const waiters = checkInteger('waiters', options.waiters ?? 65536, 8, 4_000_000);
+  const whole = (name: keyof ArenaOptions, usual: number, min: number, max: number): number =>
+    checkInteger(name, options[name] ?? usual, min, max);
+  const table = (name: keyof ArenaOptions, usual: number): number => {
+    const MOST = 65536;
+    const size = whole(name, usual, 1, MOST);
+    if (size & (size - 1)) throw bad('number', name, `a power of two from 1 to ${MOST}`, size);
+    return size;
+  };
+  const objects = whole('objects', 65536, 1, 1 << 20);
+  const names = whole('names', 1024, 1, 1 << 20);
+  const threads = whole('threads', 1024, 1, 4095);
+  const waiters = whole('waiters', 65536, 8, 4_000_000);
   const watch = options.watch ?? true;
   checkType('watch', watch, 'boolean', 'true or false');
-  const slots = tableSize('slots', options.slots ?? 2048);
-  const chains = tableSize('chains', options.chains ?? 4096);
+  const slots = table('slots', 2048);
+  const chains = table('chains', 4096);
   // Each attached thread owns up to two elements besides those of its waiters, and each of its attachments takes one.
   const elements = waiters + 2 * threads + 2 * objects;
   const sizes = [objects, names, threads, slots, chains, elements] as const;
   // V8 reserves 10 GiB of address space for each memory, whatever its size. So there is no second memory in which the
   // core could measure the arena: this is a bound of its size, which `open` checks. Untouched pages are free.
   const records = objects + names + 3 * threads + slots + chains;
+  // No record or bucket, and no element with its share of the overflow lines, takes so many bytes (core/memory/arena.ts).
+  // What they leave exceeds the header and the gaps that align tables, or fits the first page with them.
+  const PAGE = 65536;
+  const RECORD = 256;
+  const ELEMENT = 96;
   const memory = sharedMemory(Math.ceil((RECORD * records + ELEMENT * elements) / PAGE));
   instantiate(memory).create(crypto.getRandomValues(new BigInt64Array(1))[0] as bigint, ...sizes);
   if (!watch) host.deaths?.unwatch(memory);
   return Attachment.of(memory) as Attachment;
-}
-
-function tableSize(name: string, value: unknown): number {
-  const size = checkInteger(name, value, 1, MOST_SLOTS);
-  if (size & (size - 1)) throw bad('number', name, `a power of two from 1 to ${MOST_SLOTS}`, size);
-  return size;
 }
 
 /** @internal This thread's attachment to the arena that a caller has named, or to the default one. */

@@ -4,7 +4,7 @@
 import { arenaFull, bad, badType, checkInteger, checkType, DisposedError } from './errors.js';
 import type { Properties } from './options.js';
 import { type ArenaHandle, attachmentForNew, attachmentOf, fromHandle, handleOf, type Inside } from './own-arenas.js';
-import { type Attachment, HELD, type Owner, type Shared } from './runtime/attachment.js';
+import type { Attachment, Owner, Shared } from './runtime/attachment.js';
 import {
   ANSWER_CLOSED,
   ANSWER_FULL,
@@ -20,6 +20,7 @@ import {
   NAME_USED,
 } from './runtime/core.js';
 import type { Kind, NumberOf } from './runtime/kinds.js';
+import { HELD } from './runtime/numbers.js';
 
 /** A plain, structured-cloneable value that stands for a shared object in a message to another thread. */
 export interface Handle<K extends Kind = Kind> {

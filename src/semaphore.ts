@@ -7,10 +7,9 @@
  */
 import { host } from '#host';
 import type { Arena } from './arena.js';
-import { badInteger, CancelledError, checkOptions, checkType, noRoom } from './errors.js';
+import { CancelledError, checkInteger, checkOptions, checkType, noRoom } from './errors.js';
 import { type HeldPermits, NO_PERMITS, PermitsGuard } from './held-permits.js';
 import {
-  ADAPTIVE,
   checkProperties,
   checkWaitOptions,
   isOptions,
@@ -34,6 +33,8 @@ import {
   REFUSED,
   TIMED_OUT,
 } from './runtime/core.js';
+import { SEMAPHORE } from './runtime/kinds.js';
+import { ADAPTIVE } from './runtime/numbers.js';
 import { countdown, forEver, parkUntilDue } from './runtime/parking.js';
 import type { Promises } from './runtime/promises.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
@@ -65,9 +66,6 @@ export interface SemaphoreOptions extends ParkingOptions {
 export type SemaphoreHandle = Handle<'Semaphore'>;
 
 const KIND = 'Semaphore';
-const NUMBER = 1;
-/** In an arena that has had more waiters than this, a TimeoutError does not count them: thousands may be thrown at once. */
-const MANY = 1024;
 /** The core does not give this answer: a robust semaphore has admitted the thread, which must check for dead owners. */
 const CHECK_OWNER_DEATHS = 1;
 /** The answer of acquireAsync when there is nothing to wait for. */
@@ -131,7 +129,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   constructor(permits: number, options: SemaphoreOptions = {}) {
     super(
       KIND,
-      options instanceof Reference ? options : make(KIND, NUMBER, properties(permits, options), options.arena),
+      options instanceof Reference ? options : make(KIND, SEMAPHORE, properties(permits, options), options.arena),
       'semaphore',
     );
     // Where a semaphore begins without permits, they are made by releases.
@@ -145,7 +143,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: SemaphoreHandle): Semaphore {
-    return attached(find(KIND, NUMBER, handle));
+    return attached(find(KIND, SEMAPHORE, handle));
   }
 
   /**
@@ -161,7 +159,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   static open(name: string, permits?: number, options: SemaphoreOptions = {}): Semaphore {
     checkOptions(KIND, options);
     const wanted = permits === undefined ? undefined : properties(permits, options);
-    return attached(open(KIND, NUMBER, name, wanted, options.arena));
+    return attached(open(KIND, SEMAPHORE, name, wanted, options.arena));
   }
 
   /** The greatest number of available permits. */
@@ -588,8 +586,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 
   #check(method: string, permits: number): void {
-    if (Number.isInteger(permits) && permits >= 1 && permits <= this.#max) return;
-    throw badInteger(`Semaphore.${method}: permits`, permits, 1, this.#max, ' (its max)');
+    checkInteger(`Semaphore.${method}: permits`, permits, 1, this.#max, ' (its max)');
   }
 
   /** Checks the permits of a request that may wait. Warns once if it is likely to wait for ever. */
@@ -610,6 +607,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
 
   /** What a request waited for, for a TimeoutError. `own` is 1 if the request is still one of those who wait. */
   #wanted(permits: number, own = 0): string {
+    /** In an arena that has had more waiters, the error does not count them: thousands may be thrown at once. */
+    const MANY = 1024;
     const waiting = this.#core.usedElements() > MANY ? '' : `, ${Math.max(this.waiting - own, 0)} waiting`;
     return `${permits} permit${permits === 1 ? '' : 's'} (${this.available} available${waiting})`;
   }
@@ -653,11 +652,5 @@ function releaseOf(core: Core, { robust }: Shared, max: number): Core['release']
 }
 
 function properties(permits: number, options: SemaphoreOptions): Properties {
-  const checked = checkProperties(KIND, permits, options, ADAPTIVE, PARKING);
-  if (checked.robust && permits === 0) {
-    throw new RangeError(
-      `${KIND}: permits must be at least 1 of a robust semaphore, got 0: only a thread that holds permits can release them`,
-    );
-  }
-  return checked;
+  return checkProperties(KIND, permits, options, ADAPTIVE, PARKING);
 }

@@ -17,6 +17,7 @@ import {
   TOMBSTONE,
   WAITING,
 } from './runtime/core.js';
+import { MOST_LISTED } from './runtime/numbers.js';
 
 /** A thread of an arena. */
 export interface ThreadStats {
@@ -182,8 +183,6 @@ interface Look {
   readonly used: number;
 }
 
-/** The most waiters that are listed. */
-const MOST_LISTED = 100;
 /** Stands for the ticket of the head of a mutex, which has left the queue: it is before all others. */
 const BEFORE_ALL = -(2n ** 63n);
 

@@ -6,7 +6,7 @@
  * meant for other waiters. The waking thread must first change the condition, by Atomics.
  */
 import { checkInteger, checkType } from '../errors.js';
-import { MOST_POLLS } from '../options.js';
+import { MOST_POLLS } from '../runtime/numbers.js';
 import {
   algorithmsFor,
   channelAt,

@@ -1,5 +1,5 @@
 /** This is the host of Deno and Bun: that of Node, but for the ends of threads. */
-import type { Host, Sleeper } from './host.js';
+import type { Host, Mortal, Sleeper } from './host.js';
 import { host as node } from './node.js';
 import * as ports from './ports.js';
 
@@ -10,7 +10,9 @@ const isBun = 'Bun' in globalThis;
  * traps. The exception brings the thread back to its event loop, where it ends. What it does on the way, in a `finally`
  * say, must not reach the arena: the thread holds nothing any more.
  */
-function endIfDead(module: Sleeper, sleeping: readonly string[], isAlive: () => boolean, ended: () => void): void {
+function endIfDead(module: Sleeper, sleeping: readonly string[], attachment: Mortal): void {
+  const { core, thread } = attachment;
+  const life = core.lifeIfAlive(thread);
   const functions = module as unknown as Record<string, (...given: unknown[]) => unknown>;
   const dead = (): never => {
     throw new Error('this thread has been terminated');
@@ -22,8 +24,8 @@ function endIfDead(module: Sleeper, sleeping: readonly string[], isAlive: () => 
       try {
         return call(...given);
       } catch (error) {
-        if (isAlive()) throw error;
-        ended();
+        if (core.lifeIfAlive(thread) === life) throw error;
+        attachment.endObjects();
         for (const each of Object.keys(functions)) functions[each] = dead;
         return dead();
       }

@@ -17,6 +17,14 @@ export interface Registry {
   reap(thread: number, life: number, onlyAsleep: number): number;
 }
 
+/** A thread of an arena that may be declared dead. */
+export interface Mortal {
+  readonly core: Registry;
+  readonly thread: number;
+  /** Cuts what the thread has of the library off from the arena. */
+  endObjects(): void;
+}
+
 /** A compiled module, in some of whose functions a thread may sleep. */
 export interface Sleeper {
   trapIfDead(): void;
@@ -87,10 +95,10 @@ export interface Host {
   /** Undefined where the runtime offers no way. */
   readonly deaths?: Deaths | undefined;
   /**
-   * Ends this thread if it wakes after it was declared dead: it runs `ended`, and then the call in which it slept throws,
+   * Ends this thread if it wakes after it was declared dead: it calls `endObjects`, and then the call in which it slept throws,
    * and so does every later call of the core. For a runtime that does not wake a thread that it terminates.
    */
-  endIfDead?(module: Sleeper, sleeping: readonly string[], isAlive: () => boolean, ended: () => void): void;
+  endIfDead?(module: Sleeper, sleeping: readonly string[], thread: Mortal): void;
   /**
    * Reaps the thread of a worker that reports its exit, when it does. Returns whether the value is such a worker.
    * Undefined where the runtime has none.

@@ -24,13 +24,6 @@ import { isWatched, randomName, unwatch } from './watched.js';
 const { setTimeout } = globalThis;
 const locks = (navigator as Partial<Navigator>).locks as LockManager;
 const PREFIX = 'taketurns:';
-/**
- * The request of a worker may arrive after its announcement. The worker may then end before its event loop turns, so that
- * it never says that it has its lock. So the page looks again and again, and waits twice as long each time, from the
- * first number of milliseconds to the last.
- */
-const [SOON, LAST] = [2, 2048];
-
 export const threadName = randomName();
 
 /** The channels on which workers announce themselves, by the id of the arena. */
@@ -80,6 +73,13 @@ export const deaths: Deaths | undefined = locks && {
         if (requested.has(PREFIX + name)) hear(name);
       });
     };
+    /**
+     * The request of a worker may arrive after its announcement. The worker may then end before its event loop turns, so
+     * that it never says that it has its lock. So the page looks again and again, and waits twice as long each time, from
+     * the first number of milliseconds to the last.
+     */
+    const SOON = 2;
+    const LAST = 2048;
     const lookAgain = async (delay: number): Promise<void> => {
       await look();
       if (delay <= LAST) setTimeout(lookAgain, delay, 2 * delay);

@@ -1,6 +1,7 @@
 /** The timed waits share these checks of their time arguments: a duration or a point of time. */
 import { badType } from '../errors.js';
-import { checkMilliseconds, LONGEST } from '../options.js';
+import { checkMilliseconds } from '../options.js';
+import { LONGEST } from '../runtime/numbers.js';
 
 /** Checks a duration, and returns it. */
 export function checkDuration(what: string, milliseconds: number): number {

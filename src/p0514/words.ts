@@ -5,9 +5,9 @@
 import { host } from '#host';
 import { type Algorithms, algorithmsOf } from '../algorithms/compiled.js';
 import { badInteger, badType, mayNotBlock } from '../errors.js';
-import { LONGEST } from '../options.js';
 import type { Attachment } from '../runtime/attachment.js';
 import { now } from '../runtime/clock.js';
+import { LONGEST } from '../runtime/numbers.js';
 import { isShared } from '../runtime/requirements.js';
 import { canWaitAsync, waitAsync } from '../runtime/wait-async.js';
 import { INSTEAD, untilThen } from './deadline.js';

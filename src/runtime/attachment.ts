@@ -19,13 +19,14 @@
  */
 import { host } from '#host';
 import { arenaFull, DisposedError, mayNotBlock } from '../errors.js';
-import type { Line, Sleeper } from '../host/host.js';
+import type { Line } from '../host/host.js';
 import { Awake } from './awake.js';
 import { common } from './common.js';
 import { ANSWER_FULL, CLOSED_OBJECT, type Core, GONE } from './core.js';
 import { Doorbell } from './doorbell.js';
 import type { HeadPromise } from './head-promise.js';
 import { coreModule, instantiate } from './instance.js';
+import { HELD } from './numbers.js';
 import { closed, Promises } from './promises.js';
 
 /** Is called on a library object when the thread ends. The object must not use the shared object afterwards. */
@@ -42,9 +43,6 @@ export interface Owner {
   readonly [leaves]?: boolean;
 }
 
-/** Stands for the number of an attachment that another owner in this thread holds. */
-export const HELD = 0;
-
 /** The attachments of this thread, whichever copy of the library made them, by the id of the arena. */
 const attachments = common('attachments', () => new Map<bigint, Attachment>());
 /** The same by memory object. Each message brings a new one. */
@@ -56,15 +54,17 @@ export function isAttachment(value: unknown): value is Attachment {
   return value !== undefined && attachments.get(id as bigint) === value;
 }
 
-/** The number of 8-byte words in the header of an arena's memory, and the index of its id among them. */
-const HEADER = 6;
-const ID = 1;
+/** Returns the words of an arena's memory that are written once. The second is the id. */
+function headerOf(buffer: ArrayBufferLike): BigInt64Array {
+  return new BigInt64Array(buffer, 0, 6);
+}
 
 /** Returns the attachment to the arena of a memory object that has just arrived. It costs no instance of the core. */
 function known({ buffer }: WebAssembly.Memory): Attachment | undefined {
-  if (buffer.byteLength < 8 * HEADER) return undefined;
-  const header = new BigInt64Array(buffer, 0, HEADER);
-  const attachment = attachments.get(Atomics.load(header, ID));
+  // A memory has pages of 64 KiB, or none.
+  if (buffer.byteLength === 0) return undefined;
+  const header = headerOf(buffer);
+  const attachment = attachments.get(Atomics.load(header, 1));
   // The core refuses any other memory that happens to hold that id.
   const isIts =
     attachment?.memory.buffer.byteLength === buffer.byteLength &&
@@ -124,7 +124,7 @@ export class Attachment {
     this.memory = memory;
     this.core = core;
     this.id = core.id();
-    this.header = new BigInt64Array(memory.buffer, 0, HEADER);
+    this.header = headerOf(memory.buffer);
     this.#line = host.deaths?.openLine(memory, this.id, () => this.share());
     this.thread = core.register(host.threadName);
     if (this.thread === ANSWER_FULL) {
@@ -132,7 +132,7 @@ export class Attachment {
       throw arenaFull('thread', 'make it with more `threads` or `waiters`');
     }
     this.#line?.announce();
-    this.endIfDead(core, ['park', 'parkFor', 'compete']);
+    host.endIfDead?.(core, ['park', 'parkFor', 'compete'], this);
     this.doorbell = new Doorbell(core, memory);
     this.awake = new Awake(core);
     if (!this.mayBlock) {
@@ -242,18 +242,6 @@ export class Attachment {
     core.detach(number);
   }
 
-  /** Ends the thread if it wakes in one of these functions of a module after it was declared dead (host.ts). */
-  endIfDead(module: Sleeper, sleeping: readonly string[]): void {
-    const { core, thread } = this;
-    const life = core.lifeIfAlive(thread);
-    host.endIfDead?.(
-      module,
-      sleeping,
-      () => core.lifeIfAlive(thread) === life,
-      () => this.#endObjects(),
-    );
-  }
-
   /** Is called when another thread may be about to attach, so that its death will be noticed. */
   share(): void {
     host.deaths?.watchOver(this.memory, coreModule(), this.id, this.core);
@@ -283,7 +271,7 @@ export class Attachment {
   }
 
   /** The library objects of this thread reach the arena no more. */
-  #endObjects(): void {
+  endObjects(): void {
     for (const { owners } of this.#shared.values()) for (const ref of owners) ref.deref()?.[ended]();
   }
 
@@ -293,7 +281,7 @@ export class Attachment {
       promises.forget(reason);
       head?.forget(reason);
     }
-    this.#endObjects();
+    this.endObjects();
     this.#shared.clear();
     const { core } = this;
     core.unregister();

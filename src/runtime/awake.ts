@@ -6,11 +6,6 @@ import { host } from '#host';
 import { now as clock } from './clock.js';
 import type { Core } from './core.js';
 
-/** After this many waits, the thread measures once in as many; before, whenever its waits have doubled. */
-const SELDOM = 1024;
-/** The greatest duration, since the core takes 32 bits. */
-const MOST_MICROSECONDS = 2 ** 30;
-
 export class Awake {
   readonly #core: Core;
   readonly #processors: number;
@@ -33,6 +28,8 @@ export class Awake {
 
   /** Is called when the thread is about to wait, and likely to sleep. */
   waits(): void {
+    /** After this many waits, the thread measures once in as many; before, whenever its waits have doubled. */
+    const SELDOM = 1024;
     if (++this.#waits < this.#next) return;
     this.#next += Math.min(this.#next, SELDOM);
     this.#measure();
@@ -45,6 +42,8 @@ export class Awake {
 
   /** The microseconds since the last `turnBegins`. */
   get sinceTurn(): number {
+    /** The greatest duration, since the core takes 32 bits. */
+    const MOST_MICROSECONDS = 0x3fffffff;
     return Math.min((this.#clock() - this.#begun) * 1000, MOST_MICROSECONDS);
   }
 

@@ -16,6 +16,7 @@
  */
 import { host } from '#host';
 import type { Core } from './core.js';
+import { NOWHERE } from './numbers.js';
 import { waitAsync } from './wait-async.js';
 
 /** An object that looks after promises when the doorbell has rung for it. */
@@ -25,13 +26,6 @@ export interface Flushable {
   /** @internal The place of the object in the doorbell. */
   place: number;
 }
-
-/** These are offsets and numbers of words of the thread's record in core/memory/layout.ts, from the doorbell on. */
-const TO_DUE = 7;
-const DUE_WORDS = 8;
-const PLACES = 32 * DUE_WORDS;
-/** The place of an object that has none. */
-export const NOWHERE = -1;
 
 export class Doorbell {
   readonly #words: Int32Array;
@@ -71,6 +65,8 @@ export class Doorbell {
   /** @internal Is called when the promises are entered. A releasing thread records this number when they are due. */
   entered(promises: Flushable, number: number): void {
     this.#awake.delete(promises);
+    // A bit of each of the DUE_WORDS.
+    const PLACES = 256;
     this.#put(promises, number % PLACES);
   }
 
@@ -119,6 +115,9 @@ export class Doorbell {
     const inDoubt = this.#inDoubt;
     this.#inDoubt = true;
     for (const promises of inDoubt ? this.#waiting : this.#awake) promises.flush();
+    // The first word of those in core/memory/layout.ts, from the doorbell on, and their number.
+    const TO_DUE = 7;
+    const DUE_WORDS = 8;
     const first = this.#index + TO_DUE;
     for (let i = 0; i < DUE_WORDS; i++) {
       let due = Atomics.load(this.#words, first + i);

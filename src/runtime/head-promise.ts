@@ -10,7 +10,8 @@
  */
 import { DisposedError } from '../errors.js';
 import { ADMITTED, ANSWER_CLOSED, type Core, OBJECT_SIZE } from './core.js';
-import { type Doorbell, type Flushable, NOWHERE } from './doorbell.js';
+import type { Doorbell, Flushable } from './doorbell.js';
+import { NOWHERE } from './numbers.js';
 import type { Promises, Resolve } from './promises.js';
 
 export class HeadPromise implements Flushable {

@@ -1,6 +1,10 @@
+/** A program without the other entries carries no table, because its two classes name their numbers themselves. */
+export const SEMAPHORE = 1;
+export const MUTEX = 20;
+
 /** Each kind of shared object has a number: KIND_* of core/memory/layout.ts, which a unit test compares with these. */
 export const KINDS = {
-  Semaphore: 1,
+  Semaphore: SEMAPHORE,
   TicketSemaphore: 2,
   TwaSemaphore: 3,
   ChainSemaphore: 4,
@@ -11,7 +15,7 @@ export const KINDS = {
   BinarySemaphore: 9,
   CountingSemaphore: 10,
   AtomicSemaphore: 11,
-  Mutex: 20,
+  Mutex: MUTEX,
   TtsLock: 21,
   TicketLock: 22,
   TwaLock: 23,
@@ -32,5 +36,4 @@ export const KINDS = {
 
 export type Kind = keyof typeof KINDS;
 
-/** A program without the algorithms carries no table, because its two classes state their numbers themselves. */
 export type NumberOf<K extends Kind> = (typeof KINDS)[K];

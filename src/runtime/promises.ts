@@ -17,8 +17,9 @@
 import { CancelledError, DisposedError } from '../errors.js';
 import { timestamp } from './clock.js';
 import { type Core, REFUSED } from './core.js';
-import { type Doorbell, NOWHERE } from './doorbell.js';
+import type { Doorbell } from './doorbell.js';
 import { Fifo } from './fifo.js';
+import { NOWHERE } from './numbers.js';
 
 interface Run {
   readonly number: number;

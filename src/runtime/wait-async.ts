@@ -6,8 +6,7 @@ const native = typeof Atomics.waitAsync === 'function';
 
 /** Without it a promise could be queued, but never be settled. */
 export const canWaitAsync = native || host.waitAsync !== undefined;
-export const NO_WAIT_ASYNC =
-  'this runtime has no Atomics.waitAsync, which acquireAsync and lockAsync need: use acquire or lock, in a worker';
+export const NO_WAIT_ASYNC = 'this runtime has no Atomics.waitAsync: use acquire or lock, in a worker';
 
 /** Callers check `canWaitAsync` first. */
 export const waitAsync: WaitAsync = native

@@ -2,6 +2,7 @@
  * The objects of `taketurns/sync` are compiled to a module of their own, which only programs that import them carry. A
  * thread makes one instance of it for each arena, beside that of the core, when it first needs one.
  */
+import { host } from '#host';
 import type { Attachment } from '../runtime/attachment.js';
 import { common } from '../runtime/common.js';
 import { embedded, instanceOf } from '../runtime/embedded.js';
@@ -76,7 +77,7 @@ export function syncOf(attachment: Attachment): Sync {
   const { memory, thread } = attachment;
   const instance = instanceOf<Sync>(module(), { env: { memory } });
   instance.adopt(thread);
-  attachment.endIfDead(instance, ['sleepInPhase', 'drainReaders']);
+  host.endIfDead?.(instance, ['sleepInPhase', 'drainReaders'], attachment);
   instances.set(attachment, instance);
   return instance;
 }

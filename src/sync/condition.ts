@@ -5,12 +5,13 @@
 
 import { ArenaFullError, checkInteger, checkType, mayNotBlock, noRoom, TimeoutError } from '../errors.js';
 import { Mutex, type MutexHandle } from '../mutex.js';
-import { ADAPTIVE, checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
+import { checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
 import { type Inside, inside } from '../own-arenas.js';
 import { checkKind, find, type Handle, make, open, Reference } from '../reference.js';
 import { reasonOf, watch } from '../runtime/cancellation.js';
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, INTERRUPTED, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
 import { expectInterrupt } from '../runtime/interrupts.js';
+import { ADAPTIVE } from '../runtime/numbers.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed } from '../runtime/promises.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';

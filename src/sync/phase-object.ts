@@ -9,7 +9,6 @@ import { host } from '#host';
 import type { Arena } from '../arena.js';
 import { mayNotBlock, TimeoutError } from '../errors.js';
 import {
-  ADAPTIVE,
   budget,
   checkWaitOptions,
   PARKING,
@@ -23,6 +22,7 @@ import { reasonOf, watch } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
 import { KINDS, type Kind } from '../runtime/kinds.js';
+import { ADAPTIVE } from '../runtime/numbers.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
 import { canWaitAsync, NO_WAIT_ASYNC, waitAsync } from '../runtime/wait-async.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';

@@ -93,7 +93,8 @@ describe('the first request after a death', () => {
 describe('a robust semaphore', () => {
   it('has permits from the beginning, since none can be made later', () => {
     expect(() => new Semaphore(0, { robust: true, arena: new Arena() })).toThrow(
-      'Semaphore: permits must be at least 1 of a robust semaphore, got 0: only a thread that holds permits can release them',
+      'Semaphore: permits must be an integer from 1 to 2147483647 (of a robust one: only a thread that holds permits can ' +
+        'release them), got 0',
     );
   });
 
