@@ -136,7 +136,8 @@ export class Arena {
 
   /** The handle of the calling thread. Another thread needs it to `reap` this one after its death. */
   get thread(): ThreadHandle {
-    return { kind: 'Thread', arena: this[inside].id, ...this[inside].identity };
+    const { id, thread, core } = this[inside];
+    return { kind: 'Thread', arena: id, thread, life: core.lifeIfAlive(thread) };
   }
 
   /**
@@ -157,15 +158,14 @@ export class Arena {
   watch(worker: WatchedWorker, thread?: ThreadHandle): void {
     checkType('Arena.watch: worker', worker, 'object', 'a worker');
     if (host.watchExit?.(worker, this[inside].core, this[inside].memory)) return;
-    if (!('terminate' in worker) || typeof worker.terminate !== 'function')
-      throw badType('Arena.watch: worker', 'a worker', worker);
+    const { terminate } = worker as { terminate?: () => unknown };
+    if (typeof terminate !== 'function') throw badType('Arena.watch: worker', 'a worker', worker);
     const { thread: index, life } = this.#check('Arena.watch: thread (which a worker of the web needs)', thread);
     if (host.whenClosed) {
       host.whenClosed(worker, () => reap(this[inside], index, life));
       return;
     }
-    const terminate = worker.terminate;
-    worker.terminate = (): unknown => {
+    (worker as { terminate: typeof terminate }).terminate = (): unknown => {
       const ended = terminate.call(worker);
       if (this.#given) reapTerminated(this.#given, index, life);
       return ended;
@@ -184,8 +184,9 @@ export class Arena {
    */
   reap(thread: ThreadHandle): boolean {
     const { thread: index, life } = this.#check('Arena.reap: thread', thread);
-    const own = this[inside].identity;
-    if (index === own.thread && life === own.life) throw new Error('Arena.reap: a thread cannot declare itself dead');
+    const { thread: own, core } = this[inside];
+    if (index === own && life === core.lifeIfAlive(own))
+      throw new Error('Arena.reap: a thread cannot declare itself dead');
     return reap(this[inside], index, life);
   }
 

@@ -171,11 +171,6 @@ export class Mutex extends SharedObject<typeof KIND> {
     return new Mutex(open(KIND, MUTEX, name, properties(options), options.arena, 'bypass'));
   }
 
-  /** Whether a promise of this thread waits for the lock. */
-  get #hasPromises(): boolean {
-    return this.#shared.promises.first !== 0 || this.#head.waits;
-  }
-
   /** How often a waiter may be overtaken at most. It stays the same after `dispose`. */
   get bypass(): number {
     return this.#bypass;
@@ -259,9 +254,10 @@ export class Mutex extends SharedObject<typeof KIND> {
     const method = passes ? 'waitForUnlock' : 'lock';
     const core = this.#core;
     const at = this.#at;
-    const { number } = this.#shared;
+    const { number, promises } = this.#shared;
     const { mayBlock, awake } = this[reference].attachment;
-    const waits = this.#hasPromises;
+    // Whether a promise of this thread waits for the lock.
+    const waits = promises.first !== 0 || this.#head.waits;
     const left = countdown(timeout);
     core.turnLasted(at, awake.sinceTurn);
     expectInterrupt(this[reference].attachment);
@@ -438,7 +434,8 @@ export class Mutex extends SharedObject<typeof KIND> {
     if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : this.#full();
     const since = timestamp();
     return new Promise<boolean>((resolve) => {
-      let leave = (reason: unknown): void => head.cancel(reason);
+      const step = (reason: unknown): void => head.cancel(reason);
+      let leave = step;
       // The reason for which the promise has been cancelled. It may be a DisposedError of another object.
       let given: unknown;
       const cancel = (reason: unknown): void => {
@@ -455,7 +452,7 @@ export class Mutex extends SharedObject<typeof KIND> {
       };
       // This is not an await, so no other task of this thread runs in between.
       const due = (value?: Promise<never>): void => {
-        leave = (reason) => head.cancel(reason);
+        leave = step;
         if (value === undefined) head.begin(settle, since);
         else settle(value);
       };

@@ -129,11 +129,7 @@ function attached(attachment: Attachment, attach: () => number): number {
 export function checkKind(what: string, kind: string, handle: { readonly kind: string }): void {
   if (typeof handle?.kind !== 'string') {
     const object = kind.charAt(0).toLowerCase() + kind.slice(1);
-    const error = badType(what, `the handle of a ${kind}`, handle);
-    // A message to another thread makes a plain object of what was no handle.
-    throw typeof handle === 'object' && handle
-      ? new TypeError(`${error.message}: pass ${object}.handle, not the ${object}`)
-      : error;
+    throw badType(what, `the handle of a ${kind} (${object}.handle)`, handle);
   }
   if (handle.kind !== kind) throw new TypeError(`${what} must be of a ${kind}, but it is of a ${handle.kind}`);
 }

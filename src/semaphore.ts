@@ -34,7 +34,7 @@ import {
   TIMED_OUT,
 } from './runtime/core.js';
 import { SEMAPHORE } from './runtime/kinds.js';
-import { ADAPTIVE } from './runtime/numbers.js';
+import { ADAPTIVE, CHECK_OWNER_DEATHS } from './runtime/numbers.js';
 import { countdown, forEver, parkUntilDue } from './runtime/parking.js';
 import type { Promises } from './runtime/promises.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
@@ -66,8 +66,6 @@ export interface SemaphoreOptions extends ParkingOptions {
 export type SemaphoreHandle = Handle<'Semaphore'>;
 
 const KIND = 'Semaphore';
-/** The core does not give this answer: a robust semaphore has admitted the thread, which must check for dead owners. */
-const CHECK_OWNER_DEATHS = 1;
 /** The answer of acquireAsync when there is nothing to wait for. */
 const DONE = Promise.resolve();
 
@@ -234,13 +232,11 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 
   #acquireSo(permits: number | WaitOptions, options: WaitOptions | undefined): void {
-    if (permits !== 1) {
-      if (isOptions(permits, options)) {
-        this.#acquireSo(1, permits);
-        return;
-      }
-      this.#checkRequest('acquire', permits);
+    if (isOptions(permits, options)) {
+      this.#acquireSo(1, permits);
+      return;
     }
+    if (permits !== 1) this.#checkRequest('acquire', permits);
     if (options !== undefined) {
       this.#acquireFor(permits, checkWaitOptions('Semaphore.acquire', options));
     } else {
@@ -412,10 +408,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
   // This is not an async function, because the promise of one is settled some microtasks later.
   #queue(permits: number | WaitOptions, options: WaitOptions | undefined): Promise<void> {
     try {
-      if (permits !== 1) {
-        if (isOptions(permits, options)) return this.#queue(1, permits);
-        this.#checkRequest('acquireAsync', permits);
-      }
+      if (isOptions(permits, options)) return this.#queue(1, permits);
+      if (permits !== 1) this.#checkRequest('acquireAsync', permits);
       if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
       return options === undefined ? this.#arrive(permits) : this.#arriveFor(permits, options);
     } catch (error) {
@@ -600,7 +594,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
       host.warn(
         `Semaphore.${method}: a request for ${permits} permits waits, but the semaphore has ${made}. It and ` +
           'all behind it wait until more are released than were taken. If that never happens, ' +
-          `give the semaphore a max ({ max: ${made} }): such a request is then a RangeError`,
+          `give it a max ({ max: ${made} }): such a request is then a RangeError`,
       );
     }
   }

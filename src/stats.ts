@@ -183,9 +183,6 @@ interface Look {
   readonly used: number;
 }
 
-/** Stands for the ticket of the head of a mutex, which has left the queue: it is before all others. */
-const BEFORE_ALL = -(2n ** 63n);
-
 /** Returns the first of the waiters by their tickets. */
 function firstOf(found: (readonly [bigint, WaiterStats])[]): (readonly [bigint, WaiterStats])[] {
   return found.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MOST_LISTED);
@@ -223,7 +220,8 @@ function look(core: Core, object?: number): Look {
     const blocked = isRecord ? isAsleep : !isPromise;
     if (object !== undefined) {
       const threadId = threadIdOf(core, thread);
-      const ticket = isRecord ? BEFORE_ALL : core.elementStart(i);
+      // The head of a mutex, which has left the queue, comes before all tickets.
+      const ticket = isRecord ? -1n : core.elementStart(i);
       found.push([ticket, { thread, threadId, blocked, requests: waiting, permits: width || 1, waited }]);
       // There may be millions.
       if (found.length > 2 * MOST_LISTED) found = firstOf(found);

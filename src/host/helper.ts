@@ -17,8 +17,8 @@ const SOURCE = 'onmessage = ({ data }) => postMessage(Atomics.wait(...data))';
 /** The milliseconds between two looks, where the browser refuses a helper. */
 const LOOK = 4;
 const REFUSED =
-  'taketurns: this browser has no Atomics.waitAsync, and refused the helper worker in its place. If it has a ' +
-  'Content-Security-Policy, add blob: to its directive worker-src. Until then a timer looks for grants ' +
+  'taketurns: this browser has no Atomics.waitAsync, and refused the helper worker in its place: add blob: to worker-src ' +
+  'in the Content-Security-Policy. Until then a timer looks for grants ' +
   `every ${LOOK} ms`;
 
 // These are taken at load, since a test may replace the global ones by some that stand still.

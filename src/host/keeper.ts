@@ -56,8 +56,6 @@ export { isWatched, unwatch } from './watched.js';
 const KEY = `taketurns:keeper:${VERSION}`;
 /** With the name of a keeper, the name of the channel on which threads announce themselves to it. */
 const DOOR = 'taketurns:keeper:';
-/** How many keepers a thread starts, if they end before it. */
-const STARTS = 4;
 
 /** The keeper, if this copy of the library in this thread has started it. */
 let keeper: Worker | undefined;
@@ -78,6 +76,8 @@ export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module
 }
 
 function start(module: WebAssembly.Module): void {
+  /** How many keepers a thread starts, if they end before it. */
+  const STARTS = 4;
   // The start of a worker copies the environment data, which may call watchOver. It finds no name yet.
   setEnvironmentData(KEY, 0);
   keeper = starts++ < STARTS ? startKeeper(SOURCE, { module, door: DOOR }) : undefined;

@@ -13,8 +13,6 @@ const { queueMicrotask } = globalThis;
 
 /** Marks the exit handler of each copy and version of this package. */
 const LAST = Symbol.for('taketurns:exit');
-const LONGEST_INTERVAL = 0x7fffffff;
-const LOOK = 20;
 
 /** A web worker of Deno claims in `worker_threads` to be the first thread. */
 const isUnknown = isMainThread && 'WorkerGlobalScope' in globalThis;
@@ -91,6 +89,7 @@ function listen(): void {
  * @param isProof whether it counts as ended then, even if it does not sleep.
  */
 function reapNamed(core: Registry, name: number, left: number, isProof: boolean): void {
+  const LOOK = 20;
   for (let i = core.mostThreads(); i > 0; i--) {
     const life = core.lifeIfAlive(i);
     if (life !== 0 && core.hostOf(i) === name) core.reap(i, life, Number(left > 0 || !isProof));
@@ -118,6 +117,7 @@ export const host: Host = {
   },
   deaths: isNode ? keeper : undefined,
   keepAlive(on) {
+    const LONGEST_INTERVAL = 0x7fffffff;
     // A timer keeps Node alive; a pending Atomics.waitAsync does not.
     timer ??= setInterval(() => {}, LONGEST_INTERVAL);
     reasons += on ? 1 : -1;

@@ -6,14 +6,7 @@ import { deaths, threadName } from './locks.js';
 
 const { setTimeout, clearTimeout } = globalThis;
 const later: (() => void)[] = [];
-let channel: MessageChannel | undefined;
-
-/** Opens a channel to this thread itself. Its messages arrive sooner than a timer fires. */
-function open(): MessageChannel {
-  const opened = new MessageChannel();
-  opened.port1.onmessage = () => later.shift()?.();
-  return opened;
-}
+let port: MessagePort | undefined;
 
 export const host: Host = {
   clock: {
@@ -35,8 +28,13 @@ export const host: Host = {
   keepAlive: () => {},
   soon(run) {
     later.push(run);
-    channel ??= open();
-    channel.port2.postMessage(undefined);
+    if (!port) {
+      // A channel to this thread itself. Its messages arrive sooner than a timer fires.
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => later.shift()?.();
+      port = port2;
+    }
+    port.postMessage(undefined);
   },
   warn: (message) => console.warn(message),
   onExit: () => () => {},

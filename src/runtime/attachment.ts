@@ -50,8 +50,7 @@ const byMemory = common('byMemory', () => new WeakMap<WebAssembly.Memory, Attach
 
 /** Whether a value is an attachment of this thread, of this copy of the library or another. */
 export function isAttachment(value: unknown): value is Attachment {
-  const { id } = (value ?? {}) as { id?: bigint };
-  return value !== undefined && attachments.get(id as bigint) === value;
+  return value !== undefined && attachments.get((value as Attachment | null)?.id as bigint) === value;
 }
 
 /** Returns the words of an arena's memory that are written once. The second is the id. */
@@ -82,13 +81,13 @@ export interface Shared {
   /** The promises of this thread that wait on the object. */
   readonly promises: Promises;
   /** The promise of this thread that is the head of the object. A mutex makes it. */
-  head: HeadPromise | undefined;
+  head?: HeadPromise;
   /** The library objects that hold the shared object. The finalizer of one that was collected may still be due. */
   readonly owners: Set<WeakRef<Owner>>;
   /** Whether no other thread can know the shared object: it has no name, and its handle was never taken. */
   isPrivate: boolean;
   /** Whether a function that `runExclusive` of a mutex has called has not returned yet. */
-  isRunning: boolean;
+  isRunning?: boolean;
 }
 
 export class Attachment {
@@ -170,7 +169,7 @@ export class Attachment {
       const robust = this.core.isRobust(address) ? number : 0;
       const promises = new Promises(this.core, this.doorbell, address, robust);
       const owners = new Set<WeakRef<Owner>>();
-      shared = { address, number, robust, promises, head: undefined, owners, isPrivate, isRunning: false };
+      shared = { address, number, robust, promises, owners, isPrivate };
       this.#shared.set(address, shared);
     }
     const ref = this.#refs.get(owner) ?? new WeakRef(owner);
@@ -245,11 +244,6 @@ export class Attachment {
   /** Is called when another thread may be about to attach, so that its death will be noticed. */
   share(): void {
     host.deaths?.watchOver(this.memory, coreModule(), this.id, this.core);
-  }
-
-  /** The pair that distinguishes this thread from all others that have or had its index. */
-  get identity(): { readonly thread: number; readonly life: number } {
-    return { thread: this.thread, life: this.core.lifeIfAlive(this.thread) };
   }
 
   /**

@@ -43,7 +43,7 @@ export class Awake {
   /** The microseconds since the last `turnBegins`. */
   get sinceTurn(): number {
     /** The greatest duration, since the core takes 32 bits. */
-    const MOST_MICROSECONDS = 0x3fffffff;
+    const MOST_MICROSECONDS = 0x40000000;
     return Math.min((this.#clock() - this.#begun) * 1000, MOST_MICROSECONDS);
   }
 

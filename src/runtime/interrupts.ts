@@ -7,8 +7,6 @@
  */
 import { CLOSED_OBJECT, type Core } from './core.js';
 
-const resolved = Promise.resolve();
-
 /** What of an attachment this needs. */
 interface Interruptible {
   readonly core: Core;
@@ -19,8 +17,8 @@ interface Interruptible {
 /** Is called when the thread is about to wait for a mutex. */
 export function expectInterrupt(attachment: Interruptible): void {
   if (attachment.isInterruptible) return;
-  // The order matters: if an exhausted stack lets `then` fail, the next call tries again.
-  resolved.then(() => {
+  // The order matters: if an exhausted stack lets this fail, the next call tries again.
+  Promise.resolve().then(() => {
     attachment.isInterruptible = false;
     // This call does nothing but complete an interrupted one, since the object is always disposed of.
     attachment.core.tryLock(CLOSED_OBJECT);

@@ -1,10 +1,10 @@
 /** A program without the other entries carries no table, because its two classes name their numbers themselves. */
-export const SEMAPHORE = 1;
-export const MUTEX = 20;
+export const SEMAPHORE: NumberOf<'Semaphore'> = 1;
+export const MUTEX: NumberOf<'Mutex'> = 20;
 
 /** Each kind of shared object has a number: KIND_* of core/memory/layout.ts, which a unit test compares with these. */
 export const KINDS = {
-  Semaphore: SEMAPHORE,
+  Semaphore: 1,
   TicketSemaphore: 2,
   TwaSemaphore: 3,
   ChainSemaphore: 4,
@@ -15,7 +15,7 @@ export const KINDS = {
   BinarySemaphore: 9,
   CountingSemaphore: 10,
   AtomicSemaphore: 11,
-  Mutex: MUTEX,
+  Mutex: 20,
   TtsLock: 21,
   TicketLock: 22,
   TwaLock: 23,

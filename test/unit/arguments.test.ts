@@ -313,7 +313,9 @@ it.each(
   for (const handle of [undefined, null, 5, 'x', {}, []]) {
     expect(() => from.call(Class, handle)).toThrow(TypeError);
     expect(() => from.call(Class, handle)).toThrow(
-      new RegExp(`^${name}.from: handle must be the handle of an? ${name}( of this process)?, got `),
+      new RegExp(
+        `^${name}.from: handle must be the handle of an? ${name}( of this process| \\(\\w+[.]handle\\)), got `,
+      ),
     );
   }
 });

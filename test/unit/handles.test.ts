@@ -148,7 +148,7 @@ describe('from refuses', () => {
     for (const Kind of kinds) {
       expect(() => Kind.from(value as never)).toThrow(TypeError);
       expect(() => Kind.from(value as never)).toThrow(
-        `${Kind.name}.from: handle must be the handle of a ${Kind.name}, got `,
+        `${Kind.name}.from: handle must be the handle of a ${Kind.name} (`,
       );
     }
   });
@@ -161,13 +161,12 @@ describe('from refuses', () => {
       const name = Kind.name.toLowerCase();
       // By postMessage it arrives as a plain object.
       for (const value of [object, structuredClone(object)]) {
-        expect(() => Kind.from(value as never)).toThrow(`: pass ${name}.handle, not the ${name}`);
+        expect(() => Kind.from(value as never)).toThrow(`a ${Kind.name} (${name}.handle), got an object (`);
       }
-      expect(() => Kind.from(undefined as never)).not.toThrow('pass');
     }
     const lock = new RwLock();
     expect(() => RwLock.from(lock as never)).toThrow(
-      'RwLock.from: handle must be the handle of a RwLock, got an object (RwLock): pass rwLock.handle, not the rwLock',
+      'RwLock.from: handle must be the handle of a RwLock (rwLock.handle), got an object (RwLock)',
     );
   });
 

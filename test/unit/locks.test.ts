@@ -83,7 +83,10 @@ describe.each(LOCKS)('$kind', ({ kind, Class }) => {
       new TypeError(`${kind}.from: handle must be of a ${kind}, but it is of a TicketSemaphore`),
     );
     expect(() => Class.from({ ...handle, kind } as never)).toThrow(/the object there is of another kind/);
-    expect(() => Class.from(5 as never)).toThrow(`${kind}.from: handle must be the handle of a ${kind}, got 5`);
+    const expected = `${kind.charAt(0).toLowerCase()}${kind.slice(1)}.handle`;
+    expect(() => Class.from(5 as never)).toThrow(
+      `${kind}.from: handle must be the handle of a ${kind} (${expected}), got 5`,
+    );
   });
 
   it('refuses bad options', () => {

@@ -134,7 +134,7 @@ describe('a function of Mutex.runExclusive that locks again', () => {
     }
     expect(warnings).toEqual([
       'Mutex: a function that runExclusive runs has asked for the same lock. If it waits for that, it waits for ' +
-        'itself. Let it call what needs the lock directly, or give the request a timeout',
+        'itself: call what needs the lock directly, or give the request a timeout',
     ]);
     let inner: Promise<unknown> | undefined;
     await mutex.runExclusive(() => {

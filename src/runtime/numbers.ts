@@ -1,0 +1,19 @@
+/**
+ * Numbers that several files use. The file imports nothing: a bundler can then write a number in place of its name
+ * (core.ts). For the same reason, a number of one file stands in the function that uses it.
+ */
+
+/** The longest time-out that a timer can have; see `setTimeout`. */
+export const LONGEST = 0x7fffffff;
+/** Stands for an adaptive number of polls, see core/queue/polling.ts. */
+export const ADAPTIVE = -1;
+/** The most polls, or looks, that an option can ask for. */
+export const MOST_POLLS = 1_000_000;
+/** Stands for the number of an attachment that another owner in this thread holds. */
+export const HELD = 0;
+/** The place in a doorbell of an object that has none. */
+export const NOWHERE = -1;
+/** The most waiters that a description of an object lists. */
+export const MOST_LISTED = 100;
+/** The core does not give this answer: a robust semaphore has admitted the thread, which must check for dead owners. */
+export const CHECK_OWNER_DEATHS = 1;
