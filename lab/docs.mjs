@@ -14,9 +14,13 @@ const builtAs = (path) =>
   path === 'README.md'
     ? 'docs/about.html'
     : path
+        .replace(/^([A-Z]+)(?=\.md$)/, (name) => `docs/${name.toLowerCase()}`)
         .replace(/^valkey\/(docs\/)?/, 'docs/valkey/')
         .replace(/(^|\/)README\.md$/, '$1index.html')
         .replace(/\.md$/, '.html');
+
+/** The pages outside of the folders with documentation. */
+const OTHERS = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'valkey/README.md'];
 
 /** The anchor of a heading, as GitHub makes it. */
 const slug = (text) =>
@@ -36,7 +40,7 @@ export function docs() {
           (path) => `${folder}/${path.replaceAll('\\', '/')}`,
         ),
       );
-      const pages = ['README.md', 'valkey/README.md', ...inDocs.filter((path) => path.endsWith('.md'))];
+      const pages = [...OTHERS, ...inDocs.filter((path) => path.endsWith('.md'))];
       const images = inDocs.filter((path) => /\.(svg|png)$/.test(path));
       const known = new Set([...pages, ...images]);
       const style = ['tokens', 'docs'].map((name) => read(`lab/src/style/${name}.css`)).join('\n');

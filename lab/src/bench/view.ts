@@ -97,7 +97,7 @@ class Bench {
     this.#start = button('Run', () => (this.#running ? this.stop() : void this.#go()), 'primary');
     this.#charts = [
       new Chart('Longest wait', () => this.#wait(), 'of any thread, for one turn; less is better'),
-      new Chart('Largest bypass', () => this.#bypass(), 'turns that others took before one waiter; 0 is its turn'),
+      new Chart('Largest bypass', () => this.#bypass(), 'how often one waiter was overtaken; less is better'),
       new Chart('Throughput', () => this.#throughput(), 'iterations a second, all threads together'),
       new Chart('Fairness', () => this.#fairness(), 'min/max of the threads’ iterations: 1 is even, 0 starved'),
     ];
@@ -115,7 +115,7 @@ class Bench {
       h(
         'p',
         { class: 'lead' },
-        `Each iteration: ${ABOUT[name]}. Medians of the rounds. More threads than processors, at first: ${USUAL_THREADS.join(', ')} on the ${navigator.hardwareConcurrency} of this machine.`,
+        `Each iteration: ${ABOUT[name]}. Medians of the rounds. At first with ${USUAL_THREADS.slice(0, -1).join(', ')} and ${USUAL_THREADS.at(-1)} threads, on the ${navigator.hardwareConcurrency} processors of this machine.`,
       ),
       h('div', { class: 'controls' }, this.#start, this.#seconds.element, this.#rounds.element),
       h(

@@ -37,7 +37,7 @@ type Axis = 'bypass' | 'evenness' | 'wait';
 
 const AXES: Record<Axis, { label: string; scale: Plot.ScaleOptions }> = {
   bypass: {
-    label: 'most that overtook one waiter, and 1',
+    label: 'largest bypass, plus 1',
     scale: { type: 'log', tickFormat: count, reverse: true },
   },
   evenness: {

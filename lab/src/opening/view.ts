@@ -3,7 +3,8 @@
  * order in which its thread has come, or at the windows of the permits that it has. It glides to its place, and hops
  * where it passes others. The strip below shows the whole recording, and is where a moment is chosen.
  *
- * It plays while it is on the screen and no experiment runs. Who prefers reduced motion finds it paused.
+ * It plays while it is on the screen and no experiment runs. Who prefers reduced motion, or follows a link to a moment,
+ * finds it paused.
  */
 import { onBegin } from '../experiment.js';
 import { byId, h, put } from '../ui/dom.js';
@@ -53,7 +54,7 @@ class Lane {
       element.style.setProperty('--w', String(widthOf(thread) * (1 + GAP) - GAP));
       return { element, number, x: Number.NaN, y: 0, turns: 0 };
     });
-    const line = h('small', {}, 'the line, in the order in which they came');
+    const line = h('small', {}, 'the line, in order of arrival');
     line.style.setProperty('--x', String(RUN.permits * (1 + GAP) + AISLE));
     this.#floor.append(
       h('small', {}, `the ${RUN.permits} permits`),
@@ -71,7 +72,8 @@ class Lane {
       h(
         'p',
         { class: 'tally' },
-        figure(this.#figures.waits, 'its longest wait'),
+        h('span', {}, 'the big job: '),
+        figure(this.#figures.waits, 'longest wait'),
         figure(this.#figures.passed, 'times overtaken'),
         figure(this.#figures.turns, 'turns had'),
       ),
@@ -148,7 +150,8 @@ export function opening(): void {
   const asked = Number(fromAddress('opening.at'));
   const isAsked = fromAddress('opening.at') !== undefined && asked >= 0 && 1000 * asked <= RUN.length;
   let time = isAsked ? 1000 * asked : prefersStill.matches ? STILL_MS : 0;
-  let isPlaying = !prefersStill.matches;
+  // A link to a moment shows that moment.
+  let isPlaying = !prefersStill.matches && !isAsked;
   let isSeen = false;
   let frame = 0;
   let before = 0;
@@ -209,6 +212,7 @@ export function opening(): void {
     isPlaying = true;
     put(play, 'Pause');
     run();
+    settings.changed();
   }
 
   function pause(): void {
@@ -243,8 +247,8 @@ export function opening(): void {
     h(
       'p',
       { class: 'legend' },
-      h('span', {}, h('i', { class: 'key victim' }), 'a job that needs all three permits'),
-      h('span', {}, h('i', { class: 'key others' }), 'four that need one each'),
+      h('span', {}, h('i', { class: 'key victim' }), 'the big job, which needs all three permits at once'),
+      h('span', {}, h('i', { class: 'key others' }), 'four small ones, which need one each'),
     ),
     h(
       'p',

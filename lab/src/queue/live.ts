@@ -70,14 +70,14 @@ export function live(): void {
     'patience',
     'patience',
     [
-      ['0', 'none cancels'],
+      ['0', 'nobody cancels'],
       ['1', 'every other cancels after 1 ms'],
       ['5', 'every other cancels after 5 ms'],
     ] as const,
     restart,
   );
   const chart = new Timeline(
-    'A second',
+    'Per second',
     'Grants, collisions and requests cancelled in a second',
     'grants, collisions in the waiting array, requests cancelled',
     KINDS,
@@ -187,7 +187,7 @@ export function live(): void {
               ['ticket', figures.ticket],
               ['grant', figures.grant],
               ['waiting now', figures.waiting],
-              ['the longest, for', figures.longest],
+              ['longest wait now', figures.longest],
               ['collisions', figures.collisions],
               ['cancelled', figures.timeouts],
             ] as const

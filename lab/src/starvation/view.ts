@@ -280,7 +280,7 @@ export function starvation(): void {
   );
   const work = settings.select(
     'holder',
-    'meanwhile it',
+    'in its turn a thread',
     [
       ['sleeps', 'sleeps, as on a disk'],
       ['computes', 'computes'],

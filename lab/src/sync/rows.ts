@@ -128,7 +128,7 @@ function panel(id: string, { settings, scene, gantt, about, key, figures, contro
       gantt.element,
       h(
         'p',
-        { class: 'legend' },
+        { class: 'legend bands' },
         key.map(([kind, text]) => h('span', {}, h('i', { class: `key ${kind}` }), text)),
       ),
       h(

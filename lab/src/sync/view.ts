@@ -91,7 +91,7 @@ export function sync(): void {
     if (found === undefined) {
       const { openings } = scenes[kind.value];
       found = new Timeline(
-        'A second',
+        'Per second',
         `${openings} in a second`,
         `${openings}, over the last second`,
         [{ name: openings, colour: 'var(--ours)', area: true }],
@@ -224,7 +224,7 @@ export function sync(): void {
             'dl',
             { class: 'figures words' },
             h('div', {}, h('dt', {}, 'waiting now'), figures.waiting),
-            h('div', {}, h('dt', {}, 'the longest, for'), figures.longest),
+            h('div', {}, h('dt', {}, 'longest wait now'), figures.longest),
             h('div', {}, openings, figures.openings),
           ),
         ),
