@@ -132,8 +132,11 @@ export class Space implements AsyncDisposable {
     await this.#around.whenConnected();
     if (heartbeat) {
       // It is there to be stopped, also if it never connects.
-      this.#around.heartbeat = await startHeartbeat(String(heartbeat), lease, partitions);
-      await this.#around.heartbeat.ready;
+      const thread = await startHeartbeat(String(heartbeat), lease, partitions);
+      this.#around.heartbeat = thread;
+      // The time to connect may be over by now.
+      if (this.#closed) return thread.stop();
+      await thread.ready;
     }
     while (!(await this.#checkEviction(`tt:{${space}.0}:meta`))) {
       // The connection was lost before the answer came.
