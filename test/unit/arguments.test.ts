@@ -65,7 +65,16 @@ describe.each(['acquire', 'acquireAsync', 'tryAcquire', 'release', 'hold', 'hold
     expect(semaphore.waiting).toBe(0);
   });
 
-  it.runIf(takesOptions)('takes options in place of permits, and nothing that only looks like them', async () => {
+  it('takes undefined for 1', async () => {
+    const semaphore = new Semaphore(2);
+    await semaphore[method](undefined);
+    expect(semaphore.available).toBe(method === 'release' ? 3 : 1);
+  });
+});
+
+it.each(['acquire', 'acquireAsync', 'hold', 'holdAsync'] as const)(
+  '%s takes options in place of permits, and nothing that only looks like them',
+  async (method) => {
     const semaphore = new Semaphore(4);
     const acquire = semaphore[method] as (options: unknown, more?: unknown) => unknown;
     const { signal } = new AbortController();
@@ -84,14 +93,8 @@ describe.each(['acquire', 'acquireAsync', 'tryAcquire', 'release', 'hold', 'hold
       expect(error.message).toContain('permits must be an integer');
     }
     expect([semaphore.available, semaphore.waiting]).toEqual([1, 0]);
-  });
-
-  it('takes undefined for 1', async () => {
-    const semaphore = new Semaphore(2);
-    await semaphore[method](undefined);
-    expect(semaphore.available).toBe(method === 'release' ? 3 : 1);
-  });
-});
+  },
+);
 
 it('acquireAsync and holdAsync reject, and never throw', async () => {
   const semaphore = new Semaphore(1);
