@@ -46,7 +46,6 @@ import {
   TIMED_OUT,
 } from './runtime/core.js';
 import { HeadPromise } from './runtime/head-promise.js';
-import { expectInterrupt } from './runtime/interrupts.js';
 import { MUTEX } from './runtime/kinds.js';
 import { ADAPTIVE } from './runtime/numbers.js';
 import { countdown, nanoseconds, parkUntilDue } from './runtime/parking.js';
@@ -260,7 +259,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     const waits = promises.first !== 0 || this.#head.waits;
     const left = countdown(timeout);
     core.turnLasted(at, awake.sinceTurn);
-    expectInterrupt(this[reference].attachment);
+    this[reference].attachment.expectInterrupt();
     let answer = mayBlock && !waits ? core.queue(at, number) : core.tryLock(at);
     if (answer === REFUSED) {
       if (!mayBlock) throw mayNotBlock(passes ? 'waitForUnlockAsync' : 'lockAsync, holdAsync or tryLock');

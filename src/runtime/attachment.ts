@@ -26,6 +26,7 @@ import { ANSWER_FULL, CLOSED_OBJECT, type Core, GONE } from './core.js';
 import { Doorbell } from './doorbell.js';
 import type { HeadPromise } from './head-promise.js';
 import { coreModule, instantiate } from './instance.js';
+import { afterInterrupt } from './interrupts.js';
 import { HELD } from './numbers.js';
 import { closed, Promises } from './promises.js';
 
@@ -100,8 +101,8 @@ export class Attachment {
   readonly mayBlock = mayBlock();
   readonly doorbell: Doorbell;
   readonly awake: Awake;
-  /** See interrupts.ts. */
-  isInterruptible = false;
+  /** For a thread that is about to wait for a mutex. The call of the core does nothing but complete an interrupted one. */
+  readonly expectInterrupt = afterInterrupt(() => this.core.tryLock(CLOSED_OBJECT));
   /** The words that are written once, when an arena is made: magic, version, id and sizes. */
   readonly header: BigInt64Array;
   /** The entry in which this thread drafted a name last; 0 at first. */

@@ -5,23 +5,20 @@
  * (core/queue/pending-call.ts). In case there is no such call, a microtask does so, as soon as the thread has returned
  * to its event loop. The thread asks for the microtask before it waits, once until that runs.
  */
-import { CLOSED_OBJECT, type Core } from './core.js';
-
-/** What of an attachment this needs. */
-interface Interruptible {
-  readonly core: Core;
-  /** Whether the microtask is still to run. */
-  isInterruptible: boolean;
-}
-
-/** Is called when the thread is about to wait for a mutex. */
-export function expectInterrupt(attachment: Interruptible): void {
-  if (attachment.isInterruptible) return;
-  // The order matters: if an exhausted stack lets this fail, the next call tries again.
-  Promise.resolve().then(() => {
-    attachment.isInterruptible = false;
-    // This call does nothing but complete an interrupted one, since the object is always disposed of.
-    attachment.core.tryLock(CLOSED_OBJECT);
-  });
-  attachment.isInterruptible = true;
+/**
+ * Returns a function for a thread to call when it is about to wait. `recover` then runs as soon as the thread has returned
+ * to its event loop: once, however often it has waited by then.
+ */
+export function afterInterrupt(recover: () => void): () => void {
+  let isExpected = false;
+  const run = (): void => {
+    isExpected = false;
+    recover();
+  };
+  return () => {
+    if (isExpected) return;
+    // The order matters: if an exhausted stack lets this fail, the next call tries again.
+    Promise.resolve().then(run);
+    isExpected = true;
+  };
 }

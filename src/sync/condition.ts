@@ -10,7 +10,7 @@ import { type Inside, inside } from '../own-arenas.js';
 import { checkKind, find, type Handle, make, open, Reference } from '../reference.js';
 import { reasonOf, watch } from '../runtime/cancellation.js';
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, INTERRUPTED, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
-import { expectInterrupt } from '../runtime/interrupts.js';
+import { afterInterrupt } from '../runtime/interrupts.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed } from '../runtime/promises.js';
@@ -74,6 +74,7 @@ export class Condition extends SharedObject<typeof KIND> {
   readonly #promises = this[reference].shared.promises;
   /** Whether this thread has begun a wait that blocks, and has not relayed since. */
   #owes = false;
+  readonly #relayAfterInterrupt = afterInterrupt(() => this.#owes && this.#relay());
   /** The address of the shared object, or of the closed one after this object has released its reference. */
   #at = this[reference].address;
 
@@ -171,7 +172,7 @@ export class Condition extends SharedObject<typeof KIND> {
     // A request must be able to leave the queue.
     if (timeout !== Infinity && !core.reserveSecond()) throw noRoom();
     this.#sync.settleUp(at);
-    expectInterrupt(this[reference].attachment);
+    this[reference].attachment.expectInterrupt();
     this.#owesRelay();
     let taken = core.acquireOne(at);
     if (taken === INTERRUPTED) {
@@ -299,7 +300,7 @@ export class Condition extends SharedObject<typeof KIND> {
    * event loop.
    */
   #owesRelay(): void {
-    if (!this.#owes) queueMicrotask(() => this.#owes && this.#relay());
+    this.#relayAfterInterrupt();
     this.#owes = true;
   }
 

@@ -21,6 +21,7 @@ import { type Attachment, ended } from '../runtime/attachment.js';
 import { reasonOf, watch } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
+import { afterInterrupt } from '../runtime/interrupts.js';
 import { KINDS, type Kind } from '../runtime/kinds.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
@@ -68,6 +69,9 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   /** The phase for whose end an `Atomics.waitAsync` is pending. */
   #listens: number | undefined;
   #keepsAlive = false;
+  /** Whether a call of this thread that blocks is counted as one that waits. */
+  #blocks = false;
+  readonly #uncountAfterInterrupt = afterInterrupt(() => this.uncountBlocked());
 
   /** @internal */
   protected constructor(kind: K, given: references.Reference, thing: string) {
@@ -153,8 +157,8 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     const { awake } = this.#attachment;
     awake.waits();
     this.sync.setAwake(this.mayPoll ? awake.turns : 0, awake.near);
-    const { at, number } = this;
-    this.sync.noteWaits(number, 1, timestamp());
+    const { at } = this;
+    this.countBlocked();
     try {
       for (let remaining = left(); remaining > 0; remaining = left()) {
         const limit = remaining === Infinity ? -1n : nanoseconds(remaining);
@@ -163,8 +167,22 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       }
       return this.lastAnswer(phase);
     } finally {
-      this.sync.noteWaits(number, -1, 0);
+      this.uncountBlocked();
     }
+  }
+
+  /** @internal Counts a call of this thread that is about to block as one that waits. */
+  protected countBlocked(): void {
+    this.uncountBlocked();
+    this.sync.noteWaits(this.number, 1, timestamp());
+    this.#blocks = true;
+    this.#uncountAfterInterrupt();
+  }
+
+  /** @internal The call is over, or the runtime has ended it by an exception (runtime/interrupts.ts). */
+  protected uncountBlocked(): void {
+    if (this.#blocks && !this.disposed) this.sync.noteWaits(this.number, -1, 0);
+    this.#blocks = false;
   }
 
   /** @internal As `sleep`, without blocking. `cancel` may answer that the phase was over before the time had passed. */

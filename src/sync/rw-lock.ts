@@ -15,7 +15,7 @@ import { reasonOf, timedOut, watch } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { common } from '../runtime/common.js';
 import { ADMITTED, ANSWER_CLOSED, LIMIT, MOVE, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
-import { expectInterrupt } from '../runtime/interrupts.js';
+import { afterInterrupt } from '../runtime/interrupts.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
 import { closed } from '../runtime/promises.js';
 import { canWaitAsync, NO_WAIT_ASYNC, waitAsync } from '../runtime/wait-async.js';
@@ -100,8 +100,6 @@ interface Side {
   turn: number;
   /** How many of its promises wait for the turn, or have it and do not know yet. */
   queued: number;
-  /** Whether a call of it blocks, and is noted as waiting. */
-  sleeps: boolean;
   /**
    * Whether a call of it is changing what it reads (READING), or its turn (TURNING). If another call finds that, an
    * exception that nobody could catch has ended the first: an interrupt by the runtime.
@@ -128,7 +126,6 @@ function sideOf(shared: Shared): Side {
       died: false,
       turn: NO_TURN,
       queued: 0,
-      sleeps: false,
       acts: 0,
       deaths: 0,
       keeps: undefined,
@@ -170,6 +167,9 @@ export class RwLock extends PhaseObject<typeof KIND> {
   #stopDraining: ((answer: number) => void) | undefined;
   /** What the guards of this library object call. */
   readonly #guarded: GuardedLock;
+  readonly #recoverAfterInterrupt = afterInterrupt(() => {
+    if (this.#side.acts !== 0 && !this.disposed) this.#recover();
+  });
 
   /**
    * Is called in a thread that begins to read, or has locked otherwise, before the call returns, when a thread has died
@@ -356,7 +356,6 @@ export class RwLock extends PhaseObject<typeof KIND> {
       if (timeout > 0) this.#sleeps();
       answer = timeout > 0 ? this.sleep(phase, countdown(timeout)) : this.lastAnswer(phase);
     } finally {
-      side.sleeps = false;
       if (answer !== ADMITTED && side.waits === 0 && !this.disposed) this.sync.giveUpRead(this.at, side.place);
     }
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
@@ -457,20 +456,15 @@ export class RwLock extends PhaseObject<typeof KIND> {
    * that, it is given up as soon as the thread has returned to its event loop, as for a mutex (runtime/interrupts.ts).
    */
   #sleeps(): void {
-    const side = this.#side;
-    expectInterrupt(this[reference].attachment);
-    queueMicrotask(() => {
-      if (side.acts !== 0 && !this.disposed) this.#recover();
-    });
-    side.sleeps = true;
+    this[reference].attachment.expectInterrupt();
+    this.#recoverAfterInterrupt();
   }
 
   /** Brings into order what a call has left that the runtime has ended: the thread has nothing of what that changed. */
   #recover(): void {
     const { at, sync } = this;
     const side = this.#side;
-    if (side.sleeps) sync.noteWaits(this.number, -1, 0);
-    side.sleeps = false;
+    this.uncountBlocked();
     if (side.acts & READING && side.reads === 0 && side.waits === 0)
       sync.clearPlaces(at, this[reference].attachment.thread);
     if (side.acts & TURNING && (side.queued === 0 || side.turn !== NO_TURN)) {
@@ -597,7 +591,6 @@ export class RwLock extends PhaseObject<typeof KIND> {
         if (timeout === 0) throw timedOut(LOCK, timeout);
         this.checkBlocking(WITHOUT_BLOCKING);
         this.#sleeps();
-        side.sleeps = false; // The semaphore notes it.
         turn.acquire({ timeout });
       });
       return this.#hasTurn(() => {
@@ -700,11 +693,11 @@ export class RwLock extends PhaseObject<typeof KIND> {
   }
 
   #drain(phase: number, left: () => number): number {
-    const { at, number, sync } = this;
+    const { at, sync } = this;
     const { awake } = this[reference].attachment;
     awake.waits();
     sync.setAwake(awake.turns, awake.near);
-    sync.noteWaits(number, 1, timestamp());
+    this.countBlocked();
     this.#sleeps();
     try {
       for (let remaining = left(); remaining > 0; remaining = left()) {
@@ -713,8 +706,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
       }
       return REFUSED;
     } finally {
-      this.#side.sleeps = false;
-      sync.noteWaits(number, -1, 0);
+      this.uncountBlocked();
     }
   }
 

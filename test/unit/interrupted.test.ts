@@ -5,9 +5,10 @@
  */
 import { runInThisContext } from 'node:vm';
 import { Arena, ArenaFullError, Mutex, Semaphore, TimeoutError } from 'taketurns';
-import { Condition } from 'taketurns/sync';
-import { describe, expect, it } from 'vitest';
+import { Condition, Event, Latch, WaitGroup } from 'taketurns/sync';
+import { describe, expect, it, vi } from 'vitest';
 // The attachment gives this thread's own core, for half a call.
+import { afterInterrupt } from '../../src/runtime/interrupts.js';
 import { attachmentOf } from '../support/attachment.js';
 import { at, Memory } from '../support/memory.js';
 import { team } from '../support/team.js';
@@ -106,6 +107,61 @@ describe('after an interrupted acquire, a wait on a condition', () => {
     expect(condition.wait({ timeout: 10_000 })).toBe(true);
     expect(seen).toEqual([1]);
     expect(mutex.held).toBe(true);
+  });
+});
+
+describe('after an interrupted wait', () => {
+  const makers = {
+    Latch: (arena: Arena) => new Latch(1, { arena }),
+    Event: (arena: Arena) => new Event({ arena }),
+    WaitGroup: (arena: Arena) => {
+      const group = new WaitGroup({ arena });
+      group.add();
+      return group;
+    },
+  };
+
+  it.each(Object.entries(makers))('for a %s, the call no longer counts as one that waits', async (_, make) => {
+    const object = make(new Arena());
+    Object.assign(globalThis, { interrupted: object });
+    const interrupt = (): void =>
+      expect(() => runInThisContext('interrupted.wait()', { timeout: 50 })).toThrow(/timed out/);
+    interrupt();
+    interrupt();
+    // The second call has found what the first has left. It itself is over at the next turn of the event loop.
+    expect(object.waiting).toBe(1);
+    expect(object.wait({ timeout: 1 })).toBe(false);
+    expect(object.waiting).toBe(0);
+    interrupt();
+    await until(() => object.waiting === 0, 'it does not count');
+    expect(object.inspect().waiters).toEqual([]);
+  });
+});
+
+describe('a thread that waits again and again', () => {
+  it('runs what comes after an interrupt once when it returns to its event loop', async () => {
+    let runs = 0;
+    const expectInterrupt = afterInterrupt(() => runs++);
+    for (let round = 1; round <= 2; round++) {
+      for (let i = 0; i < 10; i++) expectInterrupt();
+      await Promise.resolve();
+      expect(runs).toBe(round);
+    }
+  });
+
+  it('has no microtask for each of its waits, which would pile up if it never returns', () => {
+    const arena = new Arena();
+    const mutex = new Mutex({ arena });
+    const condition = new Condition(mutex);
+    const queued = vi.spyOn(globalThis, 'queueMicrotask');
+    try {
+      mutex.lock();
+      for (let i = 0; i < 10; i++) condition.wait({ timeout: 0.01 });
+      mutex.unlock();
+      expect(queued).not.toHaveBeenCalled();
+    } finally {
+      queued.mockRestore();
+    }
   });
 });
 
