@@ -1,8 +1,11 @@
 /**
  * Lighthouse on the built page, in this machine's Chromium: accessibility and best practices, light and dark, on a phone
- * and on a desk. Fails where a score is below 95, and says what was found. Without Chromium it is skipped.
+ * and on a desk. Fails where a score is below 95, and says what was found. Without Chromium it is skipped. Lighthouse is
+ * fetched when this first runs, since no other command needs it.
  */
-import lighthouse from 'lighthouse';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { fetchPackage } from '../runtimes/dist/fetch.js';
 import { BROWSERS, launch } from './browsers.mjs';
 import { serveLab } from './serve.mjs';
 
@@ -18,6 +21,9 @@ if (chromium.path === undefined) {
   console.log(`skipped: no Chromium is on this machine, or ${chromium.variable} does not name it`);
   process.exit(0);
 }
+
+const entry = join(fetchPackage('lighthouse', '12.8.2'), 'core/index.js');
+const { default: lighthouse } = await import(pathToFileURL(entry).href);
 
 /** The names of what is wrong and the places, from the audits of a category that count and are not passed. */
 function findings({ categories, audits }, category) {

@@ -1,4 +1,4 @@
-/** Installs the npm packages that a runtime needs and the machine does not have, in a folder that git ignores. */
+/** Installs npm packages that one command alone needs and the machine does not have, in a folder that git ignores. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
