@@ -206,6 +206,22 @@ export const interrupted: readonly Model[] = [
       scene.set(1, HAS, 1);
     },
   },
+  ...[false, true].map(
+    (robust): Model => ({
+      // The lost ticket keeps the last element. So the second call may not wait, and need not: its permit is free.
+      name: `acquire cut short, no element is free, and a permit is${robust ? ', robust' : ''}`,
+      programs: [
+        [cutAcquire(), acquire(1, 1), release(1)],
+        [post(), post(), call('unregister', () => [])],
+      ],
+      arena: { elements: 2 },
+      ...LOSES,
+      objects: (scene) => {
+        scene.semaphore({ permits: 0 });
+        scene.semaphore({ permits: 1, robust });
+      },
+    }),
+  ),
   killedInTheNext(false),
   killedInTheNext(true),
   {
