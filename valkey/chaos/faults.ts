@@ -130,9 +130,11 @@ export async function disturb(fault: Fault, scene: Scene, isOver: () => boolean)
   const counts: Record<string, number> = {};
   await Promise.all(
     fault.disturbances.map(async ({ counts: name, every, act }) => {
+      let due = performance.now() + Math.min(every, 100);
       // Each is done once at least, however short the run.
       for (let done = 0; done === 0 || !isOver(); done++) {
-        await sleep(done === 0 ? Math.min(every, 100) : every);
+        await sleep(due - performance.now());
+        due = Math.max(due + every, performance.now());
         if (done > 0 && isOver()) break;
         try {
           await act(scene);
