@@ -115,6 +115,7 @@ export abstract class Handle {
 
   /**
    * Cancels all requests that wait, of all processes: their promises reject with a `CancelledError`. What is held stays so.
+   * If the connection is lost before the server's answer comes, it is sent again, and then cancels those who came meanwhile too.
    * @throws {DisposedError} (rejects) if it has been disposed of.
    */
   async cancelAll(): Promise<void> {
