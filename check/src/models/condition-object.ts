@@ -9,6 +9,7 @@
  * the mutex there are
  *
  *     W  lock, wait until the flag is set, unlock     S  lock, set the flag, notify all, unlock; s  notify after unlocking
+ *     M  dispose of the mutex     C  dispose of the condition     R  notify again and again, until nobody else is there
  *
  * No wait ends without a notification, none that is notified sleeps for ever, no notification gets lost while somebody
  * waits, and with a flag nobody sleeps at the end.
@@ -16,7 +17,7 @@
 import { PARKED } from '../engine/machine/machine.js';
 import { Violation } from '../engine/search/violation.js';
 import { tombstones } from '../scene/invariants/tombstones.js';
-import { ADMITTED, ALIVE, constant, TICKET, TIMED_OUT } from '../scene/layout.js';
+import { ADMITTED, ALIVE, constant, QUEUED, TICKET, TIMED_OUT } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { acquire, acquireFor } from '../scene/ops/acquire.js';
 import { call, dispose } from '../scene/ops/calls.js';
@@ -115,14 +116,17 @@ function park(): Op {
       const phase = scene.get(t, PHASE);
       scene.set(t, PHASE, phase + 1);
       if (phase === 0) scene.call(t, 'enqueue', at(scene), 1, scene.get(t, TAKEN_BY), 0);
-      else if (phase === 2 || scene.result(t) === ADMITTED) return true;
+      else if (phase === 2 || scene.result(t) !== QUEUED) return true;
       else scene.call(t, 'park', 0, 0);
       return false;
     },
   };
 }
 
-/** Does all of the ops if the flag is not set. The thread has the mutex, so nobody sets it meanwhile. */
+/**
+ * Does all of the ops if the flag is not set. The thread has the mutex, so nobody sets it meanwhile; or the mutex has been
+ * disposed of, and then it does none.
+ */
 function unlessSet(ops: readonly Op[]): Op[] {
   const isSet = (scene: Scene): boolean =>
     Array.from({ length: scene.threads }, (_, u) => scene.get(u, FLAG)).some(Boolean);
@@ -130,10 +134,22 @@ function unlessSet(ops: readonly Op[]): Op[] {
   return ops.map((op, i) => ({
     text: op.text,
     next(scene, t) {
-      if (i === 0 && scene.get(t, PHASE) === 0 && scene.get(t, HAS) === 1) scene.set(t, skips, Number(isSet(scene)));
+      if (i === 0 && scene.get(t, PHASE) === 0) scene.set(t, skips, Number(scene.get(t, HAS) === 0 || isSet(scene)));
       return scene.get(t, skips) === 1 || op.next(scene, t);
     },
   }));
+}
+
+/** Whoever waits when the mutex has gone is woken by nothing else. */
+function notifyUntilAlone(): Op {
+  return {
+    text: 'notify until nobody else is there',
+    next(scene, t) {
+      if (scene.threadNumbers.every((u) => u === t || scene.finished(u))) return true;
+      scene.call(t, 'notify', at(scene), 9);
+      return false;
+    },
+  };
 }
 
 function setFlag(): Op {
@@ -219,6 +235,12 @@ function opsOf(letter: string): Op[] {
       return [mutexOp('L'), setFlag(), notify(9), mutexOp('U')];
     case 's':
       return [mutexOp('L'), setFlag(), mutexOp('U'), notify(9)];
+    case 'M':
+      return [dispose(0, 'mutexDispose')];
+    case 'C':
+      return [dispose(1)];
+    case 'R':
+      return [notifyUntilAlone()];
     default:
       throw new Error(`a program has no ${letter}`);
   }
@@ -273,7 +295,7 @@ function condition(name: string, program: string, more: More = {}): Model {
   return {
     name: `condition: ${name}`,
     programs,
-    ...(more.mortal === undefined && !program.includes('D') ? { symmetric: parts } : {}),
+    ...(more.mortal === undefined && !/[DM]/.test(program) ? { symmetric: parts } : {}),
     arena: { buckets: more.buckets ?? 1, elements: 2 * programs.length + extra, attached: programs.length },
     long: more.long ?? false,
     ...(more.mortal === undefined ? {} : { deaths: 1, mortal: more.mortal }),
@@ -454,6 +476,11 @@ export const conditionObjects: readonly Model[] = [
   condition('with the mutex', 'W | S'),
   condition('with the mutex, notified after it', 'W | s'),
   condition('with the mutex, two', 'W | W | S', { long: true }),
+  condition('with the mutex, which is disposed of after it', 'W | C M'),
+  condition('with the mutex, which is disposed of before it', 'W | W | M C'),
+  condition('with the mutex, which is disposed of under it', 'W | M R'),
+  condition('with the mutex, which is disposed of under it, two', 'W | W | M R', { long: true }),
+  condition('with the mutex, which is disposed of while one notifies', 'W | S R | M'),
   condition('with the mutex, a waiter dies', 'W | W | S X', { mortal: [0], long: true }),
   condition('with the mutex, the notifier dies', 'W | S | X S', { mortal: [1], long: true }),
 ];
