@@ -94,7 +94,7 @@ export function defaultArena(): Attachment {
   if (!host.isMainThread) {
     throw new Error(
       'this worker has no arena. Use Arena.default (or new Semaphore) on the main thread before it starts the worker, ' +
-        'or send the worker a handle for Semaphore.from, or name an arena ({ arena }). If the main thread does not ' +
+        'or send the worker a handle for Semaphore.from(handle), or name an arena ({ arena }). If the main thread does not ' +
         'use the library, call new Arena().makeDefault() here',
     );
   }

@@ -16,7 +16,8 @@ import {
 import { describe, expect, it } from 'vitest';
 import { Capacitor as SourceCapacitor } from '../../src/algorithms/capacitor.js';
 import { algorithmsOf } from '../../src/algorithms/compiled.js';
-import { attachmentOf, Arena as SourceArena } from '../../src/arena.js';
+import { Arena as SourceArena } from '../../src/arena.js';
+import { attachmentOf } from '../../src/own-arenas.js';
 import { REFUSED } from '../../src/runtime/core.js';
 import { type Member, team } from '../support/team.js';
 
