@@ -138,8 +138,9 @@ export abstract class Handle {
   }
 
   /**
-   * Whether a guard of another process still holds what it held when its `proof` was read. A resource that cannot keep the
-   * largest token asks this; between the answer and the next step the lease may end. False for what is held of an object
+   * Whether a guard of any process still holds what it held when its `proof` was read. One round trip. A resource that
+   * cannot keep the largest token asks this, as where several hold permits at once. It is not atomic with what you do
+   * next: between the answer and your write the lease may end. False for what is held of an object
    * that has been disposed of: its holder keeps it, but others may hold the next object of the name at the same time.
    * @throws {RangeError | TypeError} for what is no proof.
    */

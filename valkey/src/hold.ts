@@ -67,8 +67,13 @@ export abstract class Held implements Disposable, AsyncDisposable {
   }
 
   /**
-   * The fencing token: larger than the token of every earlier grant of the object, also after a failover. A resource that
-   * refuses a token smaller than the largest that it has seen stays right even where two believe that they hold.
+   * The fencing token: larger than the token of every earlier grant of the object, also after a failover. Where one holds
+   * at a time (a mutex, a writer, all permits of a semaphore), a resource that refuses a token smaller than the largest
+   * that it has seen stays right even if two believe that they hold. **Do not fence so with a part of the permits, or as a
+   * reader**: several hold lawfully then, with different tokens, and the earlier one would be refused. Keep one token for
+   * each row, slot or connection that only one of them uses, or ask `validate`.
+   *
+   * It is about 9e17 and more, above 2 ** 53: a BIGINT in SQL, decimal text in JSON and Lua, never a `Number`.
    */
   get token(): bigint {
     return BigInt(`0x${this.base.ticket}`) * 4096n + BigInt(this.pass);
@@ -100,7 +105,10 @@ export abstract class Held implements Disposable, AsyncDisposable {
     return this.deaths > 0;
   }
 
-  /** Names this grant to `validate` of another process. */
+  /**
+   * Names this grant, in a text without spaces: any process that opens the object may ask `validate(proof)` whether it is
+   * still held.
+   */
   get proof(): string {
     const { base, keeper } = this;
     return `${keeper.sid}.${base.rid}.${base.ticket}`;

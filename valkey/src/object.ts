@@ -16,6 +16,9 @@ export interface Settings {
 
 export const KINDS: Record<Kind, string> = { s: 'semaphore', m: 'mutex', w: 'rwlock' };
 
+/** The method of `Space` that opens each. */
+const OPENED_BY: Record<Kind, string> = { s: 'semaphore', m: 'mutex', w: 'rwLock' };
+
 /** How the settings are written to somebody. */
 export function describe({ kind, max, robust, ephemeral, bypass }: Settings): string {
   const more = [
@@ -107,7 +110,8 @@ export function foundIn(answer: string): Settings {
 
 /** The error of an object that exists with other settings than are asked for. */
 export function differs(name: string, asked: Settings, found: Settings): Error {
-  return new RangeError(`${JSON.stringify(name)} is ${describe(found)}, not ${describe(asked)}`);
+  const exists = `${JSON.stringify(name)} exists already, as ${describe(found)}, not ${describe(asked)}`;
+  return new RangeError(`Space.${OPENED_BY[asked.kind]}: ${exists}`);
 }
 
 /** The error of an object that has been disposed of. */

@@ -22,7 +22,7 @@ export class Semaphore extends Handle {
    * Waits for permits.
    *
    *     await using held = await pool.holdAsync(2, { timeout: 500 });
-   *     await write(row, held.token);
+   *     await query(held.signal);
    * @param permits 1 to `max`. Default 1.
    * @throws (rejects) {RangeError | TypeError} for a bad argument.
    * @throws (rejects) {TimeoutError} when the time-out has passed; it holds nothing then.
@@ -53,7 +53,7 @@ export class Semaphore extends Handle {
   /**
    * Holds permits while a function runs and its promise is pending.
    *
-   *     await pool.runExclusive(async ({ token, signal }) => write(row, token, signal), 2);
+   *     await pool.runExclusive(async ({ signal }) => query(signal), 2);
    * @param permits 1 (the default) to `max`. The options may stand in its place.
    * @returns a promise of the result. It rejects with the error of the function, of `holdAsync`, and with a
    * `LeaseLostError` if the lease was lost before the function was done.

@@ -222,8 +222,10 @@ onServers('objects', ({ join, key, another }) => {
     const [a, b] = [await join(), await join()];
     await a.semaphore('x', 2);
     for (const space of [a, b]) {
-      await expect(space.semaphore('x', 3)).rejects.toThrow('"x" is a semaphore (max 2), not a semaphore (max 3)');
-      await expect(space.mutex('x')).rejects.toThrow('"x" is a semaphore (max 2), not a mutex (bypass 4096)');
+      const exists = '"x" exists already, as a semaphore (max 2), not a';
+      await expect(space.semaphore('x', 3)).rejects.toThrow(`Space.semaphore: ${exists} semaphore (max 3)`);
+      await expect(space.mutex('x')).rejects.toThrow(`Space.mutex: ${exists} mutex (bypass 4096)`);
+      await expect(space.rwLock('x')).rejects.toThrow(`Space.rwLock: ${exists} rwlock`);
       await expect(space.semaphore('x', 2, { robust: true })).rejects.toThrow(RangeError);
     }
     await a.semaphore('x', 2);
