@@ -1,6 +1,12 @@
-/** The project of docs/guides/in-a-page.md, put together from its blocks, is built by Vite and takes its turns in Chromium. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+/**
+ * The project of docs/guides/in-a-page.md, put together from its blocks, is built by Vite and by esbuild, and takes its turns
+ * in Chromium; its server sends the headers.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { build, type InlineConfig } from 'vite';
 import { describe, expect, inject, it } from 'vitest';
 import { chromium, resultOf } from '../support/browser.js';
@@ -10,6 +16,9 @@ const guide = readFileSync(join(folder, 'node_modules/taketurns/docs/guides/in-a
 const scripts = [...guide.matchAll(/^```js\n\/\/ (\S+)\n(.*?)^```$/gms)].map(([, name, code]) => [name, code] as const);
 const [, page] = guide.match(/^```html\n(.*?)^```$/ms) ?? [];
 
+const esbuild = join(dirname(createRequire(import.meta.url).resolve('esbuild/package.json')), 'bin/esbuild');
+const [, byEsbuild = ''] = guide.match(/^ {4}npx esbuild (.*)$/m) ?? [];
+
 describe('the guide to a page', () => {
   const root = join(folder, 'page-guide');
   const out = join(folder, 'out', 'page-guide');
@@ -17,8 +26,8 @@ describe('the guide to a page', () => {
   it('has a configuration, a page and two scripts', async () => {
     mkdirSync(root, { recursive: true });
     for (const [name, code] of [...scripts, ['index.html', page]]) writeFileSync(join(root, name ?? ''), code ?? '');
-    expect(scripts.map(([name]) => name)).toEqual(['vite.config.js', 'main.js', 'worker.js']);
-    const config: InlineConfig = (await import(join(root, 'vite.config.js'))).default;
+    expect(scripts.map(([name]) => name)).toEqual(['vite.config.mjs', 'main.js', 'worker.js', 'serve.mjs']);
+    const config: InlineConfig = (await import(join(root, 'vite.config.mjs'))).default;
     expect(config.server?.headers).toEqual({
       'Cross-Origin-Opener-Policy': 'same-origin',
       'Cross-Origin-Embedder-Policy': 'require-corp',
@@ -29,5 +38,36 @@ describe('the guide to a page', () => {
   // Runs only if the machine has Chromium.
   it.skipIf(chromium === undefined)('takes its turns in Chromium', async () => {
     expect(await resultOf(out)).toBe('300 turns');
+  });
+
+  it('without Vite is bundled by esbuild, and served with the headers', async () => {
+    expect(byEsbuild).toContain('main.js worker.js');
+    const { status, stderr } = spawnSync(esbuild, [...byEsbuild.split(' '), '--log-level=warning'], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+    cpSync(join(root, 'index.html'), join(root, 'public/index.html'));
+    const server = spawn(process.execPath, ['serve.mjs'], { cwd: root, env: { ...process.env, PORT: '0' } });
+    try {
+      const [said] = await once(server.stdout, 'data');
+      for (const [path, type] of [
+        ['', 'text/html'],
+        ['worker.js', 'text/javascript'],
+      ] as const) {
+        const { status, headers } = await fetch(new URL(path, String(said).trim()));
+        expect([status, headers.get('Content-Type')]).toEqual([200, type]);
+        expect(headers.get('Cross-Origin-Opener-Policy')).toBe('same-origin');
+        expect(headers.get('Cross-Origin-Embedder-Policy')).toBe('require-corp');
+      }
+      expect((await fetch(new URL('none.js', String(said).trim()))).status).toBe(404);
+    } finally {
+      server.kill();
+    }
+  });
+
+  it.skipIf(chromium === undefined)('takes its turns in Chromium without Vite', async () => {
+    expect(await resultOf(join(root, 'public'))).toBe('300 turns');
   });
 });

@@ -44,7 +44,7 @@ const sources = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' })
   .map((name) => `src/${name}`);
 const snippets = ['README.md', ...pages, ...sources]
   .flatMap(snippetsOf)
-  .filter(({ code }) => !/^\/\/ [\w.]+\.js\n/.test(code));
+  .filter(({ code }) => !/^\/\/ [\w.]+\.m?js\n/.test(code));
 
 beforeAll(() => {
   rmSync(folder, { recursive: true, force: true });
