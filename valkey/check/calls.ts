@@ -178,7 +178,7 @@ export interface Scripted {
 
 const FULL = { isFull: true };
 /** The commands that the script uses in a call that opens a session, but for those without which it works. */
-const COMMANDS = 'HGET HMGET HSET HDEL HINCRBY ZADD ZREM ZRANGEBYLEX ZRANGEBYSCORE ZCARD'.split(' ');
+const COMMANDS = 'TIME HGET HMGET HSET HDEL HINCRBY ZADD ZREM ZRANGEBYLEX ZRANGEBYSCORE ZCARD'.split(' ');
 
 /**
  * Calls that random ones seldom make: a process waits for the mutex that it holds, 70 wait for one, large numbers, a user

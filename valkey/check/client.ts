@@ -90,6 +90,8 @@ export class Client {
   /** A message has not come, and `S` is to be asked. */
   hasGap = false;
   lastNumber = 0;
+  /** An answer of the call that is being read tells of another history. */
+  isElsewhere = false;
   next = 0;
   /** What other sessions may take from it: the deadline has passed, and no renewal has reached the server since. */
   lapsed = false;
@@ -332,7 +334,11 @@ export class Client {
       if (first === 'DEAD') this.#died(events);
       else this.#lost();
     } else if (kind === 'B') {
-      const [, seq] = String(first).split(' ');
+      const [, seq, , epoch] = String(first).split(' ');
+      if (epoch !== this.epoch && this.rules.comparesHistories) {
+        this.#lost();
+        return;
+      }
       for (const entry of reply.slice(1)) this.#hear(String(entry), 0, events);
       if (Number(seq) !== this.lastSeq && this.rules.comparesNumbers) this.#compare();
     } else if (kind === 'X') {
@@ -344,6 +350,13 @@ export class Client {
         this.#answer(operation, reply[at], events);
       });
       for (const entry of reply.slice(call.operations.length)) this.#hear(String(entry), 0, events);
+      const isUnknown = call.operations.some(({ args }, at) => args[0] === 'D' && reply[at] === 'G');
+      const { isElsewhere } = this;
+      this.isElsewhere = false;
+      if ((isUnknown || isElsewhere) && this.rules.comparesHistories) {
+        this.#lost();
+        return;
+      }
     }
     this.flush();
   }
@@ -383,6 +396,10 @@ export class Client {
         break;
       case 'S': {
         const [head, ...states] = answer as string[];
+        if ((head as string).split(' ')[2] !== this.epoch && this.rules.comparesHistories) {
+          this.isElsewhere = true;
+          break;
+        }
         this.lastSeq = Math.max(this.lastSeq, Number((head as string).split(' ')[1]));
         operation.listed?.forEach((rid, at) => {
           const each = this.#request(rid);
@@ -675,6 +692,8 @@ export interface Rules {
   readonly listsAnew: boolean;
   /** Each connection of a session has a number, and calls of one that was replaced do nothing. */
   readonly numbersConnections: boolean;
+  /** A history that changes while the connection lives is noticed, at beats and when a return is unknown. */
+  readonly comparesHistories: boolean;
   /** What is held is lost before the lease ends on the server. */
   readonly losesInTime: boolean;
   /** The server is told of a request that is given up. */
@@ -692,6 +711,7 @@ export const RULES: Rules = {
   comparesNumbers: true,
   listsAnew: true,
   numbersConnections: true,
+  comparesHistories: true,
   losesInTime: true,
   tellsWhoLeaves: true,
   returnsOtherGrants: true,

@@ -1,7 +1,7 @@
 /**
  * What is searched. A name says how many permits each process wants of how many, and what may happen: C a cut, M a lost
  * message, T a time-out or abort, K a kill, L a lapsed lease, R a lease that is taken too early, F a failover to any older
- * copy, D what a driver sends twice, X the object disposed of, A all waiters cancelled.
+ * copy, V the same while connections live, H another history without a loss, D what a driver sends twice, X the object disposed of, A all waiters cancelled.
  */
 import type { ObjectSettings, Rules, Want } from './client.js';
 import type { Budget, Configuration } from './protocol.js';
@@ -17,7 +17,7 @@ const rwLock: ObjectSettings = { name: 'a', kind: 'w', max: READERS };
 const SLOWLY = { REAPED_AT_MOST: 1 };
 const LETTERS: Record<string, keyof Budget> = {
   ...{ C: 'cuts', M: 'losses', T: 'timeouts', K: 'kills', L: 'lapses', R: 'reapings', F: 'failovers', D: 'resends' },
-  ...{ X: 'disposals', A: 'cancels' },
+  ...{ X: 'disposals', A: 'cancels', V: 'returns', H: 'changes' },
 };
 
 /** `CCM`: two cuts and a lost message. */
@@ -77,6 +77,11 @@ export const SHORT: readonly Configuration[] = [
   ),
   of('1, 1 of 1', 'X', [semaphore(1)], once(1, 1)),
   of('1, 1 of 1', 'A', [semaphore(1)], once(1, 1)),
+  // The first call of the new history makes a grant.
+  of('1, 1, 1 of 1, the first gives back', 'H', [semaphore(1)], once(1, 1, 1), {
+    after: [...asks(0), ...asks(1), '0: give back', 'another history'],
+  }),
+  of('1, 1 of 1', 'V', [semaphore(1)], once(1, 1)),
   // Who is passed the mutex has got an earlier one of the name, which was disposed of before its caller knew.
   of(
     'a mutex that the server forgets, 2 and 1 requests, bypass 1, on two objects of the name',
@@ -102,6 +107,13 @@ export const SHORT: readonly Configuration[] = [
 
 export const CONFIGURATIONS: readonly Configuration[] = [
   ...SHORT,
+  of('1 and 1 again, 1, of 1', 'FF', [semaphore(1)], [...times(2, 1), ...times(1, 1)], { sequential: true }),
+  of('1, 1, 1 of 1', 'H', [semaphore(1)], once(1, 1, 1)),
+  of('1, 1 of 1', 'VC', [semaphore(1)], once(1, 1)),
+  of('1, 1 of 1', 'HL', [semaphore(1)], once(1, 1), { after: [...asks(0), ...asks(1)] }),
+  of('a mutex, 2 and 1 requests, bypass 1', 'V', [mutex(1)], [...times(2, 1), ...times(1, 1)], {
+    after: [...asks(0), '0: ask', ...asks(1)],
+  }),
   of('a mutex, 2 and 1 requests, bypass 1', '', [mutex(1)], [times(2, 1)[0] as Want[], times(1, 1)[0] as Want[]]),
   of('a mutex, 2 and 1 requests, bypass 1', 'K', [mutex(1)], [times(2, 1)[0] as Want[], times(1, 1)[0] as Want[]]),
   of('a mutex, 2, 1 and 1 requests, bypass 3', '', [mutex(3)], [times(2, 1)[0] as Want[], ...times(1, 2)]),
@@ -214,6 +226,7 @@ export const RULE_SEARCHES: Readonly<Record<keyof Rules, Configuration>> = {
     ],
   }),
   numbersConnections: of('1, 1 of 1', 'CT', [semaphore(1)], once(1, 1), { after: ['0: ask', '0: cut'] }),
+  comparesHistories: of('1, 1 of 1', 'V', [semaphore(1)], once(1, 1)),
   losesInTime: of('1, 1 of 1', 'L', [semaphore(1)], once(1, 1), { after: asks(0) }),
   // A driver sends a request once more that was granted by a message, and was given back.
   returnsOtherGrants: of('1, 1 of 1', 'CD', [semaphore(1)], once(1, 1), {

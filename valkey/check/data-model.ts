@@ -129,13 +129,17 @@ export class Data {
       }
       case 'ZADD': {
         arity(2, 99);
+        const onlyKnown = rest[0] === 'XX';
+        if (onlyKnown) rest.shift();
         if (rest.length % 2 === 1) throw new LuaError('ERR syntax error');
+        if (onlyKnown && !this.#sorted(name)) return 0;
         const scores = rest.filter((_, at) => at % 2 === 0).map(scoreOf);
         const sorted = this.#made(name, 'sorted');
         let added = 0;
         scores.forEach((score, at) => {
           const member = rest[2 * at + 1] as string;
           const where = sorted.findIndex((each) => each.member === member);
+          if (where < 0 && onlyKnown) return;
           if (where >= 0) sorted.splice(where, 1);
           else added++;
           const place = sorted.findIndex(

@@ -37,15 +37,31 @@ export const EXPLAINED: readonly Explained[] = [
     reason: 'the field does not stand at the beginning',
   },
   {
-    text: 'local time =',
-    from: '1000',
-    reason: 'a part in a thousand of what is less than a second: a leap that is larger or smaller by a few tickets',
+    text: 'if late <= last then',
+    from: '<=',
+    to: '<',
+    reason: 'the first ticket after the leap is one more than that to which it goes',
   },
   {
-    text: 'local late =',
-    from: '0',
-    reason: 'where no ticket was given yet, tickets leap to where the time is, and that is more than 2^24',
+    text: "or meta[1] or '-'",
+    from: "'-'",
+    reason: 'any text that is no replication id',
   },
+  {
+    text: 'if ticket <= leapt and',
+    from: '<=',
+    to: '<',
+    reason: 'no request waits under the ticket to which tickets have leapt: it is given to nobody',
+  },
+  {
+    text: 'if ticket > leapt then lent = o.lent end',
+    from: '>',
+    to: '>=',
+    reason:
+      'that ticket may have been given to who waited longest of all; its passes are not lent or lent, and both is safe',
+  },
+  { text: "call('ZADD', RECORDS, 'XX', 0, '')", from: '0', reason: EMPTY },
+  { text: "call('ZADD', RECORDS, 'XX', 0, '')", from: "''", reason: EMPTY },
   {
     text: 'if ticket > leapt then return ticket end',
     from: '>',

@@ -33,6 +33,10 @@ export interface Budget {
   readonly reapings?: number;
   /** The data become an older copy of themselves, with another history. */
   readonly failovers?: number;
+  /** The same, and connections live: the server was another's replica meanwhile. */
+  readonly returns?: number;
+  /** The history is another, and nothing is lost: the server's first replica has come. */
+  readonly changes?: number;
   /** A driver sends again what was not answered. */
   readonly resends?: number;
   /** Somebody disposes of the first object, or cancels its waiters. */
@@ -154,10 +158,12 @@ interface Outcome {
   readonly fault: string | undefined;
 }
 
-/** A minute lies between one history and the next. */
+const idOf = (history: number): string => hex(history, 40);
+
+/** A second lies between one history and the next. */
 const surroundings = (history: number): Surroundings => ({
-  time: (1577836800 + 60 * history) * 1_000_000,
-  history: `${history}abc`,
+  time: (1577836800 + history) * 1_000_000,
+  history: idOf(history),
 });
 
 export interface State {
@@ -180,6 +186,7 @@ export interface Step {
 
 const NO_BUDGET: Counts = {
   ...{ cuts: 0, losses: 0, timeouts: 0, kills: 0, lapses: 0, reapings: 0, failovers: 0, resends: 0 },
+  ...{ returns: 0, changes: 0 },
   ...{ disposals: 0, cancels: 0 },
 };
 
@@ -236,7 +243,7 @@ export class Protocol {
     const wrong = this.#servers.fault(state.server) ?? this.#servers.settles(state.server, state.history);
     if (wrong) return wrong;
     const { objects, budget } = this.#configuration;
-    const exclusive = state.history === 1 && state.left.reapings === (budget.reapings ?? 0);
+    const exclusive = this.#hasLostNothing(state) && state.left.reapings === (budget.reapings ?? 0);
     for (const [at, { name, max }] of objects.entries()) {
       let sum = 0;
       const tickets = new Set<string>();
@@ -251,6 +258,12 @@ export class Protocol {
         return `${sum} permits of ${name} are held of ${max}`;
     }
     return undefined;
+  }
+
+  /** The server has all that it has answered. */
+  #hasLostNothing({ left }: State): boolean {
+    const { failovers = 0, returns = 0 } = this.#configuration.budget;
+    return left.failovers === failovers && left.returns === returns;
   }
 
   /** What is wrong with an end: somebody waits, or a process is stuck. */
@@ -320,9 +333,10 @@ export class Protocol {
         const seq = data.hash('seqs').get(client.sid);
         const dead = data.sorted('leases').some(({ member, score }) => score === 0 && member !== client.sid);
         const isGap = client.rules.comparesNumbers && Number(seq) !== client.lastSeq;
-        const isUseful = dead || seq === undefined || isGap;
+        const isElsewhere = client.rules.comparesHistories && !client.epoch.endsWith(idOf(state.history));
+        const isUseful = dead || seq === undefined || isGap || isElsewhere;
         const beats = client.pipe.some(({ operations }) => operations[0]?.args[0] === 'B');
-        if (isUseful && !beats && (client.requests.length > 0 || dead)) add('beat', at, (c) => c.beat());
+        if (isUseful && !beats && (client.requests.length > 0 || dead || isElsewhere)) add('beat', at, (c) => c.beat());
         if (closes && client.isDone && client.pipe.length === 0) add('close', at, (c) => c.close());
         const name = this.#configuration.objects[0]?.name as string;
         if (left.disposals > 0) add('dispose', at, (c) => c.operate(['K', name, '-']), spend('disposals'));
@@ -363,9 +377,20 @@ export class Protocol {
       steps.push({ label: `the lease of ${member} ends`, to });
     }
 
-    if ((budget.failovers ?? 0) > 0) {
-      if (state.copy < 0 && left.failovers > 0)
+    if (left.changes > 0)
+      steps.push({ label: 'another history', to: { ...state, ...spend('changes'), history: state.history + 1 } });
+    if ((budget.failovers ?? 0) + (budget.returns ?? 0) > 0) {
+      if (state.copy < 0 && left.failovers + left.returns > 0)
         steps.push({ label: 'the copy falls behind', to: { ...state, copy: state.server }, optional: true });
+      if (state.copy >= 0 && left.returns > 0) {
+        const clients = state.clients.map((client) => {
+          const copy = client.clone();
+          copy.mayLose = true;
+          return copy;
+        });
+        const to = { ...state, ...spend('returns'), clients, server: state.copy, history: state.history + 1 };
+        steps.push({ label: 'failover, and connections live', to, optional: true });
+      }
       if (state.copy >= 0 && left.failovers > 0) {
         const clients = state.clients.map((client) => {
           const copy = client.clone();
@@ -444,7 +469,7 @@ export class Protocol {
     for (const entry of place < 0 ? queue : queue.slice(0, place)) {
       if (entry.sid === client.sid) continue;
       const waiter = clients.find((each) => each.sid === entry.sid)?.requests.find((each) => each.rid === entry.rid);
-      if (waiter && ++waiter.overtaken > bypass && state.history === 1)
+      if (waiter && ++waiter.overtaken > bypass && this.#hasLostNothing(state))
         fault = `a waiter is overtaken ${waiter.overtaken} times`;
     }
     return { label: `${at}: pass on ${rid} to ${next.rid}`, to: { ...state, clients, ...(fault ? { fault } : {}) } };

@@ -11,7 +11,7 @@ import type { Guard, Held, Keeper } from './hold.js';
 import { describe, differs, disposed, foundIn, type Settings, SharedObject } from './object.js';
 import { type Caller, hex, Request } from './request.js';
 import type { Surroundings } from './surroundings.js';
-import { eventsHandled } from './ticks.js';
+import { eventsHandled, soon } from './ticks.js';
 
 /** One operation of a call. */
 export interface Operation {
@@ -36,6 +36,8 @@ export interface Line {
   readonly isOpen: boolean;
   /** Why nothing can be asked for any more. */
   readonly fatal: Error | undefined;
+  /** Enters the session again, and compares: the server's state is not what it was. */
+  reconnect(): void;
   send(
     args: readonly string[],
     answered: (answer: unknown) => void,
@@ -340,7 +342,12 @@ export class Requests implements Keeper {
       `${served.length}`,
     ];
     request.kept = wanted;
-    this.#line.send([...args, ...served], () => this.#returned(request), undefined, request);
+    const returned = (answer: unknown): void => {
+      this.#returned(request);
+      // The server knows nothing of it: a failover that the connection has outlived. Or a driver has sent this twice.
+      if (answer === 'G') soon(() => this.#line.reconnect());
+    };
+    this.#line.send(args.concat(served), returned, undefined, request);
   }
 
   /** The server has what the request has given back so far. */
@@ -393,7 +400,11 @@ export class Requests implements Keeper {
         else if (answer[0] === 'Q') request.state = 'waiting';
         else if (state === 'waiting' && !isAnother) this.#expelled(request);
         else if (entered) this.#sendAsk(request);
-      } else if (entered) {
+        continue;
+      }
+      // Some wait. They may be others, and the message that says so may have been lost.
+      if (state === 'held' && Number(answer.split(':')[3]) > 0) request.object.othersWait = true;
+      if (entered) {
         if (state === 'held' || state === 'returning') this.#settleHeld(request, answer, seq);
         else if (state === 'leaving' && answer[0] === 'Q') this.#sendCancel(request);
         // One that was passed on comes off the queue when the turn ends, or was dropped.

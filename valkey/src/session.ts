@@ -149,7 +149,9 @@ export class Session implements Line {
 
   #flush(): void {
     while (this.#phase === 'open' && this.#batch.length > 0) {
-      const operations = this.#batch.splice(0, MOST_OPERATIONS).filter((operation) => !operation.withdrawn);
+      // The opening of an ephemeral object goes in one call with the request: the server forgets what is idle after a call.
+      const most = MOST_OPERATIONS - Number(this.#batch[MOST_OPERATIONS - 1]?.args[0] === 'N');
+      const operations = this.#batch.splice(0, most).filter((operation) => !operation.withdrawn);
       if (operations.length > 0) this.#call(operations);
     }
   }
@@ -158,7 +160,7 @@ export class Session implements Line {
     const era = this.#era;
     const args = this.#head();
     for (const { args: more, request } of operations) {
-      args.push(...more);
+      for (const each of more) args.push(each);
       if (request) request.unsent = undefined;
     }
     this.#run(args).then(
@@ -244,13 +246,19 @@ export class Session implements Line {
   }
 
   #settle(listed: Request[], answer: unknown, entered: boolean, isAnother = false): void {
-    const seq = this.requests.settle(listed, answer as string[], entered, isAnother);
-    this.#lastSeq = Math.max(this.#lastSeq, seq);
+    const answers = answer as [string, ...string[]];
+    // The connection may have outlived a failover.
+    if (answers[0].endsWith(this.#epoch)) {
+      const seq = this.requests.settle(listed, answers, entered, isAnother);
+      this.#lastSeq = Math.max(this.#lastSeq, seq);
+    } else {
+      soon(() => this.reconnect());
+    }
   }
 
   // Entering --------------------------------------------------------------------------------------------------------
 
-  /** A connection is down, or new. */
+  /** A connection is down, or new; or the server's state is not what it was. */
   reconnect(): void {
     if (this.#phase === 'open') this.#lost();
   }
@@ -319,8 +327,8 @@ export class Session implements Line {
     this.#heardConn = this.#conn;
     this.#hasGap = false;
     const listed = isNew ? [] : requests.all();
-    const args = [...this.#head(sid), 'O', VERSION, String(partitions), String(lease), label];
-    if (!isNew) args.push(...requests.listing(listed));
+    const listing = isNew ? [] : requests.listing(listed);
+    const args = [...this.#head(sid), 'O', VERSION, String(partitions), String(lease), label, ...listing];
     const sentAt = clock.now();
     this.#enteredAt = sentAt;
     // A connection may stand and carry nothing.
@@ -452,6 +460,8 @@ export class Session implements Line {
         this.#answeredAt(sentAt);
         const [first, ...entries] = reply.map(String) as [string, ...string[]];
         const [, seq, left] = first.split(' ');
+        // The connection may have outlived a failover.
+        if (!first.endsWith(this.#epoch)) return this.#lost();
         for (const entry of entries) this.requests.hear(entry);
         if (Number(seq) !== this.#lastSeq) this.#compare();
         if (left === '1') this.#beatLater(true);

@@ -18,8 +18,8 @@
 --   I5  the grants of an object are in the order of tickets                I6  a grant was told to its session: in the
 --       reply to its own call, or in a message with the session's next number
 --
--- The first write of a call either may be refused for want of memory, and then nothing has changed (HINCRBY of a new
--- ticket), or it is a ZREM, which never is. So nothing is lost where memory is full, and permits can be given back.
+-- The first write of a call either may be refused for want of memory, and then nothing has changed (HINCRBY of the
+-- ticket), or it is a ZREM or an HDEL, which never is. So nothing is lost where memory is full, and permits can be given back.
 -- A message is a hint. Its loss is found by its number, so a PUBLISH that fails is no error.
 
 local META, OBJECTS, QUEUE, RECORDS, SESSIONS, LEASES, SEQS =
@@ -89,21 +89,23 @@ end
 
 local leapt -- Tickets up to it were given in an earlier history. Known once `compare` was called.
 
--- The server's replication id changes when it is promoted or restarted. It may then have lost tickets that were given. So
--- tickets leap: past 2^24 lost ones, and to where the time is, which holds even if all was lost. Between the tickets that
--- may be lost and the new ones there is room for those that now wait, see `renew`.
+-- The server's replication id changes when it is promoted or restarted, and when its first replica comes. It may then have
+-- lost tickets that were given. So tickets leap to where the time is: all that were lost lie before, unless the clock was
+-- set back. If the time is behind, they leap past 2^24 lost ones. Between the tickets that may be lost and the new ones
+-- there is room for those that now wait, see `renew`. Where INFO is forbidden, no other history is known of.
 local function compare()
   if leapt then return end
   local info = redis.pcall('INFO', 'replication')
   local _, at
   if type(info) == 'string' then _, at = string.find(info, 'master_replid:', 1, true) end
-  local history = at and sub(info, at + 1, at + 40) or '-'
   local meta = call('HMGET', META, 'history', 'leapt', 'ticket')
+  local history = at and sub(info, at + 1, at + 40) or meta[1] or '-'
   leapt = meta[2]
   if history ~= meta[1] then
     local now = call('TIME')
-    local time = (tonumber(now[1]) - 1577836800) * 1024000 + math.floor(tonumber(now[2]) / 1000) * 1024
-    local late = math.max(tonumber(meta[3] or 0) + 16777216, time)
+    local late = (tonumber(now[1]) - 1577836800) * 1024000 + math.floor(tonumber(now[2]) / 1000) * 1024
+    local last = tonumber(meta[3])
+    if late <= last then late = last + 16777216 end
     local ticket = late + call('ZCARD', QUEUE)
     leapt = format('%014x', ticket)
     call('ZREM', RECORDS, '') -- what comes next may be a return, which must not fail where memory is full
@@ -191,10 +193,15 @@ local function give_back(i)
   local k, passes, count = tonumber(ARGV[i + 4]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7])
   local last = i + 8
   local key = sid .. rid
+  local o = get(name)
+  if o and o.waiting > 0 then
+    compare()
+    -- A failover that the caller has not noticed may have taken the grant back: then it waits.
+    if ticket <= leapt and rest().entry_of(name, ticket) then return 'G', last + count end
+  end
   if call('ZREM', RECORDS, key .. ticket .. hex .. name) == 0 then return 'G', last + count end
   local n = tonumber(hex, 16)
   if k < n then call('ZADD', RECORDS, 0, key .. ticket .. format('%08x', n - k) .. name) end
-  local o = get(name)
   if not lives(o, ticket) then
     rest().restore(name, nil, ticket)
     -- The mutex was passed on to requests that have come to the next object of the name.
@@ -285,11 +292,12 @@ rest = function()
       local entry = head_of(name)
       local n = tonumber(sub(entry, -22, -15), 16)
       if n > o.free then return end -- the head waits, and so do all behind it
+      local ticket = renew(name, entry)
       call('ZREM', QUEUE, entry)
       o.waiting = o.waiting - 1
       local rid = sub(entry, -32, -23)
       local to = sub(entry, -48, -33)
-      tell(to, rid .. ':' .. hold(name, o, to .. rid, renew(name, entry), n))
+      tell(to, rid .. ':' .. hold(name, o, to .. rid, ticket, n))
     end
   end
 
@@ -314,7 +322,8 @@ rest = function()
       if o.waiting > 0 and entry_of(name, ticket) then return 'Q' end
       if o.holder == key then
         compare()
-        -- A lost history may have granted a larger token. So an old one is passed on no more.
+        -- A lost history may have granted a larger token. So one from before is passed on no more. (Nor is one that was
+        -- renewed, which cannot be told from it, and would be harmless.)
         if ticket > leapt then lent = o.lent end
       end
       waiting = o.waiting
@@ -365,7 +374,7 @@ rest = function()
   end
 
   local made = {
-    lend = lend, tell = tell, grant = grant, restore = restore, state = state, take_off = take_off, drop = drop,
+    entry_of = entry_of, lend = lend, tell = tell, grant = grant, restore = restore, state = state, take_off = take_off, drop = drop,
   }
 
   -- All other operations, by their letters.
@@ -399,8 +408,15 @@ rest = function()
       o.waiting = 0
     end
 
+    -- Which history this is: epoch.history. Two failovers to copies that fell behind at once have the same epoch.
+    local function place()
+      local meta = call('HMGET', META, 'epoch', 'history')
+      return meta[1] .. '.' .. meta[2]
+    end
+
     -- B lease cap, W lease cap: a beat. Moves the lease clock by the time since the last beat, at most cap and never back,
-    -- renews the caller's lease, and takes back what the dead hold. W comes from a connection that only beats: the caller's
+    -- renews the caller's lease, and takes back what the dead hold. A connection may outlive a failover, so the answer says
+    -- which history this is. W comes from a connection that only beats: the caller's
     -- grants go to it by message.
     local function beat(i)
       local lease, cap = tonumber(ARGV[i]), tonumber(ARGV[i + 1])
@@ -423,28 +439,30 @@ rest = function()
         end
       end
       if #dead == 4 then left = 1 end
-      return 'B ' .. call('HGET', SEQS, sid) .. ' ' .. left, i + 2
+      compare()
+      return 'B ' .. call('HGET', SEQS, sid) .. ' ' .. left .. ' ' .. place(), i + 2
     end
 
     return {
-      -- O v p lease label: opens the session, or resumes it by a new connection. Answers O epoch.history: two failovers to
-      -- copies that fell behind at once have the same epoch.
+      -- O v p lease label: opens the session, or resumes it by a new connection.
       O = function(i)
         local v, p, lease, label = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
         local known = call('HGET', SESSIONS, sid)
         if conn == '0' then
-          -- An ACL that forbids one of the commands does so here, and not in the middle of a later call.
-          call('HINCRBY', SEQS, sid, 0)
-          call('ZREM', RECORDS, '')
-          call('HDEL', OBJECTS, '')
-          call('ZRANGEBYLEX', QUEUE, '[\0', '(\1', 'LIMIT', 0, 1)
-          call('ZCARD', QUEUE)
           local settings = call('HMGET', META, 'v', 'p', 'lease')
           local alone = #call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 1) == 0
           if settings[1] and (settings[1] ~= v or settings[2] ~= p or (settings[3] ~= lease and not alone)) then
-            call('HDEL', SEQS, sid)
             return 'V ' .. settings[1] .. ' ' .. settings[2] .. ' ' .. settings[3]
           end
+          -- An ACL that forbids one of the commands does so here, before anything of the session is written, and not in
+          -- the middle of a later call.
+          call('ZRANGEBYLEX', QUEUE, '[\0', '(\1', 'LIMIT', 0, 1)
+          call('ZCARD', QUEUE)
+          call('TIME')
+          call('HINCRBY', META, 'ticket', 0)
+          call('ZREM', RECORDS, '')
+          call('HDEL', OBJECTS, '')
+          call('ZADD', RECORDS, 'XX', 0, '')
           call('HSET', META, 'v', v, 'p', p, 'lease', lease)
         elseif not known then
           return 'DEAD'
@@ -458,7 +476,7 @@ rest = function()
         call('HSET', SEQS, sid, format('%.0f', tonumber(conn) * SEQS_OF_A_CONNECTION))
         local clock = tonumber(call('HGET', META, 'clock') or 0)
         call('ZADD', LEASES, clock + tonumber(lease), sid)
-        return 'O ' .. call('HGET', META, 'epoch') .. '.' .. call('HGET', META, 'history'), i + 4
+        return 'O ' .. place(), i + 4
       end,
 
       -- N name kind max robust ephemeral bypass: opens an object, or makes it.
@@ -507,7 +525,8 @@ rest = function()
         for _, record in ipairs(records) do
           if not wanted[sub(record, 1, 26)] and tonumber(sub(record, 17, 26), 16) <= bound then drop(record, false) end
         end
-        local states = { 'S ' .. call('HGET', SEQS, sid) }
+        compare()
+      local states = { 'S ' .. call('HGET', SEQS, sid) .. ' ' .. place() }
         for s = last, last + count - 1 do states[#states + 1] = state(record_of(sid .. ARGV[s])) end
         return states, last + count
       end,
@@ -541,8 +560,10 @@ rest = function()
         local name, born = ARGV[i], ARGV[i + 1]
         local o = get(name)
         if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 2 end
-        expel(name, o, 'c')
-        touch(name, o)
+        if o.waiting > 0 then
+          expel(name, o, 'c')
+          touch(name, o)
+        end
         return 'L', i + 2
       end,
 

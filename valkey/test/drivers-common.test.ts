@@ -1,6 +1,7 @@
 /** What all drivers have in common, with a library of the test's own. */
 import { describe, expect, test } from 'vitest';
-import { Connections, type Events, slotOf } from '../src/drivers/connections.ts';
+import { Connections, slotOf } from '../src/drivers/connections.ts';
+import type { Events } from '../src/drivers/link.ts';
 import { driverOf } from '../src/drivers/recognise.ts';
 import { LIST, Watched } from './drivers-suite.ts';
 

@@ -19,13 +19,12 @@ async function world() {
   const turnOf = (args: readonly string[]) => {
     const turn = server.turn(data, args, around());
     data = turn.data;
+    if (turn.published.length > 0) published = turn.published;
     return turn;
   };
   /** A call of another process. Its message to the process under test is lost, unless it is heard. */
   const other = (...args: string[]) => {
-    const turn = turnOf(['p00000000000000a', '0', 'tt:{x.0}:c:', ...args]);
-    published = turn.published;
-    return turn.reply as string[];
+    return turnOf(['p00000000000000a', '0', 'tt:{x.0}:c:', ...args]).reply as string[];
   };
   const run = () => {
     const call = driver.pipe.find(({ reply }) => reply === undefined);
@@ -68,7 +67,21 @@ async function world() {
     for (const { channel, text } of published) driver.channels.get(channel)?.(text);
     await settled();
   };
-  return { clock, driver, turnOf, other, run, deliver, serve, space, semaphore, hear, records: () => recordsOf(data) };
+  const records = () => recordsOf(data);
+  return {
+    clock,
+    driver,
+    turnOf,
+    other,
+    run,
+    deliver,
+    serve,
+    space,
+    semaphore,
+    hear,
+    records,
+    published: () => published,
+  };
 }
 
 test('a comparison that is cut off does not take as heard what it does not ask for', async () => {
@@ -150,4 +163,41 @@ test('a request that a driver sends again after it was granted and given back ho
   await settled();
   await serve();
   await closing;
+});
+
+test('a holder that has not heard that others wait passes its mutex on no more once it has compared', async () => {
+  const { clock, other, run, deliver, serve, space, published } = await world();
+  const opening = space.mutex('m', { bypass: 100 });
+  await settled();
+  await serve();
+  const mutex = await opening;
+  const locking = mutex.holdAsync();
+  await settled();
+  await serve();
+  const first = await locking;
+  other('O', '1', '1', '1000', 'other', 'A', 'm', '-', '0000000001', '00000001');
+  const second = mutex.holdAsync();
+  const failed = expect(second).rejects.toThrow('closed');
+  await settled();
+  await serve();
+  expect(published().some(({ text }) => text.includes('!'))).toBe(true);
+
+  // The message is lost. The next beat finds that.
+  clock.time += 250;
+  while (clock.due <= clock.time) clock.fire();
+  await settled();
+  expect(run()).toMatch(/^B /);
+  await deliver();
+  await serve();
+  const unlocked = first.unlock();
+  await settled();
+  expect(run()).toMatch(/^D m /);
+  expect(published().some(({ text }) => text.includes('0000000001:'))).toBe(true);
+  await serve();
+  await unlocked;
+  const closing = space.close();
+  await settled();
+  await serve();
+  await closing;
+  await failed;
 });

@@ -183,6 +183,20 @@ onServers('objects', ({ join, key, another }) => {
     expect(await mine.tryHold().then((guard) => guard?.unlock())).toBeUndefined();
   });
 
+  test('a thousand ephemeral mutexes in one tick', async () => {
+    const space = await join();
+    const first = await space.mutex('first');
+    const held = await first.holdAsync();
+    const mutexes = await Promise.all(
+      Array.from({ length: 1000 }, (_, i) => space.mutex(`each ${i}`, { ephemeral: true })),
+    );
+    // The operation before them makes their number odd.
+    const returned = held.unlock();
+    const all = await Promise.all(mutexes.map((mutex) => mutex.holdAsync()));
+    await returned;
+    await Promise.all(all.map((each) => each.unlock()));
+  });
+
   test('tokens of a mutex rise over passes and processes', async () => {
     const spaces = [await join(), await join()];
     const tokens: bigint[] = [];
