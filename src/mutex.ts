@@ -291,11 +291,10 @@ export class Mutex extends SharedObject<typeof KIND> {
     return this.#locked(passes);
   }
 
-  /** What a request waited for, for a TimeoutError. `own` is 1 if the request is still one of those who wait. */
-  #wanted(own = 0): string {
+  /** What a request waited for that has left the queue, for a TimeoutError. */
+  #wanted(): string {
     const owner = this.#core.ownerOf(this.#at);
-    const waiting = Math.max(this.waiting - own, 0);
-    return `the lock (${owner ? `thread ${owner} has it` : 'free'}, ${waiting} waiting)`;
+    return `the lock (${owner ? `thread ${owner} has it` : 'free'}, ${this.waiting} waiting)`;
   }
 
   /** The error of a request that found the arena full, or the mutex itself. */
@@ -433,15 +432,12 @@ export class Mutex extends SharedObject<typeof KIND> {
     if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : this.#full();
     const since = timestamp();
     return new Promise<boolean>((resolve) => {
-      const step = (reason: unknown): void => head.cancel(reason);
+      const step = (reason: () => unknown): void => head.cancel(reason);
       let leave = step;
       // The reason for which the promise has been cancelled. It may be a DisposedError of another object.
       let given: unknown;
-      const cancel = (reason: unknown): void => {
-        given = reason;
-        leave(reason);
-      };
-      const unwatch = watch(timeout, signal, cancel, () => this.#wanted(1));
+      const cancel = (reason: () => unknown): void => leave(() => (given = reason()));
+      const unwatch = watch(timeout, signal, cancel, () => this.#wanted());
       const refused = (error: unknown): never => {
         throw error === given || !(error instanceof DisposedError) ? error : this[disposedError]();
       };

@@ -93,9 +93,9 @@ export function defaultArena(): Attachment {
   if (inherited !== undefined) return fromHandle(inherited as ArenaHandle);
   if (!host.isMainThread) {
     throw new Error(
-      'this worker has no arena. Use Arena.default (or new Semaphore) on the main thread before it starts the worker, ' +
-        'or send the worker a handle for Semaphore.from(handle), or name an arena ({ arena }). If the main thread does not ' +
-        'use the library, call new Arena().makeDefault() here',
+      'this worker has no arena. In a page, post Arena.default.handle to this worker, and call Arena.from(event.data) ' +
+        'first. In Node, use Arena.default (or new Semaphore) on the main thread before it starts the worker. Or use ' +
+        'Semaphore.from(handle), or an { arena }, or call new Arena().makeDefault() here',
     );
   }
   return makeDefault(create({}));

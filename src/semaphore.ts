@@ -433,8 +433,9 @@ export class Semaphore extends SharedObject<typeof KIND> {
     if (this.#promises.first !== 0) this.#promises.obey();
     const answer = this.#core.arrive(this.#at, permits, 0, this.#shared.robust);
     if (answer <= 0) return this.#arrived(answer, permits);
-    const wanted = (): string => this.#wanted(permits, 1);
-    return this.#promises.waitAlone(this, answer, (cancel) => watch(timeout, options.signal, cancel, wanted));
+    return this.#promises.waitAlone(this, answer, (cancel) =>
+      watch(timeout, options.signal, cancel, () => this.#wanted(permits)),
+    );
   }
 
   /** Turns an answer that leaves nothing to wait for into the answer of acquireAsync. */
@@ -599,11 +600,11 @@ export class Semaphore extends SharedObject<typeof KIND> {
     }
   }
 
-  /** What a request waited for, for a TimeoutError. `own` is 1 if the request is still one of those who wait. */
-  #wanted(permits: number, own = 0): string {
+  /** What a request waited for that has left the queue, for a TimeoutError. */
+  #wanted(permits: number): string {
     /** In an arena that has had more waiters, the error does not count them: thousands may be thrown at once. */
     const MANY = 1024;
-    const waiting = this.#core.usedElements() > MANY ? '' : `, ${Math.max(this.waiting - own, 0)} waiting`;
+    const waiting = this.#core.usedElements() > MANY ? '' : `, ${this.waiting} waiting`;
     return `${permits} permit${permits === 1 ? '' : 's'} (${this.available} available${waiting})`;
   }
 

@@ -35,15 +35,16 @@ function listen(signal: Signal): Abortion {
 
 /**
  * Calls `cancel` when the time-out has passed or the signal is aborted. Returns a function that stops that, and throws
- * nothing. If the signal takes no listener, the request is cancelled with the error of that.
+ * nothing. If the signal takes no listener, the request is cancelled with the error of that. `cancel` asks for the reason
+ * when the request has left the queue: the error of a time-out says what was to be had then.
  */
 export function watch(
   timeout: number,
   signal: Signal | undefined,
-  cancel: (reason: unknown) => void,
+  cancel: (reason: () => unknown) => void,
   wanted: Wanted,
 ): () => void {
-  const stop = timeout === Infinity ? nothing : after(timeout, () => cancel(timedOut(wanted(), timeout)));
+  const stop = timeout === Infinity ? nothing : after(timeout, () => cancel(() => timedOut(wanted(), timeout)));
   if (signal === undefined) return stop;
   let abortion: Abortion;
   try {
@@ -52,7 +53,7 @@ export function watch(
     // The caller is about to queue the request, or has done so, and cannot cancel it yet.
     let over = false;
     queueMicrotask(() => {
-      if (!over) cancel(error);
+      if (!over) cancel(() => error);
     });
     return () => {
       over = true;
@@ -60,7 +61,10 @@ export function watch(
     };
   }
   const { cancels, listener } = abortion;
-  const abort = (): void => cancel(reasonOf(signal));
+  const abort = (): void => {
+    const reason = reasonOf(signal);
+    cancel(() => reason);
+  };
   cancels.add(abort);
   return () => {
     stop();

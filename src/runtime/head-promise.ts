@@ -61,10 +61,10 @@ export class HeadPromise implements Flushable {
     if (reason) settle?.(Promise.reject(reason));
   }
 
-  cancel(reason: unknown): void {
+  cancel(reason: () => unknown): void {
     if (this.#settle === undefined) return;
     this.#core.cancelHead(this.#at, this.#attachment);
-    this.#end(Promise.reject(reason));
+    this.#end(Promise.reject(reason()));
   }
 
   #end(value?: Promise<never>): void {

@@ -102,7 +102,11 @@ export class Promises {
    * @param watch is called at once with a function that cancels the promise for a reason. It returns a function that is
    * called when the promise is settled.
    */
-  waitAlone(owner: Owner, number: number, watch: (cancel: (reason: unknown) => void) => () => void): Promise<void> {
+  waitAlone(
+    owner: Owner,
+    number: number,
+    watch: (cancel: (reason: () => unknown) => void) => () => void,
+  ): Promise<void> {
     return new Promise<void>((resolve) => {
       const cancel = this.addAlone(owner, number, (value) => {
         unwatch();
@@ -113,7 +117,7 @@ export class Promises {
   }
 
   /** The same with a function that settles the promise. Returns a function that cancels it. */
-  addAlone(owner: Owner, number: number, settle: Resolve): (reason: unknown) => void {
+  addAlone(owner: Owner, number: number, settle: Resolve): (reason: () => unknown) => void {
     const run = this.#append(number, settle);
     this.last = 0;
     this.#own(owner);
@@ -161,12 +165,12 @@ export class Promises {
     this.first = this.#head?.number ?? 0;
   }
 
-  #cancel(run: Run, reason: unknown): void {
+  #cancel(run: Run, reason: () => unknown): void {
     if (run.waiting === 0) return;
     if (this.#core.cancelRun(run.number) === REFUSED) {
       run.waiting = 0;
       this.#remove(run);
-      run.alone?.(Promise.reject(reason));
+      run.alone?.(Promise.reject(reason()));
     }
     // The run may have been due, or may have passed permits to promises of this thread. No thread rings for these.
     this.settle();
@@ -187,7 +191,7 @@ export class Promises {
       if (this.#core.cancelRun(this.first) !== REFUSED) this.#settle();
       else this.#fulfil((this.#head as Run).waiting, () => Promise.reject(error));
     }
-    this.head?.cancel(error);
+    this.head?.cancel(() => error);
   }
 
   /** Fulfils as many promises of the first run as the core has settled, and then the due ones of later runs. */

@@ -253,9 +253,10 @@ export class Condition extends SharedObject<typeof KIND> {
     if (!impatient) return promises.wait(this, run).then(() => true, this.#refused);
     let given: { readonly reason: unknown } | undefined;
     const waited = promises.waitAlone(this, run, (cancel) => {
-      const give = (reason: unknown): void => {
+      const give = (late: () => unknown): void => {
+        const reason = late();
         given = { reason };
-        cancel(reason);
+        cancel(() => reason);
       };
       return watch(timeout, signal, give, () => 'a notification');
     });

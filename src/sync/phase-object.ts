@@ -219,7 +219,8 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       const stop = watch(
         timeout,
         signal,
-        (reason) => {
+        (late) => {
+          const reason = late();
           const isAbort = signal?.aborted === true && reason === reasonOf(signal);
           const isTimeout = reason instanceof TimeoutError && !isAbort;
           const answer = cancel();

@@ -784,7 +784,8 @@ export class RwLock extends PhaseObject<typeof KIND> {
       const stop = watch(
         timeout,
         signal,
-        (reason) => {
+        (late) => {
+          const reason = late();
           if (signal?.aborted && reason === reasonOf(signal)) {
             end();
             reject(reason);

@@ -254,6 +254,18 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
     await Promise.all(others);
   });
 
+  it('says what is available to others once the request has left, of a call that blocks and of a promise alike', async () => {
+    const semaphore = new Semaphore(3, { max: 3 });
+    semaphore.acquire();
+    const all = 'timed out after 2 ms waiting for 3 permits (2 available, 0 waiting)';
+    expect(() => semaphore.acquire(3, { timeout: 2 })).toThrow(all);
+    await expect(semaphore.acquireAsync(3, { timeout: 2 })).rejects.toThrow(all);
+    const behind = semaphore.acquireAsync(3, { timeout: 2 });
+    const one = semaphore.acquireAsync();
+    await expect(behind).rejects.toThrow('timed out after 2 ms waiting for 3 permits (1 available, 0 waiting)');
+    await one;
+  });
+
   it('last in line leaves no trace', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     const cancel = await beginParking(semaphore, 3);
