@@ -22,12 +22,14 @@ function expectFine({ status, stderr }: SpawnSyncReturns<string>): void {
   expect(status).toBe(0);
 }
 
-/** The programs of a page: its code blocks of the language. */
+/** The programs of a page: its code blocks of the language, each with what the page says that it prints, if it does. */
+function outputs(page: string, language: string): [code: string, output: string | undefined][] {
+  const block = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`\\n(?:\\n\`\`\`text\\n(.*?)^\`\`\`\\n)?`, 'gms');
+  return Array.from(page.matchAll(block), ([, code, output]) => [code as string, output]);
+}
+
 function programs(page: string, language: string): string[] {
-  return Array.from(
-    page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms')),
-    ([, code]) => code as string,
-  );
+  return outputs(page, language).map(([code]) => code);
 }
 
 const says: Record<string, RegExp> = {
@@ -70,14 +72,15 @@ onServers(
 
     test.each(['README.md', ...readdirSync(docs)])('programs of %s', (page) => {
       const text = readFileSync(page === 'README.md' ? join(root, page) : join(docs, page), 'utf8');
-      const all = programs(text, 'js');
-      if (/^(README|from-)/.test(page)) expect(all.length).toBeGreaterThan(0);
-      for (const [i, code] of all.entries()) {
+      const all = outputs(text, 'js');
+      if (/^(README|from-|fencing)/.test(page)) expect(all.length).toBeGreaterThan(0);
+      for (const [i, [code, output]] of all.entries()) {
         const file = join(folder, `${page}-${i}.mjs`);
         writeFileSync(file, code);
         const ran = node([file], env());
         expectFine(ran);
-        expect(ran.stdout).not.toBe('');
+        if (output === undefined) expect(ran.stdout).not.toBe('');
+        else expect(ran.stdout).toBe(output);
       }
     });
 
