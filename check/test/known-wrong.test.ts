@@ -20,7 +20,7 @@ import { acquire, acquireFor } from '../src/scene/ops/acquire.js';
 import { call } from '../src/scene/ops/calls.js';
 import { eventLoop } from '../src/scene/ops/event-loop.js';
 import { CANCELLED } from '../src/scene/ops/promises.js';
-import { post, release } from '../src/scene/ops/release.js';
+import { post } from '../src/scene/ops/release.js';
 import { LOCAL, PHASE, RESULT } from '../src/scene/words.js';
 
 const core = loadProgram('core');
