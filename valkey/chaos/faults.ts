@@ -134,7 +134,6 @@ export async function disturb(fault: Fault, scene: Scene, isOver: () => boolean)
       // Each is done once at least, however short the run.
       for (let done = 0; done === 0 || !isOver(); done++) {
         await sleep(due - performance.now());
-        due = Math.max(due + every, performance.now());
         if (done > 0 && isOver()) break;
         try {
           await act(scene);
@@ -143,6 +142,9 @@ export async function disturb(fault: Fault, scene: Scene, isOver: () => boolean)
           // The server was just not there: another disturbance has ended it.
           if (error instanceof Stuck) scene.clients.troubles.push(error.message);
         }
+        // What is done at once comes when it is due; after what takes long there is a pause.
+        const now = performance.now();
+        due = due + every > now ? due + every : now + every;
       }
     }),
   );
