@@ -1,12 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * The guards by which a caller gives back what it holds. The session makes a guard with each grant, counts its permits
- * down, and ends it when the lease is lost.
+ * The guards by which a caller gives back what it holds. `Requests` (requests.ts) makes a guard with each grant, counts its
+ * permits down, and ends it when the lease is lost.
  */
 import { bad, LeaseLostError } from './errors.js';
 import type { Request } from './request.js';
 
-/** The session, as a guard needs it. */
+/** The requests of a session, as a guard needs them. */
 export interface Keeper {
   /** The session's number. */
   readonly sid: string;
@@ -59,7 +59,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
     this.deaths = deaths;
   }
 
-  /** @internal Called by the session. The guard is inert from now on. */
+  /** @internal Called when the lease, or the grant, is lost. The guard is inert from now on. */
   lose(why: string): void {
     this.left = 0;
     this.lost = new LeaseLostError(`${JSON.stringify(this.base.object.name)} is held no more: ${why}`);
@@ -218,8 +218,8 @@ export class HeldWrite extends Locked {
     const { keeper, base, left } = this;
     const read = new HeldRead(keeper, base, Math.min(left, 1), this.pass, this.deaths);
     if (left > 1) {
+      base.guard = read; // a loss that `giveBack` notices is the reader's
       void keeper.giveBack(this, left - 1);
-      base.guard = read;
     } else if (this.lost) {
       read.lost = this.lost;
     }

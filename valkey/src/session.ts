@@ -42,7 +42,7 @@ type Phase = 'closed' | 'entering' | 'open' | 'ended';
 const nothing = (): void => {};
 
 /** The operation by which a session shows that it lives, and gives back what others hold that do not. */
-export const beat = (lease: number): string[] => ['B', String(lease), String(Math.floor(lease / 4))];
+export const beat = (lease: number, letter = 'B'): string[] => [letter, String(lease), String(Math.floor(lease / 4))];
 
 export class Session implements Line {
   readonly around: Surroundings;
@@ -118,9 +118,14 @@ export class Session implements Line {
 
   /** Resolves when enough replicas have confirmed all that this process was granted so far. */
   async confirm({ replicas, timeout }: Durability): Promise<void> {
-    const args = [...this.#head(), ...beat(this.around.lease)];
-    const confirmed = await this.around.driver.confirm(TURN, this.#keys, args, replicas, timeout);
-    if (confirmed >= replicas) return;
+    const { driver, lease } = this.around;
+    const era = this.#era;
+    // The reply is not read for grants, so they are to come by message.
+    const args = [...this.#head(), ...beat(lease, 'W')];
+    const confirmed = await driver.confirm(TURN, this.#keys, args, replicas, timeout).catch((error) => {
+      throw refusal(error) ?? error;
+    });
+    if (confirmed >= replicas && era === this.#era) return;
     throw new SpaceError('UNCONFIRMED', `${confirmed} of ${replicas} replicas have confirmed the grant`);
   }
 
@@ -181,6 +186,10 @@ export class Session implements Line {
 
   /** Operations that no `S` settles are sent again. */
   #again(operations: Operation[]): void {
+    if (this.fatal) {
+      for (const { failed } of operations) failed?.(this.fatal);
+      return;
+    }
     this.#batch.unshift(...operations.filter(({ repeats }) => repeats));
     if (this.#phase === 'open') this.#schedule();
     else if (this.#batch.length > 0) this.enter();
@@ -293,6 +302,7 @@ export class Session implements Line {
         return;
       }
       await this.around.whenConnected();
+      if (this.#phase !== 'entering') return;
       const era = this.#era;
       try {
         await this.#enterOnce();
@@ -318,7 +328,10 @@ export class Session implements Line {
     if (isNew) {
       await this.#stopListening?.().catch(nothing);
       this.#stopListening = undefined;
-      this.#stopListening = await driver.listen(this.#channel + sid, (message) => this.#heard(message));
+      const stop = await driver.listen(this.#channel + sid, (message) => this.#heard(message));
+      // The space was closed meanwhile, or the connection was lost.
+      if (era !== this.#era) return void stop().catch(nothing);
+      this.#stopListening = stop;
       this.#conn = 0;
     } else {
       this.#conn++;
@@ -339,13 +352,13 @@ export class Session implements Line {
     if (kind === 'V') throw this.#settingsDiffer(words);
     const [epoch = ''] = words;
     const isAnother = this.#epoch !== '' && epoch !== this.#epoch;
-    this.#epoch = epoch;
     this.sid = sid;
     this.#phase = 'open';
     this.#answeredAt(sentAt);
     // The process may have stood still for so long that the server has taken back what the answer grants.
     this.look();
     if (era !== this.#era) return;
+    this.#epoch = epoch;
     this.#orderBeats();
     // What was asked for meanwhile comes after what was asked for before.
     const others = this.#batch;

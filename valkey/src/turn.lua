@@ -1,5 +1,9 @@
 -- turn: the one script of taketurns-valkey. A call carries the operations of one session, in the order of its program.
 --
+-- ARGV: sid conn channel, then operations: a letter and its arguments, of a fixed number or counted by one of them.
+-- Reply: one answer for each operation, then the grants to waiting requests of the caller (rid:ticket:deaths:lent:waiting).
+-- DEAD alone: the session has ended. STALE alone: the call is of a connection that has been replaced.
+--
 -- All that the server knows of a partition lies in seven keys with one hash tag. All numbers in names of members are
 -- hexadecimal and of fixed width, so that members sort as numbers do, and are taken apart by position.
 --
@@ -18,8 +22,8 @@
 --   I5  the grants of an object are in the order of tickets                I6  a grant was told to its session: in the
 --       reply to its own call, or in a message with the session's next number
 --
--- The first write of a call either may be refused for want of memory, and then nothing has changed (HINCRBY of the
--- ticket), or it is a ZREM or an HDEL, which never is. So nothing is lost where memory is full, and permits can be given back.
+-- The first write of a call is one of two kinds. HINCRBY of the ticket may be refused for want of memory: then nothing has
+-- changed. ZREM and HDEL are never refused, and once one has run, the rest of the call is not refused either. So nothing is lost where memory is full, and permits can be given back.
 -- A message is a hint. Its loss is found by its number, so a PUBLISH that fails is no error.
 
 local META, OBJECTS, QUEUE, RECORDS, SESSIONS, LEASES, SEQS =
@@ -87,6 +91,7 @@ end
 
 -- Tickets ------------------------------------------------------------------------------------------------------------
 
+local time -- seconds and microseconds, as the call has first asked for them
 local leapt -- Tickets up to it were given in an earlier history. Known once `compare` was called.
 
 -- The server's replication id changes when it is promoted or restarted, and when its first replica comes. It may then have
@@ -102,8 +107,8 @@ local function compare()
   local history = at and sub(info, at + 1, at + 40) or meta[1] or '-'
   leapt = meta[2]
   if history ~= meta[1] then
-    local now = call('TIME')
-    local late = (tonumber(now[1]) - 1577836800) * 1024000 + math.floor(tonumber(now[2]) / 1000) * 1024
+    time = time or call('TIME')
+    local late = (tonumber(time[1]) - 1577836800) * 1024000 + math.floor(tonumber(time[2]) / 1000) * 1024
     local last = tonumber(meta[3])
     if late <= last then late = last + 16777216 end
     local ticket = late + call('ZCARD', QUEUE)
@@ -151,7 +156,8 @@ end
 -- Operations: each takes its arguments from ARGV[i] on, and returns its answer and where the next operation stands -----
 
 -- A name born rid n: asks for permits, and queues if they are not to be had at once. born: - for whichever object.
--- T name born rid n: asks, and does not queue.
+-- T name born rid n: asks, and does not queue. Answers: H... it holds; Q length, it waits in a queue of so many; R not at
+-- once (T); X there is no such object, or it never has so many.
 local function ask(i, queues)
   local name, born, rid, hex = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
   local known = record_of(sid .. rid)
@@ -187,7 +193,8 @@ end
 
 -- D name rid ticket n k note passes count rid...: gives k of the n permits of a held request back. note: - nothing, c
 -- clears the deaths that it was told, r restores them, d restores them and counts a death: the holder has lost its
--- lease. passes: how often it has passed the mutex on, and to which requests that waited.
+-- lease. passes: how often it has passed the mutex on, and to which requests that waited. Answers: D done; G the request is
+-- unknown, or it waits.
 local function give_back(i)
   local name, rid, ticket, hex, note = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 5]
   local k, passes, count = tonumber(ARGV[i + 4]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7])
@@ -415,14 +422,15 @@ rest = function()
     end
 
     -- B lease cap, W lease cap: a beat. Moves the lease clock by the time since the last beat, at most cap and never back,
-    -- renews the caller's lease, and takes back what the dead hold. A connection may outlive a failover, so the answer says
-    -- which history this is. W comes from a connection that only beats: the caller's
-    -- grants go to it by message.
+    -- renews the caller's lease, and takes back what the dead hold. W comes from a connection whose reply nobody reads for
+    -- grants: one that only beats, or one that confirms. So the caller's grants go to it by message. A connection may
+    -- outlive a failover, so the answer says which history this is: B seq left epoch.history. left: 1 if the dead may hold
+    -- more.
     local function beat(i)
       local lease, cap = tonumber(ARGV[i]), tonumber(ARGV[i + 1])
       call('ZREM', LEASES, '')
       local meta = call('HMGET', META, 'clock', 'last')
-      local time = call('TIME')
+      time = time or call('TIME')
       local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
       local clock = tonumber(meta[1] or 0) + math.max(0, math.min(cap, now - tonumber(meta[2] or now)))
       call('HSET', META, 'clock', format('%.0f', clock), 'last', format('%.0f', now))
@@ -458,7 +466,7 @@ rest = function()
           -- the middle of a later call.
           call('ZRANGEBYLEX', QUEUE, '[\0', '(\1', 'LIMIT', 0, 1)
           call('ZCARD', QUEUE)
-          call('TIME')
+          time = call('TIME')
           call('HINCRBY', META, 'ticket', 0)
           call('ZREM', RECORDS, '')
           call('HDEL', OBJECTS, '')

@@ -139,3 +139,51 @@ onServers(
   },
   'first',
 );
+
+onServers(
+  'unread',
+  (setting) => {
+    test('what a confirmation grants besides comes by message, since nobody reads its reply', async () => {
+      const real = driverOf(setting.another());
+      const beats: string[] = [];
+      const driver: Driver = {
+        cluster: false,
+        run: (...call) => real.run(...call),
+        listen: (channel, heard) => real.listen(channel, heard),
+        confirm: (script, keys, args, ...how) => {
+          beats.push(args[3] as string);
+          return real.confirm(script, keys, args, ...how);
+        },
+        watch: (events) => real.watch(events),
+        info: (...call) => real.info(...call),
+        keepAlive: (alive) => real.keepAlive(alive),
+        reset: () => real.reset(),
+        close: () => real.close(),
+      };
+      const space = await Space.connect(driver, { space: 'unread', durability: { replicas: 1, timeout: 10 } });
+      await expect((await space.semaphore('db', 1)).holdAsync()).rejects.toThrow('0 of 1');
+      await space.close();
+      expect(beats).toEqual(['W']);
+    });
+
+    test('what is under way when the space is closed is told', async () => {
+      const space = await setting.join();
+      const mutex = await space.mutex('m');
+      const looks = Array.from({ length: 3 }, () => mutex.inspect().then(String, String));
+      await space.close();
+      expect(await Promise.all(looks)).toHaveLength(3);
+    });
+
+    test('a writer that has stood still for too long becomes a reader that holds nothing', async () => {
+      const space = await setting.join({ lease: 500 });
+      const lock = await space.rwLock('rw');
+      const writing = await lock.writeAsync();
+      const end = performance.now() + 450;
+      while (performance.now() < end);
+      const reading = writing.downgrade();
+      expect(reading.held).toBe(false);
+      expect(reading.signal.aborted).toBe(true);
+    });
+  },
+  'first',
+);

@@ -123,7 +123,7 @@ export class Link {
     this.#connection.close();
     this.#onLoss(error);
     for (const reject of this.#pending) reject(error);
-    for (const { reject } of [...this.#unknown, ...this.#held]) reject(error);
+    for (const { reject } of [...this.#unknown.splice(0), ...this.#held.splice(0)]) reject(error);
     this.#pending.clear();
   }
 
