@@ -148,7 +148,7 @@ export interface Properties {
   readonly firstTicket?: bigint | undefined;
 }
 
-const ROBUST = ' (of a robust one: only a thread that holds permits can release them)';
+const ROBUST = ' (of a robust one: only holders can release)';
 
 /** @internal Checks the options of a new object, and returns its properties. */
 export function checkProperties(
@@ -163,7 +163,7 @@ export function checkProperties(
   const max = checkInteger(`${kind}: max`, options.max ?? LIMIT, 1, LIMIT);
   checkType(`${kind}: robust`, robust, 'boolean', 'true or false');
   return {
-    permits: checkInteger(`${kind}: permits`, permits, Number(robust), max, robust ? ROBUST : ''),
+    permits: checkInteger(`${kind}: permits`, permits, Number(robust), max, robust && permits === 0 ? ROBUST : ''),
     max,
     spin: budget(kind, options, spin, policies),
     robust,

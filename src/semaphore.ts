@@ -602,7 +602,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
 
   /** What a request waited for that has left the queue, for a TimeoutError. */
   #wanted(permits: number): string {
-    /** In an arena that has had more waiters, the error does not count them: thousands may be thrown at once. */
+    // Where the arena has had more waiters at a time, the error does not count them: thousands may be thrown at once.
     const MANY = 1024;
     const waiting = this.#core.usedElements() > MANY ? '' : `, ${this.waiting} waiting`;
     return `${permits} permit${permits === 1 ? '' : 's'} (${this.available} available${waiting})`;
