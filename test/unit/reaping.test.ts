@@ -93,8 +93,11 @@ describe('the first request after a death', () => {
 describe('a robust semaphore', () => {
   it('has permits from the beginning, since none can be made later', () => {
     expect(() => new Semaphore(0, { robust: true, arena: new Arena() })).toThrow(
-      'Semaphore: permits must be an integer from 1 to 2147483647 (of a robust one: only a thread that holds permits can ' +
-        'release them), got 0',
+      'Semaphore: permits must be an integer from 1 to 2147483647 (of a robust one: only holders can release), got 0',
+    );
+    // What is wrong there is another thing.
+    expect(() => new Semaphore(5, { max: 3, robust: true, arena: new Arena() })).toThrow(
+      'Semaphore: permits must be an integer from 1 to 3, got 5',
     );
   });
 
