@@ -78,8 +78,8 @@ export const SHORT: readonly Configuration[] = [
   of('1, 1 of 1', 'X', [semaphore(1)], once(1, 1)),
   of('1, 1 of 1', 'A', [semaphore(1)], once(1, 1)),
   // The first call of the new history makes a grant.
-  of('1, 1, 1 of 1, the first gives back', 'H', [semaphore(1)], once(1, 1, 1), {
-    after: [...asks(0), ...asks(1), '0: give back', 'another history'],
+  of('1, 1 of 1, the first lapses', 'HL', [semaphore(1)], once(1, 1), {
+    after: [...asks(0), ...asks(1), '0: lapse', 'the lease of p0000001', '1: beat', 'another history'],
   }),
   of('1, 1 of 1', 'V', [semaphore(1)], once(1, 1)),
   // Who is passed the mutex has got an earlier one of the name, which was disposed of before its caller knew.
