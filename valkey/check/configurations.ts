@@ -1,7 +1,8 @@
 /**
  * What is searched. A name says how many permits each process wants of how many, and what may happen: C a cut, M a lost
  * message, T a time-out or abort, K a kill, L a lapsed lease, R a lease that is taken too early, F a failover to any older
- * copy, V the same while connections live, H another history without a loss, D what a driver sends twice, X the object disposed of, A all waiters cancelled.
+ * copy, V the same while connections live, H another history without a loss, D what a driver sends twice, X the object
+ * disposed of, A all waiters cancelled.
  */
 import type { ObjectSettings, Rules, Want } from './client.js';
 import type { Budget, Configuration } from './protocol.js';

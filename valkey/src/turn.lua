@@ -23,8 +23,9 @@
 --       reply to its own call, or in a message with the session's next number
 --
 -- The first write of a call is one of two kinds. HINCRBY of the ticket may be refused for want of memory: then nothing has
--- changed. ZREM and HDEL are never refused, and once one has run, the rest of the call is not refused either. So nothing is lost where memory is full, and permits can be given back.
--- A message is a hint. Its loss is found by its number, so a PUBLISH that fails is no error.
+-- changed. ZREM and HDEL are never refused, and once one has run, the rest of the call is not refused either. So nothing is
+-- lost where memory is full, and permits can be given back. A message is a hint. Its loss is found by its number, so a
+-- PUBLISH that fails is no error.
 
 local META, OBJECTS, QUEUE, RECORDS, SESSIONS, LEASES, SEQS =
   KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
@@ -381,7 +382,8 @@ rest = function()
   end
 
   local made = {
-    entry_of = entry_of, lend = lend, tell = tell, grant = grant, restore = restore, state = state, take_off = take_off, drop = drop,
+    entry_of = entry_of, lend = lend, tell = tell, grant = grant, restore = restore, state = state, take_off = take_off,
+    drop = drop,
   }
 
   -- All other operations, by their letters.
