@@ -1,4 +1,7 @@
-/** Listens to signals. A signal has one listener for all requests that it cancels: Node warns of more than ten. */
+/**
+ * Signals: those of callers, which cancel requests, and those of guards. A signal of a caller has one listener for all
+ * requests that it cancels: Node warns of more than ten.
+ */
 
 interface Abortion {
   readonly cancels: Set<() => void>;
@@ -28,4 +31,34 @@ export function whenAborted(signal: AbortSignal, cancel: () => void): () => void
     abortions.delete(signal);
     signal.removeEventListener('abort', listener);
   };
+}
+
+/**
+ * Makes a signal call `look`, which aborts it if that is due, whenever somebody looks at it or begins to listen. The
+ * properties are its own, before those of its prototype. So it stays an `AbortSignal` for all who ask: for `fetch`,
+ * `AbortSignal.any` and the functions of Node, which read `aborted` before they begin.
+ */
+export function lookingAtTheClock(signal: AbortSignal, look: () => void): AbortSignal {
+  const { prototype } = AbortSignal;
+  for (const name of ['aborted', 'reason', 'onabort'] as const) {
+    Object.defineProperty(signal, name, {
+      get() {
+        look();
+        return Reflect.get(prototype, name, signal);
+      },
+      set(value) {
+        Reflect.set(prototype, name, value, signal);
+        look();
+      },
+    });
+  }
+  return Object.assign(signal, {
+    throwIfAborted() {
+      if (signal.aborted) throw signal.reason;
+    },
+    addEventListener(...args: Parameters<AbortSignal['addEventListener']>) {
+      prototype.addEventListener.apply(signal, args);
+      look();
+    },
+  });
 }

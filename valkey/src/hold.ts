@@ -3,6 +3,7 @@
  * The guards by which a caller gives back what it holds. `Requests` (requests.ts) makes a guard with each grant, counts its
  * permits down, and ends it when the lease is lost.
  */
+import { lookingAtTheClock } from './abort.js';
 import { bad, LeaseLostError } from './errors.js';
 import type { Request } from './request.js';
 
@@ -80,13 +81,19 @@ export abstract class Held implements Disposable, AsyncDisposable {
   }
 
   /**
-   * Is aborted with a `LeaseLostError` when the lease is lost, before the server can give the permits to others. Reading
-   * it looks at the clock, so it is right even after the process was stopped for long.
+   * Is aborted with a `LeaseLostError` when the lease is lost, before the server can give the permits to others. It looks
+   * at the clock when it is asked, by `aborted`, `reason` and `throwIfAborted()`, and when somebody begins to listen, so it
+   * is right even after the process was stopped for long. A signal that `AbortSignal.any` has made of it before hears of it
+   * from a timer, at the next turn of the event loop.
+   *
+   *     await fetch(url, { signal: held.signal });
    */
   get signal(): AbortSignal {
-    this.keeper.look();
+    const look = (): void => this.keeper.look();
+    look();
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
+      lookingAtTheClock(this.#controller.signal, look);
       if (this.lost) this.#controller.abort(this.lost);
     }
     return this.#controller.signal;
