@@ -2,8 +2,11 @@
  * PhaseObject is what Latch, WaitGroup, Event, Barrier and Once share: how a thread or a promise waits for the end of a
  * phase (core/primitives/phase.ts).
  *
- * The promises of a library object wait together, by one `Atomics.waitAsync` on the phase. Such a wait cannot be
- * cancelled, and each one costs the runtime memory until it is notified.
+ * The promises of this thread that wait at an address wait for the end of the same phase. They are a group, get one answer,
+ * and wait by one `Atomics.waitAsync` on the phase. Such a wait cannot be cancelled, and blocked threads sleep on the same
+ * word. So when the last promise gives up, the wait stays, and the next promises at this address use it, whatever their
+ * phase. It holds no library object and no memory. Only a helper that waits in place of the runtime (host/helper.ts) is
+ * woken, since it is a whole thread.
  */
 import { host } from '#host';
 import type { Arena } from '../arena.js';
@@ -25,7 +28,7 @@ import { afterInterrupt } from '../runtime/interrupts.js';
 import { KINDS, type Kind } from '../runtime/kinds.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
-import { canWaitAsync, NO_WAIT_ASYNC, waitAsync } from '../runtime/wait-async.js';
+import { canWaitAsync, isNative, NO_WAIT_ASYNC, waitAsync } from '../runtime/wait-async.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { threadIdOf } from '../stats.js';
 import { type Sync, syncOf } from './compiled.js';
@@ -51,12 +54,19 @@ export interface Waiter {
 /** The offset of the upper half of O_PHASE, in words of 4 bytes. */
 const PHASE = 44 / 4;
 
-/** A call that waits for the end of a phase without blocking. */
-interface Pending {
-  readonly phase: number;
-  settle(answer: number): void;
-  fail(reason: unknown): void;
+/** The promises of this thread that wait for the end of a phase. */
+interface Group {
+  phase: number;
+  /** Settle the promises with an answer. */
+  readonly calls: Set<(answer: number) => void>;
+  /** A library object that looks for all, while promises wait. */
+  owner: PhaseObject<Kind> | undefined;
+  /** Whether an `Atomics.waitAsync` is pending. */
+  listens: boolean;
 }
+
+/** For each attachment, the group of each address that has promises, or listens. */
+const groups = new WeakMap<Attachment, Map<number, Group>>();
 
 export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   /** @internal */
@@ -65,10 +75,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   declare protected at: number;
   readonly #attachment: Attachment;
   readonly #words: Int32Array;
-  readonly #pending = new Set<Pending>();
-  /** The phase for whose end an `Atomics.waitAsync` is pending. */
-  #listens: number | undefined;
-  #keepsAlive = false;
+  readonly #groups: Map<number, Group>;
   /** Whether a call of this thread that blocks is counted as one that waits. */
   #blocks = false;
   readonly #uncountAfterInterrupt = afterInterrupt(() => this.uncountBlocked());
@@ -78,6 +85,8 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     super(kind, given, thing);
     this.#attachment = given.attachment;
     this.#words = new Int32Array(given.attachment.memory.buffer);
+    this.#groups = groups.get(given.attachment) ?? new Map();
+    groups.set(given.attachment, this.#groups);
     this.sync = syncOf(given.attachment);
     this.at = given.address;
   }
@@ -194,27 +203,17 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   ): Promise<number> {
     if (!canWaitAsync) return Promise.reject(new Error(NO_WAIT_ASYNC));
     return new Promise((resolve, reject) => {
-      const { number } = this;
-      this.sync.noteWaits(number, 1, timestamp());
-      const over = (): void => {
+      const { at, number } = this;
+      const all = this.#groups;
+      const group = all.get(at) ?? { phase, calls: new Set(), owner: undefined, listens: false };
+      // The phase for which earlier promises wait is over.
+      if (group.phase !== phase) PhaseObject.#listen(all, at, group);
+      group.phase = phase;
+      all.set(at, group);
+      const { calls } = group;
+      const settle = (answer: number): void => {
         stop();
-        this.#pending.delete(pending);
-        if (!this.disposed) this.sync.noteWaits(number, -1, 0);
-        if (this.#pending.size > 0) return;
-        this.#keepAlive(false);
-        // A pending waitAsync would keep this object and the memory. It cannot be cancelled, but it can be woken.
-        if (this.#listens !== undefined && !this.disposed) this.#stopListening(this.at);
-      };
-      const pending: Pending = {
-        phase,
-        settle: (answer) => {
-          over();
-          resolve(answer);
-        },
-        fail: (reason) => {
-          over();
-          reject(reason);
-        },
+        resolve(answer);
       };
       const stop = watch(
         timeout,
@@ -224,38 +223,63 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
           const isAbort = signal?.aborted === true && reason === reasonOf(signal);
           const isTimeout = reason instanceof TimeoutError && !isAbort;
           const answer = cancel();
-          if (answer !== REFUSED || isTimeout) pending.settle(answer);
-          else pending.fail(reason);
+          calls.delete(settle);
+          this.sync.noteWaits(number, -1, 0);
+          if (calls.size === 0) this.#rest(at, group);
+          if (answer === REFUSED && !isTimeout) reject(reason);
+          settle(answer);
         },
         () => 'the end of the phase',
       );
-      this.#pending.add(pending);
-      this.#keepAlive(true);
-      this.#listen();
+      calls.add(settle);
+      this.sync.noteWaits(number, 1, timestamp());
+      if (calls.size > 1) return;
+      group.owner = this;
+      host.keepAlive(true);
+      PhaseObject.#listen(all, at, group);
     });
   }
 
-  /** Settles the promises whose phase is over, and waits for the end of the phase of the others. */
-  #listen(): void {
+  /** Settles the promises of a group if the phase is over; else looks again then. Holds no library object meanwhile. */
+  static #listen(all: Map<number, Group>, at: number, group: Group): void {
+    const { owner } = group;
+    const over = owner === undefined ? undefined : owner.#look(at, group);
+    group.listens ||= over !== undefined;
+    if (group.owner === undefined && !group.listens) all.delete(at);
+    over?.then(() => {
+      group.listens = false;
+      PhaseObject.#listen(all, at, group);
+    });
+  }
+
+  /** Settles the promises of a group if the phase is over. Else returns what tells of its end, unless the group listens. */
+  #look(at: number, group: Group): Promise<unknown> | undefined {
+    const { phase, calls } = group;
     while (true) {
-      let phase: number | undefined;
-      for (const pending of [...this.#pending]) {
-        const answer = this.answerAt(this.at, pending.phase);
-        if (answer === QUEUED) phase = pending.phase;
-        else pending.settle(answer);
+      const answer = this.answerAt(at, phase);
+      if (answer !== QUEUED) {
+        this.sync.noteWaits(this.number, -calls.size, 0);
+        this.#settle(at, group, answer);
+        return undefined;
       }
-      if (phase === undefined || this.#listens === phase) return;
-      const wait = waitAsync(this.#words, (this.at >> 2) + PHASE, phase);
-      if (!wait.async) continue;
-      const listensTo = phase;
-      this.#listens = listensTo;
-      wait.value.then(() => {
-        // By now another wait may be pending, for a later phase.
-        if (this.#listens === listensTo) this.#listens = undefined;
-        this.#listen();
-      });
-      return;
+      if (group.listens) return undefined;
+      const wait = waitAsync(this.#words, (at >> 2) + PHASE, phase);
+      if (wait.async) return wait.value;
     }
+  }
+
+  #settle(at: number, group: Group, answer: number): void {
+    const { calls } = group;
+    for (const settle of calls) settle(answer);
+    calls.clear();
+    this.#rest(at, group);
+  }
+
+  /** No promise of the group waits any more. */
+  #rest(at: number, group: Group): void {
+    group.owner = undefined;
+    host.keepAlive(false);
+    if (!isNative) Atomics.notify(this.#words, (at >> 2) + PHASE);
   }
 
   /**
@@ -272,16 +296,6 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     return answer === QUEUED ? REFUSED : answer;
   }
 
-  #stopListening(at: number): void {
-    Atomics.notify(this.#words, (at >> 2) + PHASE);
-  }
-
-  #keepAlive(on: boolean): void {
-    if (on === this.#keepsAlive) return;
-    this.#keepsAlive = on;
-    host.keepAlive(on);
-  }
-
   /** @internal */
   protected override [close](): void {
     this.sync.disposePhase(this.at);
@@ -289,25 +303,21 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
 
   /** @internal The record of the attachment, and the memory of the object, may be another's by now. */
   override [ended](): void {
-    this.#letGo(() => ANSWER_CLOSED);
+    this.#letGo(false);
     super[ended]();
   }
 
   /** @internal */
   protected override [forget](): void {
-    const { at } = this;
-    this.#letGo(({ phase }) => {
-      const answer = this.answerAt(at, phase);
-      return answer === QUEUED ? ANSWER_CLOSED : answer;
-    });
+    this.#letGo(true);
   }
 
-  #letGo(answerTo: (pending: Pending) => number): void {
+  #letGo(looks: boolean): void {
     const { at } = this;
+    const group = this.#groups.get(at);
     this.at = CLOSED_OBJECT;
-    for (const pending of [...this.#pending]) pending.settle(answerTo(pending));
-    // This ends a pending waitAsync, which would keep the memory.
-    if (this.#listens !== undefined) this.#stopListening(at);
+    if (looks && group?.owner) this.#look(at, group);
+    if (group?.owner) this.#settle(at, group, ANSWER_CLOSED);
   }
 }
 

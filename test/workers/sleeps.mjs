@@ -1,0 +1,17 @@
+/** Waits for a latch, and tells how often it has fallen asleep meanwhile. A wait with a time-out sleeps again when woken. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { Arena } from 'taketurns';
+import { Latch } from 'taketurns/sync';
+import { Attachment } from '../../dist/runtime/attachment.js';
+import { syncOf } from '../../dist/sync/compiled.js';
+
+const latch = Latch.from(workerData);
+const sync = syncOf(Attachment.of(Arena.from(workerData.arena).handle.memory));
+const { sleepInPhase } = sync;
+let sleeps = 0;
+sync.sleepInPhase = (...given) => {
+  sleeps++;
+  return sleepInPhase(...given);
+};
+latch.wait({ timeout: 60_000 });
+parentPort.postMessage(sleeps);
