@@ -259,8 +259,8 @@ export class Attachment {
   dispose(): void {
     this.#ignoreExit();
     attachments.delete(this.id);
-    this.#end(new DisposedError('the arena has been disposed of'));
     this.doorbell.close();
+    this.#end(new DisposedError('the arena has been disposed of'));
     // Until now, the death of the thread would have been noticed.
     this.#line?.close();
   }

@@ -130,7 +130,7 @@ export class Doorbell {
     this.#inDoubt = false;
   }
 
-  /** Is called when the thread has left the arena: its record may be another thread's by now. */
+  /** Is called when the thread is about to leave the arena: afterwards its record may be another thread's. */
   close(): void {
     this.#isClosed = true;
     this.#keepAlive(false);
