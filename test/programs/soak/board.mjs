@@ -1,0 +1,193 @@
+/**
+ * The shared words in which the threads of a program note what they do: who is inside which lock, what each thread holds,
+ * and what it is doing. A thread is killed at any moment, so the notes are written in an order in which the loss of what
+ * follows does no harm.
+ */
+export const OBJECTS = 12;
+/** The most threads of a program, one after the other: the main thread is life 0. */
+export const LIVES = 40;
+export const TASKS = 6;
+const PLACES = 24;
+
+export const COUNTS = [
+  'operations',
+  'admitted',
+  'refused',
+  'timedOut',
+  'aborted',
+  'cancelled',
+  'disposed',
+  'told',
+  'halfWritten',
+  'callbacks',
+  'interrupts',
+  'found',
+];
+const [STOP, CLOCK, ENDING] = [0, 1, 2];
+const COUNT = 4;
+const OBJECT = 32;
+/** Words of an object. The last 16 are one each for a round of a barrier. */
+export const [INSIDE, ITEMS, NOTIFIED, WOKEN, RETURNS, ASKS_BEGUN, ASKS_DONE, DONE, LEFT, RIGHT, EXTRA, ROUNDS] = [
+  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16,
+];
+const PER_OBJECT = 32;
+const PLACE = OBJECT + PER_OBJECT * OBJECTS;
+/** Words of a place: since when its request stands in line, whose it is, the cancels before it, and who went ahead. */
+const PER_PLACE = 4;
+const LIFE = PLACE + PER_PLACE * PLACES * OBJECTS;
+/** Words of a life and an object. */
+export const [HELD, ASKED] = [0, 1];
+const PER_PAIR = 2;
+const DOING = LIFE + PER_PAIR * OBJECTS * LIVES;
+/** A word for each life: how many objects it has made for itself. */
+const MADE = DOING + TASKS * LIVES;
+const WORDS = MADE + LIVES;
+
+export class Board {
+  constructor(words = new Int32Array(new SharedArrayBuffer(4 * WORDS))) {
+    this.words = words;
+  }
+
+  stop() {
+    Atomics.store(this.words, STOP, 1);
+  }
+
+  get hasStopped() {
+    return Atomics.load(this.words, STOP) !== 0;
+  }
+
+  /** From now on objects are disposed of while threads wait. */
+  end() {
+    Atomics.store(this.words, ENDING, 1);
+  }
+
+  get isEnding() {
+    return Atomics.load(this.words, ENDING) !== 0;
+  }
+
+  /** Returns a number that is higher than all that it has returned before, in any thread. */
+  tick() {
+    return Atomics.add(this.words, CLOCK, 1) + 1;
+  }
+
+  count(name, n = 1) {
+    return Atomics.add(this.words, COUNT + COUNTS.indexOf(name), n);
+  }
+
+  get counts() {
+    return Object.fromEntries(COUNTS.map((name, i) => [name, Atomics.load(this.words, COUNT + i)]));
+  }
+
+  #at(object, word) {
+    return OBJECT + PER_OBJECT * object + word;
+  }
+
+  load(object, word) {
+    return Atomics.load(this.words, this.#at(object, word));
+  }
+
+  store(object, word, value) {
+    Atomics.store(this.words, this.#at(object, word), value);
+  }
+
+  /** Returns the value before. */
+  add(object, word, n) {
+    return Atomics.add(this.words, this.#at(object, word), n);
+  }
+
+  /** Stores a value if the word has the expected one, and returns what the word had. */
+  change(object, word, expected, value) {
+    return Atomics.compareExchange(this.words, this.#at(object, word), expected, value);
+  }
+
+  or(object, word, bits) {
+    return Atomics.or(this.words, this.#at(object, word), bits);
+  }
+
+  #pair(life, object, word) {
+    return LIFE + PER_PAIR * (life * OBJECTS + object) + word;
+  }
+
+  note(life, object, word, n) {
+    return Atomics.add(this.words, this.#pair(life, object, word), n) + n;
+  }
+
+  noted(life, object, word) {
+    return Atomics.load(this.words, this.#pair(life, object, word));
+  }
+
+  /** Returns the lives of which this word is not 0, with that. */
+  allNoted(object, word) {
+    const found = [];
+    for (let life = 0; life < LIVES; life++) {
+      const value = this.noted(life, object, word);
+      if (value !== 0) found.push([life, value]);
+    }
+    return found;
+  }
+
+  doing(life, task, code) {
+    Atomics.store(this.words, DOING + life * TASKS + (task % TASKS), code);
+  }
+
+  done(life) {
+    return Array.from({ length: TASKS }, (_, task) => Atomics.load(this.words, DOING + life * TASKS + task));
+  }
+
+  makes(life, n) {
+    Atomics.add(this.words, MADE + life, n);
+  }
+
+  made(life) {
+    return Atomics.load(this.words, MADE + life);
+  }
+
+  // --- Who stands in line ----------------------------------------------------------------------------------
+
+  #place(object, i) {
+    return PLACE + PER_PLACE * (object * PLACES + i);
+  }
+
+  /** A request stands in line from now on. Returns its place; undefined if none is free, or somebody cancels all. */
+  stand(object, life) {
+    const asks = this.load(object, ASKS_DONE);
+    if (this.load(object, ASKS_BEGUN) !== asks) return undefined;
+    for (let i = 0; i < PLACES; i++) {
+      const at = this.#place(object, i);
+      if (Atomics.compareExchange(this.words, at + 1, 0, life + 1) !== 0) continue;
+      Atomics.store(this.words, at + 2, asks);
+      Atomics.store(this.words, at + 3, 0);
+      Atomics.store(this.words, at, this.tick());
+      return at;
+    }
+    return undefined;
+  }
+
+  /** It stands in line no more: it has been admitted, or its promise was rejected. */
+  goOn(place) {
+    if (place === undefined) return;
+    Atomics.store(this.words, place, 0);
+    Atomics.store(this.words, place + 1, 0);
+  }
+
+  /**
+   * A request that began at this tick is admitted, and excludes all others. Returns the places of requests that have been
+   * overtaken more than `bound` times by requests that began when they stood in line.
+   */
+  overtakes(object, begun, bound) {
+    const found = [];
+    const asks = this.load(object, ASKS_BEGUN);
+    for (let i = 0; i < PLACES; i++) {
+      const at = this.#place(object, i);
+      const since = Atomics.load(this.words, at);
+      if (since === 0 || since > begun || Atomics.load(this.words, at + 2) !== asks) continue;
+      if (Atomics.add(this.words, at + 3, 1) + 1 > bound) found.push({ place: at, since });
+    }
+    return found;
+  }
+
+  /** Whether the request of a place was never admitted: its thread has died. */
+  standsStill({ place, since }) {
+    return Atomics.load(this.words, place) === since;
+  }
+}

@@ -1,0 +1,22 @@
+/** A process that runs program after program, as it is told, and tells the results. */
+import process from 'node:process';
+import { inspect } from 'node:util';
+import { planOf } from './plan.mjs';
+import { run } from './program.mjs';
+
+process.on('unhandledRejection', (error) => {
+  process.send({ failed: `unhandled rejection: ${inspect(error)}` });
+});
+process.on('uncaughtException', (error) => {
+  process.send({ failed: `uncaught error: ${inspect(error)}` });
+});
+// Warnings about requests that are wide or nested are part of the programs.
+process.on('warning', () => {});
+
+process.on('message', async ({ seed, kinds, given }) => {
+  try {
+    process.send({ result: await run(planOf(seed, kinds, given)) });
+  } catch (error) {
+    process.send({ failed: `the program has failed: ${inspect(error)}` });
+  }
+});

@@ -1,0 +1,273 @@
+/** What waits for the end of a phase: Barrier, Latch, WaitGroup, Event, Once. */
+import { Barrier, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
+import { ASKED, DONE, HELD, INSIDE, RETURNS } from '../board.mjs';
+
+/** Waits by `wait` or `waitAsync`, and notes that a wait has returned. */
+async function wait(task, object) {
+  const request = task.request(object, false);
+  const lib = task.life.at(object, task.draw);
+  const got = await task.attempt('waitAsync', object, request, () => lib.waitAsync(request.options));
+  if (!task.life.gone) task.board.add(object.index, RETURNS, 1);
+  if (got?.value === false && request.timeout === undefined)
+    task.life.find(`${object.what}: a wait without a limit has answered false`);
+}
+
+function waitSync(task, object) {
+  const request = task.request(object, true);
+  const lib = task.life.at(object, task.draw);
+  const got = task.attemptSync('wait', object, request, () => lib.wait(request.options));
+  if (!task.life.gone) task.board.add(object.index, RETURNS, 1);
+  if (got?.value === false && request.timeout === undefined)
+    task.life.find(`${object.what}: a wait without a limit has answered false`);
+}
+
+function wrong(_, _object, lib) {
+  const { waiters } = lib.inspect();
+  if (waiters.length || lib.waiting) return `nobody is there, and it says ${JSON.stringify(lib.inspect())}`;
+  return undefined;
+}
+
+const named = (Class, options = () => ({})) => ({
+  make: (o, arena) => (o.name ? Class.open(o.name, { ...options(o), arena }) : new Class({ ...options(o), arena })),
+  open: (o, arena) => Class.open(o.name, { ...options(o), arena }),
+  from: (handle) => Class.from(handle),
+  wrong,
+});
+
+export const event = {
+  ...named(Event),
+  async use(task, object) {
+    const { draw } = task;
+    const what = draw.next();
+    if (what < 0.15) task.give('set', object, () => object.lib.set());
+    else if (what < 0.3) task.give('reset', object, () => object.lib.reset());
+    else if (what < 0.4) pulse(task, object);
+    else await wait(task, object);
+  },
+  useSync(task, object) {
+    const what = task.draw.next();
+    if (what < 0.3) pulse(task, object);
+    else waitSync(task, object);
+  },
+  look: (lib) => lib.isSet,
+  /** Whoever waits at a pulse goes on, so the next pulse comes only when all of them have. */
+  feed({ board }, object, lib) {
+    if (lib.isSet || lib.waiting === 0) return;
+    const returns = board.load(object.index, RETURNS);
+    if (object.target !== undefined && returns < object.target) return;
+    object.target = returns + lib.waiting;
+    lib.set();
+    lib.reset();
+  },
+};
+
+function pulse(task, object) {
+  task.give('set', object, () => {
+    object.lib.set();
+    object.lib.reset();
+  });
+}
+
+export const latch = {
+  make: (o, arena) => (o.name ? Latch.open(o.name, o.count, { arena }) : new Latch(o.count, { arena })),
+  open: (o, arena) => Latch.open(o.name, o.count, { arena }),
+  from: (handle) => Latch.from(handle),
+  wrong,
+  async use(task, object) {
+    if (task.draw.chance(0.3)) countDown(task, object);
+    else await wait(task, object);
+  },
+  useSync(task, object) {
+    if (task.draw.chance(0.3)) countDown(task, object);
+    else waitSync(task, object);
+  },
+  look: (lib) => lib.count,
+  feed(_, _object, lib) {
+    const { count } = lib;
+    if (count === 0) return;
+    try {
+      lib.countDown(count);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+    }
+  },
+};
+
+function countDown({ life }, { lib, what }) {
+  const { count } = lib;
+  try {
+    lib.countDown();
+    if (count === 0 && !lib.disposed && !life.gone) life.find(`${what}: it has counted down from 0`);
+  } catch (error) {
+    if (!(error instanceof RangeError) && !life.mayBeOver(error)) life.find(`${what}: countDown has thrown`, error);
+  }
+}
+
+export const waitGroup = {
+  ...named(WaitGroup),
+  async use(task, object) {
+    const { life, board, draw } = task;
+    const { lib, index } = object;
+    if (!draw.chance(0.6)) return wait(task, object);
+    if (object.adds && draw.chance(0.5)) {
+      const n = 1 + draw.upTo(3);
+      if (!life.gone) board.note(life.number, index, ASKED, n);
+      task.give('add', object, () => lib.add(n));
+      if (!life.gone) board.note(life.number, index, HELD, n);
+      await task.inside(object);
+      if (!life.gone) board.note(life.number, index, HELD, -n);
+      task.give('done', object, () => (life.gone ? undefined : lib.done(n)));
+      if (!life.gone) board.note(life.number, index, ASKED, -n);
+    } else if (draw.chance(0.5)) {
+      let held;
+      task.give('hold', object, () => {
+        held = lib.hold();
+      });
+      await task.inside(object);
+      task.give('done', object, () => {
+        held?.done();
+        held?.[Symbol.dispose]();
+      });
+    } else {
+      await task.attempt('run', object, {}, () => lib.run(() => task.inside(object)));
+    }
+    return undefined;
+  },
+  useSync(task, object) {
+    if (!task.draw.chance(0.3)) return waitSync(task, object);
+    let held;
+    task.give('hold', object, () => {
+      held = object.lib.hold();
+    });
+    task.insideSync(object);
+    task.give('done', object, () => held?.done());
+    return undefined;
+  },
+  look: (lib) => [lib.pending, lib.deaths],
+  /** The tasks of `add` of a thread that has ended are nobody's. Returns how many more there may be. */
+  ended(board, { index }, lib, life) {
+    const held = board.noted(life, index, HELD);
+    if (held > 0) lib.done(held);
+    return Math.max(board.noted(life, index, ASKED) - held, 0);
+  },
+  mend(lib, unsure) {
+    const n = Math.min(unsure, lib.pending);
+    if (n > 0) lib.done(n);
+  },
+  wrong(context, object, lib) {
+    const { pending, holders } = lib.inspect();
+    if (pending > context.unsure || holders.length)
+      return `all tasks are done, and it says ${JSON.stringify(lib.inspect())}`;
+    return wrong(context, object, lib);
+  },
+};
+
+/** Tasks meet, as many as make a round. Most give up after a while, which breaks it. */
+export const barrier = {
+  make: (o, arena) => (o.name ? Barrier.open(o.name, o.parties, { arena }) : new Barrier(o.parties, { arena })),
+  open: (o, arena, life) => Barrier.open(o.name, o.parties, { arena, ...action(o, life) }),
+  from: (handle, o, life) => Barrier.from(handle, action(o, life)),
+  wrong,
+  async use(task, object) {
+    const request = task.request(object, false);
+    const got = await task.attempt('arriveAndWaitAsync', object, request, () =>
+      object.lib.arriveAndWaitAsync(request.options),
+    );
+    answered(task, object, got);
+  },
+  useSync(task, object) {
+    const request = task.request(object, true);
+    const got = task.attemptSync('arriveAndWait', object, request, () => object.lib.arriveAndWait(request.options));
+    answered(task, object, got);
+    if (task.draw.chance(0.1)) object.lib.leave();
+  },
+  look: (lib) => [lib.broken, lib.round, lib.parties],
+  /** Breaks it for those who wait for others that do not come. */
+  async feed(_, _object, lib) {
+    if (lib.broken || lib.waiting === 0) return;
+    await lib.arriveAndWaitAsync({ timeout: 1 }).catch(() => {});
+    lib.leave();
+  },
+};
+
+function action(object, life) {
+  return life.draw.chance(0.5) ? { action: () => life.user.callback(object) } : {};
+}
+
+function answered({ life }, object, got) {
+  if (got !== undefined && !(got.value >= 0 && got.value < object.parties))
+    life.find(`${object.what}: it has answered ${got.value}`);
+}
+
+class Failed extends Error {}
+
+/** Its function is run by one at a time, and to its end once. */
+export const once = {
+  ...named(Once),
+  async use(task, object) {
+    const request = task.request(object, false);
+    const fails = task.draw.chance(0.5) ? new Failed('the function fails') : undefined;
+    await task.attempt('runAsync', object, request, async () => {
+      try {
+        const ran = await object.lib.runAsync(async () => {
+          begin(task, object);
+          task.life.user.callback(object);
+          await task.inside(object);
+          over(task, object, fails);
+        }, request.options);
+        done(task, object);
+        return ran;
+      } catch (error) {
+        if (error !== fails || fails === undefined) throw error;
+        return undefined;
+      }
+    });
+  },
+  useSync(task, object) {
+    const request = task.request(object, true);
+    request.interrupt = undefined;
+    const fails = task.draw.chance(0.5) ? new Failed('the function fails') : undefined;
+    task.attemptSync('run', object, request, () => {
+      try {
+        const ran = object.lib.run(() => {
+          begin(task, object);
+          task.life.user.callback(object);
+          task.insideSync(object);
+          over(task, object, fails);
+        }, request.options);
+        done(task, object);
+        return ran;
+      } catch (error) {
+        if (error !== fails || fails === undefined) throw error;
+        return undefined;
+      }
+    });
+  },
+  look: (lib) => lib.done,
+};
+
+function begin({ life, board, id }, object) {
+  if (life.gone) return;
+  const before = board.load(object.index, INSIDE);
+  if (board.change(object.index, INSIDE, before, id) !== before || before !== 0)
+    life.suspect({
+      object: object.index,
+      what: `${object.what}: life ${life.number} runs it, and so does ${before}`,
+      runner: before,
+    });
+  board.store(object.index, INSIDE, id);
+  if (board.load(object.index, DONE) > 0 && object.lib.inspect().deaths === 0)
+    life.find(`${object.what}: it runs again, and it has been done`);
+}
+
+function over({ life, board, id }, object, fails) {
+  if (life.gone) return;
+  board.change(object.index, INSIDE, id, 0);
+  if (fails !== undefined) throw fails;
+  board.add(object.index, DONE, 1);
+}
+
+function done({ life, board }, object) {
+  if (!life.gone && board.load(object.index, DONE) === 0)
+    life.find(`${object.what}: run has returned, and nobody has done it`);
+}

@@ -1,0 +1,335 @@
+/**
+ * A life is a thread of a program, from its beginning to its end, and a task does one thing after the other in it. A call
+ * of the library is made by `attempt`: an error that the call may not throw is a finding.
+ */
+import { inspect } from 'node:util';
+import { CancelledError, DisposedError, TimeoutError } from 'taketurns';
+import { BrokenBarrierError } from 'taketurns/sync';
+import { TASKS } from './board.mjs';
+import { kinds } from './kinds/all.mjs';
+import { Draw } from './plan.mjs';
+import { UserCode } from './user-code.mjs';
+
+export const HALF_WRITTEN = 'half-written';
+export const ON_PURPOSE = 'on purpose';
+const NAP = new Int32Array(new SharedArrayBuffer(4));
+/** What the library says to a call that would wait for itself. */
+const SELF = /would wait for itself|cannot have it while|cannot go on while/;
+
+export const immediately = () => new Promise((resolve) => setImmediate(resolve));
+export const nap = (milliseconds) => Atomics.wait(NAP, 0, 0, milliseconds);
+
+/** Each call has a number, which a thread notes before it begins, so that a thread that is stuck tells where. */
+const NAMES = [
+  'no call',
+  'HeldPermits.release',
+  'acquire',
+  'acquireAsync',
+  'add',
+  'arriveAndWait',
+  'arriveAndWaitAsync',
+  'done',
+  'downgrade',
+  'drain',
+  'guard',
+  'hold',
+  'holdAsync',
+  'limit',
+  'lock',
+  'lockAsync',
+  'lockRead',
+  'lockReadAsync',
+  'lockWrite',
+  'lockWriteAsync',
+  'notify',
+  'read',
+  'readAsync',
+  'readAsync within',
+  'reduce',
+  'release',
+  'reset',
+  'run',
+  'runAsync',
+  'runExclusive',
+  'set',
+  'tryAcquire',
+  'tryHold',
+  'tryLock',
+  'tryLockRead',
+  'tryLockWrite',
+  'tryRead',
+  'tryWrite',
+  'unlock',
+  'unlockRead',
+  'unlockWrite',
+  'update',
+  'updateAsync',
+  'upgrade',
+  'upgradeAsync',
+  'wait',
+  'waitAsync',
+  'waitFor',
+  'waitForAsync',
+  'waitForUnlock',
+  'waitForUnlockAsync',
+  'write',
+  'writeAsync',
+];
+const numberOf = (name) => NAMES.indexOf(name);
+export const nameOf = (number) => NAMES[number];
+
+export class Life {
+  /** Whether the thread has left the arena, so that it notes nothing any more. */
+  gone = false;
+  /** Whether a call has been interrupted whose request stands in line until the thread ends. */
+  haunted = false;
+  /** Whether a call has been interrupted, and the thread has not returned to its event loop since. */
+  pause = false;
+  /** How many tasks run. */
+  running = 0;
+  /** Promises that user code has begun, and nobody awaits. */
+  loose = new Set();
+
+  constructor({ plan, board, number, handles, arena, report, say = () => {}, ends = false }) {
+    Object.assign(this, { plan, board, number, arena, report, say, ends });
+    this.draw = new Draw(plan.seed * 64 + number + 1);
+    this.user = new UserCode(this);
+    this.objects = plan.objects.map((shape, i) => {
+      const kind = kinds[shape.kind];
+      const object = { ...shape, kind, what: `${shape.kind} ${i}` };
+      object.lib = this.attach(object, handles[i]);
+      return object;
+    });
+  }
+
+  /** Opens an object by its name or its handle. */
+  attach(object, handle) {
+    const { kind } = object;
+    const byName = object.name !== undefined && kind.open !== undefined && !this.plan.disposes && this.draw.chance(0.7);
+    const lib = byName ? kind.open(object, this.arena, this) : kind.from(handle, object, this);
+    this.user.listenToDeaths(object, lib);
+    return lib;
+  }
+
+  /** The library object that a call is made by: now and then a new one. */
+  at(object, draw) {
+    if (this.gone || this.board.isEnding || !draw.chance(0.05)) return object.lib;
+    try {
+      return this.attach(object, object.lib.handle);
+    } catch (error) {
+      if (!this.mayBeOver(error)) throw error;
+      return object.lib;
+    }
+  }
+
+  /** Whether an error says that the object has been disposed of, and that may be. */
+  mayBeOver(error) {
+    return (this.gone || this.board.isEnding) && error instanceof DisposedError;
+  }
+
+  find(what, error) {
+    if (this.gone) return;
+    this.board.count('found');
+    this.report({ what, life: this.number, error: error === undefined ? undefined : inspect(error) });
+  }
+
+  /** A thread or guard of this program may be one that has died meanwhile; the end of the program tells. */
+  suspect(suspicion) {
+    if (!this.gone) this.say({ suspicion: { ...suspicion, life: this.number } });
+  }
+
+  /** Runs some tasks together, and then alone a stretch of calls that may block. */
+  async live(until) {
+    const { draw, plan } = this;
+    const over = () => this.gone || this.haunted || until();
+    while (!over()) {
+      const tasks = Array.from({ length: 1 + draw.upTo(plan.tasks) }, (_, i) => new Task(this, i));
+      this.running = tasks.length;
+      await Promise.all(tasks.map((task) => task.run(over).finally(() => this.running--)));
+      if (over()) break;
+      if (draw.chance(plan.stretches)) {
+        const task = new Task(this, TASKS - 1);
+        for (let i = 1 + draw.upTo(8); i > 0 && !over(); i--) {
+          task.stepSync();
+          if (this.pause) {
+            await immediately();
+            this.pause = false;
+            this.user.afterInterrupt();
+          }
+        }
+      }
+      await immediately();
+    }
+    while (this.loose.size > 0) await Promise.all(this.loose);
+  }
+
+  /** The thread leaves the arena, as if it had ended. */
+  leave() {
+    this.gone = true;
+    this.arena.dispose();
+  }
+}
+
+export class Task {
+  /** The highest object that it holds. To a higher one it may wait for ever, since all do so in this order. */
+  top = -1;
+  depth = 0;
+
+  constructor(life, number, seed = life.draw.upTo(1e9)) {
+    Object.assign(this, { life, board: life.board, plan: life.plan, number, draw: new Draw(seed) });
+    /** What it writes into the word of a lock. */
+    this.id = 1 + life.number * TASKS + number;
+  }
+
+  async run(over) {
+    for (let i = 1 + this.draw.upTo(12); i > 0 && !over(); i--) {
+      await this.step();
+      if (this.draw.chance(0.3)) await immediately();
+    }
+  }
+
+  /** Does one thing without blocking. */
+  async step(object = this.draw.of(this.life.objects), bounded = false) {
+    const { draw, life } = this;
+    this.bounded = bounded;
+    if (draw.chance(this.plan.mortals)) await life.user.mortal();
+    else if (draw.chance(0.12)) this.stepSync(object, true);
+    else await object.kind.use(this, object);
+    this.board.count('operations');
+    this.mayEnd();
+  }
+
+  /** The same with a call that may block. */
+  stepSync(object = this.draw.of(this.life.objects), bounded = false) {
+    this.bounded = bounded;
+    if (this.draw.chance(this.plan.mortals)) this.life.user.mortalSync();
+    else object.kind.useSync(this, object);
+    this.board.count('operations');
+    this.mayEnd();
+  }
+
+  /** Whether a call may wait without a limit: somebody will let it go on, who does not wait for what this task holds. */
+  mayWait(object, isSync) {
+    const { life, depth, top } = this;
+    if (this.bounded || life.haunted || life.user.depth > 0) return false;
+    if (isSync && (life.number === 0 || life.running > 0 || life.loose.size > 0)) return false;
+    return object.kind.isLock ? object.index > top : depth === 0;
+  }
+
+  /** Returns the options of a request, and what it may throw. */
+  request(object, isSync) {
+    return this.life.user.request(this, object, isSync);
+  }
+
+  doing(name, object) {
+    this.board.doing(this.life.number, this.number, (numberOf(name) << 8) | (object.index + 1));
+  }
+
+  doesNothing() {
+    this.board.doing(this.life.number, this.number, 0);
+  }
+
+  /** Makes a call. Returns its result in an object; undefined if it has thrown what it may throw. */
+  async attempt(name, object, request, call, after = () => {}) {
+    this.doing(name, object);
+    try {
+      return { value: await call() };
+    } catch (error) {
+      this.failed(name, object, request, error);
+      return undefined;
+    } finally {
+      after();
+      this.doesNothing();
+    }
+  }
+
+  attemptSync(name, object, request, call) {
+    this.doing(name, object);
+    const { life } = this;
+    try {
+      if (request.interrupt === undefined) return { value: call() };
+      return { value: life.user.interrupted(call, request.interrupt) };
+    } catch (error) {
+      if (error?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') life.user.wasInterrupted(object);
+      else this.failed(name, object, request, error);
+      return undefined;
+    } finally {
+      this.doesNothing();
+    }
+  }
+
+  /** Notes an error that the call may throw, and reports another. */
+  failed(name, object, request, error) {
+    const { life, board } = this;
+    if (error instanceof TimeoutError && request.timeout !== undefined) board.count('timedOut');
+    else if (request.reason !== undefined && error === request.reason) board.count('aborted');
+    else if (error instanceof CancelledError && object.cancels) board.count('cancelled');
+    else if (error === HALF_WRITTEN && object.kind.tells?.(object)) board.count('halfWritten');
+    else if (life.mayBeOver(error)) board.count('disposed');
+    else if (error instanceof BrokenBarrierError && object.kind === kinds.barrier) board.count('refused');
+    else if (request.isSync && SELF.test(error?.message)) board.count('refused');
+    else if (!(life.gone && error instanceof Error)) life.find(`${name} of ${object.what} has thrown`, error);
+  }
+
+  /** Gives back what is held. Nothing may go wrong. */
+  give(name, object, call) {
+    this.doing(name, object);
+    try {
+      call();
+    } catch (error) {
+      if (!this.life.mayBeOver(error)) this.life.find(`${name} of ${object.what} has thrown`, error);
+    }
+    this.doesNothing();
+  }
+
+  /** What happens while a lock or permits are held. */
+  async inside(object) {
+    const { draw, life } = this;
+    const top = this.top;
+    this.top = Math.max(top, object.index);
+    this.depth++;
+    const what = draw.next();
+    if (what < 0.25) await immediately();
+    else if (what < 0.3) await new Promise((resolve) => setTimeout(resolve, draw.upTo(3)));
+    else if (what < 0.4) life.user.poke(object);
+    else if (what < 0.55 && this.depth < 3) await this.#nested((other) => other.kind.use(this, other));
+    else if (what < 0.6) await null;
+    this.mayEnd();
+    this.depth--;
+    this.top = top;
+  }
+
+  insideSync(object) {
+    const { draw, life } = this;
+    const top = this.top;
+    this.top = Math.max(top, object.index);
+    this.depth++;
+    const what = draw.next();
+    if (what < 0.15) nap(draw.next());
+    else if (what < 0.25) life.user.poke(object);
+    else if (what < 0.4 && this.depth < 3) this.#nested((other) => other.kind.useSync(this, other));
+    this.mayEnd();
+    this.depth--;
+    this.top = top;
+  }
+
+  #nested(use) {
+    const { bounded } = this;
+    const done = use(this.draw.of(this.life.objects));
+    this.bounded = bounded;
+    return done;
+  }
+
+  /** The thread may end here, whatever it holds. */
+  mayEnd() {
+    const { life, draw, plan } = this;
+    if (!life.ends || life.gone || this.board.hasStopped || !draw.chance(plan.ends)) return;
+    const how = draw.next();
+    if (how < 0.4) process.exit(0);
+    else if (how < 0.7) {
+      setImmediate(() => {
+        throw new Error(ON_PURPOSE);
+      });
+    } else life.leave();
+  }
+}

@@ -1,0 +1,87 @@
+/** A seed makes a plan: the objects, the threads, how they end, and what else happens. It fixes no schedule of threads. */
+import { random } from '../workers/chaos-board.mjs';
+
+export const KINDS = ['semaphore', 'mutex', 'rw-lock', 'condition', 'barrier', 'latch', 'wait-group', 'event', 'once'];
+
+/** Random numbers of one thread or task. */
+export class Draw {
+  constructor(seed) {
+    this.next = random(seed);
+    for (let i = 0; i < 4; i++) this.next();
+  }
+
+  chance(p) {
+    return this.next() < p;
+  }
+
+  /** From 0 to n - 1. */
+  upTo(n) {
+    return Math.floor(this.next() * n);
+  }
+
+  of(list) {
+    return list[this.upTo(list.length)];
+  }
+}
+
+function shape(draw, kind) {
+  const permits = draw.of([1, 1, 2, 5]);
+  switch (kind) {
+    case 'semaphore':
+      return { permits, robust: draw.chance(0.6), elastic: permits > 1 && draw.chance(0.3), spin: draw.of([0, 100]) };
+    case 'mutex':
+    case 'condition':
+      return { bypass: draw.of([0, 0, 1, 7, 2 ** 21]) };
+    case 'barrier':
+      return { parties: 2 + draw.upTo(4) };
+    case 'latch':
+      return { count: 3 + draw.upTo(20) };
+    case 'wait-group':
+      return { adds: draw.chance(0.4) };
+    default:
+      return {};
+  }
+}
+
+/** @param given replaces parts of the plan, to find out what a finding needs. */
+export function planOf(seed, kinds = KINDS, given = {}) {
+  const draw = new Draw(seed);
+  const count = 2 + draw.upTo(5);
+  const objects = Array.from({ length: count }, (_, index) => {
+    const kind = draw.of(kinds);
+    return {
+      ...{ index, kind, name: draw.chance(0.5) ? `object ${index}` : undefined, cancels: draw.chance(0.4) },
+      ...shape(draw, kind),
+    };
+  });
+  return {
+    seed,
+    kinds,
+    objects,
+    workers: 2 + draw.upTo(5),
+    tasks: 1 + draw.upTo(4),
+    milliseconds: 150 + draw.upTo(draw.chance(0.2) ? 2500 : 600),
+    /** How many milliseconds lie between two kills; 0: nobody is killed. */
+    killEvery: draw.of([0, 0, 20, 60, 150]),
+    /** How likely a worker ends itself midway, at each operation. */
+    ends: draw.of([0, 0, 0.002, 0.01]),
+    interrupts: draw.chance(0.3) ? 0.05 : 0,
+    /** Workers that are attached for some 50 ms. */
+    visitors: draw.of([0, 0, 2, 6]),
+    callbacks: draw.of([0, 0.1, 0.4]),
+    /** Whether threads make, use and dispose of objects of their own and of common names. */
+    mortals: draw.of([0, 0.02, 0.1]),
+    stretches: draw.of([0.2, 0.5, 0.8]),
+    /** At the end the objects are disposed of while threads wait. */
+    disposes: draw.chance(0.2),
+    arena: { slots: draw.of([1, 2, 64, 2048]), watch: draw.chance(0.8), objects: 2048, threads: 64, waiters: 4096 },
+    ...given,
+  };
+}
+
+/** The plan in short. */
+export function describe(plan) {
+  const { objects, arena, seed, kinds, ...rest } = plan;
+  const lines = objects.map(({ index, kind, ...more }) => `  ${index}: ${kind} ${JSON.stringify(more)}`);
+  return [`program ${seed}: ${JSON.stringify({ ...rest, ...arena })}`, ...lines].join('\n');
+}

@@ -1,0 +1,25 @@
+/** A worker of a program: lives until the program stops, until it is killed, or for some 50 ms if it is a visitor. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { Arena, DisposedError } from 'taketurns';
+import { Board } from './board.mjs';
+import { Life } from './life.mjs';
+
+const { plan, words, number, handles, arena, isVisitor } = workerData;
+const board = new Board(words);
+
+// It is not at the top level: Node 20 crashes when a worker is terminated as it begins a module that awaits.
+(async () => {
+  let life;
+  try {
+    life = new Life({
+      ...{ plan, board, number, handles, arena: Arena.from(arena), ends: true },
+      report: (finding) => parentPort.postMessage({ finding }),
+      say: (value) => parentPort.postMessage(value),
+    });
+  } catch (error) {
+    if (!(board.hasStopped && error instanceof DisposedError)) throw error;
+    return;
+  }
+  const end = performance.now() + 50;
+  await life.live(() => board.hasStopped || (isVisitor && performance.now() > end));
+})();

@@ -1,0 +1,335 @@
+/**
+ * What users write that runs inside calls of the library: callbacks, listeners of signals, getters of options. It calls
+ * back into the library. Here are also the interrupts of node:vm, and objects that any thread may dispose of.
+ */
+import { runInThisContext } from 'node:vm';
+import { CancelledError, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
+import * as sync from 'taketurns/sync';
+import { BrokenBarrierError } from 'taketurns/sync';
+import { ASKS_BEGUN, ASKS_DONE } from './board.mjs';
+import { HALF_WRITTEN, Task } from './life.mjs';
+
+/** A reason of an abort, which differs from all others. */
+class Reason {}
+
+const DOCUMENTED = [TimeoutError, CancelledError, DisposedError, BrokenBarrierError];
+
+export class UserCode {
+  /** How many callbacks run, one inside the other. */
+  depth = 0;
+
+  constructor(life) {
+    this.life = life;
+    this.draw = life.draw;
+  }
+
+  listenToDeaths(object, lib) {
+    if (!object.kind.tells?.(object)) return;
+    const { life, draw } = this;
+    const { board } = life;
+    const target = object.kind.telling(lib);
+    target.onOwnerDied = (deaths) => {
+      if (life.gone) return;
+      board.count('told');
+      if (!(Number.isInteger(deaths) && deaths > 0)) life.find(`onOwnerDied of ${object.what} was told ${deaths}`);
+      if (draw.chance(0.1)) throw HALF_WRITTEN;
+      object.kind.repair(life, object, lib);
+      this.callback(object);
+      if (draw.chance(0.1)) throw HALF_WRITTEN;
+    };
+  }
+
+  /** User code has been called, and calls the library, if the plan says so. */
+  callback(object) {
+    const { life, draw } = this;
+    if (life.gone || this.depth > 1 || !draw.chance(life.plan.callbacks)) return;
+    life.board.count('callbacks');
+    this.poke(draw.chance(0.7) ? object : draw.of(life.objects));
+  }
+
+  /** Calls any method that does not wait for long, or begins something that ends soon. */
+  poke(object) {
+    const { life, draw } = this;
+    if (life.gone || this.depth > 2) return;
+    this.depth++;
+    const task = new Task(life, 3 + draw.upTo(2));
+    task.depth = 2;
+    try {
+      const what = draw.next();
+      if (what < 0.3) this.look(object);
+      else if (what < 0.6) {
+        task.bounded = true;
+        object.kind.useSync(task, object);
+      } else if (life.running > 0 && life.loose.size < 8) this.loosely(task.step(object, true));
+    } finally {
+      this.depth--;
+    }
+  }
+
+  loosely(promise) {
+    const { life } = this;
+    const over = promise
+      .catch((error) => life.find('a task of a callback has failed', error))
+      .finally(() => life.loose.delete(over));
+    life.loose.add(over);
+  }
+
+  /** Asks an object for all that it tells. */
+  look(object) {
+    const { life, draw } = this;
+    const { lib } = object;
+    try {
+      const asked = [
+        () => lib.inspect(),
+        () => lib.waiting,
+        () => lib.toString(),
+        () => lib.disposed,
+        () => life.attach(object, lib.handle),
+        () => life.arena.stats(),
+        () => object.kind.look?.(lib),
+        () => object.cancels && object.kind.isLock && this.cancelAll(object, lib),
+      ];
+      draw.of(asked)();
+    } catch (error) {
+      if (!life.mayBeOver(error)) life.find(`a look at ${object.what} has thrown`, error);
+    }
+  }
+
+  cancelAll(object, lib) {
+    const { board } = this.life;
+    board.add(object.index, ASKS_BEGUN, 1);
+    lib.cancelAll?.(new Error('a cause'));
+    board.add(object.index, ASKS_DONE, 1);
+  }
+
+  // --- Requests --------------------------------------------------------------------------------------------
+
+  request(task, object, isSync) {
+    const { draw } = task;
+    const { interrupts } = task.plan;
+    const mayInterrupt = isSync && task.depth + this.depth + task.life.running === 0 && task.life.number > 0;
+    const interrupt = mayInterrupt && interrupts > 0 && draw.chance(interrupts) ? draw.upTo(8) + 1 : undefined;
+    const isPatient = task.mayWait(object, isSync) && draw.chance(0.45);
+    if (isPatient) {
+      const options = draw.of([undefined, undefined, undefined, {}, { timeout: Infinity }]);
+      return { options, isPatient, isSync, interrupt };
+    }
+    // An interrupt that came to a callback would end what that does.
+    if (interrupt !== undefined) return { options: { timeout: 20 }, timeout: 20, isSync, interrupt };
+    const limit = draw.chance(0.2) ? 0 : draw.next() * (isSync ? 4 : 8);
+    if (isSync && draw.chance(0.8)) return { options: this.#given({ timeout: limit }, object), timeout: limit, isSync };
+    if (!isSync && draw.chance(0.4)) return { options: this.#given({ timeout: limit }, object), timeout: limit };
+    const reason = new Reason();
+    const timeout = isSync || draw.chance(0.4) ? limit * 2 : undefined;
+    const signal = this.#signal(object, reason);
+    return { options: this.#given({ timeout, signal }, object), timeout, reason, isSync };
+  }
+
+  /** Options that look plain, or call back. */
+  #given(options, object) {
+    const { life, draw } = this;
+    if (!draw.chance(life.plan.callbacks)) return options;
+    const callback = () => this.callback(object);
+    const given = {};
+    for (const [name, value] of Object.entries(options)) {
+      Object.defineProperty(given, name, {
+        enumerable: true,
+        get() {
+          callback();
+          return value;
+        },
+      });
+    }
+    if (draw.chance(0.5)) return given;
+    const get = (target, key) => {
+      callback();
+      return target[key];
+    };
+    return new Proxy(given, { get });
+  }
+
+  #signal(object, reason) {
+    const { life, draw } = this;
+    const controller = new AbortController();
+    const abort = () => controller.abort(reason);
+    const listener = () => this.callback(object);
+    if (draw.chance(life.plan.callbacks)) controller.signal.addEventListener('abort', listener);
+    const how = draw.next();
+    if (how < 0.15) abort();
+    else if (how < 0.3) queueMicrotask(abort);
+    else if (how < 0.6) setImmediate(abort);
+    else setTimeout(abort, draw.upTo(8));
+    if (!draw.chance(life.plan.callbacks)) return controller.signal;
+    const { signal } = controller;
+    return {
+      get aborted() {
+        listener();
+        return signal.aborted;
+      },
+      get reason() {
+        return signal.reason;
+      },
+      addEventListener(name, heard) {
+        listener();
+        signal.addEventListener(name, heard);
+      },
+      removeEventListener(name, heard) {
+        listener();
+        signal.removeEventListener(name, heard);
+      },
+    };
+  }
+
+  // --- Interrupts ------------------------------------------------------------------------------------------
+
+  interrupted(call, timeout) {
+    globalThis.soakCall = call;
+    return runInThisContext('soakCall()', { timeout });
+  }
+
+  wasInterrupted(object) {
+    const { life } = this;
+    life.board.count('interrupts');
+    life.pause = true;
+    // A request for permits stands in line until the thread ends.
+    if (object.kind.haunts) life.haunted = true;
+    this.interruptedIn = object;
+  }
+
+  /** The thread has returned to its event loop since an interrupt. */
+  afterInterrupt() {
+    const { life, interruptedIn: object } = this;
+    if (object === undefined || life.gone || life.board.isEnding) return;
+    this.interruptedIn = undefined;
+    const me = life.arena.thread.thread;
+    try {
+      object.kind.letGo?.(object, object.lib, me, life.board);
+    } catch (error) {
+      life.find(`after an interrupt, ${object.what} cannot be given back`, error);
+    }
+    if (object.kind.haunts) return;
+    const rest = object.lib.inspect().waiters.filter(({ thread }) => thread === me);
+    if (rest.length > 0)
+      life.find(`after an interrupt, ${object.what} has requests of this thread: ${JSON.stringify(rest)}`);
+  }
+
+  // --- Objects that anybody may dispose of -----------------------------------------------------------------
+
+  #makers() {
+    const { life, draw } = this;
+    const { arena } = life;
+    return {
+      semaphore: (name) =>
+        name ? Semaphore.open(name, 2, { arena }) : new Semaphore(2, { arena, robust: draw.chance(0.5) }),
+      mutex: (name) => (name ? Mutex.open(name, { arena }) : new Mutex({ arena })),
+      'rw-lock': (name) => (name ? sync.RwLock.open(name, { arena }) : new sync.RwLock({ arena })),
+      barrier: (name) => (name ? sync.Barrier.open(name, 2, { arena }) : new sync.Barrier(2, { arena })),
+      latch: (name) => (name ? sync.Latch.open(name, 2, { arena }) : new sync.Latch(2, { arena })),
+      'wait-group': (name) => (name ? sync.WaitGroup.open(name, { arena }) : new sync.WaitGroup({ arena })),
+      event: (name) => (name ? sync.Event.open(name, { arena }) : new sync.Event({ arena })),
+      once: (name) => (name ? sync.Once.open(name, { arena }) : new sync.Once({ arena })),
+    };
+  }
+
+  #make() {
+    const { life, draw } = this;
+    const kind = draw.of(life.plan.kinds);
+    if (kind === 'condition') return undefined;
+    const isNamed = draw.chance(0.6);
+    // One that a thread makes for itself, and is killed with, is never freed.
+    if (!life.gone) life.board.makes(life.number, 1);
+    return { kind, isNamed, lib: this.#makers()[kind](isNamed ? `mortal ${kind}` : undefined) };
+  }
+
+  /** The calls on such an object: it may be disposed of at any time. */
+  #calls(kind, lib, timeout) {
+    const within = { timeout };
+    return {
+      semaphore: [
+        () => {
+          lib.acquire(within);
+          lib.release();
+        },
+        () => lib.hold(within).release(),
+        () => lib.acquireAsync(within).then(() => lib.release()),
+        () => lib.runExclusive(() => 1, within),
+      ],
+      mutex: [
+        () => lib.hold(within).unlock(),
+        () => lib.holdAsync(within).then((held) => held.unlock()),
+        () => lib.runExclusive(() => 1, within),
+        () => lib.waitForUnlockAsync(within),
+      ],
+      'rw-lock': [
+        () => lib.read(within).unlock(),
+        () => lib.write(within).unlock(),
+        () => lib.readAsync(within).then((held) => held.unlock()),
+        () => lib.writeAsync(within).then((held) => held.downgrade().unlock()),
+        () => lib.updateAsync(within).then((held) => held.unlock()),
+      ],
+      barrier: [() => lib.arriveAndWait(within), () => lib.arriveAndWaitAsync(within)],
+      latch: [() => lib.wait(within), () => lib.waitAsync(within), () => lib.countDown()],
+      'wait-group': [() => lib.wait(within), () => lib.waitAsync(within), () => lib.run(() => 1)],
+      event: [() => lib.set(), () => lib.reset(), () => lib.wait(within), () => lib.waitAsync(within)],
+      once: [() => lib.run(() => {}, within), () => lib.runAsync(() => {}, within)],
+    }[kind];
+  }
+
+  #expects(error, kind) {
+    if (DOCUMENTED.some((Class) => error instanceof Class)) return;
+    if (kind === 'latch' && error instanceof RangeError) return;
+    if (/would wait for itself|cannot have it|does not hold the lock any more/.test(error?.message)) return;
+    this.life.find(`a call on a ${kind} that may be disposed of has thrown`, error);
+  }
+
+  async mortal() {
+    const { draw } = this;
+    const made = this.#made();
+    if (made === undefined) return;
+    const { kind, lib } = made;
+    const calls = this.#calls(kind, lib, draw.next() * 3);
+    const begun = Promise.allSettled(Array.from({ length: 1 + draw.upTo(3) }, async () => draw.of(calls)()));
+    if (draw.chance(0.3)) lib.dispose();
+    if (draw.chance(0.5)) await new Promise((resolve) => setImmediate(resolve));
+    if (draw.chance(0.3)) lib.dispose();
+    for (const end of await begun) if (end.status === 'rejected') this.#expects(end.reason, kind);
+    if (draw.chance(0.8) || !made.isNamed) lib.dispose();
+    this.#madeNoMore();
+  }
+
+  mortalSync() {
+    const { draw } = this;
+    const made = this.#made();
+    if (made === undefined) return;
+    const { kind, lib } = made;
+    try {
+      const result = draw.of(this.#calls(kind, lib, draw.next() * 3))();
+      result?.then?.(undefined, (error) => this.#expects(error, kind));
+    } catch (error) {
+      this.#expects(error, kind);
+    }
+    lib.dispose();
+    this.#madeNoMore();
+  }
+
+  #madeNoMore() {
+    const { life } = this;
+    if (life.gone) return;
+    life.board.count('disposed');
+    life.board.makes(life.number, -1);
+  }
+
+  /** Disposes of those that have a name. */
+  disposeOfMortals() {
+    for (const kind of this.life.plan.kinds) if (kind !== 'condition') this.#makers()[kind](`mortal ${kind}`).dispose();
+  }
+
+  #made() {
+    try {
+      return this.#make();
+    } catch (error) {
+      if (!this.life.gone) this.#expects(error, 'new object');
+      return undefined;
+    }
+  }
+}
