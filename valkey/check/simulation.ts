@@ -20,6 +20,9 @@ import { type Reply, Server, turnChunk } from './server.js';
 const LEASE = 500;
 const STEPS = 800;
 
+/** The codes of errors by which the days of a server may end a call. */
+const ENDS: readonly (string | undefined)[] = ['OOM', 'UNREACHABLE'];
+
 export interface SimulationOptions {
   readonly seed: number;
   /** Whether the server may fall back to an older copy of its data, or lose all. More than `max` may hold then. */
@@ -482,8 +485,8 @@ class World {
         handle?.cancelAll().catch((error: unknown) => {
           // A failover that has lost all has lost the object too.
           const isLost = !this.#lossless && (error as Error).name === 'DisposedError';
-          // The call that it was part of was refused.
-          const isRefused = (error as { code?: string }).code === 'OOM';
+          // The call that it was part of was refused, or the server was away for too long.
+          const isRefused = ENDS.includes((error as { code?: string }).code);
           if (!process.closing && !isLost && !isRefused) this.fault ??= `cancelAll: ${error}`;
         });
       }
@@ -550,7 +553,7 @@ class World {
         this.#note(`rejected: ${name}`);
         const allowed = ['TimeoutError', 'CancelledError', 'aborted'];
         if (process.closing) allowed.push('DisposedError', 'LeaseLostError');
-        if (name === 'SpaceError' && (error as { code: string }).code === 'OOM') return;
+        if (name === 'SpaceError' && ENDS.includes((error as { code: string }).code)) return;
         if (!this.#lossless) allowed.push('LeaseLostError', 'DisposedError');
         if (name === 'LeaseLostError') return;
         if (!allowed.includes(name)) this.fault ??= `a request fails: ${(error as Error).stack ?? error}`;

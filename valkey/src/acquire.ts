@@ -9,8 +9,9 @@ import type { Session } from './session.js';
 /** How long a request may take. */
 export interface WaitOptions {
   /**
-   * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default). With 0 the request succeeds at once or not at all. The
-   * server decides whether the permits came in time, so the promise may be settled one round trip later, at most a second.
+   * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default). With 0 the request succeeds at once or not at all, and
+   * rejects with a `SpaceError` if no server answers within `connectTimeout`. The server decides whether the permits came
+   * in time, so the promise may be settled one round trip later, at most a second.
    */
   readonly timeout?: number | undefined;
   /** Cancels the request with its reason when it is aborted. */
@@ -71,7 +72,7 @@ export function acquire(
     const expired = (): void => {
       const wanted = permits === 1 || object.settings.kind !== 's' ? '' : `${permits} permits of `;
       const name = `${KINDS[object.settings.kind]} ${JSON.stringify(object.name)}`;
-      fail(new TimeoutError(`${wanted}${name} not available within ${timeout} ms`));
+      fail(new TimeoutError(`${wanted}${name} not available within ${timeout} ms${session.around.lastWords()}`));
     };
     const request = session.requests.ask(object, permits, timeout > 0, Guard, {
       granted(guard) {
@@ -85,6 +86,12 @@ export function acquire(
       unlisten = whenAborted(signal, () => {
         session.requests.giveUp(request, false);
         fail(aborted(signal));
+      });
+    }
+    if (timeout === 0) {
+      timer = session.unanswered((error) => {
+        session.requests.giveUp(request, false);
+        fail(error);
       });
     }
     if (timeout === 0 || timeout === Infinity) return;

@@ -9,7 +9,9 @@ export interface SpaceEvents {
   resumed: [];
   /** The server's data has another history: it was restarted, or a replica was promoted. */
   failover: [];
-  /** The server has refused something of which no caller can be told. */
+  /** Something stands in the way of the server: once for each that is another. Who waits goes on waiting. */
+  trouble: [error: Error];
+  /** The server has refused something of which no caller can be told, or the client's strategy has given up. */
   error: [error: unknown];
 }
 
@@ -18,12 +20,13 @@ export class Listeners {
     lost: new Set(),
     resumed: new Set(),
     failover: new Set(),
+    trouble: new Set(),
     error: new Set(),
   };
 
   add(event: keyof SpaceEvents, listener: unknown): void {
     if (!Object.hasOwn(this.#of, event)) {
-      throw bad('string', 'Space.on: event', '"lost", "resumed", "failover" or "error"', event);
+      throw bad('string', 'Space.on: event', Object.keys(this.#of).join(', '), event);
     }
     checkFunction('Space.on: listener', listener);
     this.#of[event].add(listener);

@@ -34,5 +34,6 @@ driver.watch({
 });
 
 setInterval(() => {
+  driver.connect?.();
   for (const order of orders.values()) beat(order).catch(() => {});
 }, lease / 5);

@@ -487,8 +487,10 @@ export class Requests implements Keeper {
         if (state === 'held' || state === 'returning' || state === 'over') this.#end(request);
         else if (state === 'leaving') this.#fail(request, undefined);
         else request.state = 'asked';
-      } else if (state === 'held' && this.#line.isOpen) {
-        this.#sendBack(request);
+      } else {
+        // Who gives back waits for the server no longer than for the end of the lease.
+        request.settle();
+        if (state === 'held' && this.#line.isOpen) this.#sendBack(request);
       }
     }
     if (names.size > 0) this.#around.emit('lost', { names: [...names], reason: why });

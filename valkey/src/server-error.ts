@@ -3,7 +3,7 @@ import { SpaceError } from './errors.js';
 
 /** The server will do it later, or another server will, or (NOSCRIPT) it has done nothing and takes the text. */
 const PASSING =
-  /\b(NOSCRIPT|READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|BUSY|MOVED|ASK|FAILOVER)\b/;
+  /\b(NOSCRIPT|READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|BUSY|MOVED|ASK|FAILOVER|max number of clients)\b/;
 
 /** What a server of Redis 6 and 7 and Valkey says of a command that the user's rights do not allow. */
 const FORBIDDEN = /NOPERM|ACL failure|can't run this command|can't access at least one/;

@@ -16,13 +16,14 @@
  */
 import type { Timer } from './clock.js';
 import type { StopListening } from './drivers/driver.js';
+import { asError } from './drivers/link.js';
 import { SpaceError } from './errors.js';
 import type { Durability } from './options.js';
 import type { Request } from './request.js';
 import { type Line, type Operation, Requests } from './requests.js';
 import { refusal } from './server-error.js';
 import type { Surroundings } from './surroundings.js';
-import { later, soon } from './ticks.js';
+import { eventsHandled, later, soon } from './ticks.js';
 import { TURN } from './turn-source.js';
 
 /** Operations in one call, so that no call takes the server long. */
@@ -36,6 +37,8 @@ const SEQS_OF_A_CONNECTION = 2 ** 32;
 
 /** The version of the keys and the script. */
 const VERSION = '1';
+
+const SILENT = new Error('the server does not answer');
 
 type Phase = 'closed' | 'entering' | 'open' | 'ended';
 
@@ -102,18 +105,34 @@ export class Session implements Line {
 
   // Calls -----------------------------------------------------------------------------------------------------------
 
-  /** Sends an operation that belongs to no request, and resolves to its answer. After a loss it is sent again. */
+  /**
+   * Sends an operation that belongs to no request, and resolves to its answer. After a loss it is sent again, until the
+   * time is over that a server may take.
+   */
   operate(args: readonly string[]): Promise<unknown> {
     if (this.fatal) return Promise.reject(this.fatal);
     this.#operating++;
     this.around.keepAlive();
+    let patience: Timer;
     return new Promise((resolve, reject) => {
-      this.send(args, resolve, reject);
+      const operation = this.send(args, resolve, reject);
+      patience = this.unanswered((error) => {
+        operation.withdrawn = true;
+        this.#batch = this.#batch.filter((each) => each !== operation);
+        reject(error);
+      });
       if (this.#phase !== 'open') this.enter();
     }).finally(() => {
+      this.around.clock.stop(patience);
       this.#operating--;
       this.around.keepAlive();
     });
+  }
+
+  /** Calls `late` when no answer has come for `connectTimeout`. What has come while the process was busy counts. */
+  unanswered(late: (error: Error) => void): Timer {
+    const { clock, connectTimeout } = this.around;
+    return clock.after(connectTimeout, () => void eventsHandled().then(() => late(this.around.unanswered())), true);
   }
 
   /** Resolves when enough replicas have confirmed all that this process was granted so far. */
@@ -190,7 +209,7 @@ export class Session implements Line {
       for (const { failed } of operations) failed?.(this.fatal);
       return;
     }
-    this.#batch.unshift(...operations.filter(({ repeats }) => repeats));
+    this.#batch.unshift(...operations.filter(({ repeats, withdrawn }) => repeats && !withdrawn));
     if (this.#phase === 'open') this.#schedule();
     else if (this.#batch.length > 0) this.enter();
   }
@@ -301,15 +320,14 @@ export class Session implements Line {
         this.#phase = 'closed';
         return;
       }
-      await this.around.whenConnected();
+      await this.around.whenConnected().catch(nothing);
       if (this.#phase !== 'entering') return;
       const era = this.#era;
       try {
         await this.#enterOnce();
       } catch (error) {
-        const refused = refusal(error) ?? (error instanceof SpaceError ? error : undefined);
-        if (refused && this.sid === '') this.#refuse(refused);
-        else if (refused) this.around.emit('error', refused);
+        this.around.note(asError(error));
+        this.refuse(error instanceof SpaceError ? error : refusal(error));
       }
       if (this.#phase === 'entering' && era === this.#era) await this.#wait(Math.min(1000, 10 * 2 ** attempt));
     }
@@ -345,13 +363,14 @@ export class Session implements Line {
     const sentAt = clock.now();
     this.#enteredAt = sentAt;
     // A connection may stand and carry nothing.
-    const patience = clock.after(lease / 2, () => driver.reset(), false);
+    const patience = clock.after(lease / 2, () => driver.reset(SILENT), false);
     const reply = await this.#run(args).finally(() => clock.stop(patience));
     if (!reply) return;
     const [kind, ...words] = String(reply[0]).split(' ');
     if (kind === 'V') throw this.#settingsDiffer(words);
     const [epoch = ''] = words;
     const isAnother = this.#epoch !== '' && epoch !== this.#epoch;
+    this.around.note();
     this.sid = sid;
     this.#phase = 'open';
     this.#answeredAt(sentAt);
@@ -385,10 +404,18 @@ export class Session implements Line {
     );
   }
 
-  /** The server cannot be used. Everybody hears it. A later request tries again. */
-  #refuse(error: SpaceError): void {
+  /** The server refuses this process. As long as there is a lease, that may change before the lease ends. */
+  refuse(error: SpaceError | undefined): void {
+    if (error && this.#deadline === Infinity) this.abandon(error);
+  }
+
+  /** There is no server to be used. Everybody hears it. For the server it is a death. A later request tries again. */
+  abandon(error: SpaceError): void {
+    if (this.#phase === 'ended') return;
     this.#phase = 'closed';
+    this.#lose(error.message, true);
     this.#fail(error);
+    this.#forget();
   }
 
   #fail(error: Error): void {
@@ -437,11 +464,15 @@ export class Session implements Line {
       return;
     }
     this.#deadline = Infinity;
-    this.#lose('the server has not answered for 0.7 of the lease', false);
+    const words = this.around.lastWords();
+    this.#lose(
+      `the ${words ? 'lease was not renewed' : 'server has not answered'} for 0.7 of the lease${words}`,
+      false,
+    );
     // An answer or a message that comes now may be older than what the server has taken back since.
     if (this.#phase === 'open') this.#lost();
     // The connection may stand and carry nothing.
-    this.around.driver.reset();
+    if (!words) this.around.driver.reset(SILENT);
   }
 
   /** All that is held is lost. forgotten: the server has taken it back. */

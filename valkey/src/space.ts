@@ -49,12 +49,12 @@ export class Space implements AsyncDisposable {
   readonly #sessions = new Map<number, Session>();
   readonly #listeners = new Listeners();
   #isConnected = false;
-  #whenConnected: (() => void)[] = [];
+  #whenConnected: { resolve(): void; reject(error: Error): void }[] = [];
   #keptAlive = true;
   /** Whether a timer will let the process end. */
   #isIdle = false;
   #closed: Promise<void> | undefined;
-  #trouble: unknown;
+  #trouble: Error | undefined;
 
   private constructor(driver: Driver, options: Checked) {
     if (typeof driver?.confirm !== 'function') {
@@ -67,21 +67,37 @@ export class Space implements AsyncDisposable {
       ...options,
       heartbeat: undefined,
       whenConnected: async () => {
-        if (!this.#isConnected) await new Promise<void>((resolve) => this.#whenConnected.push(resolve));
+        if (this.#isConnected) return;
+        driver.connect?.();
+        await new Promise<void>((resolve, reject) => this.#whenConnected.push({ resolve, reject }));
       },
+      note: (trouble) => {
+        // That a connection has ended tells less than what was said before.
+        if (trouble && this.#trouble && /EPIPE|ECONNRESET|closed/.test(trouble.message)) return;
+        if (trouble && trouble.message !== this.#trouble?.message) this.#listeners.emit('trouble', trouble);
+        this.#trouble = trouble;
+      },
+      unanswered: () => this.#unanswered(),
+      lastWords: () => (this.#trouble ? `: ${this.#trouble.message}` : ''),
       emit: (event, ...args) => this.#listeners.emit(event, ...args),
       keepAlive: () => this.#keepAlive(),
     };
     driver.watch({
       up: () => {
         this.#isConnected = true;
-        for (const resolve of this.#whenConnected.splice(0)) resolve();
+        if (!this.#isNeeded) this.#around.note();
+        for (const { resolve } of this.#whenConnected.splice(0)) resolve();
         for (const session of this.#sessions.values()) session.reconnect();
       },
-      down: (error) => {
+      down: (error, gaveUp) => {
         this.#isConnected = false;
-        this.#trouble = error ?? this.#trouble;
-        for (const session of this.#sessions.values()) session.reconnect();
+        if (error) this.#around.note(error);
+        const refused = refusal(error);
+        for (const session of this.#sessions.values()) {
+          session.reconnect();
+          if (refused) session.refuse(refused);
+        }
+        if (gaveUp) this.#giveUp(refused?.code);
       },
     });
   }
@@ -112,12 +128,7 @@ export class Space implements AsyncDisposable {
     const joined = this.#join();
     let timer: unknown;
     const late = new Promise<never>((_, reject) => {
-      const expire = (): void => {
-        const trouble = this.#trouble;
-        const why = `no server within ${connectTimeout} ms${trouble instanceof Error ? `: ${trouble.message}` : ''}`;
-        reject(refusal(trouble) ?? new SpaceError('UNREACHABLE', why, trouble));
-      };
-      timer = clock.after(connectTimeout, expire, true);
+      timer = clock.after(connectTimeout, () => reject(this.#unanswered()), true);
     });
     try {
       await Promise.race([joined, late]);
@@ -147,6 +158,21 @@ export class Space implements AsyncDisposable {
     const session = this.#session(0);
     // The script needs TIME only for beats, and the user may lack the right to it.
     await Promise.all([session.operate(['J']), session.operate(beat(lease))]);
+  }
+
+  #unanswered(): SpaceError {
+    const trouble = this.#trouble;
+    const why = `no server within ${this.#options.connectTimeout} ms${this.#around.lastWords()}`;
+    return refusal(trouble) ?? new SpaceError('UNREACHABLE', why, trouble);
+  }
+
+  /** The client's strategy wants no more attempts. Everybody hears it. The next call makes the driver try again. */
+  #giveUp(code = 'UNREACHABLE'): void {
+    const why = `the client's strategy has given up to connect${this.#around.lastWords()}`;
+    const error = new SpaceError(code, why, this.#trouble);
+    this.#listeners.emit('error', error);
+    for (const { reject } of this.#whenConnected.splice(0)) reject(error);
+    for (const session of this.#sessions.values()) session.abandon(error);
   }
 
   /** Returns whether the server has told. */
@@ -268,7 +294,7 @@ export class Space implements AsyncDisposable {
     this.#closed ??= (async () => {
       const error = new DisposedError('the space has been closed');
       await Promise.all([...this.#sessions.values()].map((session) => session.close(error)));
-      for (const resolve of this.#whenConnected.splice(0)) resolve();
+      for (const { resolve } of this.#whenConnected.splice(0)) resolve();
       await this.#around.heartbeat?.stop();
       await this.#driver.close().catch(() => {});
     })();

@@ -1,5 +1,6 @@
 /** What all sessions of a space share. */
 import type { Driver } from './drivers/driver.js';
+import type { SpaceError } from './errors.js';
 import type { SpaceEvents } from './events.js';
 import type { Heartbeat } from './heartbeat.js';
 import type { Checked } from './options.js';
@@ -8,8 +9,14 @@ export interface Surroundings extends Omit<Checked, 'heartbeat'> {
   readonly driver: Driver;
   /** Beats from another thread, if the user wants them. */
   heartbeat: Heartbeat | undefined;
-  /** Resolves when both connections stand. */
+  /** Resolves when both connections stand. Rejects if the driver gives up. */
   whenConnected(): Promise<void>;
+  /** Notes what stands in the way of the server, or that nothing does. */
+  note(trouble?: Error): void;
+  /** The error for a call to which no answer has come within `connectTimeout`. */
+  unanswered(): SpaceError;
+  /** What stands in the way, to be put behind a text; empty if nothing does. */
+  lastWords(): string;
   /** Tells the listeners of the space. */
   emit<E extends keyof SpaceEvents>(event: E, ...args: SpaceEvents[E]): void;
   /** Called when a session begins or ceases to be needed. */

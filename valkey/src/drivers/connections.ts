@@ -7,7 +7,8 @@
  * after each loss, and it takes a redirection or a moved subscription for a loss.
  *
  *     down --> up          up: all connections stand, and all channels are subscribed; `#repair` sees to it
- *       ^------+           closed: neither any more
+ *      ^ ^------+          gave up: the user's strategy wants no more attempts
+ *      +--> gave up        closed: none of these any more
  */
 import type { Driver, Script, StopListening } from './driver.js';
 import { asError, type Connection, ELSEWHERE, type Events, impatient, Link } from './link.js';
@@ -64,6 +65,7 @@ export class Connections implements Driver {
   #up = false;
   /** Whether the loop of `#repair` runs. */
   #repairing = false;
+  #gaveUp = false;
   /** Failed attempts since it was last up. */
   #attempt = 0;
   #error = new Error('not yet connected');
@@ -78,6 +80,12 @@ export class Connections implements Driver {
 
   watch(events: Parameters<Driver['watch']>[0]): void {
     this.#events = events;
+    this.#repair();
+  }
+
+  connect(): void {
+    if (!this.#gaveUp) return;
+    this.#gaveUp = false;
     this.#repair();
   }
 
@@ -168,7 +176,7 @@ export class Connections implements Driver {
       };
       const slot = this.#slotOf(key);
       const node = this.#slots.get(slot);
-      if (node || !this.cluster || this.#closed || !this.#events) go(node);
+      if (node || !this.cluster || this.#closed || this.#gaveUp || !this.#events) go(node);
       else {
         // The slot is used for the first time. The order of what is done with it stays.
         this.#newcomers.push({ slot, go });
@@ -216,13 +224,12 @@ export class Connections implements Driver {
 
   /** Opens what is missing, again and again until nothing is. */
   async #repair(): Promise<void> {
-    if (this.#repairing) return;
+    if (this.#repairing || this.#gaveUp) return;
     this.#repairing = true;
     do {
       if (this.#attempt > 0) {
         const delay = this.#delay();
-        // The user's strategy wants no more attempts.
-        if (typeof delay !== 'number') return this.#refuseNewcomers();
+        if (typeof delay !== 'number') return this.#giveUp();
         await new Promise<void>((resolve) => {
           this.#pausing = setTimeout(resolve, delay);
           if (!this.#alive) this.#pausing.unref();
@@ -247,6 +254,15 @@ export class Connections implements Driver {
     if (this.#up) return;
     this.#up = true;
     this.#events?.up();
+  }
+
+  #giveUp(): void {
+    this.#gaveUp = true;
+    this.#repairing = false;
+    this.#attempt = 0;
+    this.#refuseNewcomers();
+    this.reset(this.#error);
+    this.#events?.down(this.#error, true);
   }
 
   #delay(): unknown {

@@ -45,9 +45,12 @@ export interface Driver {
    * Called by the space, once; the driver connects only then. `down` is called when either connection is lost, and after
    * each attempt to connect that has failed. `up` is called when both stand again and the subscriptions are confirmed,
    * each time that either connection is new. In a cluster a redirection and a sharded subscription that has moved count
-   * as a loss, so `down` and `up` are called too.
+   * as a loss, so `down` and `up` are called too. gaveUp: the client's strategy wants no more attempts.
    */
-  watch(events: { up(): void; down(error: Error | undefined): void }): void;
+  watch(events: { up(): void; down(error: Error | undefined, gaveUp?: boolean): void }): void;
+
+  /** Begins to connect anew where it has given up, and does nothing else. A driver that never gives up needs none. */
+  connect?(): void;
 
   /** The fields of `INFO` of these sections, of the node that has the key. Resolves to undefined where it is forbidden. */
   info(key: string, section: string): Promise<Map<string, string> | undefined>;

@@ -19,7 +19,12 @@ export interface IoredisClient {
 /** What is used of `Redis`. */
 interface Single {
   readonly options: { host?: string; port?: number; path?: string; retryStrategy?: unknown };
-  readonly stream?: { ref?(): void; unref?(): void; destroy(): void };
+  readonly stream?: {
+    ref?(): void;
+    unref?(): void;
+    destroy(): void;
+    once(event: 'data', heard: (data: unknown) => void): void;
+  };
   duplicate(override: object): Single;
   connect(): Promise<void>;
   call(command: string, args: readonly string[]): Promise<unknown>;
@@ -41,7 +46,7 @@ interface Cluster {
   duplicate(startupNodes: readonly unknown[], override: object): Cluster;
   connect(): Promise<void>;
   nodes(role: 'all'): Single[];
-  on(event: 'error', listener: (error: Error) => void): void;
+  on(event: 'error' | 'end', listener: (error: Error) => void): void;
   disconnect(): void;
 }
 
@@ -100,8 +105,12 @@ function ofCluster(client: Cluster): Library {
       problem = error;
     });
     signal.addEventListener('abort', () => directory.disconnect());
+    // Where no node tells its address, `connect` is never settled.
+    const ended = new Promise<never>((_, reject) => {
+      directory.on('end', () => reject(new Error('no node of the cluster is known')));
+    });
     try {
-      await directory.connect();
+      await Promise.race([directory.connect(), ended]);
       const nodes = new Map<string, Single>();
       for (const node of directory.nodes('all')) nodes.set(`${node.options.host}:${node.options.port}`, node);
       known = [...nodes.values()].map(({ options: { host, port } }) => ({ host, port }));
@@ -129,7 +138,19 @@ function strategyOf(option: unknown): unknown {
 
 function open(client: Single, events: Events, sharded: boolean): Connection {
   const closed = () => events.lost(new Error('the connection is closed'));
-  client.on('connect', events.connected);
+  client.on('connect', () => {
+    events.connected();
+    // A server that has no room for it says so and ends it. ioredis then tells no more than the end.
+    client.stream?.once('data', (data) => {
+      const [, full] = /^-(ERR max number[^\r]*)/.exec(`${data}`) ?? [];
+      if (full) events.lost(new Error(full));
+    });
+    // While the server loads, ioredis asks again and again, and says nothing.
+    client.call('INFO', ['persistence']).then(
+      (text) => /^loading:1/m.test(`${text}`) && events.lost(new Error('LOADING The server is loading its data')),
+      () => undefined,
+    );
+  });
   client.on('ready', events.ready);
   // An error event is never fatal here, also after the end. ioredis 5 takes the notice that a subscription has moved
   // for an error; 6 has an event for it.

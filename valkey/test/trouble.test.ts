@@ -1,0 +1,220 @@
+/** Servers that answer and do not serve: who waits hears why, what can heal goes on, and what cannot is an error. */
+import { rmSync } from 'node:fs';
+import { Redis } from 'ioredis';
+import { createCluster } from 'redis';
+import { expect, onTestFinished, test } from 'vitest';
+import { freePort, type Server, startCluster, startServer } from '../servers/servers.js';
+import { Space } from '../src/space.js';
+import { onEachServer } from './each-server.js';
+import { sleep, until } from './setting.js';
+
+interface Trouble {
+  /** Arguments of the server. */
+  readonly args?: string[];
+  /** What the server says, or the client of it. */
+  readonly says: RegExp;
+  /** The code of the error for whoever waits, if it is one. */
+  readonly code?: string;
+  begin(admin: Redis, server: Server): Promise<unknown>;
+  end(admin: Redis, server: Server): unknown;
+}
+
+const cut = (admin: Redis) => admin.call('CLIENT', 'KILL', 'USER', 'kim');
+const set = (admin: Redis, ...pair: [string, string]) => admin.call('CONFIG', 'SET', ...pair);
+
+const TROUBLES: Record<string, Trouble> = {
+  'a password that was changed': {
+    says: /WRONGPASS/,
+    code: 'WRONGPASS',
+    async begin(admin) {
+      await admin.call('ACL', 'SETUSER', 'kim', 'resetpass', '>other');
+      await cut(admin);
+    },
+    end: (admin) => admin.call('ACL', 'SETUSER', 'kim', '>secret'),
+  },
+  'a right that was taken away': {
+    says: /NOPERM|can't run this command/,
+    code: 'NOPERM',
+    begin: (admin) => admin.call('ACL', 'SETUSER', 'kim', '-evalsha', '-eval'),
+    end: (admin) => admin.call('ACL', 'SETUSER', 'kim', '+evalsha', '+eval'),
+  },
+  'a disk that is full': {
+    args: ['--save', '3600 1'],
+    says: /MISCONF/,
+    async begin(admin, server) {
+      rmSync(server.dir, { recursive: true });
+      await admin.call('BGSAVE');
+      await until(async () => `${await admin.info('persistence')}`.includes('last_bgsave_status:err'));
+    },
+    end: (admin) => set(admin, 'stop-writes-on-bgsave-error', 'no'),
+  },
+  'no connection left': {
+    says: /max number of clients/,
+    async begin(admin) {
+      await set(admin, 'maxclients', '1');
+      await cut(admin);
+    },
+    end: (admin) => set(admin, 'maxclients', '1000'),
+  },
+  'a server that became a replica': {
+    says: /READONLY/,
+    begin: async (admin, server) => admin.call('REPLICAOF', '127.0.0.1', `${server.port}`),
+    end: (admin) => admin.call('REPLICAOF', 'NO', 'ONE'),
+  },
+  'a replica without its primary': {
+    args: ['--replica-serve-stale-data', 'no'],
+    says: /MASTERDOWN/,
+    begin: async (admin) => admin.call('REPLICAOF', '127.0.0.1', `${await freePort()}`),
+    end: (admin) => admin.call('REPLICAOF', 'NO', 'ONE'),
+  },
+  'too few replicas': {
+    says: /NOREPLICAS/,
+    begin: (admin) => set(admin, 'min-replicas-to-write', '1'),
+    end: (admin) => set(admin, 'min-replicas-to-write', '0'),
+  },
+  'a script of somebody that does not end': {
+    args: ['--lua-time-limit', '1'],
+    says: /BUSY/,
+    async begin(admin) {
+      const other = admin.duplicate();
+      other.on('error', () => {});
+      onTestFinished(() => other.disconnect());
+      other.call('EVAL', 'while true do end', '0').catch(() => {});
+      await until(() =>
+        admin.ping().then(
+          () => false,
+          () => true,
+        ),
+      );
+    },
+    end: (admin) => admin.call('SCRIPT', 'KILL'),
+  },
+  'a server that loads its data': {
+    args: ['--key-load-delay', '10000', '--loading-process-events-interval-bytes', '1024', '--save', ''],
+    says: /LOADING/,
+    async begin(admin, server) {
+      for (let i = 0; i < 400; i++) await admin.set(`key ${i}`, 'x'.repeat(2000));
+      await admin.call('SAVE');
+      void server.restart();
+      await until(() =>
+        admin
+          .info('persistence')
+          .then((text) => text.includes('\nloading:1'))
+          .catch(() => false),
+      );
+    },
+    end: (admin) => set(admin, 'key-load-delay', '0'),
+  },
+};
+
+onEachServer((binary) => {
+  test.each(Object.keys(TROUBLES))('%s', async (name) => {
+    const { args = [], says, code, begin, end } = TROUBLES[name] as Trouble;
+    const server = await startServer({
+      server: binary,
+      args: [...args, '--user', 'kim', 'on', '>secret', '~*', '&*', '+@all'],
+    });
+    onTestFinished(() => server.kill());
+    const admin = new Redis(server.port, '127.0.0.1', { enableReadyCheck: false, maxRetriesPerRequest: null });
+    admin.on('error', () => {});
+    const client = new Redis(server.port, '127.0.0.1', { username: 'kim', password: 'secret', lazyConnect: true });
+    onTestFinished(() => {
+      admin.disconnect();
+      client.disconnect();
+    });
+    const lease = 1000;
+    const space = await Space.connect(client, { lease, connectTimeout: 500 });
+    onTestFinished(() => space.close());
+    const troubles: string[] = [];
+    const errors: unknown[] = [];
+    space.on('trouble', ({ message }) => troubles.push(message)).on('error', (error) => errors.push(error));
+    const lost = new Promise<{ reason: string }>((heard) => space.on('lost', heard));
+    const mutex = await space.mutex('m');
+    const held = await mutex.holdAsync();
+    const waiting = mutex.holdAsync();
+    waiting.catch(() => {});
+    await until(async () => (await mutex.inspect())?.waiting === 1);
+
+    await begin(admin, server);
+    // Who holds, who waits and who asks hears of it, in the words of the server.
+    expect((await lost).reason).toMatch(says);
+    expect(held.signal.reason.message).toMatch(says);
+    expect(troubles.filter((text) => says.test(text))).toHaveLength(1);
+    await expect(mutex.holdAsync({ timeout: 100 })).rejects.toThrow(says);
+    await expect(mutex.tryHold()).rejects.toThrow(says);
+    await expect(mutex.inspect()).rejects.toThrow(says);
+    await expect(space.mutex('new')).rejects.toThrow(says);
+    const fresh = Space.connect(client, { space: 'fresh', connectTimeout: 500 });
+    await expect(fresh).rejects.toMatchObject({ code: code ?? 'UNREACHABLE', message: expect.stringMatching(says) });
+    if (code) await expect(waiting).rejects.toMatchObject({ code });
+
+    await end(admin, server);
+    const next = code ? await mutex.holdAsync() : await waiting;
+    expect(next.held).toBe(true);
+    await next.unlock();
+    expect(errors).toEqual([]);
+  });
+}, 'all');
+
+onEachServer((binary) => {
+  test('a cluster that does not serve all slots', async () => {
+    const cluster = await startCluster(1, 0, { server: binary });
+    onTestFinished(() => cluster.stop());
+    const [node] = cluster.nodes as [Server];
+    const client = createCluster({ rootNodes: [{ socket: { host: '127.0.0.1', port: node.port } }] });
+    const space = await Space.connect(client, { lease: 1000, connectTimeout: 500 });
+    onTestFinished(() => space.close());
+    const mutex = await space.mutex('m');
+    const lost = new Promise<{ reason: string }>((heard) => space.on('lost', heard));
+    await mutex.holdAsync();
+    const waiting = mutex.holdAsync();
+    await node.send('CLUSTER', 'DELSLOTS', 0);
+    expect((await lost).reason).toMatch(/CLUSTERDOWN/);
+    await expect(mutex.inspect()).rejects.toThrow(/CLUSTERDOWN/);
+    await node.send('CLUSTER', 'ADDSLOTS', 0);
+    await (await waiting).unlock();
+  });
+
+  test('a server that stands still: every call but one that may wait ends by itself', async () => {
+    const server = await startServer({ server: binary });
+    onTestFinished(() => server.kill());
+    const client = new Redis(server.port, '127.0.0.1', { lazyConnect: true });
+    const space = await Space.connect(client, { lease: 1000, connectTimeout: 300 });
+    const semaphore = await space.semaphore('s', 2);
+    const other = await space.mutex('other');
+    const held = await semaphore.holdAsync();
+    await (await semaphore.holdAsync()).release();
+    server.pause();
+    const unanswered = { code: 'UNREACHABLE', message: expect.stringMatching(/^no server within 300 ms/) };
+    const calls = [
+      ...[semaphore.tryHold(), semaphore.holdAsync({ timeout: 0 }), semaphore.inspect(), space.semaphore('t', 1)],
+      ...[space.inspect(), semaphore.validate(held.proof), other.cancelAll(), other.dispose()],
+    ];
+    await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject(unanswered)));
+    // It is given back at the latest with the end of the lease.
+    await held.release();
+    server.resume();
+    await until(() =>
+      semaphore
+        .inspect()
+        .then((state) => state?.free === 2)
+        .catch(() => false),
+    );
+    await space.close();
+  });
+
+  test('a process that computes for longer than a server may take hears the answer nevertheless', async () => {
+    const server = await startServer({ server: binary });
+    onTestFinished(() => server.kill());
+    const client = new Redis(server.port, '127.0.0.1', { lazyConnect: true });
+    const space = await Space.connect(client, { connectTimeout: 100 });
+    onTestFinished(() => space.close());
+    const semaphore = await space.semaphore('s', 1);
+    await sleep(20);
+    const calls = [semaphore.tryHold(), semaphore.inspect()];
+    await new Promise(setImmediate);
+    const end = performance.now() + 300;
+    while (performance.now() < end);
+    expect((await Promise.all(calls)).map((result) => result !== undefined)).toEqual([true, true]);
+  });
+}, 'first');
