@@ -4,7 +4,7 @@
  */
 import { host } from '#host';
 import { badType, checkInteger, checkType, DisposedError } from './errors.js';
-import { dispose } from './held-permits.js';
+import { dispose, inspected } from './held-permits.js';
 import {
   type ArenaHandle,
   type ArenaOptions,
@@ -214,6 +214,28 @@ export class Arena {
   /** Ends a `using` scope: calls `dispose`. */
   [dispose](): void {
     this.dispose();
+  }
+
+  /**
+   * Returns, for example, `Arena(3 of 65536 objects, 2 threads)`. It is racy, and meant for diagnostics. Never
+   * blocks, throws nothing.
+   */
+  toString(): string {
+    if (!isAttachment(this.#given)) return 'Arena(disposed)';
+    const { core } = this.#given;
+    const threads = core.threadCount();
+    const s = threads === 1 ? '' : 's';
+    return `Arena(${core.liveObjects()} of ${core.mostObjects()} objects, ${threads} thread${s})`;
+  }
+
+  /** `Arena`. */
+  get [Symbol.toStringTag](): string {
+    return 'Arena';
+  }
+
+  /** @internal */
+  [inspected](): string {
+    return this.toString();
   }
 
   #check(what: string, thread: unknown): ThreadHandle {

@@ -55,9 +55,20 @@ export function knowEverywhere(Class: new (message: string) => Error): void {
   });
 }
 
+/** Describes a value in a few words, whatever its getters and traps do. */
 function show(value: unknown): string {
+  const MOST = 99;
+  try {
+    return describe(typeof value === 'string' ? value.slice(0, MOST) : value).slice(0, MOST);
+  } catch {
+    return 'an object';
+  }
+}
+
+function describe(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'function') return `a function (${value.name})`;
   if (typeof value !== 'object' || value === null) return String(value);
   return Array.isArray(value) ? 'an array' : `an object (${value.constructor?.name ?? 'no prototype'})`;
 }
@@ -89,9 +100,19 @@ export function checkType(what: string, value: unknown, type: string, expected: 
   if (typeof value !== type || value === null) throw badType(what, expected, value);
 }
 
-/** @internal */
-export function checkOptions(what: string, options: unknown): void {
-  checkType(`${what}: options`, options, 'object', 'an object');
+/**
+ * @internal
+ * Checks that options are an object, and that these are the only names in it. What it inherits counts, and what is
+ * undefined is absent. An object with a tag, such as an AbortSignal or an Arena, is in the wrong place.
+ */
+export function checkOptions(what: string, options: unknown, names: readonly string[]): void {
+  const refuse = (given: unknown): Error => badType(`${what}: options`, `of { ${names.join(', ')} }`, given);
+  if ({}.toString.call(options) !== '[object Object]') throw refuse(options);
+  for (const name in options as object) {
+    // A page may have extended all objects. Tests alone give a firstTicket.
+    if (names.includes(name) || name in {} || name === 'firstTicket') continue;
+    if ((options as Record<string, unknown>)[name] !== undefined) throw refuse(name);
+  }
 }
 
 /** @internal The error of an arena that is full. */

@@ -26,6 +26,7 @@ import {
   type ParkingOptions,
   type Properties,
   type Signal,
+  USUAL,
   type WaitOptions,
 } from './options.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
@@ -84,7 +85,7 @@ function headOf({ attachment: { core, doorbell }, shared }: Reference): HeadProm
 function properties(options: MutexOptions): Properties {
   const DEFAULT_BYPASS = 0x200000;
   const MOST_BYPASS = 0x8000000;
-  checkOptions(KIND, options);
+  checkOptions(KIND, options, ['bypass', ...USUAL]);
   return {
     permits: 1,
     max: checkInteger(`${KIND}: bypass`, options.bypass ?? DEFAULT_BYPASS, 0, MOST_BYPASS),

@@ -23,7 +23,12 @@ export interface Signal {
   removeEventListener(event: 'abort', listener: () => void): void;
 }
 
-/** How long a request may take. */
+/**
+ * How long a request may take.
+ *
+ * Here as in all options, an option with an unknown name is a `TypeError`, and one that is undefined is absent. Inherited
+ * options count, such as those of `Object.create(defaults)`.
+ */
 export interface WaitOptions {
   /**
    * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default), with fractions. It is never cut short. With 0 the
@@ -50,8 +55,8 @@ export function checkMilliseconds(what: string, value: number): number {
  * @internal
  * Checks the options of a request, and returns its time-out. Throws the reason of a signal that is aborted already.
  */
-export function checkWaitOptions(what: string, options: WaitOptions): number {
-  checkOptions(what, options);
+export function checkWaitOptions(what: string, options: WaitOptions, names = ['timeout', 'signal']): number {
+  checkOptions(what, options, names);
   const { timeout = Infinity, signal } = options;
   checkMilliseconds(`${what}: timeout`, timeout);
   if (signal !== undefined) {
@@ -67,16 +72,9 @@ export function checkWaitOptions(what: string, options: WaitOptions): number {
   return timeout;
 }
 
-/**
- * @internal
- * Whether the first argument of a request, where a number of permits may stand, is its options. An object that is
- * neither empty nor has a time-out or a signal, such as a signal itself, is a bad number of permits.
- */
+/** @internal Whether the first argument of a request, where a number of permits may stand, is its options. */
 export function isOptions(permits: number | WaitOptions, options: WaitOptions | undefined): permits is WaitOptions {
-  if (typeof permits !== 'object' || permits === null || options !== undefined) return false;
-  if ('timeout' in permits || 'signal' in permits) return true;
-  for (const _ in permits as object) return false;
-  return true;
+  return typeof permits === 'object' && permits !== null && options === undefined;
 }
 
 /** How a thread waits for its turn. */
@@ -108,6 +106,9 @@ export interface ParkingOptions {
    */
   readonly spin?: number;
 }
+
+/** @internal The names of the options that almost every class has. */
+export const USUAL = ['policy', 'spin', 'arena'];
 
 /** @internal The polls of the policies that fix their number, where a waiter may have a deadline. */
 export const PARKING: Partial<Record<Policy, number>> = { park: 0 };
@@ -150,15 +151,16 @@ export interface Properties {
 
 const ROBUST = ' (of a robust one: only holders can release)';
 
-/** @internal Checks the options of a new object, and returns its properties. */
+/** @internal Checks the options of a new object, which have these names and the usual ones, and returns its properties. */
 export function checkProperties(
   kind: Kind,
   permits: unknown,
   options: { max?: number; robust?: boolean; firstTicket?: bigint } & PolicyOptions,
   spin: number,
   policies: Partial<Record<Policy, number>>,
+  names: readonly string[],
 ): Properties {
-  checkOptions(kind, options);
+  checkOptions(kind, options, [...names, ...USUAL]);
   const robust = options.robust ?? false;
   const max = checkInteger(`${kind}: max`, options.max ?? LIMIT, 1, LIMIT);
   checkType(`${kind}: robust`, robust, 'boolean', 'true or false');

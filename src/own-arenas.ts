@@ -152,7 +152,7 @@ export function leave(attachment: Attachment | undefined): void {
 
 /** @internal Makes an arena of these capacities. */
 export function create(options: ArenaOptions): Attachment {
-  checkOptions('Arena', options);
+  checkOptions('Arena', options, ['objects', 'names', 'threads', 'waiters', 'slots', 'watch', 'chains']);
   const whole = (name: keyof ArenaOptions, usual: number, min: number, max: number): number =>
     checkInteger(name, options[name] ?? usual, min, max);
   const table = (name: keyof ArenaOptions, usual: number): number => {

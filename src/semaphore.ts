@@ -7,7 +7,7 @@
  */
 import { host } from '#host';
 import type { Arena } from './arena.js';
-import { CancelledError, checkInteger, checkOptions, checkType, noRoom } from './errors.js';
+import { CancelledError, checkInteger, checkType, noRoom } from './errors.js';
 import { type HeldPermits, NO_PERMITS, PermitsGuard } from './held-permits.js';
 import {
   checkProperties,
@@ -155,9 +155,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @throws {Error} if it does not exist and no permits are given.
    */
   static open(name: string, permits?: number, options: SemaphoreOptions = {}): Semaphore {
-    checkOptions(KIND, options);
-    const wanted = permits === undefined ? undefined : properties(permits, options);
-    return attached(open(KIND, SEMAPHORE, name, wanted, options.arena));
+    const wanted = properties(permits === undefined ? 1 : permits, options);
+    return attached(open(KIND, SEMAPHORE, name, permits === undefined ? undefined : wanted, options.arena));
   }
 
   /** The greatest number of available permits. */
@@ -647,5 +646,5 @@ function releaseOf(core: Core, { robust }: Shared, max: number): Core['release']
 }
 
 function properties(permits: number, options: SemaphoreOptions): Properties {
-  return checkProperties(KIND, permits, options, ADAPTIVE, PARKING);
+  return checkProperties(KIND, permits, options, ADAPTIVE, PARKING, ['max', 'robust']);
 }

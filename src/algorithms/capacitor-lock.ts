@@ -1,11 +1,12 @@
 /** A CapacitorLock is a capacitor around any lock, as in Dice, Capacitors. */
 
 import { checkOptions, checkType, DisposedError } from '../errors.js';
+import { USUAL } from '../options.js';
 import { checkKind } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
 import { closed } from '../runtime/promises.js';
 import { close } from '../shared-object.js';
-import { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
+import { Capacitor, type CapacitorHandle, type CapacitorOptions, NAMES } from './capacitor.js';
 import { ClhLock } from './clh-lock.js';
 import { LifoLock } from './lifo-lock.js';
 import { type Lock, runLocked } from './lock.js';
@@ -125,7 +126,8 @@ export class CapacitorLock implements Lock {
       if (typeof inner[name] !== 'function')
         throw new TypeError(`${KIND}: inner must be a lock, but it has no function ${name}`);
     }
-    checkOptions(KIND, options);
+    if (!(options instanceof Found))
+      checkOptions(KIND, options, ['bypass', 'fraction', 'whenContended', ...NAMES, ...USUAL]);
     const { fraction = 0, whenContended = false } = options;
     checkType(`${KIND}: fraction`, fraction, 'number', 'a number');
     if (!(fraction >= 0 && fraction < 1))
@@ -138,7 +140,8 @@ export class CapacitorLock implements Lock {
     this.fraction = fraction;
     this.limit = limitOf(fraction);
     this.whenContended = whenContended;
-    this.capacitor = options instanceof Found ? options.capacitor : new Capacitor(options.bypass ?? BYPASS, options);
+    this.capacitor =
+      options instanceof Found ? options.capacitor : new Capacitor(options.bypass ?? BYPASS, partOf(options));
     this.mine = this.capacitor.mine;
   }
 
@@ -290,6 +293,20 @@ export class CapacitorLock implements Lock {
     this.capacitor[closed]();
     return new DisposedError(`the ${KIND} has been disposed of`);
   }
+}
+
+/** Returns the options of the capacitor, be they inherited. */
+function partOf({
+  semaphore,
+  lanes,
+  random,
+  threshold,
+  policy,
+  spin,
+  arena,
+  firstTicket,
+}: CapacitorLockOptions): object {
+  return { semaphore, lanes, random, threshold, policy, spin, arena, firstTicket };
 }
 
 function innerOf(handle: CapacitorLockHandle['inner']): Lock | undefined {

@@ -1,7 +1,7 @@
 /** Capacitor is the public face of core/algorithms/capacitor.ts. */
 import type { Arena } from '../arena.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
-import type { PolicyOptions } from '../options.js';
+import { type PolicyOptions, USUAL } from '../options.js';
 import { attachmentForNew, fromHandle } from '../own-arenas.js';
 import type { Handle, Reference } from '../reference.js';
 import { leaves } from '../runtime/attachment.js';
@@ -78,6 +78,8 @@ class Found extends Parts {
 }
 
 const KIND = 'Capacitor';
+/** @internal The names of its options, besides the usual ones. */
+export const NAMES = ['semaphore', 'lanes', 'random', 'threshold'];
 const SPIN = 100;
 const TWA_THRESHOLD = 1;
 /** O_VARIANT of an object with chains: WAKE_PASS. */
@@ -280,7 +282,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
 function made(bypass: number, options: CapacitorOptions): Found {
   checkInteger(`${KIND}: bypass`, bypass, 1, LIMIT);
-  checkOptions(KIND, options);
+  checkOptions(KIND, options, [...NAMES, ...USUAL]);
   const { lanes, random = false } = options;
   const { semaphore = lanes === undefined || random ? 'twa' : 'multilane' } = options;
   checkInner(`${KIND}: semaphore`, semaphore);
@@ -294,7 +296,7 @@ function made(bypass: number, options: CapacitorOptions): Found {
   } else if ((lanes === undefined) === (semaphore === 'multilane')) {
     throw new TypeError(`${KIND}: lanes and a semaphore other than 'multilane' exclude one another: give one of both`);
   }
-  const defaults = { spin: SPIN, threshold: semaphore === 'twa' ? TWA_THRESHOLD : 0 };
+  const defaults = { spin: SPIN, threshold: semaphore === 'twa' ? TWA_THRESHOLD : 0, names: NAMES };
   const of = (max: number) => ({
     ...checkProperties(KIND, max, options, defaults),
     max,

@@ -2,7 +2,7 @@
 
 import type { Arena } from '../arena.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
-import type { PolicyOptions } from '../options.js';
+import { type PolicyOptions, USUAL } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED, LIMIT } from '../runtime/core.js';
 import { close, disposedError } from '../shared-object.js';
@@ -21,7 +21,7 @@ export interface EventCountOptions extends PolicyOptions {
 export type EventCountHandle = Handle<'EventCount'>;
 
 const KIND = 'EventCount';
-const DEFAULTS = { spin: 100 };
+const DEFAULTS = { spin: 100, names: [] };
 const LAST = 2n ** 62n;
 
 /**
@@ -100,8 +100,8 @@ export class EventCount extends ListingObject<typeof KIND> {
 }
 
 function made(options: EventCountOptions): Reference {
-  checkOptions(KIND, options);
-  const { first = 0n, ...rest } = options;
-  const properties = checkProperties(KIND, 0, { ...rest, firstTicket: first }, DEFAULTS);
+  checkOptions(KIND, options, ['first', ...USUAL]);
+  const { first = 0n, policy, spin } = options;
+  const properties = checkProperties(KIND, 0, { policy, spin, firstTicket: first } as PolicyOptions, DEFAULTS);
   return makeWithChains(KIND, properties, options.arena);
 }

@@ -8,13 +8,13 @@
  */
 import type { Arena } from '../arena.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
-import { budget, type PolicyOptions } from '../options.js';
+import { budget, type PolicyOptions, USUAL } from '../options.js';
 import { attachmentOf } from '../own-arenas.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
 import { prepare } from './listing.js';
 import { POLICIES } from './objects.js';
 
-/** The place of the threads to wake. */
+/** The place of the threads to wake. The options of those who wait may be given as well. */
 export interface KeyWakeOptions {
   /** The arena of the waiting array. Default: `Arena.default`. */
   readonly arena?: Arena;
@@ -39,9 +39,9 @@ const MOST_KEY = 2 ** 32 - 1;
 const SPREAD = 0x9e3779b1;
 
 /** @internal Checks a key and the options, and returns the algorithms of the calling thread. */
-export function algorithmsFor(what: string, key: number, options: KeyWakeOptions): Algorithms {
+export function algorithmsFor(what: string, key: number, options: KeyWakeOptions, names = USUAL): Algorithms {
   checkInteger(`${what}: key`, key, 0, MOST_KEY);
-  checkOptions(what, options);
+  checkOptions(what, options, names);
   return algorithmsOf(attachmentOf(options.arena));
 }
 

@@ -45,7 +45,7 @@ export interface LockFunctions {
   dispose(address: number): void;
 }
 
-const DEFAULTS = { spin: 100 };
+const DEFAULTS = { spin: 100, names: [] };
 
 /** @internal Returns the shared object of a new lock, or of one that has been found. */
 export function lockObject(kind: Kind, options: LockOptions & { firstTicket?: bigint } = {}): Reference {

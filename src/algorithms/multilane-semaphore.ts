@@ -19,7 +19,7 @@ export interface MultilaneSemaphoreHandle extends Handle<'MultilaneSemaphore'> {
 }
 
 const KIND = 'MultilaneSemaphore';
-const DEFAULTS = { spin: 100 };
+const DEFAULTS = { spin: 100, names: ['lanes'] };
 const LANES = 8;
 
 /**

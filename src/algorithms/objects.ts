@@ -12,6 +12,8 @@ import { KINDS, type Kind } from '../runtime/kinds.js';
 export interface Defaults {
   readonly spin: number;
   readonly threshold?: number;
+  /** The names of the options, besides the usual ones. */
+  readonly names: readonly string[];
 }
 
 /** The polls of all policies, as core/algorithms/relax.ts has them. */
@@ -23,18 +25,15 @@ const LAST_FIRST_TICKET = 2n ** 61n;
 export function checkProperties(
   kind: Kind,
   permits: unknown,
-  options: { max?: number; threshold?: number; robust?: boolean; firstTicket?: bigint } & PolicyOptions,
+  options: { max?: number; threshold?: number; firstTicket?: bigint } & PolicyOptions,
   defaults: Defaults,
 ): Properties {
-  const checked = check(kind, permits, options, defaults.spin, POLICIES);
+  const checked = check(kind, permits, options, defaults.spin, POLICIES, defaults.names);
   const { firstTicket = 0n } = checked;
   const what = `${kind}: ${kind === 'EventCount' || kind === 'Sequencer' ? 'first' : 'firstTicket'}`;
   checkType(what, firstTicket, 'bigint', 'a bigint');
   if (firstTicket < 0n || firstTicket > LAST_FIRST_TICKET) {
     throw bad('bigint', what, 'from 0n to 2n ** 61n', firstTicket);
-  }
-  if (checked.robust) {
-    throw new TypeError(`${kind}: robust is an option of Semaphore alone; what holds a ${kind} is not recorded`);
   }
   const threshold = options.threshold ?? defaults.threshold ?? 0;
   return { ...checked, threshold: checkInteger(`${kind}: threshold`, threshold, 0, LIMIT) };

@@ -66,7 +66,7 @@ export class Sequencer extends ListingObject<typeof KIND> {
 }
 
 function made(options: SequencerOptions): Reference {
-  checkOptions(KIND, options);
+  checkOptions(KIND, options, ['first', 'arena']);
   const { first = 0n, arena } = options;
-  return make(KIND, checkProperties(KIND, 0, { firstTicket: first, spin: 0 }, { spin: 0 }), arena);
+  return make(KIND, checkProperties(KIND, 0, { firstTicket: first }, { spin: 0, names: [] }), arena);
 }

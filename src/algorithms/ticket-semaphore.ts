@@ -22,7 +22,7 @@ export interface TicketSemaphoreOptions extends ListingOptions {
 export type TicketSemaphoreHandle = Handle<'TicketSemaphore'>;
 
 const KIND = 'TicketSemaphore';
-const DEFAULTS = { spin: 100 };
+const DEFAULTS = { spin: 100, names: ['delay'] };
 const MOST_DELAY = 10_000;
 
 /**

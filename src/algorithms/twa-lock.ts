@@ -30,7 +30,7 @@ export interface TwaLockOptions extends LockOptions {
 export type TwaLockHandle = Handle<'TwaLock'>;
 
 const KIND = 'TwaLock';
-const DEFAULTS = { spin: 100, threshold: 1 };
+const DEFAULTS = { spin: 100, threshold: 1, names: ['hash', 'threshold', 'waiting'] };
 const WAYS = ['buckets', 'chains'] as const;
 /** ON_CHAINS of core/memory/layout.ts. */
 const ON_CHAINS = 8;

@@ -28,7 +28,7 @@ export interface TwaSemaphoreOptions extends HashedOptions {
 export type TwaSemaphoreHandle = Handle<'TwaSemaphore'>;
 
 const KIND = 'TwaSemaphore';
-const DEFAULTS = { spin: 100, threshold: 1 };
+const DEFAULTS = { spin: 100, threshold: 1, names: ['hash', 'threshold', 'sequestered'] };
 /** SEQUESTERED of core/memory/layout.ts. */
 const SEQUESTERED = 16;
 

@@ -6,6 +6,7 @@
  * meant for other waiters. The waking thread must first change the condition, by Atomics.
  */
 import { checkInteger, checkType } from '../errors.js';
+import { USUAL } from '../options.js';
 import { MOST_POLLS } from '../runtime/numbers.js';
 import {
   algorithmsFor,
@@ -19,6 +20,9 @@ import {
 } from './keys.js';
 import { WaitChannel } from './wait-channel.js';
 import { WaitLocation } from './wait-location.js';
+
+/** The names of the options of a wait at a location. */
+const LOCATION = ['alternating', ...USUAL];
 
 /** The way and the place to wait for a condition that is a function. */
 export interface AddressWaitOptions extends KeyWaitOptions {
@@ -40,7 +44,7 @@ export interface AddressWaitOptions extends KeyWaitOptions {
  */
 export function addressWaitUntil<T>(key: number, satisfied: () => T, options: AddressWaitOptions = {}): T {
   checkType('addressWaitUntil: satisfied', satisfied, 'function', 'a function');
-  const algorithms = algorithmsFor('addressWaitUntil', key, options);
+  const algorithms = algorithmsFor('addressWaitUntil', key, options, ['look', ...USUAL]);
   const polls = pollsNow('addressWaitUntil', options);
   const { look = 0 } = options;
   let looks = checkInteger('addressWaitUntil: look', look, 0, MOST_POLLS);
@@ -149,7 +153,7 @@ export function channelOf(key: number, options: KeyWaitOptions = {}): WaitChanne
  * @throws `RangeError` or `TypeError` for an argument out of its range.
  */
 export function locationOf(key: number, options: LocationWaitOptions = {}): WaitLocation {
-  return new WaitLocation(algorithmsFor('locationOf', key, options), key, options);
+  return new WaitLocation(algorithmsFor('locationOf', key, options, LOCATION), key, options);
 }
 
 /**
@@ -161,7 +165,7 @@ export function locationOf(key: number, options: LocationWaitOptions = {}): Wait
  * @throws {@link ArenaFullError} if the arena has no room for another waiter.
  */
 export function locationWait(key: number, options: LocationWaitOptions = {}): void {
-  const algorithms = algorithmsFor('locationWait', key, options);
+  const algorithms = algorithmsFor('locationWait', key, options, LOCATION);
   const alternates = checkAlternating('locationWait', options.alternating);
   algorithms.locationWait(algorithms.lookUp(key), pollsNow('locationWait', options, 'prepareLocation'), alternates);
 }

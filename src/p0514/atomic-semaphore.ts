@@ -48,7 +48,7 @@ class OwnPlace extends Places {
 }
 
 function makeIt(options: AtomicSemaphoreOptions): Reference {
-  checkOptions(KIND, options);
+  checkOptions(KIND, options, ['arena']);
   const fixed = { permits: 0, max: LIMIT, spin: 0, robust: false };
   return make(KIND, fixed, options.arena);
 }

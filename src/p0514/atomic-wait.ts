@@ -24,7 +24,7 @@ class Table extends Places {
 const tables = new WeakMap<Attachment, Table>();
 
 function tableOf(what: string, options: AtomicWaitOptions = {}): Table {
-  checkOptions(what, options);
+  checkOptions(what, options, ['arena']);
   const attachment = attachmentOf(options.arena);
   let table = tables.get(attachment);
   if (table === undefined) {

@@ -8,7 +8,7 @@ import { type Algorithms, algorithmsOf } from '../algorithms/compiled.js';
 import { make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
 import { badInteger, checkInteger, checkOptions, DisposedError, mayNotBlock, TimeoutError } from '../errors.js';
-import { budget, PARKING, type ParkingOptions, type WaitOptions } from '../options.js';
+import { budget, PARKING, type ParkingOptions, USUAL, type WaitOptions } from '../options.js';
 import type { Reference } from '../reference.js';
 import type { Attachment } from '../runtime/attachment.js';
 import { setTimeout } from '../runtime/clock.js';
@@ -40,7 +40,7 @@ const brief = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 
 
 /** @internal Makes the shared object of a new semaphore. */
 export function makeCounter(kind: Kind, desired: unknown, max: number, options: SemaphoreOptions): Reference {
-  checkOptions(kind, options);
+  checkOptions(kind, options, USUAL);
   const properties = {
     permits: checkInteger(`${kind}: desired`, desired, 0, max),
     max: LIMIT,

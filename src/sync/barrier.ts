@@ -1,7 +1,7 @@
 /** Barrier lets a fixed number of threads wait for one another, again and again. */
 import { host } from '#host';
 import { checkInteger, checkOptions, checkType, knowEverywhere, TimeoutError } from '../errors.js';
-import { checkWaitOptions, type WaitOptions } from '../options.js';
+import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { reasonOf } from '../runtime/cancellation.js';
 import { ADMITTED, ANSWER_BROKEN, ANSWER_CLOSED, ARRIVED, QUEUED, REFUSED } from '../runtime/core.js';
@@ -104,7 +104,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
    * @throws {@link DisposedError} if it has been disposed of.
    */
   static from(handle: BarrierHandle, options: Pick<BarrierOptions, 'action'> = {}): Barrier {
-    checkAction(options);
+    checkAction(options, ['action']);
     return Barrier.#of(find(KIND, handle), options);
   }
 
@@ -261,8 +261,8 @@ function broken(): BrokenBarrierError {
   return new BrokenBarrierError('the barrier is broken: a party has given up or died, or its action has thrown');
 }
 
-function checkAction(options: Pick<BarrierOptions, 'action'>): void {
-  checkOptions(KIND, options);
+function checkAction(options: Pick<BarrierOptions, 'action'>, names = ['action', ...USUAL]): void {
+  checkOptions(KIND, options, names);
   const { action } = options;
   if (action !== undefined) checkType(`${KIND}: action`, action, 'function', 'a function');
 }

@@ -330,7 +330,7 @@ export class Condition extends SharedObject<typeof KIND> {
   waitFor(ready: () => boolean, options: WaitOptions = {}): boolean {
     const [what, left] = this.#begin('waitFor', ready, options);
     while (!answerOf(what, ready)) {
-      if (!this.wait({ ...options, timeout: Math.max(left(), 0) })) return answerOf(what, ready);
+      if (!this.wait(rest(left(), options))) return answerOf(what, ready);
     }
     return true;
   }
@@ -339,7 +339,7 @@ export class Condition extends SharedObject<typeof KIND> {
   async waitForAsync(ready: () => boolean, options: WaitOptions = {}): Promise<boolean> {
     const [what, left] = this.#begin('waitForAsync', ready, options);
     while (!answerOf(what, ready)) {
-      if (!(await this.waitAsync({ ...options, timeout: Math.max(left(), 0) }))) return answerOf(what, ready);
+      if (!(await this.waitAsync(rest(left(), options)))) return answerOf(what, ready);
     }
     return true;
   }
@@ -440,6 +440,11 @@ function propertiesOf(mutex: Mutex): [Properties, Inside] {
   const { attachment, address } = placeOf(mutex);
   const max = (address ^ Math.imul(attachment.core.generation(address), 0x9e3779b1)) & MOST;
   return [{ permits: 0, max, spin: ADAPTIVE, robust: false }, { [inside]: attachment }];
+}
+
+/** The options of a wait when so many milliseconds are left. */
+function rest(left: number, { signal }: WaitOptions): WaitOptions {
+  return { timeout: Math.max(left, 0), ...(signal && { signal }) };
 }
 
 function answerOf(what: string, ready: () => boolean): boolean {

@@ -1,6 +1,6 @@
 /** Event is a flag for which threads wait. */
 import { checkOptions, checkType } from '../errors.js';
-import type { WaitOptions } from '../options.js';
+import { USUAL, type WaitOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED, ANSWER_CLOSED } from '../runtime/core.js';
 import { disposedError } from '../shared-object.js';
@@ -125,8 +125,8 @@ export class Event extends ZeroObject<typeof KIND> {
 }
 
 function checked(options: EventOptions): [SyncOptions, number, number, boolean] {
-  checkOptions(KIND, options);
-  const { set = false, ...rest } = options;
+  checkOptions(KIND, options, ['set', ...USUAL]);
+  const { set = false } = options;
   checkType(`${KIND}: set`, set, 'boolean', 'true or false');
-  return [rest, Number(!set), 1, false];
+  return [options, Number(!set), 1, false];
 }

@@ -1,6 +1,6 @@
 /** Latch is a count that only falls: threads wait until it is 0. */
 import { checkInteger, checkOptions } from '../errors.js';
-import type { WaitOptions } from '../options.js';
+import { USUAL, type WaitOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX } from '../runtime/core.js';
 import { disposedError } from '../shared-object.js';
@@ -114,6 +114,6 @@ export class Latch extends ZeroObject<typeof KIND> {
 }
 
 function checked(count: number, options: SyncOptions): [SyncOptions, number, number, boolean] {
-  checkOptions(KIND, options);
+  checkOptions(KIND, options, USUAL);
   return [options, checkInteger(`${KIND}: count`, count, 0, MOST), MOST, false];
 }

@@ -1,6 +1,6 @@
 /** Once has a function called by one thread only. */
 import { checkOptions, checkType } from '../errors.js';
-import { checkWaitOptions, type WaitOptions } from '../options.js';
+import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { reasonOf, timedOut } from '../runtime/cancellation.js';
 import { ADMITTED, ANSWER_CLOSED, BEGUN, REFUSED } from '../runtime/core.js';
@@ -177,6 +177,6 @@ export class Once extends PhaseObject<typeof KIND> {
 }
 
 function checked(options: SyncOptions): [SyncOptions, number, number, boolean] {
-  checkOptions(KIND, options);
+  checkOptions(KIND, options, USUAL);
   return [options, 1, 2, true];
 }

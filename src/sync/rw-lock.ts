@@ -8,7 +8,7 @@
 import { host } from '#host';
 import { arenaFull, bad, checkInteger, checkOptions, DisposedError, TimeoutError } from '../errors.js';
 import { NO_READING, NO_WRITING } from '../held-permits.js';
-import { checkWaitOptions, type Signal, type WaitOptions } from '../options.js';
+import { checkWaitOptions, type Signal, USUAL, type WaitOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { ended, type Shared } from '../runtime/attachment.js';
 import { reasonOf, timedOut, watch } from '../runtime/cancellation.js';
@@ -394,7 +394,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
 
   async #lockReadAsync(method: string, options: ReadOptions | undefined): Promise<boolean> {
     const what = `${KIND}.${method}`;
-    const timeout = options === undefined ? Infinity : checkWaitOptions(what, options);
+    const timeout = options === undefined ? Infinity : checkWaitOptions(what, options, ['timeout', 'signal', 'within']);
     const { within, signal } = options ?? {};
     const side = this.#ready();
     if (within !== undefined) {
@@ -1032,6 +1032,6 @@ function isBusy({ reads, waits, turn, queued }: Side): boolean {
 }
 
 function checked(options: SyncOptions): [SyncOptions, number, number, boolean] {
-  checkOptions(KIND, options);
+  checkOptions(KIND, options, USUAL);
   return [options, 1, LIMIT, true];
 }

@@ -2,7 +2,7 @@
 /** WaitGroup counts tasks that are under way: threads wait until all are done. */
 import { checkInteger, checkOptions, checkType } from '../errors.js';
 import { asyncDispose, dispose, inspected } from '../held-permits.js';
-import type { WaitOptions } from '../options.js';
+import { USUAL, type WaitOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX } from '../runtime/core.js';
 import { disposedError } from '../shared-object.js';
@@ -243,6 +243,6 @@ export class HeldTask implements Disposable, AsyncDisposable {
 }
 
 function checked(options: SyncOptions): [SyncOptions, number, number, boolean] {
-  checkOptions(KIND, options);
+  checkOptions(KIND, options, USUAL);
   return [options, 0, MOST, true];
 }

@@ -2,6 +2,7 @@
 import { Arena, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import * as algorithms from 'taketurns/algorithms';
 import * as p0514 from 'taketurns/p0514';
+import * as sync from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 import { failure } from '../support/failure.js';
 
@@ -41,16 +42,18 @@ describe.each(['acquire', 'acquireAsync', 'tryAcquire', 'release', 'hold', 'hold
   const takesOptions = method !== 'tryAcquire' && method !== 'release';
 
   it.each(bad)('refuses %s', async (value, shown, Kind) => {
-    // An object without properties is empty options.
+    // An object is the options, and an empty one is none.
     if (takesOptions && shown.startsWith('an object')) return;
+    const allowed =
+      takesOptions && Array.isArray(value)
+        ? () => 'options must be of { timeout, signal }'
+        : (max: number) => `permits must be an integer from 1 to ${max} (its max)`;
     for (const max of [4, MOST]) {
       const semaphore = new Semaphore(2, { max });
       const error = await failure(() => semaphore[method](value as never));
       expect(error).toBeInstanceOf(Kind);
       expect(error.constructor).toBe(Kind);
-      expect(error.message).toBe(
-        `Semaphore.${named}: permits must be an integer from 1 to ${max} (its max), got ${shown}`,
-      );
+      expect(error.message).toBe(`Semaphore.${named}: ${allowed(max)}, got ${shown}`);
       expect(semaphore.available).toBe(2);
       expect(semaphore.waiting).toBe(0);
     }
@@ -78,7 +81,7 @@ it.each(['acquire', 'acquireAsync', 'hold', 'holdAsync'] as const)(
     const semaphore = new Semaphore(4);
     const acquire = semaphore[method] as (options: unknown, more?: unknown) => unknown;
     const { signal } = new AbortController();
-    for (const options of [{}, { timeout: 1 }, { signal }, { timeout: undefined, signal, more: 1 }]) {
+    for (const options of [{}, { timeout: 1 }, { signal }, { timeout: undefined, signal, more: undefined }]) {
       await acquire.call(semaphore, options);
     }
     expect(semaphore.available).toBe(0);
@@ -87,10 +90,14 @@ it.each(['acquire', 'acquireAsync', 'hold', 'holdAsync'] as const)(
     expect((await failure(() => acquire.call(semaphore, aborted))).message).toBe('aborted');
     expect((await failure(() => acquire.call(semaphore, { timeout: -1 }))).message).toContain('timeout must be');
     semaphore.release();
-    for (const [first, second] of [[signal], [{ permits: 1 }], [{ timeout: 1 }, { timeout: 1 }]]) {
+    for (const [first, second, allowed] of [
+      [signal, undefined, 'options must be of { timeout, signal }, got an object (AbortSignal)'],
+      [{ permits: 1 }, undefined, 'options must be of { timeout, signal }, got "permits"'],
+      [{ timeout: 1 }, { timeout: 1 }, 'permits must be an integer'],
+    ]) {
       const error = await failure(() => acquire.call(semaphore, first, second));
       expect(error).toBeInstanceOf(TypeError);
-      expect(error.message).toContain('permits must be an integer');
+      expect(error.message).toContain(allowed);
     }
     expect([semaphore.available, semaphore.waiting]).toEqual([1, 0]);
   },
@@ -232,13 +239,40 @@ describe('making a semaphore', () => {
   });
 
   it.each([null, 5, 'arena', true])('refuses %s for options', (options) => {
-    expect(() => new Semaphore(1, options as never)).toThrow(/^Semaphore: options must be an object, got /);
+    expect(() => new Semaphore(1, options as never)).toThrow(
+      /^Semaphore: options must be of { max, robust, policy, spin, arena }, got /,
+    );
   });
 
   it.each([null, 5, {}, 'arena'])('refuses %s for an arena', (arena) => {
     expect(() => new Semaphore(1, { arena: arena as never })).toThrow(/^arena must be an Arena, got /);
   });
 });
+
+/** What is no options, though an object, or has one that nobody knows: its name, and what an error shows. */
+const foreign: [string, unknown, string][] = [
+  ['an unknown option', { robus: true }, 'got "robus"'],
+  ['an unknown option beside others', { policy: undefined, timeot: null }, 'got "timeot"'],
+  ['an inherited one', Object.create({ signals: 1 }), 'got "signals"'],
+  [
+    'one of a class',
+    new (class {
+      times = 5;
+    })(),
+    'got "times"',
+  ],
+  ['a signal', new AbortController().signal, 'got an object (AbortSignal)'],
+  ['a controller', new AbortController(), 'got an object (AbortController)'],
+  ['no elements', [], 'got an array'],
+  ['elements', [5], 'got an array'],
+  ['a map', new Map(), 'got an object (Map)'],
+  ['an arena', new Arena({ objects: 1 }), 'got an object (Arena)'],
+  ['a function', function wait() {}, 'got a function (wait)'],
+  ['a class', class Five {}, 'got a function (Five)'],
+  ['a symbol', Symbol('five'), 'got Symbol(five)'],
+];
+
+const inner = new TtsLock();
 
 /** Every call that takes options, with the name that its errors begin with. */
 const calls: [string, (options: never) => unknown][] = [
@@ -248,6 +282,16 @@ const calls: [string, (options: never) => unknown][] = [
   ['Semaphore.open', (o) => Semaphore.open('options', undefined, o)],
   ['Mutex', (o) => new Mutex(o)],
   ['Mutex.open', (o) => Mutex.open('options', o)],
+  ...([sync.RwLock, sync.WaitGroup, sync.Event, sync.Once] as const).flatMap(
+    (Class): [string, (options: never) => unknown][] => [
+      [Class.name, (o) => new Class(o)],
+      [`${Class.name}.open`, (o) => Class.open('options', o)],
+    ],
+  ),
+  ...([sync.Latch, sync.Barrier] as const).flatMap((Class): [string, (options: never) => unknown][] => [
+    [Class.name, (o) => new Class(1, o)],
+    [`${Class.name}.open`, (o) => Class.open('options', 1, o)],
+  ]),
   ['BinarySemaphore', (o) => new p0514.BinarySemaphore(0, o)],
   ['CountingSemaphore', (o) => new p0514.CountingSemaphore(0, o)],
   ['AtomicSemaphore', (o) => new p0514.AtomicSemaphore(o)],
@@ -262,7 +306,7 @@ const calls: [string, (options: never) => unknown][] = [
     [`${Class.name}.open`, (o) => Class.open('options', o)],
   ]),
   ['Capacitor', (o) => new algorithms.Capacitor(1, o)],
-  ['CapacitorLock', (o) => new CapacitorLock(new TtsLock(), o)],
+  ['CapacitorLock', (o) => new CapacitorLock(inner, o)],
   ['addressWaitUntil', (o) => algorithms.addressWaitUntil(1, () => true, o)],
   ['addressSignal', (o) => algorithms.addressSignal(1, o)],
   ['addressSignalPolite', (o) => algorithms.addressSignalPolite(1, o)],
@@ -296,7 +340,16 @@ describe.each(calls)('the options of %s', (name, call) => {
     const error = await failure(() => call(options as never));
     expect(error.constructor).toBe(TypeError);
     const kind = name.replace('.open', '');
-    expect(error.message).toMatch(new RegExp(`^${kind}(\\.open)?: options must be an object, got ${shown}$`));
+    expect(error.message).toMatch(new RegExp(`^${kind}(\\.open)?: options must be of {.+}, got ${shown}$`));
+  });
+
+  it.each(foreign)('must not be %s', async (_, options, shown) => {
+    const objects = Arena.default.stats().objects.used;
+    const error = await failure(() => call(options as never));
+    expect(error.constructor).toBe(TypeError);
+    expect(error.message).toMatch(/^\w+(\.open)?: options must be of \{( \w+,?)+ \}, got /);
+    expect(error.message).toContain(shown);
+    expect(Arena.default.stats().objects.used).toBe(objects);
   });
 
   it('must not name anything else for an arena', async () => {
@@ -354,9 +407,176 @@ describe('making an arena', () => {
   });
 });
 
-it('robust is refused by classes that do not record holders', () => {
-  for (const Class of [TicketSemaphore, TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore])
-    expect(() => new Class(1, { robust: true } as object)).toThrow(
-      `${Class.name}: robust is an option of Semaphore alone`,
-    );
+type Waits = [string, () => { toString(): string; dispose(): void }, (it: never, options: never) => unknown];
+const run = (): never => {
+  throw new SyntaxError('it must not run');
+};
+const locked = (): Mutex => {
+  const mutex = new Mutex();
+  mutex.lock();
+  return mutex;
+};
+
+/** Every call that may wait: its name in errors, an object, and the call. */
+const waits: Waits[] = [
+  ...(['acquire', 'acquireAsync', 'hold', 'holdAsync'] as const).flatMap((method): Waits[] => [
+    [`Semaphore.${method.replace('hold', 'acquire')}`, () => new Semaphore(2), (it: Semaphore, o) => it[method](o)],
+    [`Semaphore.${method.replace('hold', 'acquire')}`, () => new Semaphore(0), (it: Semaphore, o) => it[method](1, o)],
+  ]),
+  ['Semaphore.acquireAsync', () => new Semaphore(2), (it: Semaphore, o) => it.runExclusive(run, o)],
+  ['Semaphore.acquireAsync', () => new Semaphore(2), (it: Semaphore, o) => it.runExclusive(run, 1, o)],
+  ...(['lock', 'lockAsync', 'hold', 'holdAsync', 'waitForUnlock', 'waitForUnlockAsync'] as const).flatMap(
+    (method): Waits[] =>
+      [() => new Mutex(), locked].map((make) => [
+        `Mutex.${method.replace('holdAsync', 'lockAsync')}`,
+        make,
+        (it: Mutex, o: never) => it[method](o),
+      ]),
+  ),
+  ['Mutex.lockAsync', () => new Mutex(), (it: Mutex, o) => it.runExclusive(run, o)],
+  ...(
+    ['lockRead', 'lockReadAsync', 'read', 'readAsync', 'lockWrite', 'lockWriteAsync', 'write', 'writeAsync'] as const
+  ).map((method): Waits => [`RwLock.${method}`, () => new sync.RwLock(), (it: sync.RwLock, o) => it[method](o)]),
+  ...(['update', 'updateAsync'] as const).map(
+    (method): Waits => [`RwLock.${method}`, () => new sync.RwLock(), (it: sync.RwLock, o) => it[method](o)],
+  ),
+  ...(['wait', 'waitAsync'] as const).flatMap((method): Waits[] => [
+    [`Latch.${method}`, () => new sync.Latch(1), (it: sync.Latch, o) => it[method](o)],
+    [`WaitGroup.${method}`, () => new sync.WaitGroup(), (it: sync.WaitGroup, o) => it[method](o)],
+    [`Event.${method}`, () => new sync.Event(), (it: sync.Event, o) => it[method](o)],
+    [`Condition.${method}`, () => new sync.Condition(locked()), (it: sync.Condition, o) => it[method](o)],
+    [
+      `Condition.${method}For`,
+      () => new sync.Condition(locked()),
+      (it: sync.Condition, o) => it[method === 'wait' ? 'waitFor' : 'waitForAsync'](run, o),
+    ],
+  ]),
+  ...(['arriveAndWait', 'arriveAndWaitAsync'] as const).flatMap((method): Waits[] =>
+    [1, 2].map((n) => [`Barrier.${method}`, () => new sync.Barrier(n), (it: sync.Barrier, o: never) => it[method](o)]),
+  ),
+  ...(['run', 'runAsync'] as const).map(
+    (method): Waits => [`Once.${method}`, () => new sync.Once(), (it: sync.Once, o) => it[method](run, o)],
+  ),
+];
+
+describe.each(waits)('the options of %s', (name, make, call) => {
+  const method = name.replace('waitAsyncFor', 'waitForAsync');
+  const allowed = /RwLock.*read.*Async/i.test(name) ? '{ timeout, signal, within }' : '{ timeout, signal }';
+
+  it.each(foreign)('must not be %s, and nothing has changed', async (_, options, shown) => {
+    const it = make();
+    const before = `${it}`;
+    const error = await failure(() => call(it as never, options as never));
+    // A function or a symbol may be a bad number of permits.
+    if (typeof options === 'object') expect(error.message).toBe(`${method}: options must be of ${allowed}, ${shown}`);
+    expect(error.message).toContain(shown);
+    expect(error).toBeInstanceOf(TypeError);
+    expect(`${it}`).toBe(before);
+    it.dispose();
+  });
+
+  it('may be inherited, or undefined, or have symbols', async () => {
+    for (const options of [
+      Object.create({ timeout: 0 }),
+      { timeout: 0, timout: undefined, [Symbol('timout')]: 5 },
+      new (class {
+        timeout = 0;
+      })(),
+      Object.assign(Object.create(null), { timeout: 0 }),
+    ]) {
+      const it = make();
+      const answer = await Promise.resolve()
+        .then(() => call(it as never, options as never))
+        .catch((error) => error);
+      if (answer instanceof Error) expect(answer.message).toMatch(/^timed out after 0 ms|must not run$/);
+      it.dispose();
+    }
+  });
 });
+
+it('an inherited policy, signal or arena counts', async () => {
+  const arena = new Arena();
+  const defaults = (own: object) =>
+    Object.create(Object.create({ arena, policy: 'park' }), Object.getOwnPropertyDescriptors(own));
+  const event = new sync.Event(Object.create(defaults({ set: true })));
+  const count = new algorithms.EventCount(Object.create(defaults({ first: 5n })));
+  const capacitor = new CapacitorLock(inner, Object.create(defaults({ bypass: 7, semaphore: 'ticket' })));
+  for (const { handle } of [event, new sync.Latch(1, defaults({})), count, { handle: capacitor.handle.capacitor }])
+    expect(Arena.from(handle.arena)).toBe(arena);
+  expect([event.isSet, count.read(), capacitor.bypass]).toEqual([true, 5n, 7]);
+  expect(capacitor.handle.capacitor.semaphore).toBe('ticket');
+  const condition = new sync.Condition(locked());
+  const inherits = Object.create({ signal: AbortSignal.timeout(5) });
+  await expect(condition.waitForAsync(() => false, inherits)).rejects.toThrow('timeout');
+});
+
+it('what a page has put on all objects is no option', () => {
+  Object.defineProperty(Object.prototype, 'extended', {
+    value: 1,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
+  try {
+    const mutex = new Mutex({ bypass: 0 });
+    mutex.lock({ timeout: 5 });
+    expect(() => mutex.hold({ extends: 1 } as never)).toThrow('got "extends"');
+    mutex.unlock();
+  } finally {
+    delete (Object.prototype as { extended?: unknown }).extended;
+  }
+});
+
+it.each([
+  ['a huge string', 'x'.repeat(1e6), /^"x{98}$/],
+  [
+    'a function with a long name',
+    Object.defineProperty(() => {}, 'name', { value: 'f'.repeat(1e6) }),
+    /^a function \(f{80,}$/,
+  ],
+  [
+    'a class',
+    class Long {
+      text = 'x'.repeat(200);
+    },
+    /^a function \(Long\)$/,
+  ],
+  ['a symbol with a long name', Symbol('s'.repeat(1e6)), /^Symbol\(s{92}$/],
+  ['a constructor that throws', Object.defineProperty({}, 'constructor', { get: run }), /^an object$/],
+  [
+    'a constructor whose name throws',
+    {
+      constructor: {
+        get name() {
+          return run();
+        },
+      },
+    },
+    /^an object$/,
+  ],
+  ['a constructor whose name is a symbol', { constructor: { name: Symbol('s') } }, /^an object$/],
+  ['a proxy that throws', new Proxy({}, { get: run, getPrototypeOf: run, ownKeys: run, has: run }), /^an object$/],
+  [
+    'a revoked proxy',
+    (() => {
+      const { proxy, revoke } = Proxy.revocable({}, {});
+      revoke();
+      return proxy;
+    })(),
+    /^an object$/,
+  ],
+] as [string, unknown, RegExp][])('an error shows %s in a few words', (_, value, shown) => {
+  const semaphore = new Semaphore(1);
+  for (const call of [() => semaphore.release(value as never), () => new Semaphore(value as never)])
+    expect(/, got (.*)$/.exec(catching(call).message)?.[1]).toMatch(shown);
+  expect(semaphore.available).toBe(1);
+});
+
+function catching(call: () => unknown): Error {
+  try {
+    call();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('it did not fail');
+}

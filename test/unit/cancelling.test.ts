@@ -61,9 +61,9 @@ describe.each(ways)('%s: bad options', (way) => {
     [{ signal: { aborted: false } }, TypeError, 'signal must be an AbortSignal, got an object (Object)'],
     [{ signal: new AbortController() }, TypeError, 'signal must be an AbortSignal, got an object (AbortController)'],
     [{ signal: new EventTarget() }, TypeError, 'signal must be an AbortSignal, got an object (EventTarget)'],
-    [null, TypeError, 'options must be an object, got null'],
-    [100, TypeError, 'options must be an object, got 100'],
-    ['soon', TypeError, 'options must be an object, got "soon"'],
+    [null, TypeError, 'options must be of { timeout, signal }, got null'],
+    [100, TypeError, 'options must be of { timeout, signal }, got 100'],
+    ['soon', TypeError, 'options must be of { timeout, signal }, got "soon"'],
   ];
 
   it.each(bad)('%o', async (patience, Kind, message) => {

@@ -199,7 +199,7 @@ describe('lockAsync', () => {
     disposed.dispose();
     mutex.lock();
     const controller = new AbortController();
-    const promises = [mutex.lockAsync(controller), mutex.lockAsync(controller)];
+    const promises = [1, 2].map(() => mutex.lockAsync({ signal: controller.signal }));
     const reason = await disposed.lockAsync().catch((error) => error);
     controller.abort(reason);
     for (const promise of promises) await expect(promise).rejects.toBe(reason);

@@ -288,7 +288,7 @@ describe('a time-out or a signal', () => {
     const lock = new RwLock();
     for (const method of ['lockRead', 'read', 'lockWrite', 'write', 'update'] as const) {
       expect(() => lock[method]({ timeout: -1 })).toThrow(new RegExp(`RwLock.${method}: timeout`));
-      expect(() => lock[method](null as never)).toThrow('options must be an object');
+      expect(() => lock[method](null as never)).toThrow('options must be of { timeout, signal }, got null');
       expect(() => lock[method]({ signal: 5 as never })).toThrow(`RwLock.${method}: signal`);
     }
     for (const method of ['lockReadAsync', 'readAsync', 'lockWriteAsync', 'writeAsync', 'updateAsync'] as const)
@@ -297,7 +297,7 @@ describe('a time-out or a signal', () => {
       await expect(lock.readAsync({ within: within as never })).rejects.toThrow(TypeError);
     for (const bad of [-1, 1.5, '1', 2 ** 30]) expect(() => lock.valid(bad as never)).toThrow(/RwLock.valid: stamp/);
     expect(() => new RwLock({ spin: -1 })).toThrow(/RwLock: spin/);
-    expect(() => new RwLock(null as never)).toThrow('RwLock: options must be an object, got null');
+    expect(() => new RwLock(null as never)).toThrow('RwLock: options must be of { policy, spin, arena }, got null');
     expect([lock.readers, lock.writing, lock.waiting]).toEqual([0, false, 0]);
   });
 });

@@ -31,6 +31,19 @@ describe('a string, and the console', () => {
     expect(`${mutex}`).toBe('Mutex(disposed)');
   });
 
+  it('show an arena', () => {
+    const arena = new Arena({ objects: 5, threads: 3 });
+    expect(`${arena}`).toBe('Arena(0 of 5 objects, 1 thread)');
+    const mutex = new Mutex({ arena });
+    expect(inspect({ arena })).toBe('{ arena: Arena(1 of 5 objects, 1 thread) }');
+    expect(tag(arena)).toBe('[object Arena]');
+    const other = arena.handle;
+    mutex.dispose();
+    arena.dispose();
+    expect([`${arena}`, inspect(arena)]).toEqual(['Arena(disposed)', 'Arena(disposed)']);
+    expect(`${Arena.from(other)}`).toBe('Arena(0 of 5 objects, 1 thread)');
+  });
+
   it('show the objects of taketurns/sync', async () => {
     const barrier = new Barrier(3);
     const waits = barrier.arriveAndWaitAsync();
