@@ -104,12 +104,15 @@ export abstract class Handle {
 
   /** @internal Calls a function with a guard, and gives back when its result is settled. */
   protected async [during]<G extends Held, T>(held: G, run: (held: G) => T | PromiseLike<T>): Promise<T> {
+    const { around } = this.session;
+    around.running++;
     try {
       const result = await run(held);
       if (!held.held && held.lost) throw held.lost;
       return result;
     } finally {
       await held[asyncDispose]();
+      if (--around.running === 0) around.drained();
     }
   }
 

@@ -62,6 +62,8 @@ export class Requests implements Keeper {
   #lastNumber = 0;
   /** When the last of them has ended. */
   usedAt = 0;
+  /** Why nothing more can be asked for. */
+  #stopped: Error | undefined;
 
   constructor(line: Line) {
     this.#line = line;
@@ -129,7 +131,7 @@ export class Requests implements Keeper {
   /** Asks for permits. What becomes of it, the caller is told. */
   ask(object: SharedObject, permits: number, queues: boolean, Guard: Guard, caller: Caller): Request {
     const request = new Request(object, ++this.#lastNumber, permits, queues, Guard, caller);
-    const failure = object.broken ?? this.#line.fatal;
+    const failure = object.broken ?? this.#line.fatal ?? this.#stopped;
     if (failure) {
       request.state = 'over';
       caller.failed(failure);
@@ -494,6 +496,16 @@ export class Requests implements Keeper {
       }
     }
     if (names.size > 0) this.#around.emit('lost', { names: [...names], reason: why });
+  }
+
+  /** Who waits leaves the queues, and nothing more can be asked for. What is held stays so. */
+  stop(error: Error): void {
+    this.#stopped = error;
+    for (const request of this.all()) {
+      if (request.state !== 'asked' && request.state !== 'waiting') continue;
+      this.giveUp(request, false);
+      request.caller.failed(error);
+    }
   }
 
   /** Nothing can be had any more. Everybody hears it. */

@@ -38,6 +38,9 @@ const SEQS_OF_A_CONNECTION = 2 ** 32;
 /** The version of the keys and the script. */
 const VERSION = '1';
 
+/** How long the server may take to hear of the end, in milliseconds. Else it takes all back when the lease has ended. */
+const CLOSING = 1000;
+
 const SILENT = new Error('the server does not answer');
 
 type Phase = 'closed' | 'entering' | 'open' | 'ended';
@@ -79,6 +82,9 @@ export class Session implements Line {
   #enteredAt = 0;
   #deadlineTimer: Timer;
   #beatTimer: Timer;
+  /** When the beat was sent that is not answered by each connection, and by how many. */
+  #owedSince = 0;
+  #owed = 0;
   fatal: Error | undefined;
 
   constructor(around: Surroundings, partition: number) {
@@ -298,6 +304,7 @@ export class Session implements Line {
     this.requests.lost();
     this.#batch = this.#batch.filter(({ repeats }) => repeats);
     this.around.clock.stop(this.#beatTimer);
+    this.#owed = 0;
     this.enter();
   }
 
@@ -323,11 +330,17 @@ export class Session implements Line {
       await this.around.whenConnected().catch(nothing);
       if (this.#phase !== 'entering') return;
       const era = this.#era;
+      const { clock, driver, lease } = this.around;
+      // A connection that has been idle may stand and carry nothing. A server that is slow gets more time with each attempt.
+      const most = Math.min(lease / 2, Math.max(250, lease / 8) * 2 ** attempt);
+      const patience = clock.after(most, () => driver.reset(SILENT), false);
       try {
         await this.#enterOnce();
       } catch (error) {
         this.around.note(asError(error));
         this.refuse(error instanceof SpaceError ? error : refusal(error));
+      } finally {
+        clock.stop(patience);
       }
       if (this.#phase === 'entering' && era === this.#era) await this.#wait(Math.min(1000, 10 * 2 ** attempt));
     }
@@ -362,9 +375,7 @@ export class Session implements Line {
     const args = [...this.#head(sid), 'O', VERSION, String(partitions), String(lease), label, ...listing];
     const sentAt = clock.now();
     this.#enteredAt = sentAt;
-    // A connection may stand and carry nothing.
-    const patience = clock.after(lease / 2, () => driver.reset(SILENT), false);
-    const reply = await this.#run(args).finally(() => clock.stop(patience));
+    const reply = await this.#run(args);
     if (!reply) return;
     const [kind, ...words] = String(reply[0]).split(' ');
     if (kind === 'V') throw this.#settingsDiffer(words);
@@ -488,19 +499,34 @@ export class Session implements Line {
     this.#beatTimer = clock.after(ms, () => this.#beat(), false);
   }
 
-  #beat(): void {
+  async #beat(): Promise<void> {
+    // What has come while the process was busy counts.
+    if (this.#owed > 0) await eventsHandled();
     if (this.#phase !== 'open') return;
-    const { clock, lease } = this.around;
+    const { clock, lease, driver } = this.around;
     const sentAt = clock.now();
     if (!this.isNeeded && sentAt - this.requests.usedAt > lease) {
       this.#leave();
       return;
     }
     this.#beatLater();
+    // A connection may stand and carry nothing. With a short lease a busy machine would look so too.
+    if (this.#owed > 0 && sentAt - this.#owedSince > Math.max(250, lease / 6)) return driver.reset(SILENT);
     const era = this.#era;
+    const isFirst = this.#owed === 0;
+    const answered = (): void => {
+      if (isFirst && era === this.#era) this.#owed--;
+    };
+    if (isFirst) {
+      this.#owedSince = sentAt;
+      this.#owed = driver.ping ? 2 : 1;
+      // Also a refusal is an answer.
+      driver.ping?.(this.#channel).then(answered, answered);
+    }
     this.#run([...this.#head(), ...beat(lease)]).then(
       (reply) => {
         if (!reply) return;
+        answered();
         this.#answeredAt(sentAt);
         const [first, ...entries] = reply.map(String) as [string, ...string[]];
         const [, seq, left] = first.split(' ');
@@ -544,7 +570,7 @@ export class Session implements Line {
     const { clock, driver, lease } = this.around;
     // Who waits for the close must be told of its end, also by a server that does not answer.
     this.#operating++;
-    const patience = clock.after(lease / 2, () => driver.reset(), true);
+    const patience = clock.after(Math.min(CLOSING, lease / 2), () => driver.reset(), true);
     const sent = wasOpen ? this.#run([...this.#head(), 'X']) : undefined;
     this.#fail(error);
     this.#forget();

@@ -4,7 +4,7 @@
  */
 import type { Driver } from './drivers/driver.js';
 import { driverOf } from './drivers/recognise.js';
-import { checkName, DisposedError, SpaceError } from './errors.js';
+import { checkBoolean, checkName, checkOptions, DisposedError, SpaceError } from './errors.js';
 import { Listeners, type SpaceEvents } from './events.js';
 import { asyncDispose, inspected } from './hold.js';
 import { Mutex } from './mutex.js';
@@ -27,6 +27,8 @@ export interface SpaceState {
 
 /** How long nothing is held or awaited until the process may end, in milliseconds. */
 const IDLE = 10;
+
+const closed = (): DisposedError => new DisposedError('the space has been closed');
 
 const encoder = new TextEncoder();
 
@@ -54,6 +56,7 @@ export class Space implements AsyncDisposable {
   /** Whether a timer will let the process end. */
   #isIdle = false;
   #closed: Promise<void> | undefined;
+  #draining: Promise<void> | undefined;
   #trouble: Error | undefined;
 
   private constructor(driver: Driver, options: Checked) {
@@ -78,6 +81,8 @@ export class Space implements AsyncDisposable {
         this.#trouble = trouble;
       },
       unanswered: () => this.#unanswered(),
+      running: 0,
+      drained: () => {},
       lastWords: () => (this.#trouble ? `: ${this.#trouble.message}` : ''),
       emit: (event, ...args) => this.#listeners.emit(event, ...args),
       keepAlive: () => this.#keepAlive(),
@@ -234,7 +239,7 @@ export class Space implements AsyncDisposable {
   ): Promise<H> {
     checkName(`${what}: name`, name, 108);
     const settings = settingsOf(what, kind, permits, options);
-    if (this.#closed) throw new DisposedError('the space has been closed');
+    if (this.#closed ?? this.#draining) throw closed();
     const session = this.#session(fnv1a(name) % this.#options.partitions);
     return new Handle(session, await session.requests.open(name, settings));
   }
@@ -288,11 +293,29 @@ export class Space implements AsyncDisposable {
 
   /**
    * Gives everything back, and leaves every queue: requests that wait fail with a `DisposedError`. Closes the space's own
-   * connections, and not your client. The second time it does nothing. Never rejects.
+   * connections, and not your client. One round trip, and at most a second where the server does not answer. The second
+   * time it does nothing.
+   *
+   *     process.once('SIGTERM', () => space.close({ drain: true }));
+   * @param options drain: waits first until the functions of `runExclusive` and `limit` that run have ended. Meanwhile they
+   * hold what they hold, and new requests fail with a `DisposedError`, also those of these functions. Guards are not
+   * waited for. `close()` without it ends that too.
+   * @throws (rejects) {TypeError} for a bad argument, and else never.
    */
-  close(): Promise<void> {
+  async close(options: { readonly drain?: boolean } = {}): Promise<void> {
+    checkOptions('Space.close', options, ['drain']);
+    const { drain = false } = options;
+    if (checkBoolean('Space.close: drain', drain) && !this.#closed) {
+      this.#draining ??= new Promise((resolve) => {
+        for (const { requests } of this.#sessions.values()) requests.stop(closed());
+        this.#around.drained = resolve;
+        if (this.#around.running === 0) resolve();
+      });
+      await this.#draining;
+    }
     this.#closed ??= (async () => {
-      const error = new DisposedError('the space has been closed');
+      const error = closed();
+      this.#around.drained();
       await Promise.all([...this.#sessions.values()].map((session) => session.close(error)));
       for (const { resolve } of this.#whenConnected.splice(0)) resolve();
       await this.#around.heartbeat?.stop();

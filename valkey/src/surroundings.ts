@@ -19,6 +19,9 @@ export interface Surroundings extends Omit<Checked, 'heartbeat'> {
   lastWords(): string;
   /** Tells the listeners of the space. */
   emit<E extends keyof SpaceEvents>(event: E, ...args: SpaceEvents[E]): void;
+  /** How many functions of `runExclusive` run, and what is called when none does. */
+  running: number;
+  drained: () => void;
   /** Called when a session begins or ceases to be needed. */
   keepAlive(): void;
 }

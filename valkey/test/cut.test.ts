@@ -50,7 +50,7 @@ onServers(
   'late',
   (setting) => {
     test('who hears of a grant before the answer to its return holds it for a lease at most', async () => {
-      const lease = 500;
+      const lease = 1500;
       let mode: 'open' | 'no answers' | 'closed' = 'open';
       // The real driver, but for answers that never come, and messages that do.
       const real = driverOf(setting.another());

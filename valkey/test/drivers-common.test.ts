@@ -182,5 +182,8 @@ describe('what drivers have in common', () => {
     }
     const sentinel = { duplicate() {}, sendCommand() {}, sSubscribe() {}, getMasterNode() {}, getSentinelNode() {} };
     expect(() => driverOf(sentinel as never)).toThrow('for Sentinel one of ioredis');
+    // The shape of node-redis 4, whose connections end by other methods.
+    const four = { duplicate() {}, sendCommand() {}, sSubscribe() {}, disconnect() {}, quit() {} };
+    expect(() => driverOf(four as never)).toThrow('redis (5 or later)');
   });
 });

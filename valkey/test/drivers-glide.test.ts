@@ -93,6 +93,7 @@ onEachServer((binary) => {
       const stop = await driver.listen('one', (message) => heard.push(message));
       await server.send('PUBLISH', 'one', 'ä');
       await expect.poll(() => heard).toEqual(['ä']);
+      await driver.ping?.('one');
       await server.send('CLIENT', 'KILL', 'TYPE', 'pubsub');
       await until(async () => (await server.send('PUBLISH', 'one', 'b')) === 1);
       await expect.poll(() => heard).toEqual(['ä', 'b']);
@@ -209,6 +210,7 @@ onEachServer((binary) => {
       await Promise.all(tags.map((tag) => driver.listen(`${tag}:c`, (message) => heard.push(message))));
       await Promise.all(tags.map((tag) => driver.run(publish, [`${tag}:c`], [tag])));
       await expect.poll(() => heard.toSorted()).toEqual(tags);
+      await Promise.all(tags.map((tag) => driver.ping?.(tag)));
       await Promise.all(['1', '2', '3'].map((value) => driver.run(PUSH, ['{z}:k'], [value])));
       expect(await driver.run(LIST, ['{z}:k'], [])).toEqual(['1', '2', '3']);
       expect(await driver.confirm(PUSH, ['{z}:k'], ['4'], 0, 10)).toBe(0);

@@ -90,6 +90,17 @@ export function testWithOneServer(some: readonly ClientLibrary[]): void {
         expect(await driver.run(LIST, ['{a}:k'], [])).toEqual(['ü', 'w']);
       });
 
+      test('hears an answer over the connection for messages', async () => {
+        const { driver } = await watched(await library.connect(server.port));
+        await driver.ping?.('k');
+        const heard: string[] = [];
+        await driver.listen('answers', (message) => heard.push(message));
+        await Promise.all([driver.ping?.('k'), driver.ping?.('k')]);
+        await driver.run(script("return redis.call('PUBLISH', 'answers', '1')"), ['k'], []);
+        await driver.ping?.('k');
+        await expect.poll(() => heard).toEqual(['1']);
+      });
+
       test('rejects before it is connected', async () => {
         const user = await library.connect(server.port);
         const driver = driverOf(user.client);
@@ -296,6 +307,7 @@ export function testWithCluster(some: readonly ClientLibrary[]): void {
         await Promise.all(tags.map((tag) => driver.listen(`${tag}:c`, (message) => heard.push(message))));
         await Promise.all(tags.map((tag) => driver.run(publish, [`${tag}:c`], [tag])));
         await expect.poll(() => heard.toSorted()).toEqual(tags);
+        await Promise.all(tags.map((tag) => driver.ping?.(tag)));
         // The first calls of a slot keep their order too.
         await Promise.all(['1', '2', '3'].map((value) => driver.run(PUSH, ['{z}:k'], [value])));
         expect(await driver.run(LIST, ['{z}:k'], [])).toEqual(['1', '2', '3']);

@@ -134,6 +134,11 @@ export class Connections implements Driver {
     return stop;
   }
 
+  ping(key: string): Promise<unknown> {
+    // ioredis knows its small letters among the few commands that go with subscriptions.
+    return this.#at(key, 'messages', (link) => link.send('ping', [], key));
+  }
+
   async info(key: string, section: string): Promise<Map<string, string> | undefined> {
     try {
       const text = await this.#at(key, 'commands', (link) => link.send('INFO', [section], key));

@@ -52,6 +52,12 @@ export interface Driver {
   /** Begins to connect anew where it has given up, and does nothing else. A driver that never gives up needs none. */
   connect?(): void;
 
+  /**
+   * Sends something to the node that has the key, by the connection for messages, and is settled when the answer has come.
+   * So who asks learns that the connection carries nothing. Optional.
+   */
+  ping?(key: string): Promise<unknown>;
+
   /** The fields of `INFO` of these sections, of the node that has the key. Resolves to undefined where it is forbidden. */
   info(key: string, section: string): Promise<Map<string, string> | undefined>;
 

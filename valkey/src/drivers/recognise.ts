@@ -14,7 +14,9 @@ export function driverOf(client: unknown): Driver {
   if (has(client, 'duplicate', 'call', 'subscribe')) return ioredis(client as IoredisClient);
   // A sentinel client of node-redis gives no plain connection to the primary.
   const isSentinel = has(client, 'getMasterNode', 'getSentinelNode');
-  if (!isSentinel && has(client, 'duplicate', 'sendCommand', 'sSubscribe')) return nodeRedis(client as NodeRedisClient);
+  // Those of version 4 have no `destroy`.
+  if (!isSentinel && has(client, 'duplicate', 'sendCommand', 'sSubscribe', 'destroy'))
+    return nodeRedis(client as NodeRedisClient);
   if (has(client, 'customCommand', 'close', 'subscribe', 'unsubscribe')) return glide(client as GlideClient);
   const hint = isSentinel ? ' (for Sentinel one of ioredis or iovalkey)' : '';
   throw bad(
