@@ -8,6 +8,7 @@ const nothing = (): void => {};
 
 /** The part of an `AbortSignal` that this file needs. */
 interface Signal {
+  readonly aborted: boolean;
   readonly reason: unknown;
   addEventListener(event: 'abort', listener: () => void): void;
   removeEventListener(event: 'abort', listener: () => void): void;
@@ -36,7 +37,8 @@ function listen(signal: Signal): Abortion {
 /**
  * Calls `cancel` when the time-out has passed or the signal is aborted. Returns a function that stops that, and throws
  * nothing. If the signal takes no listener, the request is cancelled with the error of that. `cancel` asks for the reason
- * when the request has left the queue: the error of a time-out says what was to be had then.
+ * when the request has left the queue: the error of a time-out says what was to be had then. It is never called before
+ * this function has returned, though a signal may call back.
  */
 export function watch(
   timeout: number,
@@ -66,6 +68,8 @@ export function watch(
     cancel(() => reason);
   };
   cancels.add(abort);
+  // The signal may be another than the one that was checked (a getter of the options), or be aborted by its own methods.
+  if (signal.aborted) queueMicrotask(() => cancels.has(abort) && abort());
   return () => {
     stop();
     if (!cancels.delete(abort) || cancels.size > 0) return;

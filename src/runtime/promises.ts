@@ -100,7 +100,7 @@ export class Promises {
   /**
    * Returns a promise that may be cancelled, in a run that the core has just begun for it.
    * @param watch is called at once with a function that cancels the promise for a reason. It returns a function that is
-   * called when the promise is settled.
+   * called when the promise is settled. It runs code of the user, which may settle the promise before it returns.
    */
   waitAlone(
     owner: Owner,
@@ -108,11 +108,15 @@ export class Promises {
     watch: (cancel: (reason: () => unknown) => void) => () => void,
   ): Promise<void> {
     return new Promise<void>((resolve) => {
+      let isOver = false;
+      let unwatch: (() => void) | undefined;
       const cancel = this.addAlone(owner, number, (value) => {
-        unwatch();
+        isOver = true;
+        unwatch?.();
         resolve(value);
       });
-      const unwatch = watch(cancel);
+      unwatch = watch(cancel);
+      if (isOver) unwatch();
     });
   }
 

@@ -203,6 +203,27 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   ): Promise<number> {
     if (!canWaitAsync) return Promise.reject(new Error(NO_WAIT_ASYNC));
     return new Promise((resolve, reject) => {
+      const settle = (answer: number): void => {
+        stop();
+        resolve(answer);
+      };
+      // This runs code of the user, which may end the phase or dispose of the object.
+      const stop = watch(
+        timeout,
+        signal,
+        (late) => {
+          if (!calls.delete(settle)) return;
+          const reason = late();
+          const isAbort = signal?.aborted === true && reason === reasonOf(signal);
+          const isTimeout = reason instanceof TimeoutError && !isAbort;
+          const answer = cancel();
+          this.sync.noteWaits(number, -1, 0);
+          if (calls.size === 0) this.#rest(at, group);
+          if (answer === REFUSED && !isTimeout) reject(reason);
+          settle(answer);
+        },
+        () => 'the end of the phase',
+      );
       const { at, number } = this;
       const all = this.#groups;
       const group = all.get(at) ?? { phase, calls: new Set(), owner: undefined, listens: false };
@@ -211,26 +232,6 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       group.phase = phase;
       all.set(at, group);
       const { calls } = group;
-      const settle = (answer: number): void => {
-        stop();
-        resolve(answer);
-      };
-      const stop = watch(
-        timeout,
-        signal,
-        (late) => {
-          const reason = late();
-          const isAbort = signal?.aborted === true && reason === reasonOf(signal);
-          const isTimeout = reason instanceof TimeoutError && !isAbort;
-          const answer = cancel();
-          calls.delete(settle);
-          this.sync.noteWaits(number, -1, 0);
-          if (calls.size === 0) this.#rest(at, group);
-          if (answer === REFUSED && !isTimeout) reject(reason);
-          settle(answer);
-        },
-        () => 'the end of the phase',
-      );
       calls.add(settle);
       this.sync.noteWaits(number, 1, timestamp());
       if (calls.size > 1) return;
@@ -269,10 +270,10 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   }
 
   #settle(at: number, group: Group, answer: number): void {
-    const { calls } = group;
-    for (const settle of calls) settle(answer);
-    calls.clear();
+    const calls = [...group.calls];
+    group.calls.clear();
     this.#rest(at, group);
+    for (const settle of calls) settle(answer);
   }
 
   /** No promise of the group waits any more. */

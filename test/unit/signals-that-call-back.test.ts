@@ -1,0 +1,182 @@
+/** A signal, or the option that names it, may run code of the user in the midst of a call. Nothing is lost then. */
+import { Mutex, Semaphore } from 'taketurns';
+import { Condition, Event, Latch, RwLock } from 'taketurns/sync';
+import { describe, expect, it } from 'vitest';
+
+interface Wait {
+  /** Begins to wait. */
+  wait(options: { signal?: AbortSignal }): Promise<unknown>;
+  /** Lets the wait end. */
+  give(): void;
+  dispose(): void;
+  cancelAll?(): void;
+  waiting(): number;
+}
+
+const waits: Record<string, () => Wait> = {
+  'Semaphore.acquireAsync': () => {
+    const s = new Semaphore(0);
+    return {
+      wait: (options) => s.acquireAsync(1, options),
+      give: () => s.release(),
+      dispose: () => s.dispose(),
+      cancelAll: () => s.cancelAll(),
+      waiting: () => s.waiting,
+    };
+  },
+  'Mutex.lockAsync': () => {
+    const m = new Mutex();
+    m.lock();
+    return {
+      wait: (options) => m.lockAsync(options),
+      give: () => m.unlock(),
+      dispose: () => m.dispose(),
+      cancelAll: () => m.cancelAll(),
+      waiting: () => m.waiting,
+    };
+  },
+  'Condition.waitAsync': () => {
+    const m = new Mutex();
+    const c = new Condition(m);
+    m.lock();
+    return {
+      wait: (options) => c.waitAsync(options),
+      give: () => c.notify(),
+      dispose: () => c.dispose(),
+      waiting: () => c.waiting,
+    };
+  },
+  'Latch.waitAsync': () => {
+    const l = new Latch(1);
+    return {
+      wait: (options) => l.waitAsync(options),
+      give: () => l.countDown(),
+      dispose: () => l.dispose(),
+      waiting: () => l.waiting,
+    };
+  },
+  'Event.waitAsync': () => {
+    const e = new Event();
+    return {
+      wait: (options) => e.waitAsync(options),
+      give: () => e.set(),
+      dispose: () => e.dispose(),
+      waiting: () => e.waiting,
+    };
+  },
+  'RwLock.lockReadAsync': () => {
+    const l = new RwLock();
+    l.lockWrite();
+    return {
+      wait: (options) => l.lockReadAsync(options),
+      give: () => l.unlockWrite(),
+      dispose: () => l.dispose(),
+      waiting: () => l.waiting,
+    };
+  },
+  'RwLock.lockWriteAsync': () => {
+    const l = new RwLock();
+    l.lockRead();
+    return {
+      wait: (options) => l.lockWriteAsync(options),
+      give: () => l.unlockRead(),
+      dispose: () => l.dispose(),
+      waiting: () => l.waiting,
+    };
+  },
+};
+
+/** A signal of which `listens` runs in `addEventListener`. */
+function calling(listens: (listener: () => void) => void): AbortSignal & { listeners: number } {
+  const signal = {
+    aborted: false,
+    reason: new Error('enough'),
+    listeners: 0,
+    addEventListener(_: string, listener: () => void) {
+      signal.listeners++;
+      listens(listener);
+    },
+    removeEventListener() {
+      signal.listeners--;
+    },
+  };
+  return signal as never;
+}
+
+const names = Object.keys(waits);
+const made = (name: string): Wait => (waits[name] as () => Wait)();
+
+describe('a signal that calls back while it takes a listener', () => {
+  it.each(names)('%s: it gives what is waited for', async (name) => {
+    const { wait, give, waiting } = made(name);
+    const signal = calling(() => give());
+    await wait({ signal });
+    expect([waiting(), signal.listeners]).toEqual([0, 0]);
+  });
+
+  it.each(names)('%s: it disposes of the object', async (name) => {
+    const { wait, dispose, waiting } = made(name);
+    const signal = calling(() => dispose());
+    await expect(wait({ signal })).rejects.toMatchObject({ name: 'DisposedError' });
+    expect([waiting(), signal.listeners]).toEqual([0, 0]);
+  });
+
+  it.each(names)('%s: it is aborted', async (name) => {
+    const { wait, waiting } = made(name);
+    const signal = calling((listener) => {
+      Object.assign(signal, { aborted: true });
+      listener();
+    });
+    expect(await wait({ signal }).catch((error) => error)).toBe(signal.reason);
+    expect([waiting(), signal.listeners]).toEqual([0, 0]);
+  });
+
+  it.each(names.filter((name) => made(name).cancelAll))('%s: it cancels all', async (name) => {
+    const { wait, give, cancelAll, waiting } = made(name);
+    const signal = calling(() => cancelAll?.());
+    const answer = wait({ signal }).then(
+      () => 'has it',
+      (error) => error.name,
+    );
+    // The request had begun, or it had not: it is cancelled, or goes on.
+    if (waiting() > 0) give();
+    expect(['has it', 'CancelledError']).toContain(await answer);
+    expect([waiting(), signal.listeners]).toEqual([0, 0]);
+  });
+
+  it('answers once for all who share it, though a listener is taken off in their midst', async () => {
+    const event = new Event();
+    const others = new AbortController();
+    const signal = calling(() => {});
+    signal.removeEventListener = () => {
+      event.reset();
+      others.abort();
+      later ??= event.waitAsync({ timeout: 1 });
+    };
+    let later: Promise<boolean> | undefined;
+    const both = [event.waitAsync({ signal }), event.waitAsync({ signal: others.signal })];
+    event.set();
+    expect(await Promise.all(both)).toEqual([true, true]);
+    expect(await later).toBe(false);
+    expect(event.waiting).toBe(0);
+  });
+});
+
+describe('an option that answers otherwise when it is read again', () => {
+  it.each(names)('%s: with a signal that is aborted by then', async (name) => {
+    const { wait, waiting } = made(name);
+    let reads = 0;
+    const reason = new Error('enough');
+    const options = {
+      get signal() {
+        return reads++ === 0 ? new AbortController().signal : AbortSignal.abort(reason);
+      },
+    };
+    const answer = await Promise.race([
+      wait(options).catch((error) => error),
+      new Promise((resolve) => setTimeout(resolve, 200, 'waits')),
+    ]);
+    expect(reads === 1 ? 'waits' : reason).toBe(answer);
+    if (reads > 1) expect(waiting()).toBe(0);
+  });
+});
