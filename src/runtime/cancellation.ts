@@ -73,15 +73,12 @@ export function watch(
   return () => {
     stop();
     if (!cancels.delete(abort) || cancels.size > 0) return;
-    abortions.delete(signal);
-    try {
+    // The code of the signal must not run here: a call of the thread may be under way, and promises are yet to be settled.
+    queueMicrotask(() => {
+      if (cancels.size > 0 || abortions.get(signal) !== abortion) return;
+      abortions.delete(signal);
       signal.removeEventListener('abort', listener);
-    } catch (error) {
-      // The request is over, and the promises behind it are yet to be settled.
-      queueMicrotask(() => {
-        throw error;
-      });
-    }
+    });
   };
 }
 

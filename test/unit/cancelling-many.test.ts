@@ -28,8 +28,8 @@ describe('what is left of a request', () => {
       'one has cancelled, and one timer keeps the process alive for those who wait: 1, 4',
       'disposed of: 0, 0',
       'one waits: 1, 1',
-      'aborted: 0, 0',
       'AbortError',
+      'aborted: 0, 0',
     ]);
     expect({ code, err }).toEqual({ code: 0, err: '' });
   });
