@@ -6,7 +6,7 @@
  * again costs no access to shared memory.
  */
 import { host } from '#host';
-import { arenaFull, bad, checkInteger, checkOptions, DisposedError, TimeoutError } from '../errors.js';
+import { arenaFull, bad, checkInteger, checkOptions, DisposedError, noRoom, TimeoutError } from '../errors.js';
 import { NO_READING, NO_WRITING } from '../held-permits.js';
 import { checkWaitOptions, type Signal, USUAL, type WaitOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
@@ -176,7 +176,8 @@ export class RwLock extends PhaseObject<typeof KIND> {
    * as a writer. The data that the lock guards may then be half-written, so all who lock are told, until another has
    * written and unlocked. The next that has the turn is told of a death in `update` too. Readers' deaths do no harm,
    * and nobody is told. If the callback throws, the lock is unlocked, and the call that locked it throws (or rejects
-   * with) the same error.
+   * with) the same error. The callback may call the lock, which the thread has by then. If it unlocks what the call has
+   * locked, the call throws an `Error`.
    */
   onOwnerDied: ((deaths: number) => void) | undefined;
 
@@ -241,7 +242,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
    * @throws {@link DisposedError} if the lock has been or is being disposed of.
    */
   lockRead(options?: WaitOptions): void {
-    this.#lockRead('lockRead', options);
+    this.#lockRead('lockRead', options, false);
     // biome-ignore lint/correctness/noVoidTypeReturn: to the types it is nothing, and `using` it throws.
     return NO_READING;
   }
@@ -255,16 +256,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
    * @throws {@link DisposedError} if the lock has been disposed of.
    */
   tryLockRead(): boolean {
-    const side = this.#ready();
-    if (side.reads > 0) side.reads++;
-    else {
-      side.acts = READING;
-      const answer = side.waits > 0 ? REFUSED : this.#begin(true);
-      if (answer !== REFUSED) this.#reads(answer);
-      side.acts = 0;
-      return answer !== REFUSED;
-    }
-    return true;
+    return this.#lockRead('', undefined, true) !== undefined;
   }
 
   /**
@@ -295,7 +287,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
 
   /** As `lockRead`, but it returns a guard that unlocks: `using held = lock.read()`. */
   read(options?: WaitOptions): HeldRead {
-    const died = this.#lockRead('read', options);
+    const died = this.#lockRead('read', options, false) as boolean;
     return this.#guard(() => new ReadGuard(this.#guarded, died), this.#guarded.endRead);
   }
 
@@ -306,25 +298,29 @@ export class RwLock extends PhaseObject<typeof KIND> {
 
   /** As `tryLockRead`, but it returns a guard that unlocks, or undefined: `using held = lock.tryRead(); if (held) look()`. */
   tryRead(): HeldRead | undefined {
-    return this.tryLockRead() ? new ReadGuard(this.#guarded, this.#side.died) : undefined;
+    const died = this.#lockRead('', undefined, true);
+    return died === undefined ? undefined : new ReadGuard(this.#guarded, died);
   }
 
-  #lockRead(method: string, options: WaitOptions | undefined): boolean {
+  /** Returns whether a reader is told that a writer has died, or undefined if it only `tries`, and a writer is in. */
+  #lockRead(method: string, options: WaitOptions | undefined, tries: boolean): boolean | undefined {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
     const side = this.#ready();
     if (side.reads > 0) {
       side.reads++;
       return side.died;
     }
-    if (side.turn >= DRAINS) throw new Error(`${KIND}.${method}: ${SELF_WRITES}`);
+    if (side.turn >= DRAINS && !tries) throw new Error(`${KIND}.${method}: ${SELF_WRITES}`);
     side.acts = READING;
     try {
-      if (side.waits > 0) return this.#reads(this.#awaitPhase(side.phase, timeout));
-      const answer = this.#begin(false);
-      return this.#reads(answer === QUEUED ? this.#awaitPhase(this.phaseSeen, timeout) : answer);
+      const waits = side.waits > 0;
+      const answer = waits ? QUEUED : this.#begin(tries);
+      if (tries && answer >= REFUSED) return undefined;
+      this.#reads(answer === QUEUED ? this.#awaitPhase(waits ? side.phase : this.phaseSeen, timeout) : answer);
     } finally {
       side.acts = 0;
     }
+    return this.#tellReader();
   }
 
   /** Begins to read. Returns ADMITTED, OWNER_DIED, QUEUED, REFUSED if it only tries, or throws. */
@@ -335,14 +331,19 @@ export class RwLock extends PhaseObject<typeof KIND> {
     let answer = begin(at, side.place);
     if (answer === MOVE) {
       this.#findPlace();
-      answer = begin(at, side.place);
+      answer = begin(this.at, side.place);
     }
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     return answer;
   }
 
   #findPlace(): void {
-    const place = this.sync.placeFor(this.at);
+    let place = this.sync.placeFor(this.at);
+    if (place === 0) {
+      // Locks that others have disposed of still have theirs.
+      this[reference].attachment.sweep();
+      place = this.sync.placeFor(this.at);
+    }
     if (place === 0) throw arenaFull('RwLock that this thread reads', 'unlock one: a thread reads 8 at a time');
     this.#side.place = place;
   }
@@ -373,21 +374,34 @@ export class RwLock extends PhaseObject<typeof KIND> {
     return answer;
   }
 
-  /** One more call or promise reads. Returns whether it is told that a writer has died. */
-  #reads(answer: number): boolean {
+  /** One more call or promise reads. */
+  #reads(answer: number): void {
     const side = this.#side;
     side.reads++;
     side.keeps = this;
     side.died = answer === OWNER_DIED;
-    if (side.died) this.#tellReader();
-    return side.died;
   }
 
-  #tellReader(): void {
+  /** Returns whether a reader of this thread is told that a writer has died. */
+  #tellReader(): boolean {
+    const side = this.#side;
+    const { died, reads } = side;
+    if (!died) return false;
+    this.#tell(
+      Math.max(this.sync.unreportedDeaths(this.at), 1),
+      () => side.reads >= reads,
+      () => this.unlockRead(),
+    );
+    return true;
+  }
+
+  /** Tells of deaths. If that fails, the lock is unlocked, unless the callback has done so. */
+  #tell(deaths: number, hasIt: () => boolean, unlock: () => void): void {
     try {
-      this.onOwnerDied?.(Math.max(this.sync.unreportedDeaths(this.at), 1));
+      this.onOwnerDied?.(deaths);
+      if (!hasIt()) throw new Error(`${KIND}: onOwnerDied has unlocked it`);
     } catch (error) {
-      if (this.#side.reads > 0) this.unlockRead();
+      if (hasIt()) unlock();
       throw error;
     }
   }
@@ -405,13 +419,23 @@ export class RwLock extends PhaseObject<typeof KIND> {
     if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
     let answer = QUEUED;
     if (side.waits === 0) {
-      answer = side.reads > 0 ? this.sync.readToo(this.at, side.place) : this.#begin(false);
-      if (answer === ANSWER_CLOSED) throw this[disposedError]();
-      if (answer !== QUEUED) return this.#reads(answer);
-      side.phase = this.phaseSeen;
-    }
+      const isTold = side.reads > 0 && side.died;
+      side.acts = READING;
+      try {
+        answer = side.reads > 0 ? this.sync.readToo(this.at, side.place) : this.#begin(false);
+        if (answer === ANSWER_CLOSED) throw this[disposedError]();
+        if (answer !== QUEUED) this.#reads(answer);
+        else {
+          side.phase = this.phaseSeen;
+          side.waits = 1;
+        }
+      } finally {
+        side.acts = 0;
+      }
+      // A callback that reads is called once.
+      if (answer !== QUEUED) return isTold || this.#tellReader();
+    } else side.waits++;
     const { phase } = side;
-    side.waits++;
     // The promise leaves before any other code of the thread may end the wait of all.
     const leave = (): number => {
       const answer = this.lastAnswer(phase);
@@ -422,8 +446,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === REFUSED) throw timedOut(LOCK, timeout);
     this.#settle();
-    if (side.died) this.#tellReader();
-    return side.died;
+    return this.#tellReader();
   }
 
   #checkWithin(what: string, within: HeldRead): void {
@@ -465,8 +488,13 @@ export class RwLock extends PhaseObject<typeof KIND> {
     const { at, sync } = this;
     const side = this.#side;
     this.uncountBlocked();
-    if (side.acts & READING && side.reads === 0 && side.waits === 0)
-      sync.clearPlaces(at, this[reference].attachment.thread);
+    // The place is to say what the thread reads and waits for.
+    const place = side.acts & READING ? sync.placeFor(at) : 0;
+    if (place !== 0) {
+      side.place = place;
+      if (side.reads === 0) sync.endRead(at, place);
+      if (side.waits === 0) sync.giveUpRead(at, place);
+    }
     if (side.acts & TURNING && (side.queued === 0 || side.turn !== NO_TURN)) {
       if (this.#core.held(this.number) > 0) {
         // No other thread shuts the gate, since this one has the turn.
@@ -527,12 +555,8 @@ export class RwLock extends PhaseObject<typeof KIND> {
    */
   unlockWrite(): void {
     const side = this.#side;
-    if (side.turn === WRITES) {
-      side.acts |= TURNING;
-      if (!this.disposed) this.sync.openGate(this.at, false);
-      this.#endTurn();
-      side.acts &= ~TURNING;
-    } else if (!this.#isOver()) throw new Error(`${KIND}.unlockWrite: this thread does not write`);
+    if (side.turn === WRITES) this.#endTurn(false);
+    else if (!this.#isOver()) throw new Error(`${KIND}.unlockWrite: this thread does not write`);
   }
 
   /** As `lockWrite`, but it returns a guard that unlocks: `using held = lock.write()`. */
@@ -593,12 +617,17 @@ export class RwLock extends PhaseObject<typeof KIND> {
         this.#sleeps();
         turn.acquire({ timeout });
       });
-      return this.#hasTurn(() => {
+      this.#begins();
+      try {
         if (writes) this.#becomeWriter(left, timeout, WITHOUT_BLOCKING);
-      });
+      } catch (error) {
+        this.#failed();
+        throw error;
+      }
     } finally {
       side.acts = 0;
     }
+    return this.#tellWriter();
   }
 
   /** Calls a function that takes the turn, and makes its errors those of the lock. */
@@ -606,28 +635,12 @@ export class RwLock extends PhaseObject<typeof KIND> {
     try {
       take();
     } catch (error) {
-      throw this.#refused(error, timeout);
+      if (error instanceof DisposedError) throw this[disposedError]();
+      throw error instanceof TimeoutError ? timedOut(LOCK, timeout) : error;
     }
   }
 
-  #refused(error: unknown, timeout: number, signal?: Signal): unknown {
-    if (signal?.aborted && error === reasonOf(signal)) return error;
-    if (error instanceof DisposedError) return this[disposedError]();
-    return error instanceof TimeoutError ? timedOut(LOCK, timeout) : error;
-  }
-
-  /** The thread has just got the turn. If what follows fails, it gives the turn back. Returns whether an owner has died. */
-  #hasTurn(then: () => void): boolean {
-    this.#begins();
-    try {
-      then();
-    } catch (error) {
-      this.#failed();
-      throw error;
-    }
-    return this.#tellWriter();
-  }
-
+  /** The thread has just got the turn. */
   #begins(): void {
     this.#side.turn = HAS_TURN;
     this.#side.keeps = this;
@@ -638,22 +651,25 @@ export class RwLock extends PhaseObject<typeof KIND> {
     const { deaths } = this.#side;
     this.#side.deaths = 0;
     if (deaths > 0 && !this.disposed) this.#core.restoreOwnerDeaths(this.at, deaths);
-    if (this.#side.turn !== NO_TURN) this.#endTurn();
+    if (this.#side.turn !== NO_TURN) this.#endTurn(true);
   }
 
+  /** Returns whether the thread, which writes or updates, is told that a writer has died. */
   #tellWriter(): boolean {
     const side = this.#side;
+    const { turn, deaths } = side;
     // An update may have learned of the death, and not written.
-    const deaths = side.deaths || this.sync.hasDied(this.at);
-    if (deaths === 0) return false;
-    try {
-      this.onOwnerDied?.(deaths);
-    } catch (error) {
-      if (side.turn === WRITES && !this.disposed) this.sync.openGate(this.at, true);
-      this.#failed();
-      throw error;
-    }
+    const told = deaths || this.sync.hasDied(this.at);
+    if (told === 0) return false;
     side.deaths = 0;
+    this.#tell(
+      told,
+      () => side.turn === turn,
+      () => {
+        side.deaths = deaths;
+        this.#failed();
+      },
+    );
     return true;
   }
 
@@ -713,17 +729,48 @@ export class RwLock extends PhaseObject<typeof KIND> {
   async #lockWriteAsync(method: string, options: WaitOptions | undefined, writes: boolean): Promise<boolean> {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
     const { signal } = options ?? {};
-    const side = this.#ready();
+    if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
+    const isImpatient = signal !== undefined || timeout !== Infinity;
     const left = countdown(timeout);
-    side.queued++;
+    let leave: ((reason: () => unknown) => void) | undefined;
+    const wanted = (): string => LOCK;
+    // The code of the signal runs before anything has been queued.
+    const unwatch = watch(timeout, signal, (reason) => leave?.(reason), wanted);
     try {
-      await this.#turn.acquireAsync({ timeout, ...(signal && { signal }) });
+      const side = this.#ready();
+      const { number, promises } = this.#shared;
+      const core = this.#core;
+      // In the very step in which its turn comes, a writer shuts the gate: no reader that comes after that goes before it.
+      const due = (): void => {
+        this.#begins();
+        side.deaths += core.ownersDied(this.at);
+        if (writes && this.#shut() === QUEUED && timeout === 0) this.#drained(REFUSED);
+        // If a call of this thread is giving the turn back, it has done so.
+        side.acts &= ~TURNING;
+      };
+      // If this call is interrupted, what the thread has already is not given back.
+      if (side.turn === NO_TURN) side.acts = TURNING;
+      const answer = core.arrive(this.at, 1, isImpatient ? 0 : promises.last, number);
+      if (answer === ADMITTED) due();
+      side.acts = 0;
+      if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
+      await (answer === ADMITTED ||
+        new Promise((resolve) => {
+          const settle = (refusal?: Promise<never>): void => {
+            side.queued--;
+            if (refusal === undefined) due();
+            resolve(refusal);
+          };
+          side.queued++;
+          if (isImpatient) leave = promises.addAlone(this, answer, settle);
+          else promises.add(this, answer, settle);
+          if (timeout === 0) leave?.(() => timedOut(LOCK, timeout));
+        }));
     } catch (error) {
-      throw this.#refused(error, timeout, signal);
+      throw error instanceof DisposedError && this.disposed ? this[disposedError]() : error;
     } finally {
-      side.queued--;
+      unwatch();
     }
-    this.#begins();
     if (writes) {
       try {
         await this.#becomeWriterAsync(left, timeout, signal);
@@ -765,7 +812,9 @@ export class RwLock extends PhaseObject<typeof KIND> {
         Atomics.notify(words, (at >> 2) + DRAIN);
       };
       const settle = (answer: number): void => {
+        if (isOver) return;
         end();
+        if (answer === REFUSED) this.#drained(answer);
         resolve(answer);
       };
       const look = (): void => {
@@ -786,10 +835,8 @@ export class RwLock extends PhaseObject<typeof KIND> {
         signal,
         (late) => {
           const reason = late();
-          if (signal?.aborted && reason === reasonOf(signal)) {
-            end();
-            reject(reason);
-          } else settle(REFUSED);
+          if (signal?.aborted && reason === reasonOf(signal)) reject(reason);
+          settle(REFUSED);
         },
         () => LOCK,
       );
@@ -816,29 +863,32 @@ export class RwLock extends PhaseObject<typeof KIND> {
       // Readers are not shut out in vain.
       const answer = stamp === ANSWER_CLOSED || sync.isDrained(at, stamp - 1) ? this.#shut() : QUEUED;
       this.#drained(answer);
-      if (answer === ADMITTED) return this.#tellWriter();
-      this.#failed();
-      if (answer === ANSWER_CLOSED) throw this[disposedError]();
-      return undefined;
+      if (answer !== ADMITTED) {
+        this.#failed();
+        if (answer === ANSWER_CLOSED) throw this[disposedError]();
+        return undefined;
+      }
     } finally {
       side.acts = 0;
     }
+    return this.#tellWriter();
   }
 
-  /** Gives the turn back, with the gate open. */
-  #endTurn(): void {
-    this.#side.turn = NO_TURN;
+  /** Opens the gate, if the thread writes, and gives the turn back. `keepsDied` is as in the core. */
+  #endTurn(keepsDied: boolean): void {
+    const side = this.#side;
+    side.acts |= TURNING;
+    if (side.turn === WRITES && !this.disposed) this.sync.openGate(this.at, keepsDied);
+    side.turn = NO_TURN;
     this.#keep();
     this.#turn.release();
+    side.acts &= ~TURNING;
   }
 
   #endUpdate(): void {
     const side = this.#side;
-    if (side.turn === HAS_TURN) {
-      side.acts |= TURNING;
-      this.#endTurn();
-      side.acts &= ~TURNING;
-    } else if (!this.#isOver()) throw new Error('HeldUpdate.unlock: this thread does not have the turn');
+    if (side.turn === HAS_TURN) this.#endTurn(true);
+    else if (!this.#isOver()) throw new Error('HeldUpdate.unlock: this thread does not have the turn');
   }
 
   #upgrade(options: WaitOptions | undefined): HeldWrite {
@@ -881,7 +931,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
     const died = side.reads > 0 ? side.died : this.#begin(false) === OWNER_DIED;
     side.reads++;
     side.died = died;
-    this.#endTurn();
+    this.#endTurn(true);
     return new ReadGuard(this.#guarded, died);
   }
 

@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { Arena, ArenaFullError, DisposedError, Semaphore, TimeoutError } from 'taketurns';
 import { HeldRead, HeldUpdate, HeldWrite, RwLock } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
+import { OtherThread } from '../support/other-thread.js';
 import { runProgram } from '../support/program.js';
 import { reactions, until } from '../support/until.js';
 
@@ -939,6 +940,78 @@ describe('several locks', () => {
     expect(await peer.run('return lock.tryLockWrite()')).toBe(false);
     for (const lock of locks) if (lock.readers) lock.unlockRead();
     expect(await peer.run('return lock.tryLockWrite()')).toBe(true);
+  });
+
+  const eight = (arena: Arena): RwLock[] => Array.from({ length: 8 }, () => new RwLock({ arena }));
+  const readAll = (locks: RwLock[]): void => {
+    for (const lock of locks) lock.lockRead();
+    expect(locks.map(({ readers }) => readers)).toEqual(locks.map(() => 1));
+  };
+
+  it.each(['lockRead', 'tryLockRead', 'lockReadAsync', 'downgrade', 'downgrade of an update'])(
+    'that another thread has disposed of have no place when it is needed: %s',
+    async (how) => {
+      const arena = new Arena();
+      const gone = eight(arena);
+      readAll(gone);
+      for (const lock of gone) new OtherThread(lock).dispose();
+      const lock = new RwLock({ arena });
+      if (how === 'downgrade') lock.write().downgrade();
+      else if (how === 'downgrade of an update') lock.update().downgrade();
+      else await lock[how as 'lockRead']();
+      readAll(eight(arena).slice(1));
+      // These were read, and there is nothing to unlock any more.
+      for (const old of gone) old.unlockRead();
+      const other = new OtherThread(lock);
+      expect([lock.readers, other.tryWrite()]).toEqual([1, false]);
+      lock.unlockRead();
+      expect(other.tryWrite()).toBe(true);
+    },
+  );
+
+  it('that are disposed of while it reads, and unlocked then, leave it 8', () => {
+    const arena = new Arena();
+    for (let i = 0; i < 3; i++) {
+      const locks = eight(arena);
+      readAll(locks);
+      for (const [i, lock] of locks.entries()) {
+        if (i % 2) lock.dispose();
+        else new OtherThread(lock).dispose();
+        lock.unlockRead();
+      }
+    }
+  });
+
+  it('that a dead thread has read, and its place in the arena, are free for others', async () => {
+    const arena = new Arena({ threads: 3 });
+    const locks = eight(arena);
+    for (let i = 0; i < 3; i++) {
+      const peer = new Peer(locks[0] as RwLock);
+      const words = locks.map(({ handle: { address, generation } }) => ({ address, generation }));
+      await peer.run(
+        `kept.locks = ${JSON.stringify(words)}.map((place) => lock.constructor.from({ ...lock.handle, ...place }));
+        for (const lock of kept.locks) lock.lockRead();`,
+      );
+      expect(locks.map(({ readers }) => readers)).toEqual(locks.map(() => 1));
+      await peer.worker.terminate();
+      for (const lock of locks) lock.write({ timeout }).unlock();
+    }
+  });
+
+  it('that a thread has read which has left the arena, leave it 8 when it comes back', async () => {
+    const arena = new Arena();
+    const locks = eight(arena);
+    readAll(locks);
+    const { handle } = arena;
+    const handles = locks.map(({ handle }) => handle);
+    arena.dispose();
+    const again = Arena.from(handle);
+    readAll(eight(again));
+    for (const [i, handle] of handles.entries()) {
+      const lock = RwLock.from(handle);
+      expect([lock.readers, locks[i]?.disposed]).toEqual([0, true]);
+      lock.write({ timeout }).unlock();
+    }
   });
 
   it('are shared by handle and by name, and one thread is one reader by all its library objects', () => {

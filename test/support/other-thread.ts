@@ -1,0 +1,79 @@
+/**
+ * Another thread of an arena, run by hand in the thread of the test: it has a registration and instances of the modules of
+ * its own. So what it does to a RwLock, and how it dies, comes between two steps of the test.
+ */
+import type { RwLock } from 'taketurns/sync';
+import { Attachment } from '../../dist/runtime/attachment.js';
+import { ADMITTED, REFUSED } from '../../dist/runtime/core.js';
+import { embedded, instanceOf } from '../../dist/runtime/embedded.js';
+import { instantiate } from '../../dist/runtime/instance.js';
+import { KINDS } from '../../dist/runtime/kinds.js';
+import type { Sync } from '../../dist/sync/compiled.js';
+import { syncBytes } from '../../dist/sync/sync-bytes.js';
+
+const syncModule = embedded(syncBytes);
+
+export class OtherThread {
+  readonly #core;
+  readonly #sync: Sync;
+  readonly #reap: () => void;
+  readonly #at: number;
+  readonly #number: number;
+  /** Its number in the arena. */
+  readonly thread: number;
+
+  constructor(lock: RwLock) {
+    const { arena, address, generation } = lock.handle;
+    const memory = arena.memory as WebAssembly.Memory;
+    const core = instantiate(memory);
+    core.open();
+    const thread = core.register(0);
+    this.#sync = instanceOf<Sync>(syncModule(), { env: { memory } });
+    this.#sync.adopt(thread);
+    this.#number = core.attach(address, generation, KINDS.RwLock);
+    this.#at = core.attachedTo(this.#number);
+    this.#core = core;
+    this.thread = thread;
+    const life = core.lifeIfAlive(thread);
+    this.#reap = () => (Attachment.of(memory) as Attachment).core.reap(thread, life, 0);
+  }
+
+  tryWrite(): boolean {
+    if (this.#core.tryAcquireRobust(this.#at, 1, this.#number) !== ADMITTED) return false;
+    if (this.#sync.shutGate(this.#at) === ADMITTED) return true;
+    this.unlockWrite(true);
+    return false;
+  }
+
+  unlockWrite(keepsDied = false): void {
+    this.#sync.openGate(this.#at, keepsDied);
+    const released = this.#core.releaseRobust(this.#at, 1, this.#number);
+    if (released > 0) this.#core.finishRelease(this.#at, 1, released, 0, this.#number);
+  }
+
+  tryRead(): boolean {
+    return this.#sync.tryRead(this.#at, this.#sync.placeFor(this.#at)) !== REFUSED;
+  }
+
+  unlockRead(): void {
+    this.#sync.endRead(this.#at, this.#sync.placeFor(this.#at));
+  }
+
+  dispose(): void {
+    this.#core.disposeAgain(this.#at);
+  }
+
+  /** Which locks it could have: it tries each, and gives it back. */
+  get may(): { read: boolean; write: boolean } {
+    const write = this.tryWrite();
+    if (write) this.unlockWrite(true);
+    const read = this.tryRead();
+    if (read) this.unlockRead();
+    return { read, write };
+  }
+
+  /** It dies, and the thread of the test reaps it. */
+  die(): void {
+    this.#reap();
+  }
+}
