@@ -160,7 +160,7 @@ export class Arena {
     if (host.watchExit?.(worker, this[inside].core, this[inside].memory)) return;
     const { terminate } = worker as { terminate?: () => unknown };
     if (typeof terminate !== 'function') throw badType('Arena.watch: worker', 'a worker', worker);
-    const { thread: index, life } = this.#check('Arena.watch: thread (which a worker of the web needs)', thread);
+    const { thread: index, life } = this.#check('Arena.watch: thread', thread);
     if (host.whenClosed) {
       host.whenClosed(worker, () => reap(this[inside], index, life));
       return;

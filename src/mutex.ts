@@ -382,9 +382,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     } else if (!this.disposed) {
       const owner = this.#core.ownerOf(this.#at);
       const who = owner === 0 ? 'nobody is' : `thread ${owner} of the arena is`;
-      throw new Error(
-        `Mutex.unlock: this thread is not the owner, ${who}. A mutex is unlocked by the thread that locked it`,
-      );
+      throw new Error(`Mutex.unlock: this thread is not the owner, ${who}`);
     }
   }
 

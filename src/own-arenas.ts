@@ -7,6 +7,7 @@
 import { host } from '#host';
 import { bad, badType, checkInteger, checkOptions, checkType } from './errors.js';
 import { Attachment } from './runtime/attachment.js';
+import { now } from './runtime/clock.js';
 import { common } from './runtime/common.js';
 import { VERSION } from './runtime/core.js';
 import { instantiate } from './runtime/instance.js';
@@ -94,8 +95,8 @@ export function defaultArena(): Attachment {
   if (!host.isMainThread) {
     throw new Error(
       'this worker has no arena. In a page, post Arena.default.handle to this worker, and call Arena.from(event.data) ' +
-        'first. In Node, use Arena.default (or new Semaphore) on the main thread before it starts the worker. Or use ' +
-        'Semaphore.from(handle), or an { arena }, or call new Arena().makeDefault() here',
+        'first. In Node, use Arena.default on the main thread before it starts the worker. Or use ' +
+        'Semaphore.from(handle), an { arena }, or new Arena().makeDefault()',
     );
   }
   return makeDefault(create({}));
@@ -146,7 +147,7 @@ function plainHandle(attachment: Attachment): ArenaHandle {
 /** @internal Checks that this thread may leave an arena; see `Arena.dispose`. */
 export function leave(attachment: Attachment | undefined): void {
   if (attachment && own.attachment === attachment)
-    throw new Error('Arena.dispose: this is the default arena of the thread, which others use without naming it');
+    throw new Error('Arena.dispose: this is the default arena of the thread');
   if (own.apart === attachment) own.apart = undefined;
 }
 
@@ -181,7 +182,9 @@ export function create(options: ArenaOptions): Attachment {
   const RECORD = 256;
   const ELEMENT = 96;
   const memory = sharedMemory(Math.ceil((RECORD * records + ELEMENT * elements) / PAGE));
-  instantiate(memory).create(crypto.getRandomValues(new BigInt64Array(1))[0] as bigint, ...sizes);
+  // Node 20 may lack `crypto`, and a test may replace `Math.random`. No two arenas are made at one moment.
+  const id = BigInt(Math.floor((now() + Math.random()) * 2 ** 40));
+  instantiate(memory).create(id, ...sizes);
   if (!watch) host.deaths?.unwatch(memory);
   return Attachment.of(memory) as Attachment;
 }

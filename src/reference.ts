@@ -169,7 +169,10 @@ export function open<K extends Kind>(
   if (/\p{Surrogate}/u.test(name)) {
     throw badType(what, 'well-formed Unicode, with no lone surrogate', name);
   }
-  const bytes = new TextEncoder().encode(name);
+  // jsdom has no TextEncoder.
+  const bytes = Uint8Array.from(encodeURIComponent(name).match(/%..|./g) ?? [], (code) =>
+    code.length > 1 ? Number.parseInt(code.slice(1), 16) : code.charCodeAt(0),
+  );
   if (bytes.length < 1 || bytes.length > NAME_ROOM) {
     throw bad('number', what, `1 to ${NAME_ROOM} bytes of UTF-8`, bytes.length);
   }

@@ -593,8 +593,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
       if (permits <= made) return;
       host.warn(
         `Semaphore.${method}: a request for ${permits} permits waits, but the semaphore has ${made}. It and ` +
-          'all behind it wait until more are released than were taken. If that never happens, ' +
-          `give it a max ({ max: ${made} }): such a request is then a RangeError`,
+          'all behind it wait until more are released than were taken. With ' +
+          `{ max: ${made} } such a request is a RangeError`,
       );
     }
   }
@@ -614,8 +614,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
         answer === ANSWER_OVER_MAX
           ? `${permits} more would make more than ${this.#max} (its max) available; ${this.available} are. Nothing has ` +
             'changed'
-          : `this thread holds ${this.#core.held(this.#shared.number)} permits of the semaphore, got ${permits}. A ` +
-            'robust semaphore is released by the thread that holds its permits'
+          : `this thread holds ${this.#core.held(this.#shared.number)} permits of the robust semaphore, got ${permits}`
       }`,
     );
   }

@@ -1,7 +1,9 @@
 /** The installed package where test runners run it: in threads, in processes, and in contexts of `node:vm`. */
+import { symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
+import { bundleForWeb } from '../support/bundle.js';
 import { node } from '../support/run.js';
 
 const folder = inject('folder');
@@ -39,6 +41,38 @@ describe('two files of tests pass in Jest', () => {
     );
     expect([report.numPassedTests, report.numTotalTests]).toEqual([10, 10]);
   });
+});
+
+describe('where a runner surrounds the library by a page,', () => {
+  it('a file of tests passes in Jest, which then ends, and in its Node where timers stand still from the start', () => {
+    const environments = ['jest-environment-jsdom', '@happy-dom/jest-environment', '@edge-runtime/jest-environment'];
+    const resolve = createRequire(import.meta.url).resolve;
+    const config = {
+      projects: [...environments, 'jest-environment-node'].map((name) => ({
+        displayName: name,
+        rootDir: join(folder, 'pages'),
+        testEnvironment: resolve(name),
+        transform: {},
+        fakeTimers: { enableGlobally: name === 'jest-environment-node' },
+      })),
+    };
+    const options = ['--json', '--runInBand', '--config', JSON.stringify(config)];
+    const report = JSON.parse(node(folder, '--experimental-vm-modules', '--no-warnings', jest, ...options));
+    expect([report.numPassedTests, report.numTotalTests]).toEqual([24, 24]);
+  });
+
+  it('a file of tests passes in jsdom, happy-dom and edge-runtime of vitest', () => {
+    // vitest loads the environments from where its configuration is.
+    symlinkSync(join(installed('jsdom', '.'), '..'), join(folder, 'pages/node_modules'));
+    const options = ['--root', folder, '--config', join(folder, 'pages/vitest.config.js'), '--reporter', 'json'];
+    const report = JSON.parse(node(folder, vitest, 'run', ...options, '--maxWorkers', '1'));
+    expect([report.numPassedTests, report.numTotalTests]).toEqual([18, 18]);
+  });
+});
+
+it('made for the web and run in Node, a promise keeps the process alive', async () => {
+  await bundleForWeb(folder, './pages/waits.js', join(folder, 'out/pages'));
+  expect(node(folder, 'out/pages/waits.js')).toBe('released\n');
 });
 
 describe('two files of tests pass in node:test', () => {

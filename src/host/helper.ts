@@ -18,8 +18,7 @@ const SOURCE = 'onmessage = ({ data }) => postMessage(Atomics.wait(...data))';
 const LOOK = 4;
 const REFUSED =
   'taketurns: this browser has no Atomics.waitAsync, and refused the helper worker in its place: add blob: to worker-src ' +
-  'in the Content-Security-Policy. Until then a timer looks for grants ' +
-  `every ${LOOK} ms`;
+  'in the Content-Security-Policy';
 
 // These are taken at load, since a test may replace the global ones by some that stand still.
 const { setTimeout } = globalThis;

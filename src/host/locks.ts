@@ -19,10 +19,12 @@
  * for it what the page does.
  */
 import type { Deaths } from './host.js';
+import { builtin } from './surroundings.js';
 import { isWatched, randomName, unwatch } from './watched.js';
 
 const { setTimeout } = globalThis;
-const locks = (navigator as Partial<Navigator>).locks as LockManager;
+// On Node, a channel that listens would keep the process alive.
+const locks = (builtin('worker_threads') ? undefined : globalThis.navigator?.locks) as LockManager;
 const PREFIX = 'taketurns:';
 export const threadName = randomName();
 

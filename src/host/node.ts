@@ -8,7 +8,8 @@ import * as keeper from './keeper.js';
 
 // These functions are taken at load: a test that replaces timers must not keep promises from settling.
 const { setInterval, setTimeout, clearTimeout } = timers;
-const { nextTick } = process;
+// Jest's process may stand still from the start (fakeTimers.enableGlobally).
+const nextTick = 'clock' in process.nextTick ? timers.setImmediate : process.nextTick;
 const { queueMicrotask } = globalThis;
 
 /** Marks the exit handler of each copy and version of this package. */

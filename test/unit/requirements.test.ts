@@ -53,6 +53,17 @@ describe('shared memory', () => {
   });
 });
 
+it('no crypto is needed, and a Math.random that stands still makes no two arenas one', () => {
+  vi.stubGlobal('crypto', undefined);
+  const random = vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  try {
+    const ids = [1, 2, 3, 4].map(() => new Arena({ objects: 1, waiters: 8 }).thread.arena);
+    expect(new Set(ids).size).toBe(4);
+  } finally {
+    random.mockRestore();
+  }
+});
+
 describe('a module', () => {
   it('is compiled', () => {
     expect(compile(EMPTY)).toBeInstanceOf(WebAssembly.Module);

@@ -147,7 +147,7 @@ describe('Arena.watch of a worker of the web', () => {
     const { terminate } = worker;
     const error = await failure(() => arena.watch(worker, within(arena, thread) as never));
     expect(error.constructor).toBe(Kind);
-    expect(error.message).toBe(`Arena.watch: thread (which a worker of the web needs)${message}`);
+    expect(error.message).toBe(`Arena.watch: thread${message}`);
     expect(worker.terminate).toBe(terminate);
   });
 });
