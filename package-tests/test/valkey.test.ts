@@ -85,6 +85,26 @@ describe('types of taketurns-valkey', () => {
     ).toBe('');
   });
 
+  it('are found by projects of CommonJS, also by those that resolve as Node 10 did', () => {
+    writeFileSync(
+      join(project.folder, 'common.ts'),
+      "import { type Mutex, Space } from 'taketurns-valkey';\nexport const open = async (): Promise<Mutex> => (await Space.connect({})).mutex('m');\n",
+    );
+    const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2023,dom', '--module', 'commonjs'];
+    const types = [
+      '--types',
+      'node',
+      '--typeRoots',
+      fileURLToPath(new URL('../../node_modules/@types', import.meta.url)),
+    ];
+    const [five, latest] = own.map((file) => join(dirname(file), 'bin/tsc')) as [string, string];
+    expect(node(project.folder, five, ...options, ...types, '--moduleResolution', 'node10', 'common.ts')).toBe('');
+    expect(node(project.folder, latest, ...options, ...types, 'common.ts')).toBe('');
+    const required = "const { Space } = require('taketurns-valkey'); console.log(typeof Space.connect);";
+    writeFileSync(join(project.folder, 'required.cjs'), required);
+    expect(node(project.folder, 'required.cjs')).toMatch(/^function/);
+  });
+
   it('stand alone, without a client library', () => {
     const [tsc] = own.map((file) => join(dirname(file), 'bin/tsc'));
     writeFileSync(

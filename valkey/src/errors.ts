@@ -99,9 +99,11 @@ export function checkFunction(what: string, value: unknown): void {
 
 /** @internal Checks that options are an object with no names but these. */
 export function checkOptions(what: string, options: unknown, names: readonly string[]): void {
-  if (typeof options !== 'object' || options === null) throw bad('', `${what}: options`, 'an object', options);
-  // Inherited names count too, so a signal in the place of the options does not pass as none.
-  for (const name in options) {
+  // A signal, an array, or an object of this package is none, though it may have no name of its own.
+  if (Object.prototype.toString.call(options) !== '[object Object]') {
+    throw bad('', `${what}: options`, 'a plain object', options);
+  }
+  for (const name in options as object) {
     if (!names.includes(name))
       throw new TypeError(`${what}: there is no option ${show(name)}, only ${names.join(', ')}`);
   }

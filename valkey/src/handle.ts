@@ -1,6 +1,6 @@
 /** A handle of an object of a space: what semaphores, mutexes and read-write locks have in common. */
 import { acquire, type WaitOptions } from './acquire.js';
-import { bad, checkInteger, DisposedError } from './errors.js';
+import { bad, checkInteger, DisposedError, TimeoutError } from './errors.js';
 import { asyncDispose, type Guard, type Held, inspected } from './hold.js';
 import { disposed, type SharedObject } from './object.js';
 import type { Session } from './session.js';
@@ -68,9 +68,17 @@ export abstract class Handle {
     Guard: Guard<G>,
     options: WaitOptions = {},
   ): Promise<G> {
-    const { session, object } = this;
+    return this.#ready(await this.#acquire(what, permits, Guard, options));
+  }
+
+  #acquire<G extends Held>(what: string, permits: number, Guard: Guard<G>, options: WaitOptions): Promise<G> {
     const name = `${this[Symbol.toStringTag]}.${what}`;
-    const held = (await acquire(name, session, object, permits, Guard, options)) as G;
+    return acquire(name, this.session, this.object, permits, Guard, options) as Promise<G>;
+  }
+
+  /** What was granted is confirmed and repaired, or goes back. */
+  async #ready<G extends Held>(held: G): Promise<G> {
+    const { session } = this;
     try {
       if (session.around.durability) await session.confirm(session.around.durability);
       if (held.deaths > 0) await this.onOwnerDied?.(held.deaths);
@@ -94,12 +102,12 @@ export abstract class Handle {
       const advice = 'it takes no options; holdAsync, readAsync and writeAsync do';
       throw new TypeError(`${this[Symbol.toStringTag]}.${what} succeeds at once or not at all: ${advice}`);
     }
-    try {
-      return await this[ask](what, permits, Guard, { timeout: 0 });
-    } catch (error) {
-      if ((error as Error | undefined)?.name === 'TimeoutError') return undefined;
+    const held = await this.#acquire(what, permits, Guard, { timeout: 0 }).catch((error: unknown) => {
+      if (error instanceof TimeoutError) return undefined;
       throw error;
-    }
+    });
+    // An error of the repair may be a time-out too.
+    return held && this.#ready(held);
   }
 
   /** @internal Calls a function with a guard, and gives back when its result is settled. */

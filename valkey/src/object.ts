@@ -30,6 +30,36 @@ export function describe({ kind, max, robust, ephemeral, bypass }: Settings): st
   return `a ${KINDS[kind]}${more.length > 0 ? ` (${more.join(', ')})` : ''}`;
 }
 
+/** Requests that wait, in order. Each step costs the same, however many wait. */
+export class Line {
+  readonly #requests = new Set<Request>();
+  /** Stands behind the first. A new one would step over all that have left before it. */
+  #iterator = this.#requests.values();
+  #first: Request | undefined;
+
+  get size(): number {
+    return this.#requests.size;
+  }
+
+  get first(): Request | undefined {
+    if (this.#first && this.#requests.has(this.#first)) return this.#first;
+    this.#first = this.#iterator.next().value;
+    if (this.#first) return this.#first;
+    // All that the iterator has passed have left. It ends for good where it finds nothing.
+    this.#iterator = this.#requests.values();
+    this.#first = this.#iterator.next().value;
+    return this.#first;
+  }
+
+  add(request: Request): void {
+    this.#requests.add(request);
+  }
+
+  delete(request: Request): void {
+    this.#requests.delete(request);
+  }
+}
+
 export class SharedObject {
   readonly name: string;
   readonly settings: Settings;
@@ -40,7 +70,9 @@ export class SharedObject {
   /** Why it cannot be used any more. */
   broken: Error | undefined;
   /** The requests of this process that wait for it, in order. */
-  readonly waiting = new Set<Request>();
+  readonly waiting = new Line();
+  /** How many of them are in the server's queue, as far as is known. */
+  queued = 0;
   /** When this process's turn at the mutex ends, if others wait. */
   turnEnds = 0;
   /** Whether another process is known to wait. */

@@ -1,4 +1,5 @@
 /** The options of `Space.connect`, and their checks. */
+import { hostname } from 'node:os';
 import { type Clock, clock as realClock } from './clock.js';
 import { bad, checkInteger, checkName, checkOptions } from './errors.js';
 
@@ -23,7 +24,7 @@ export interface SpaceOptions {
   readonly partitions?: number;
   /** How long a process passes a mutex on within itself while others wait, in milliseconds, 0 to 10,000. Default 5. */
   readonly turn?: number;
-  /** Names the process in `inspect`: at most 100 bytes without NUL. */
+  /** Names the process in `inspect`: 1 to 100 bytes without NUL. Default: its number and its host. */
   readonly label?: string;
   /** How long `connect` tries to reach the server, in milliseconds, 1 to 600,000. Default 5,000. */
   readonly connectTimeout?: number;
@@ -50,7 +51,13 @@ export function checkSpaceOptions(options: SpaceOptions): Checked {
   const what = 'Space.connect';
   checkOptions(what, options, 'clock' in Object(options) ? [...OPTIONS, 'clock'] : OPTIONS);
   const { space = 'default', lease = 10_000, partitions = 1, turn = 5, connectTimeout = 5000 } = options;
-  const { label = `pid ${globalThis.process?.pid}`, durability, heartbeat, clock = realClock } = options;
+  // In containers many processes have the number 1. A name of a host has 253 bytes at most.
+  const {
+    label = `pid ${globalThis.process?.pid} on ${hostname().slice(0, 80)}`,
+    durability,
+    heartbeat,
+    clock = realClock,
+  } = options;
   checkName(`${what}: space`, space, 64);
   if (/[{}]/.test(space)) throw bad('string', `${what}: space`, 'a string without braces', space);
   checkInteger(`${what}: lease`, lease, 500, 3_600_000);

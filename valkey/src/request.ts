@@ -34,7 +34,7 @@ export class Request {
   readonly Guard: Guard;
   readonly caller: Caller;
 
-  state: RequestState = 'asked';
+  #state: RequestState = 'asked';
   /** Its operation in a batch that has not been sent. */
   unsent: { withdrawn: boolean } | undefined;
   /** The ticket with which it holds: 14 hexadecimal digits. */
@@ -65,6 +65,15 @@ export class Request {
     this.queues = queues;
     this.Guard = Guard;
     this.caller = caller;
+  }
+
+  get state(): RequestState {
+    return this.#state;
+  }
+
+  set state(state: RequestState) {
+    this.object.queued += Number(state === 'waiting') - Number(this.#state === 'waiting');
+    this.#state = state;
   }
 
   /** Takes its operation out of the batch. Returns whether it was in it. */

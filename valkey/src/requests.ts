@@ -217,9 +217,7 @@ export class Requests implements Keeper {
     if (object.settings.kind === 'm') {
       request.lent = Number(lent);
       object.turnEnds = this.#around.clock.now() + this.#around.turn;
-      let mine = 0;
-      for (const other of object.waiting) if (other.state === 'waiting') mine++;
-      object.othersWait = Number(waiting) > mine;
+      object.othersWait = Number(waiting) > object.queued;
     }
     request.guard = new request.Guard(this, request, permits, 0, request.deaths);
     request.caller.granted(request.guard);
@@ -316,7 +314,7 @@ export class Requests implements Keeper {
   /** Passes a mutex on to the next waiter of this process, if that is allowed. */
   #passOn(base: Request): boolean {
     const { object } = base;
-    const [next] = object.waiting;
+    const next = object.waiting.first;
     if (!next || base.passes >= base.lent) return false;
     if (object.othersWait && this.#around.clock.now() >= object.turnEnds) return false;
     object.waiting.delete(next);

@@ -78,6 +78,8 @@ export class Session implements Line {
   #operating = 0;
   #scheduled: typeof soon | undefined;
   #deadline = Infinity;
+  /** When the last call was sent that renewed the lease. */
+  #renewedAt = 0;
   /** When the last `O` was sent. */
   #enteredAt = 0;
   #deadlineTimer: Timer;
@@ -380,7 +382,9 @@ export class Session implements Line {
     const [kind, ...words] = String(reply[0]).split(' ');
     if (kind === 'V') throw this.#settingsDiffer(words);
     const [epoch = ''] = words;
-    const isAnother = this.#epoch !== '' && epoch !== this.#epoch;
+    const before = this.#epoch;
+    const isAnother = before !== '' && epoch !== before;
+    const silence = clock.now() - this.#renewedAt;
     this.around.note();
     this.sid = sid;
     this.#phase = 'open';
@@ -399,9 +403,32 @@ export class Session implements Line {
     if (this.#hasGap) this.#compare();
     this.#flush();
     this.#beatLater();
-    if (isAnother) this.around.emit('failover');
+    if (isAnother) void this.#tellFailover(before, silence);
     if (!isNew) this.around.emit('resumed');
     this.around.keepAlive();
+  }
+
+  /**
+   * Tells that the data have another history, unless a slot of a cluster has moved: then the server has run all the time,
+   * and was no replica of the one before. silence: how long ago that one was last heard of.
+   */
+  async #tellFailover(before: string, silence: number): Promise<void> {
+    const { driver, whenConnected } = this.around;
+    const ask = async (section: string): Promise<Map<string, string> | undefined> => {
+      await whenConnected();
+      try {
+        return await driver.info(this.#keys[0] as string, section);
+      } catch {
+        // The next slot may move already.
+        await this.#wait(10);
+        return this.#phase === 'ended' ? undefined : ask(section);
+      }
+    };
+    const asked = driver.cluster ? ['server', 'replication'] : [];
+    const [server, replication] = await Promise.all(asked.map((section) => ask(section).catch(nothing)));
+    const isSame = Number(server?.get('uptime_in_seconds')) * 1000 > silence;
+    const wasReplica = before.endsWith(`.${replication?.get('master_replid2')}`);
+    if (!isSame || !replication || wasReplica) this.around.emit('failover');
   }
 
   #settingsDiffer(theirs: readonly string[]): SpaceError {
@@ -438,6 +465,7 @@ export class Session implements Line {
   // The lease -------------------------------------------------------------------------------------------------------
 
   #answeredAt(sentAt: number): void {
+    this.#renewedAt = sentAt;
     this.#deadline = sentAt + LOST_AFTER * this.around.lease;
     this.#lookAtDeadline();
   }

@@ -1,0 +1,71 @@
+/** Many who wait in one process: what each of them costs does not grow with their number. */
+import { expect, test } from 'vitest';
+import { onServers, until } from './setting.js';
+
+/** Counts the steps over large sets, and how often somebody begins to step over one: what that steps over unseen is not counted. */
+function countSteps(): () => number {
+  const { values } = Set.prototype;
+  let count = 0;
+  function counting(this: Set<unknown>) {
+    const iterator = values.call(this);
+    if (this.size < 100) return iterator;
+    const next = iterator.next.bind(iterator);
+    count += 100;
+    return Object.assign(iterator, {
+      next() {
+        count++;
+        return next();
+      },
+    });
+  }
+  Set.prototype.values = counting as never;
+  Set.prototype[Symbol.iterator] = counting as never;
+  return () => {
+    Set.prototype.values = values;
+    Set.prototype[Symbol.iterator] = values;
+    return count;
+  };
+}
+
+onServers(
+  'a crowd',
+  (setting) => {
+    test.each([0, 4096])('of waiters of a mutex costs a few steps each, with bypass %d', async (bypass) => {
+      const count = 1000;
+      const space = await setting.join();
+      const mutex = await space.mutex('m', { bypass });
+      const held = await mutex.holdAsync();
+      const order: number[] = [];
+      const all = Array.from({ length: count }, async (_, i) => {
+        const next = await mutex.holdAsync();
+        order.push(i);
+        // Some pass it on at once, and some later.
+        if (i % 100 === 0) await new Promise(setImmediate);
+        next.unlock();
+      });
+      await until(async () => (await mutex.inspect())?.waiting === count);
+      const steps = countSteps();
+      held.unlock();
+      await Promise.all(all).finally(() => {
+        expect(steps()).toBeLessThan(10 * count);
+      });
+      expect(order).toEqual(order.toSorted((a, b) => a - b));
+      expect(await mutex.inspect()).toMatchObject({ free: 1, waiting: 0 });
+    });
+
+    test('a repair that times out is no lack of permits', async () => {
+      const space = await setting.join({ lease: 500 });
+      const mutex = await space.mutex('m', { robust: true });
+      const dead = await setting.join({ lease: 500 });
+      const end = performance.now() + 700;
+      await (await dead.mutex('m', { robust: true })).holdAsync();
+      while (performance.now() < end);
+      await until(async () => (await mutex.inspect())?.deaths === 1);
+      const busy = await space.mutex('busy');
+      await busy.holdAsync();
+      mutex.onOwnerDied = async () => void (await busy.holdAsync({ timeout: 10 }));
+      await expect(mutex.tryHold()).rejects.toThrow('mutex "busy" not available within 10 ms');
+    });
+  },
+  'first',
+);
