@@ -40,7 +40,6 @@ import {
   ANSWER_NOT_HELD,
   CLOSED_OBJECT,
   HEAD,
-  LEAVE,
   MOST_WAITERS,
   QUEUED,
   REFUSED,
@@ -61,7 +60,8 @@ export interface MutexOptions extends ParkingOptions {
    * others wait, a turn lasts about half a millisecond, and less with more than 60 waiters. It lasts up to four times
    * as long if the next waiter does not run. It never has more locks than this number divided by the number of waiters
    * plus one. The shorter the turns, the more time goes into changing them. A thread that polls before it queues up is
-   * not yet a waiter, and is not overtaken.
+   * not yet a waiter, and is not overtaken. The bound counts from the ticket on, which a waiter takes just after `waiting`
+   * shows it.
    */
   readonly bypass?: number;
   /** The arena of the object. Default: `Arena.default`. */
@@ -70,6 +70,13 @@ export interface MutexOptions extends ParkingOptions {
 
 /** A plain, structured-cloneable value to send to another thread, for `Mutex.from` there. */
 export type MutexHandle = Handle<'Mutex'>;
+
+/** @internal For a Condition. */
+export const enter = Symbol('enter');
+/** @internal For a Condition. */
+export const enterAsync = Symbol('enterAsync');
+/** @internal For a Condition. */
+export const report = Symbol('report');
 
 const KIND = 'Mutex';
 /** The answer of lockAsync when there is nothing to wait for. */
@@ -188,7 +195,8 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   /**
    * The number of waiters, blocked threads and promises alike; 0 once the mutex is disposed of. Threads that still poll
-   * before they queue up do not count. It is racy, and meant for diagnostics.
+   * before they queue up do not count. It is racy, and meant for diagnostics: a waiter may be shown a few instructions
+   * before it has its place in the queue, from which on `bypass` counts.
    */
   get waiting(): number {
     return this.#core.waitersOf(this.#at);
@@ -238,7 +246,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     if (timeout === 0) return this.#tryNow(passes);
     // A request must be able to leave the queue.
     if (timeout === Infinity || this.#core.reserveSecond()) return this.#wait(timeout, passes);
-    if (this.#try() === ADMITTED) return this.#locked(passes);
+    if (this.#try() === ADMITTED) return this[report](passes);
     throw noRoom();
   }
 
@@ -246,33 +254,45 @@ export class Mutex extends SharedObject<typeof KIND> {
   #tryNow(passes: boolean): boolean {
     const answer = this.#try();
     if (answer !== ADMITTED) throw timedOut(this.#wanted(), 0);
-    return this.#locked(passes);
+    return this[report](passes);
   }
 
   /** Waits for the lock, for `waitForUnlock` if it `passes`. Returns whether it has reported the death of an owner. */
   #wait(timeout: number, passes = false): boolean {
     const method = passes ? 'waitForUnlock' : 'lock';
+    const answer = this[enter](countdown(timeout));
+    if (answer === REFUSED) {
+      const { mayBlock, thread } = this[reference].attachment;
+      if (!mayBlock) throw mayNotBlock(passes ? 'waitForUnlockAsync' : 'lockAsync, holdAsync or tryLock');
+      throw new Error((this.#core.ownerOf(this.#at) === thread ? owned : promised)(method));
+    }
+    if (answer >= TIMED_OUT) throw notAdmitted(answer, () => this.#wanted(), timeout);
+    if (answer === ANSWER_HELD) throw new Error(owned(method));
+    if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : this.#full();
+    return this[report](passes);
+  }
+
+  /**
+   * @internal Waits for the lock, and calls no code of the user. Returns ADMITTED; TIMED_OUT or LEAVE, and then the request
+   * has left the queue; REFUSED if the thread may not block, or a promise of it waits for the lock; ANSWER_HELD,
+   * ANSWER_CLOSED or ANSWER_FULL.
+   */
+  [enter](left: () => number): number {
     const core = this.#core;
     const at = this.#at;
     const { number, promises } = this.#shared;
-    const { mayBlock, awake } = this[reference].attachment;
-    // Whether a promise of this thread waits for the lock.
-    const waits = promises.first !== 0 || this.#head.waits;
-    const left = countdown(timeout);
+    const { attachment } = this[reference];
+    const { awake } = attachment;
     core.turnLasted(at, awake.sinceTurn);
-    this[reference].attachment.expectInterrupt();
-    let answer = mayBlock && !waits ? core.queue(at, number) : core.tryLock(at);
-    if (answer === REFUSED) {
-      if (!mayBlock) throw mayNotBlock(passes ? 'waitForUnlockAsync' : 'lockAsync, holdAsync or tryLock');
-      throw new Error((core.ownerOf(at) === this[reference].attachment.thread ? owned : promised)(method));
-    }
+    attachment.expectInterrupt();
+    let answer =
+      attachment.mayBlock && promises.first === 0 && !this.#head.waits ? core.queue(at, number) : core.tryLock(at);
     if (answer === QUEUED || answer === HEAD) {
       awake.waits();
       core.waitsSince(number, timestamp());
     }
     if (answer === QUEUED) {
       answer = parkUntilDue(core, at, number, left);
-      if (answer >= TIMED_OUT) throw notAdmitted(answer, () => this.#wanted(), timeout);
       if (answer === ADMITTED) answer = HEAD;
     }
     if (answer === HEAD) {
@@ -281,15 +301,10 @@ export class Mutex extends SharedObject<typeof KIND> {
         answer = core.compete(at, remaining === Infinity ? -1n : nanoseconds(Math.max(remaining, 0)), number);
         remaining = left();
       } while (answer === TIMED_OUT && remaining > 0);
-      if (answer === TIMED_OUT || answer === LEAVE) {
-        core.cancelHead(at, number);
-        throw notAdmitted(answer, () => this.#wanted(), timeout);
-      }
       if (answer === ADMITTED) awake.turnBegins();
+      else if (answer >= TIMED_OUT) core.cancelHead(at, number);
     }
-    if (answer === ANSWER_HELD) throw new Error(owned(method));
-    if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : this.#full();
-    return this.#locked(passes);
+    return answer;
   }
 
   /** What a request waited for that has left the queue, for a TimeoutError. */
@@ -305,10 +320,10 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * The thread has just locked. Reports the unreported deaths of owners, and returns whether there were any. But for
+   * @internal The thread has just locked. Reports the unreported deaths of owners, and returns whether there were any. But for
    * `waitForUnlock` it unlocks.
    */
-  #locked(passes = false): boolean {
+  [report](passes = false): boolean {
     if (passes) return this.#pass();
     const deaths = this.#core.ownersDied(this.#at);
     return deaths > 0 && this.#reportDeaths(deaths);
@@ -349,13 +364,13 @@ export class Mutex extends SharedObject<typeof KIND> {
    */
   tryLock(): boolean {
     if (this.#try() !== ADMITTED) return false;
-    this.#locked();
+    this[report]();
     return true;
   }
 
   /** As `tryLock`, but it returns a guard that unlocks, or undefined: `using held = mutex.tryHold(); if (held) work()`. */
   tryHold(): HeldLock | undefined {
-    return this.#try() === ADMITTED ? new LockGuard(this, this.#locked()) : undefined;
+    return this.#try() === ADMITTED ? new LockGuard(this, this[report]()) : undefined;
   }
 
   #try(): number {
@@ -410,15 +425,18 @@ export class Mutex extends SharedObject<typeof KIND> {
         return NO_DEATH;
       }
       if (timeout === 0) return Promise.resolve(this.#tryNow(passes));
-      if (this.#try() === ADMITTED) return Promise.resolve(this.#locked(passes));
+      if (this.#try() === ADMITTED) return Promise.resolve(this[report](passes));
       if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
-      return this.#waitAsync(timeout, options?.signal, passes);
+      return this[enterAsync](timeout, options?.signal, passes);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  #waitAsync(timeout: number, signal: Signal | undefined, passes: boolean): Promise<boolean> {
+  /**
+   * @internal Waits for the lock by a promise. If it `passes`, it calls no code of the user, and answers true.
+   */
+  [enterAsync](timeout: number, signal: Signal | undefined, passes: boolean): Promise<boolean> {
     const impatient = timeout !== Infinity || signal !== undefined;
     const { number, promises, isRunning } = this.#shared;
     const head = this.#head;
@@ -493,6 +511,8 @@ export class Mutex extends SharedObject<typeof KIND> {
    * leave as soon as they run. On a disposed mutex it does nothing.
    *
    *     mutex.cancelAll(new Error('the server shuts down'));
+   *
+   * A thread or promise whose wait on a `Condition` is over queues up again, since it is to be the owner again.
    *
    * A blocked thread leaves an element in the queue where others wait behind it. If the arena has no room for another
    * waiter, it cannot leave, and waits on. A thread that dies in this call may have asked only some.

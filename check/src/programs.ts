@@ -42,6 +42,7 @@ const SYNC = [
   'notifyOne',
   'openGate',
   'placeFor',
+  'putDown',
   'putOn',
   'readToo',
   'relay',

@@ -198,6 +198,7 @@ export const sections: readonly Section[] = [
       ['parking/leaveQueue', STORE, 'E_HELD', 'E_STATE'],
       ['runs/endRun', STORE, 'E_HELD', 'E_STATE'],
       ['runs/settle', STORE, 'E_HELD', 'E_START'],
+      ['condition/putDown', STORE, 'E_HELD', 'GRANT'],
     ] as const
   ).map(([fn, kind, from, to]) => ({
     name: `R7, ${fn}`,
@@ -205,12 +206,21 @@ export const sections: readonly Section[] = [
     from: { kind, word: constant(from) },
     to: [constant(to)],
     ...(kind === STORE ? {} : { returns: NOTHING_HELD }),
+    // A thread that is the owner of its mutex again passes nothing on.
+    ...(fn === 'condition/putDown' ? { untilCall: 'condition/relay' } : {}),
   })),
   // What a dead thread held goes back to grant of a semaphore, and to the word of a mutex.
   {
     name: 'R7 and R8, owners, reaping/cleanUp',
     fn: 'reaping/cleanUp',
     from: { kind: RMW, word: constant('O_UNREPORTED_DEATHS') },
-    to: [constant('GRANT'), constant('M_WORD')],
+    to: [constant('E_HELD'), constant('M_WORD')],
+  },
+  // So does what a dead thread carried of a condition.
+  {
+    name: 'R7, passOn, reaping/cleanUp',
+    fn: 'reaping/cleanUp',
+    from: { kind: RMW, word: constant('GRANT') },
+    to: [constant('E_HELD')],
   },
 ];

@@ -6,7 +6,7 @@
  *     woken   ────────►                           notified waits at which a relay has looked
  *                      └ on their way ┘└ waiting ┘
  *
- *     wait     (owner of the mutex) settleUp; take a ticket; unlock the mutex; park; lock the mutex; relay
+ *     wait     (owner of the mutex) settleUp; take a ticket; unlock the mutex; park; lock the mutex; putDown, which relays
  *     notify   grant += as many as wait, n at most; relay
  *     relay    woken += 1, and wake the waiter of that ticket; again, until it has woken a blocked thread or nobody is left
  *
@@ -20,7 +20,12 @@
  * entered its cell yet, and then it finds that it is due by itself (D2); or it has given up, and then relays too; or it
  * is a promise, whose event loop may be busy, so that nobody waits for it. Two relays at a time do no harm. A thread whose
  * wait an exception has ended relays in a microtask (src/sync/condition.ts). If a thread
- * dies that uses the condition, whoever reaps it wakes all who are due (sweep in death/reaping.ts).
+ * dies that uses the condition, whoever reaps it wakes all who are due (sweep in death/reaping.ts, and passOn).
+ *
+ * A thread carries a notification from the step in which its wait ends until it is the owner of the mutex again. Its
+ * attachment counts how many, as that of a robust semaphore counts permits (R7): a thread that blocks carries one, and
+ * one with promises several. If the thread dies or ends, they go to the next (passOn). If it dies as the owner, before
+ * putDown, its notification goes on, too: the next finds the mutex of a dead owner, and what it waits for or not.
  *
  * Time-outs and deaths are those of the queue (queue/cancelling.ts): the notification of a waiter that gives up too late,
  * or dies before it has seen it, goes to the next. If nobody is left for it, grant gets past ticket. The one that has given
@@ -33,6 +38,7 @@
  * Sources: Hoare, Monitors (1974), with the queue of Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1
  * and 2. That a waiter wakes the next is this library's own. Others move waiters to the queue of the mutex for that.
  */
+import { hold } from '../memory/attachments';
 import { elementAt } from '../memory/elements';
 import {
   ANSWER_CLOSED,
@@ -41,12 +47,16 @@ import {
   C_WOKEN,
   CLOSED_BELOW,
   E_END,
+  E_HELD,
   E_REQUEST,
   E_START,
   E_STATE,
   GRANT,
   GRANTED,
   LINE,
+  O_LIFE,
+  O_MAX,
+  O_THRESHOLD,
   OWNER_SHIFT,
   STATE_MASK,
   TICKET,
@@ -55,7 +65,15 @@ import {
 import { objectOf } from '../memory/objects';
 import { claim, findTombstone, isTombstone } from '../queue/tombstones';
 import { bucketOf, extentOf, lineAfter } from '../queue/waiting-array';
-import { visit } from '../queue/waking';
+import { visit, wakeDue } from '../queue/waking';
+
+/** Whether a condition is one of this mutex. A condition keeps the address of its mutex as its max, and the generation as its threshold. */
+export function isOf(c: usize, m: usize): bool {
+  return (
+    atomic.load<u32>(c, O_MAX) === (m as u32) &&
+    atomic.load<u32>(c, O_THRESHOLD) === ((atomic.load<u64>(m, O_LIFE) >> 32) as u32)
+  );
+}
 
 /** Drops the notifications for which nobody was left. A wait begins with it. */
 export function settleUp(c: usize): void {
@@ -150,6 +168,28 @@ export function relay(c: usize, all: bool): void {
     while (visit(c, bucketOf(c, ticket), ticket + 1, ticket) === 0) isThread = false;
     if (isThread && !all) return;
   }
+}
+
+/**
+ * Ends the waits of this thread that carried so many notifications, and relays. It is the owner of the mutex again. If it
+ * is not, since an exception has ended the wait, it `passesOn` what it carried.
+ */
+export function putDown(c: usize, attachment: i32, carried: i32, passesOn: bool): void {
+  hold(attachment, -carried); // R7 begins
+  if (passesOn) atomic.add<i64>(c, carried as i64, GRANT); // R7 ends. D2 write
+  relay(c, false);
+}
+
+/**
+ * Passes on what a dead or ending thread carried, by its attachment, and wakes all who are due: the thread may have been
+ * the one to relay. Another thread may begin this again if the caller dies.
+ */
+export function passOn(c: usize, e: usize): void {
+  const carried = atomic.load<i64>(e, E_HELD);
+  const grant = atomic.add<i64>(c, carried, GRANT) + carried; // R7 begins. D2 write
+  atomic.store<i64>(e, 0, E_HELD); // R7 ends
+  const woken = atomic.load<i64>(c, C_WOKEN);
+  wakeDue(c, woken, grant - woken);
 }
 
 /** Whether a blocked thread stands in the queue with this ticket. It will relay. */

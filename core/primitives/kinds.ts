@@ -41,6 +41,7 @@ import { owner } from '../memory/threads';
 import { cancelFor } from '../queue/cancelling';
 import { dispose } from '../queue/closing';
 import { becomeHead } from '../queue/pending-call';
+import { passOn } from './condition';
 import { isCounter, uncountDead } from './counter';
 import { isMutex, isOwner, mutexDispose, ownerHasDied, ownerOf, resetGuess, roomForWaiter, spoilGuess } from './mutex';
 import { releaseHead, releaseOfDeadOwner } from './mutex-head';
@@ -121,7 +122,8 @@ export function ownerDied(o: usize, thread: i32, e: usize): void {
   else {
     const kind = atomic.load<i32>(o, O_KIND);
     if (kind === KIND_RW_LOCK) clearPlaces(o, thread);
-    if (!hasPhase(kind) || endOfDead(o, e, kind)) releaseOfDead(o, e);
+    if (kind === KIND_CONDITION) passOn(o, e);
+    else if (!hasPhase(kind) || endOfDead(o, e, kind)) releaseOfDead(o, e);
   }
 }
 
@@ -150,8 +152,9 @@ export function restoreOwnerDeaths(s: usize, deaths: i32): void {
   if (isMutex(s)) ownerHasDied(s);
 }
 
-/** Returns the permits that the thread of any attachment holds; of a mutex, whether it is the owner. */
+/** Returns the permits that the thread of any attachment holds; of a mutex, whether it is the owner. A condition has none. */
 export function heldBy(o: usize, e: usize): i32 {
+  if (atomic.load<i32>(o, O_KIND) === KIND_CONDITION) return 0;
   if (isMutex(o)) return (ownerOf(o) === ((atomic.load<i64>(e, E_REQUEST) >> OWNER_SHIFT) as i32)) as i32;
   return atomic.load<i64>(e, E_HELD) as i32;
 }

@@ -39,7 +39,8 @@
  * was at most base + B of the head of that time, or of the head that had just taken the lock. The waiters behind it
  * took their tickets later, when the count had reached at least that base. So while a waiter waits, every limit that a
  * thread can have read is at most B more than the count when the waiter took its ticket: it is overtaken at most B
- * times, by any number of threads. lock compares the limit with a count that it only remembers. Its exchange succeeds
+ * times, by any number of threads. Between `waiters` += 1 and its ticket the waiter has no place yet: those who take
+ * tickets meanwhile go before it, each with a limit of its own. lock compares the limit with a count that it only remembers. Its exchange succeeds
  * only if the word still has that count, so the limit is one of those read until then. Overtakings are counted modulo
  * 2^29: no thread stands still between a limit and its exchange for 2^27 of them, which take seconds.
  *

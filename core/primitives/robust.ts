@@ -11,8 +11,9 @@ export function releaseOfDead(s: usize, e: usize): void {
   if (held === 0) return;
   atomic.add<i32>(s, 1, O_DEATHS);
   atomic.add<i32>(s, 1, O_UNREPORTED_DEATHS); // R7 begins
-  atomic.store<i64>(e, 0, E_HELD);
-  wakeDue(s, atomic.add<i64>(s, held, GRANT), held); // R7 ends with the add
+  const grant = atomic.add<i64>(s, held, GRANT);
+  atomic.store<i64>(e, 0, E_HELD); // R7 ends
+  wakeDue(s, grant, held);
 }
 
 /** Returns how many owners have died since the last call. The thread that acquires next asks. */

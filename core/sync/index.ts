@@ -6,7 +6,7 @@
 export { create, measure } from '../memory/arena';
 export { attachedTo, createObject } from '../memory/attachments';
 export { adopt, trapIfDead } from '../memory/threads';
-export { notify, notifyOne, relay, settleUp, waitingFor } from '../primitives/condition';
+export { isOf, notify, notifyOne, putDown, relay, settleUp, waitingFor } from '../primitives/condition';
 export {
   announce,
   arm,

@@ -89,6 +89,8 @@ export interface Shared {
   isPrivate: boolean;
   /** Whether a function that `runExclusive` of a mutex has called has not returned yet. */
   isRunning?: boolean;
+  /** How many notifications of a condition promises of this thread carry. */
+  carried?: number;
 }
 
 export class Attachment {

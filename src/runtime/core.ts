@@ -5,7 +5,7 @@
  */
 
 /** The version of the layout of an arena, and of what copies of this package share in a thread (common.ts). */
-export const VERSION = 1;
+export const VERSION = 2;
 
 /** The answers of the functions of the core. */
 export const ADMITTED = 0;
@@ -14,6 +14,7 @@ export const REFUSED = 2;
 export const TIMED_OUT = 6;
 export const LEAVE = 9;
 export const BEGUN = 7;
+export const CONTENDED = 7;
 export const ARRIVED = 16;
 export const ANSWER_CLOSED = -1;
 export const ANSWER_FULL = -2;

@@ -17,10 +17,12 @@ export interface Sync {
   trapIfDead(): void;
   setAwake(turns: number, near: number): void;
   clearPlaces(address: number, thread: number): void;
+  isOf(condition: number, mutex: number): number;
   settleUp(address: number): void;
   notify(address: number, n: number): number;
   notifyOne(address: number): number;
   relay(address: number, all: boolean): void;
+  putDown(address: number, attachment: number, carried: number, passesOn: boolean): void;
   waitingFor(address: number): number;
   readonly phaseSeen: WebAssembly.Global<'i32'>;
   phaseCount(address: number): number;

@@ -3,17 +3,37 @@
  * semaphore. This file unlocks the mutex in between and locks it again, whatever the wait was answered, and then relays.
  */
 
-import { ArenaFullError, checkInteger, checkType, mayNotBlock, noRoom, TimeoutError } from '../errors.js';
-import { Mutex, type MutexHandle } from '../mutex.js';
+import {
+  ArenaFullError,
+  CancelledError,
+  checkInteger,
+  checkType,
+  mayNotBlock,
+  noRoom,
+  TimeoutError,
+} from '../errors.js';
+import { enter, enterAsync, Mutex, type MutexHandle, report } from '../mutex.js';
 import { checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
 import { type Inside, inside } from '../own-arenas.js';
 import { checkKind, find, type Handle, make, open, Reference } from '../reference.js';
 import { reasonOf, watch } from '../runtime/cancellation.js';
-import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, INTERRUPTED, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
+import { setTimeout } from '../runtime/clock.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_FULL,
+  CLOSED_OBJECT,
+  CONTENDED,
+  INTERRUPTED,
+  LEAVE,
+  QUEUED,
+  REFUSED,
+  TIMED_OUT,
+} from '../runtime/core.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
-import { countdown, parkUntilDue } from '../runtime/parking.js';
-import { closed } from '../runtime/promises.js';
+import { countdown, forEver, parkUntilDue } from '../runtime/parking.js';
+import { closed, type Resolve } from '../runtime/promises.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
@@ -29,6 +49,11 @@ export type ConditionHandle = Handle<'Condition'> & {
 const KIND = 'Condition';
 const NUMBER = 40;
 const MOST = 0x7fffffff;
+/** A thread looks so many milliseconds later whether there is room again for a request of it. */
+const PAUSE = 1;
+/** More calls of `hasStack` fit on the stack than it takes to lock the mutex again, and than to begin to wait by a promise. */
+const CALLS = 40;
+const CALLS_ASYNC = 200;
 
 /**
  * Lets the owner of a mutex wait until another thread says that something has changed. Those who wait are notified in the
@@ -71,10 +96,10 @@ export class Condition extends SharedObject<typeof KIND> {
   readonly #core = this[reference].attachment.core;
   readonly #sync = syncOf(this[reference].attachment);
   readonly #notifyOne = this.#sync.notifyOne;
-  readonly #promises = this[reference].shared.promises;
-  /** Whether this thread has begun a wait that blocks, and has not relayed since. */
-  #owes = false;
-  readonly #relayAfterInterrupt = afterInterrupt(() => this.#owes && this.#relay());
+  readonly #shared = this[reference].shared;
+  readonly #promises = this.#shared.promises;
+  /** In case an exception ends the wait of this thread (runtime/interrupts.ts). */
+  readonly #expectInterrupt = afterInterrupt(() => this.#giveUp());
   /** The address of the shared object, or of the closed one after this object has released its reference. */
   #at = this[reference].address;
 
@@ -89,6 +114,8 @@ export class Condition extends SharedObject<typeof KIND> {
     const own = ownMutex(KIND, mutex);
     super(KIND, given instanceof Reference ? given : make(KIND, NUMBER, ...propertiesOf(own)), 'condition');
     this.mutex = own;
+    // An engine compiles a function at its first call, which takes much of the stack. A wait may need these near its end.
+    for (const call of ['lock', 'tryLock', 'ownerOf'] as const) this.#core[call](CLOSED_OBJECT);
   }
 
   /**
@@ -102,10 +129,11 @@ export class Condition extends SharedObject<typeof KIND> {
     checkKind(what, KIND, handle);
     // The mutex comes first: what it attaches to is let go of with it, if the rest fails.
     const mutex = Mutex.from(handle.mutex);
-    const condition = attached(mutex, find(KIND, NUMBER, handle));
-    if (condition.#isOf(mutex)) return condition;
-    condition[closed]();
-    throw new TypeError(`${what}: its mutex is not that of the condition`);
+    return attached(
+      mutex,
+      find(KIND, NUMBER, handle),
+      () => new TypeError(`${what}: its mutex is not that of the condition`),
+    );
   }
 
   /**
@@ -120,11 +148,7 @@ export class Condition extends SharedObject<typeof KIND> {
     const own = ownMutex(what, mutex);
     const mismatch = (): Error =>
       new TypeError(`${what}: the condition ${JSON.stringify(name)} is one of another mutex`);
-    return attached(own, open(KIND, NUMBER, name, ...propertiesOf(own), mismatch));
-  }
-
-  #isOf(mutex: Mutex): boolean {
-    return this.#core.maxOf(this.#at) === propertiesOf(mutex)[0].max;
+    return attached(own, open(KIND, NUMBER, name, ...propertiesOf(own), mismatch), mismatch);
   }
 
   /** As `handle` of every shared object; it brings the handle of the mutex along. */
@@ -144,8 +168,8 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /**
    * Unlocks the mutex, blocks the thread until it is notified, and locks the mutex again. The thread is the owner again
-   * when this returns or throws, unless the mutex has been disposed of or `onOwnerDied` throws. What it waits for may
-   * have come and gone by then: `waitFor` is the form to use.
+   * when this returns or throws, unless the mutex has been disposed of or `onOwnerDied` throws. `cancelAll` of the mutex
+   * does not end the wait for it. What the thread waits for may have come and gone by then: `waitFor` is the form to use.
    * @param options a time-out and a signal; without them the call may take for ever. The time is that of the wait alone: it
    * takes longer until the mutex is locked again, if others have it.
    * @returns true when notified, false when the time-out came first.
@@ -153,6 +177,7 @@ export class Condition extends SharedObject<typeof KIND> {
    * nothing has changed.
    * @throws the reason of a signal that is aborted already.
    * @throws `RangeError` or `TypeError` for a bad time-out or signal.
+   * @throws `RangeError` if hardly any of the stack is left. Then nothing has changed.
    * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
    * @throws {@link ArenaFullError} if the arena has no room for another waiter.
    * @throws {@link DisposedError} if the condition has been or is being disposed of, or the mutex has been. To dispose
@@ -162,38 +187,56 @@ export class Condition extends SharedObject<typeof KIND> {
   wait(options?: WaitOptions): boolean {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.wait`, options);
     this.#checkOwner('wait');
-    const { mayBlock, awake } = this[reference].attachment;
+    const { mutex } = this;
+    const { attachment, address: place, shared } = placeOf(mutex);
+    const { mayBlock, awake, thread } = attachment;
     if (!mayBlock) throw mayNotBlock('waitAsync');
-    const { promises, head } = placeOf(this.mutex).shared;
+    const { promises, head } = shared;
     if (promises.first !== 0 || head?.waits || this.#promises.first !== 0) throw new Error(PROMISED);
     const core = this.#core;
     const at = this.#at;
+    const { number } = this.#shared;
     const left = countdown(timeout);
     // A request must be able to leave the queue.
     if (timeout !== Infinity && !core.reserveSecond()) throw noRoom();
     this.#sync.settleUp(at);
-    this[reference].attachment.expectInterrupt();
-    this.#owesRelay();
-    let taken = core.acquireOne(at);
+    attachment.expectInterrupt();
+    this.#expectInterrupt();
+    hasStack(CALLS);
+    let taken = core.acquireRobust(at, 1, number);
     if (taken === INTERRUPTED) {
       // The ticket must come before the mutex is unlocked. This call ends the interrupted one, and is refused.
-      core.tryLock(this.mutex[reference].address);
-      taken = core.acquireOne(at);
+      core.tryLock(place);
+      taken = core.acquireRobust(at, 1, number);
     }
     if (taken === INTERRUPTED) throw noRoom();
     if (taken === ANSWER_CLOSED) throw this[disposedError]();
-    let answer: number;
+    let answer = INTERRUPTED;
     try {
-      this.mutex.unlock();
-      answer = core.enqueue(at, 1, taken, 0);
-      if (answer === QUEUED) {
-        awake.waits();
-        answer = parkUntilDue(core, at, 0, left);
+      try {
+        mutex.unlock();
+        answer = core.enqueue(at, 1, taken, number);
+        if (answer === QUEUED) {
+          awake.waits();
+          answer = parkUntilDue(core, at, number, left);
+        }
+        if (answer === TIMED_OUT) answer = this.#leftOver();
+      } finally {
+        let locked = REFUSED;
+        try {
+          locked = this.#lock(place);
+        } catch {
+          // The stack is exhausted. These calls need no more of it than `hasStack` has found.
+          while (locked !== ANSWER_CLOSED && core.ownerOf(place) !== thread)
+            if (core.lock(place) !== ADMITTED) locked = core.tryLock(place);
+        }
+        this.#locked(locked);
       }
-      if (answer === TIMED_OUT) answer = this.#leftOver();
-    } finally {
-      this.#lock();
+    } catch (error) {
+      this.#giveUp();
+      throw error;
     }
+    this.#putDown(Number(answer === ADMITTED));
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer !== ADMITTED && answer !== REFUSED) throw noRoom();
     return answer === ADMITTED;
@@ -210,105 +253,141 @@ export class Condition extends SharedObject<typeof KIND> {
     const timeout = checkWaitOptions(`${KIND}.waitAsync`, options);
     this.#checkOwner('waitAsync');
     if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
+    hasStack(CALLS_ASYNC);
     const isNotified = this.#waitAsync(timeout, options.signal);
     this.mutex.unlock();
+    let carried = 0;
+    let isOwner = false;
     try {
-      return await isNotified;
-    } finally {
-      await this.#lockAsync().finally(() => this.#relay());
-    }
-  }
-
-  async #lockAsync(): Promise<void> {
-    while (true) {
       try {
-        this.#keepDeath((await this.mutex.holdAsync()).ownerDied);
-        return;
-      } catch (error) {
-        if (!(error instanceof ArenaFullError)) throw error;
-        // The caller is to be the owner again, so it waits until there is room.
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        carried = Number(await isNotified);
+      } finally {
+        await this.#lockAsync();
+        isOwner = true;
       }
+    } finally {
+      this.#shared.carried = this.#carried - carried;
+      this.#putDown(carried, !isOwner);
     }
+    return carried > 0;
   }
 
-  /**
-   * Nobody has been told of the death of an owner that was reported while the mutex was locked again. So whoever locks next is.
-   */
-  #keepDeath(ownerDied: boolean): void {
-    if (!ownerDied || this.mutex.onOwnerDied !== undefined) return;
-    const { attachment, address } = placeOf(this.mutex);
-    attachment.core.restoreOwnerDeaths(address, 1);
-  }
-
-  /** Takes a ticket. The promise says whether it has been notified before the time had passed. */
+  /** Takes a ticket. The promise says whether it has been notified before the time had passed. Then the thread carries that. */
   #waitAsync(timeout: number, signal: Signal | undefined): Promise<boolean> {
     const core = this.#core;
     const promises = this.#promises;
     const impatient = timeout !== Infinity || signal !== undefined;
     this.#sync.settleUp(this.#at);
-    const run = core.arrive(this.#at, 1, impatient ? 0 : promises.last, 0);
+    const run = core.arrive(this.#at, 1, impatient ? 0 : promises.last, this.#shared.number);
     if (run < ADMITTED) throw run === ANSWER_CLOSED ? this[disposedError]() : noRoom();
-    if (run === ADMITTED) return Promise.resolve(true);
-    if (!impatient) return promises.wait(this, run).then(() => true, this.#refused);
     let given: { readonly reason: unknown } | undefined;
-    const waited = promises.waitAlone(this, run, (cancel) => {
-      const give = (late: () => unknown): void => {
-        const reason = late();
-        given = { reason };
-        cancel(() => reason);
+    const waited = new Promise<void>((resolve) => {
+      let unwatch = (): void => {};
+      const settle: Resolve = (value) => {
+        unwatch();
+        if (value === undefined) this.#shared.carried = this.#carried + 1;
+        resolve(value);
       };
-      return watch(timeout, signal, give, () => 'a notification');
+      if (run === ADMITTED) settle();
+      else if (!impatient) promises.add(this, run, settle);
+      else {
+        const cancel = promises.addAlone(this, run, settle);
+        const give = (late: () => unknown): void => {
+          const reason = late();
+          given = { reason };
+          cancel(() => reason);
+        };
+        unwatch = watch(timeout, signal, give, () => 'a notification');
+      }
     });
     return waited.then(
       () => true,
       (error) => {
         if (given === undefined || error !== given.reason) return this.#refused();
-        if (this.#leftOver() === ADMITTED) return true;
+        if (this.#leftOver() === ADMITTED) {
+          this.#shared.carried = this.#carried + 1;
+          return true;
+        }
         if (error instanceof TimeoutError && !(signal?.aborted && error === reasonOf(signal))) return false;
         throw error;
       },
     );
   }
 
-  readonly #refused = (): never => {
-    throw this[disposedError]();
-  };
+  get #carried(): number {
+    return this.#shared.carried ?? 0;
+  }
 
   /** Takes a notification that came while this thread gave up, and for which nobody else was there. */
   #leftOver(): number {
-    const answer = this.#core.tryAcquire(this.#at, 1);
+    const answer = this.#core.tryAcquireRobust(this.#at, 1, this.#shared.number);
     return answer === ADMITTED ? ADMITTED : REFUSED;
   }
 
-  /** Locks the mutex after a wait, and wakes the next of those who are notified. */
-  #lock(): void {
-    try {
-      this.#keepDeath(this.mutex.hold().ownerDied);
-    } finally {
-      this.#relay();
+  /**
+   * Locks the mutex, which lies at this place, after a wait: neither `cancelAll` nor a full arena ends that. It calls no code
+   * of the user. Returns ADMITTED or ANSWER_CLOSED, or ANSWER_HELD if the thread is still the owner.
+   */
+  #lock(place: number): number {
+    let answer = this.#core.lock(place);
+    while (answer === CONTENDED || answer === LEAVE || answer === ANSWER_FULL) {
+      if (answer === ANSWER_FULL) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
+      answer = this.mutex[enter](forEver);
+    }
+    return answer;
+  }
+
+  async #lockAsync(): Promise<void> {
+    const { mutex } = this;
+    let answer = ADMITTED;
+    while (true) {
+      answer = this.#core.tryLock(placeOf(mutex).address);
+      try {
+        if (answer === REFUSED) await mutex[enterAsync](Infinity, undefined, true);
+        if (answer !== ANSWER_FULL) break;
+      } catch (error) {
+        if (error instanceof ArenaFullError) answer = ANSWER_FULL;
+        else if (!(error instanceof CancelledError)) throw error;
+      }
+      if (answer === ANSWER_FULL) await new Promise<void>((resolve) => setTimeout(resolve, PAUSE));
+    }
+    this.#locked(answer);
+  }
+
+  /** Reports the deaths of owners, once the mutex is locked. If nobody is there to be told, whoever locks next is. */
+  #locked(answer: number): void {
+    const { mutex } = this;
+    if (answer === ANSWER_CLOSED) throw mutex[disposedError]();
+    if (mutex.onOwnerDied !== undefined || mutex.disposed) mutex[report]();
+    else {
+      const { address } = mutex[reference];
+      const deaths = this.#core.ownersDied(address);
+      if (deaths > 0) this.#core.restoreOwnerDeaths(address, deaths);
     }
   }
 
-  #relay(): void {
-    this.#owes = false;
-    this.#sync.relay(this.#at, false);
+  /** Ends waits that have carried so many notifications, and wakes the next of those who are notified. */
+  #putDown(carried: number, passesOn = false): void {
+    // After dispose, the attachment may be that of another object.
+    if (this.#at === CLOSED_OBJECT) return;
+    this.#sync.putDown(this.#at, this.#shared.number, carried, passesOn);
+    // The core does not ring for promises of this thread.
     this.#settle();
   }
 
-  /**
-   * If an exception ends the wait of this thread (runtime/interrupts.ts), it relays as soon as it has returned to its
-   * event loop.
-   */
-  #owesRelay(): void {
-    this.#relayAfterInterrupt();
-    this.#owes = true;
+  /** An exception has ended a wait of this thread that blocked. What it carried goes to the next. */
+  #giveUp(): void {
+    if (this.#at !== CLOSED_OBJECT) this.#putDown(this.#core.held(this.#shared.number) - this.#carried, true);
   }
 
-  /** Settles what is due of this thread's own promises, for which the core does not ring. */
+  /** Settles what is due of this thread's own promises. */
   #settle(): void {
     if (this.#promises.first !== 0) this.#promises.settle();
   }
+
+  readonly #refused = (): never => {
+    throw this[disposedError]();
+  };
 
   #checkOwner(method: string): void {
     if (this.#at === CLOSED_OBJECT) throw this[disposedError]();
@@ -417,9 +496,12 @@ const PROMISED =
   'Condition.wait: a promise of this thread waits for the mutex or on the condition, and cannot go on while the thread blocks: ' +
   'use waitAsync';
 
-/** Returns the library object of a condition that has been found or opened. */
-function attached(mutex: Mutex, found: Reference): Condition {
-  return new (Condition as new (mutex: Mutex, given: Reference) => Condition)(mutex, found);
+/** Returns the library object of a condition that has been found or opened, unless it is one of another mutex. */
+function attached(mutex: Mutex, found: Reference, mismatch: () => Error): Condition {
+  const condition = new (Condition as new (mutex: Mutex, given: Reference) => Condition)(mutex, found);
+  if (syncOf(found.attachment).isOf(found.address, placeOf(mutex).address)) return condition;
+  condition[closed]();
+  throw mismatch();
 }
 
 /** Checks that the value is a mutex. One of another copy of the library stands for one of this. */
@@ -435,11 +517,16 @@ function placeOf(mutex: Mutex): Reference {
   return mutex[reference];
 }
 
-/** The `max` of a condition stands for its mutex: who opens it by its name must give the same one. */
+/** A condition keeps the address and the generation of its mutex: who opens it by its name must give the same one. */
 function propertiesOf(mutex: Mutex): [Properties, Inside] {
   const { attachment, address } = placeOf(mutex);
-  const max = (address ^ Math.imul(attachment.core.generation(address), 0x9e3779b1)) & MOST;
-  return [{ permits: 0, max, spin: ADAPTIVE, robust: false }, { [inside]: attachment }];
+  const threshold = attachment.core.generation(address);
+  return [{ permits: 0, max: address, spin: ADAPTIVE, robust: true, threshold }, { [inside]: attachment }];
+}
+
+/** Throws a RangeError if so many calls of this function do not fit on the stack. */
+function hasStack(calls: number): number {
+  return calls > 0 ? hasStack(calls - 1) + 1 : 0;
 }
 
 /** The options of a wait when so many milliseconds are left. */

@@ -18,14 +18,14 @@ import { PARKED } from '../engine/machine/machine.js';
 import { Violation } from '../engine/search/violation.js';
 import { tombstones } from '../scene/invariants/tombstones.js';
 import { ADMITTED, ALIVE, constant, QUEUED, TICKET, TIMED_OUT } from '../scene/layout.js';
-import type { Model, Op } from '../scene/model.js';
-import { acquire, acquireFor } from '../scene/ops/acquire.js';
+import type { Model, Op, Waiting } from '../scene/model.js';
+import { acquire, acquireFor, admitted, expectClosed } from '../scene/ops/acquire.js';
 import { call, dispose } from '../scene/ops/calls.js';
 import { awaitDeath, supervise } from '../scene/ops/deaths.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
 import { abort, arrive, CANCELLED } from '../scene/ops/promises.js';
 import type { Scene } from '../scene/scene.js';
-import { GOT, LISTENING, PHASE, PROMISES, QUEUE } from '../scene/words.js';
+import { GOT, LISTENING, LOCAL, PHASE, PROMISES, QUEUE, RESULT, TAKEN } from '../scene/words.js';
 import { mutexOp } from './mutex-ops.js';
 import { HAS } from './mutex-words.js';
 import { partsOf, takeCells } from './program.js';
@@ -39,15 +39,33 @@ const NOTIFIED = GOT + 1;
 const GAVE_UP = PROMISES + 12;
 /** Whether a thread has set the flag, in models with the mutex, where no thread has promises. */
 const FLAG = PROMISES + 13;
+/** In models of carrying: how many waits of a thread have ended with the mutex, and how many waiters it has notified. */
+const ENDED = PROMISES + 12;
+const TOLD = PROMISES + 13;
+/** How many notifications the thread carries. */
+const CARRIES = PROMISES + 14;
 /** The answer of the call that took the ticket. */
 const TAKEN_BY = PROMISES + 14;
+/** Whether a continuation puts a notification down; in models without the mutex. */
+const ENDING = LOCAL;
+/** The run of the promises of a thread. */
+const RUN = PROMISES + 15;
 
 /** The index of the condition: a model with the mutex makes that first. */
 const index = (scene: Scene): number => scene.semaphores.length - 1;
 const at = (scene: Scene): number => scene.semaphores[index(scene)];
 
 const settleUp = (): Op => call('settleUp', (scene) => [at(scene)]);
-const relay = (): Op => call('relay', (scene) => [at(scene), 0]);
+/** Ends a wait of a model of carrying. */
+const putDown = (passesOn = 0): Op =>
+  call('putDown', (scene, t) => {
+    const carried = Math.min(scene.get(t, CARRIES), 1);
+    scene.set(t, CARRIES, scene.get(t, CARRIES) - carried);
+    return [at(scene), scene.robust(t, 1), carried, passesOn];
+  });
+/** Ends a wait, of which `GOT` says whether it has been notified. */
+const orPutDown = (): Op =>
+  call('putDown', (scene, t) => [at(scene), scene.robust(t, index(scene)), scene.get(t, GOT), 0]);
 
 function notify(most: number): Op {
   return call(
@@ -61,12 +79,18 @@ function notify(most: number): Op {
   );
 }
 
-/** A promise that is fulfilled has been notified, and gives nothing back. */
+/** A promise that is fulfilled has been notified, and puts that down. */
 const loop = (): Op =>
   eventLoop({
     goOn(scene, t, answer) {
       if (answer === CANCELLED) scene.set(t, GAVE_UP, scene.get(t, GAVE_UP) + 1);
-      return true;
+      if (answer !== 1 || scene.get(t, ENDING) === 1) {
+        scene.set(t, ENDING, 0);
+        return true;
+      }
+      scene.set(t, ENDING, 1);
+      scene.call(t, 'putDown', at(scene), scene.robust(t, 0), 1, 0);
+      return false;
     },
   });
 
@@ -78,10 +102,10 @@ function orLeftOver(): Op {
       if (scene.get(t, PHASE) === 0) {
         if (scene.get(t, GOT) > 0 || scene.closed(0)) return true;
         scene.set(t, PHASE, 1);
-        scene.call(t, 'tryAcquire', at(scene), 1);
+        scene.call(t, 'tryAcquireRobust', at(scene), 1, scene.robust(t, 0));
         return false;
       }
-      if (scene.result(t) === ADMITTED) scene.ghosts.setHeld(0, scene.ghosts.held(0) + 1);
+      if (scene.result(t) === ADMITTED) admitted(scene, t, 0, 1);
       else scene.set(t, GAVE_UP, scene.get(t, GAVE_UP) + 1);
       return true;
     },
@@ -102,8 +126,8 @@ function forget(): Op {
 /** Takes the ticket of a wait, which it then must park with. */
 function begin(): Op {
   return call(
-    'acquireOne',
-    (scene) => [at(scene)],
+    'acquireRobust',
+    (scene, t) => [at(scene), 1, scene.robust(t, index(scene))],
     (answer, scene, t) => scene.set(t, TAKEN_BY, answer),
   );
 }
@@ -114,10 +138,13 @@ function park(): Op {
     text: 'park',
     next(scene, t) {
       const phase = scene.get(t, PHASE);
+      const robust = scene.robust(t, index(scene));
       scene.set(t, PHASE, phase + 1);
-      if (phase === 0) scene.call(t, 'enqueue', at(scene), 1, scene.get(t, TAKEN_BY), 0);
-      else if (phase === 2 || scene.result(t) !== QUEUED) return true;
-      else scene.call(t, 'park', 0, 0);
+      if (phase === 0) scene.call(t, 'enqueue', at(scene), 1, scene.get(t, TAKEN_BY), robust);
+      else if (phase === 2 || scene.result(t) !== QUEUED) {
+        scene.set(t, GOT, Number(scene.result(t) === ADMITTED));
+        return true;
+      } else scene.call(t, 'park', 0, robust);
       return false;
     },
   };
@@ -186,10 +213,11 @@ function parkQueued(timed = false): Op {
     next(scene, t) {
       const phase = scene.get(t, PHASE);
       const answer = scene.result(t);
+      const robust = scene.robust(t, 0);
       scene.set(t, PHASE, phase + 1);
-      if (phase === 0 && timed) scene.call(t, 'parkFor', 1, 0, 0, 0);
-      else if (phase === 0) scene.call(t, 'park', 0, 0);
-      else if (answer === TIMED_OUT) scene.call(t, 'cancel', at(scene), 0);
+      if (phase === 0 && timed) scene.call(t, 'parkFor', 1, 0, 0, robust);
+      else if (phase === 0) scene.call(t, 'park', 0, robust);
+      else if (answer === TIMED_OUT) scene.call(t, 'cancel', at(scene), robust);
       else {
         if (answer !== ADMITTED) return true;
         scene.ghosts.setHeld(0, scene.ghosts.held(0) + 1);
@@ -204,9 +232,9 @@ function parkQueued(timed = false): Op {
 function opsOf(letter: string): Op[] {
   switch (letter) {
     case 'w':
-      return [settleUp(), acquire(1), relay(), forget()];
+      return [settleUp(), acquire(1), orPutDown(), forget()];
     case 'f':
-      return [settleUp(), acquireFor(1), orLeftOver(), relay(), forget()];
+      return [settleUp(), acquireFor(1), orLeftOver(), orPutDown(), forget()];
     case 'a':
       return [settleUp(), arrive(1)];
     case 't':
@@ -228,7 +256,7 @@ function opsOf(letter: string): Op[] {
     case 'W':
       return [
         mutexOp('L'),
-        ...unlessSet([settleUp(), begin(), mutexOp('U'), park(), mutexOp('L'), relay()]),
+        ...unlessSet([settleUp(), begin(), mutexOp('U'), park(), mutexOp('L'), orPutDown()]),
         mutexOp('U'),
       ];
     case 'S':
@@ -303,7 +331,7 @@ function condition(name: string, program: string, more: More = {}): Model {
     mayWait: !hasMutex,
     objects: (scene) => {
       if (hasMutex) scene.semaphore({ permits: 1, kind: constant('KIND_MUTEX'), max: 8, spin: 0, robust: true });
-      const c = scene.semaphore({ permits: 0, kind: constant('KIND_CONDITION'), spin: more.spin ?? 0 });
+      const c = scene.semaphore({ permits: 0, kind: constant('KIND_CONDITION'), spin: more.spin ?? 0, robust: true });
       scene.ghosts.setMade(scene.semaphores.indexOf(c), PLENTY);
     },
     end: (scene) => {
@@ -333,7 +361,7 @@ function queue(letters: string, most: number, notified: number, left: number): M
   return {
     ...model,
     programs: [
-      ...all.map((letter) => (letter === 'w' ? [parkQueued(), relay()] : [])),
+      ...all.map((letter) => (letter === 'w' ? [parkQueued(), orPutDown()] : [])),
       [...notifyExactly(most, notified, left), ...(left > 0 ? [notify(9)] : [])],
     ],
     symmetric: [...all.map((_, i) => String(i)), 'n'],
@@ -342,11 +370,11 @@ function queue(letters: string, most: number, notified: number, left: number): M
       model.objects?.(scene);
       all.forEach((letter, t) => {
         if (letter === 'g') scene.callNow(t, 'reserveSecond');
-        const taken = scene.callNow(t, 'acquireOne', at(scene));
-        scene.callNow(t, 'enqueue', at(scene), 1, taken, 0);
+        const taken = scene.callNow(t, 'acquireRobust', at(scene), 1, scene.robust(t, index(scene)));
+        scene.callNow(t, 'enqueue', at(scene), 1, taken, scene.robust(t, index(scene)));
       });
       all.forEach((letter, t) => {
-        if (letter === 'g') scene.callNow(t, 'cancel', at(scene), 0);
+        if (letter === 'g') scene.callNow(t, 'cancel', at(scene), scene.robust(t, 0));
       });
     },
   };
@@ -362,9 +390,9 @@ function besideTombstone(): Model {
     ...model,
     long: true,
     programs: [
-      [parkQueued(true), orLeftOver(), relay()],
-      [parkQueued(), relay()],
-      [parkQueued(), relay()],
+      [parkQueued(true), orLeftOver(), orPutDown()],
+      [parkQueued(), orPutDown()],
+      [parkQueued(), orPutDown()],
       [notify(1)],
       [notify(2)],
     ],
@@ -373,9 +401,11 @@ function besideTombstone(): Model {
     objects: (scene) => {
       model.objects?.(scene);
       scene.callNow(0, 'reserveSecond');
-      const taken = [0, 1, 2].map((t) => scene.callNow(t, 'acquireOne', at(scene)));
+      const taken = [0, 1, 2].map((t) =>
+        scene.callNow(t, 'acquireRobust', at(scene), 1, scene.robust(t, index(scene))),
+      );
       // The last enters its cell before the first.
-      for (const t of [1, 2, 0]) scene.callNow(t, 'enqueue', at(scene), 1, taken[t] as number, 0);
+      for (const t of [1, 2, 0]) scene.callNow(t, 'enqueue', at(scene), 1, taken[t] as number, scene.robust(t, 0));
     },
   };
 }
@@ -395,8 +425,8 @@ function leftOver(): Model {
     mortal: [],
     objects: (scene) => {
       model.objects?.(scene);
-      const taken = scene.callNow(0, 'acquireOne', at(scene));
-      scene.callNow(0, 'enqueue', at(scene), 1, taken, 0);
+      const taken = scene.callNow(0, 'acquireRobust', at(scene), 1, scene.robust(0, 0));
+      scene.callNow(0, 'enqueue', at(scene), 1, taken, scene.robust(0, 0));
       scene.callNow(2, 'notify', at(scene), 1);
       scene.kill(0);
       scene.callNow(1, 'reap', 1, ALIVE, 0);
@@ -409,6 +439,155 @@ function leftOver(): Model {
       const tickets = scene.grantMinus(0, words[(at(scene) + TICKET) >> 2], words[(at(scene) + TICKET + 4) >> 2]);
       if (tickets !== -2) throw new Violation(`2 wait, and have ${-tickets} tickets`);
       scene.ghosts.setMade(0, 0);
+    },
+  };
+}
+
+/** Waits on, with the ticket that the thread has taken before the start, or promises of it have from that on. */
+function parkOn(ticket: number): Waiting {
+  return {
+    text: 'park',
+    semaphore: 1,
+    width: 1,
+    next(scene, t) {
+      const phase = scene.get(t, PHASE);
+      scene.set(t, PHASE, 1);
+      if (phase === 1) {
+        if (scene.result(t) !== ADMITTED) return expectClosed(scene, t, scene.result(t), 1);
+        scene.set(t, CARRIES, 1);
+        return true;
+      }
+      scene.set(t, TAKEN, ticket);
+      scene.call(t, 'park', 0, scene.robust(t, 1));
+      return false;
+    },
+  };
+}
+
+/** What the event loop does until all promises of a run, which is entered, are settled. They have tickets from this on. */
+function settleAll(ticket: number, promises: number): Waiting {
+  const begin = 0;
+  const loaded = 1;
+  const settled = 2;
+  const entered = 3;
+  const done = LOCAL;
+  const bell = LOCAL + 1;
+  return {
+    text: 'settle',
+    semaphore: 1,
+    width: 1,
+    next(scene, t) {
+      const to = (phase: number): void => scene.set(t, PHASE, phase);
+      const settle = (): false => {
+        to(settled);
+        scene.call(t, 'settle', scene.get(t, RUN), scene.robust(t, 1));
+        return false;
+      };
+      switch (scene.get(t, PHASE)) {
+        case begin:
+          to(loaded);
+          scene.set(t, TAKEN, ticket + scene.get(t, done));
+          scene.hostLoad(t, scene.doorbell(t));
+          return false;
+        case loaded:
+          scene.set(t, bell, scene.get(t, RESULT));
+          return settle();
+        case settled: {
+          const count = scene.result(t);
+          if (count < 0) return expectClosed(scene, t, count, 1);
+          scene.set(t, done, scene.get(t, done) + count);
+          scene.set(t, CARRIES, scene.get(t, done));
+          if (scene.get(t, done) === promises) return true;
+          if (count > 0) return settle();
+          to(entered);
+          scene.call(t, 'enterRun', scene.get(t, RUN), 0);
+          return false;
+        }
+        default:
+          if (scene.result(t) !== 0) return settle();
+          to(begin);
+          scene.hostWait(t, scene.doorbell(t), scene.get(t, bell));
+          return false;
+      }
+    },
+  };
+}
+
+/** What follows a wait that has been notified. */
+function endOf(letter: string): Op[] {
+  if (letter === 'e') return [call('unregister', () => [])];
+  if (letter === 'g') return [putDown(1)];
+  const ended: Op = {
+    text: 'ended',
+    next(scene, t) {
+      scene.set(t, ENDED, scene.get(t, ENDED) + 1);
+      return true;
+    },
+  };
+  return letter === 'v' ? [ended, putDown()] : [mutexOp('L'), ended, putDown(), mutexOp('U')];
+}
+
+function tell(most: number): Op {
+  return call(
+    'notify',
+    (scene) => [at(scene), most],
+    (answer, scene, t) => scene.set(t, TOLD, scene.get(t, TOLD) + Math.max(answer, 0)),
+  );
+}
+
+/**
+ * Those who have been notified wait for the mutex, and one of them is killed: its notifications go to the next. The queue
+ * stands before the start: a thread for each text, w of one that blocks, and pp of one with so many promises. v needs no mutex; e ends instead; and an exception has ended the
+ * wait of g. Another
+ * notifies: n one, b two, L lock, U unlock, D dispose of the condition, X reap.
+ */
+function carrying(waiters: string, program: string, more: More = {}): Model {
+  const texts = waiters.split(' ');
+  const tickets = texts.map((_, i) => texts.slice(0, i).join('').length);
+  const letters = program.replaceAll(' ', '');
+  const threads = texts.length + 1;
+  const model = condition(`${waiters}, carrying, ${program}`, 'W');
+  const notifier = (letter: string): Op[] => {
+    if (letter === 'n') return [tell(1)];
+    if (letter === 'b') return [tell(2)];
+    if (letter === 'D') return [dispose(1)];
+    return letter === 'X' ? [supervise()] : [mutexOp(letter)];
+  };
+  return {
+    ...model,
+    programs: [
+      ...texts.map((text, t) => [
+        text[0] === 'p' ? settleAll(tickets[t] as number, text.length) : parkOn(tickets[t] as number),
+        ...[...text].flatMap(endOf),
+      ]),
+      [...letters].flatMap(notifier),
+    ],
+    symmetric: [...texts.map((_, t) => String(t)), program],
+    arena: { buckets: 1, elements: 4 * threads, attached: threads },
+    deaths: 1,
+    mortal: more.mortal ?? [0],
+    long: more.long ?? false,
+    undead: more.undead ?? false,
+    mayWait: true,
+    objects: (scene) => {
+      model.objects?.(scene);
+      texts.forEach((text, t) => {
+        if (text[0] !== 'p') {
+          const taken = scene.callNow(t, 'acquireRobust', at(scene), 1, scene.robust(t, index(scene)));
+          scene.callNow(t, 'enqueue', at(scene), 1, taken, scene.robust(t, index(scene)));
+          return;
+        }
+        for (const _ of text)
+          scene.set(t, RUN, scene.callNow(t, 'arrive', at(scene), 1, scene.get(t, RUN), scene.robust(t, 1)));
+        scene.callNow(t, 'enterRun', scene.get(t, RUN), 0);
+      });
+    },
+    end: (scene) => {
+      model.end?.(scene);
+      const told = sum(scene, TOLD);
+      const ended = sum(scene, ENDED);
+      if (sleeps(scene) && !scene.closed(1) && ended < told)
+        throw new Violation(`${told} waiters were notified, ${ended} waits have ended, and others wait`);
     },
   };
 }
@@ -473,6 +652,20 @@ export const conditionObjects: readonly Model[] = [
   queue('wgw', 1, 1, 1),
   queue('wgw', 9, 2, 0),
   queue('wg', 9, 1, 0),
+  carrying('w w', 'n X'),
+  carrying('p w', 'n X'),
+  carrying('pp v v', 'b X', { long: true }),
+  carrying('w p', 'n X'),
+  carrying('w v', 'L n U X'),
+  carrying('w v v', 'b X', { long: true }),
+  carrying('w v', 'n D X'),
+  carrying('w v', 'n X', { undead: true }),
+  carrying('e v', 'n', { mortal: [] }),
+  carrying('e v', 'b', { mortal: [] }),
+  carrying('e p', 'b', { mortal: [] }),
+  carrying('g v', 'n', { mortal: [] }),
+  carrying('g v', 'n X'),
+  carrying('g v v', 'b', { mortal: [] }),
   condition('with the mutex', 'W | S'),
   condition('with the mutex, notified after it', 'W | s'),
   condition('with the mutex, two', 'W | W | S', { long: true }),

@@ -10,6 +10,7 @@ import { GOT, READY } from '../words.js';
 const O_UNREPORTED_DEATHS = constant('O_UNREPORTED_DEATHS');
 const O_KIND = constant('O_KIND');
 const MUTEX = constant('KIND_MUTEX');
+const CONDITION = constant('KIND_CONDITION');
 const M_WORD = constant('M_WORD');
 const M_OWNER = constant('M_OWNER');
 
@@ -19,6 +20,11 @@ function wordOf({ machine }: Scene, address: number): number {
 
 function isMutex(scene: Scene, object: number): boolean {
   return wordOf(scene, object + O_KIND) === MUTEX;
+}
+
+/** A thread that dies with a notification passes it on, and counts as no owner. */
+function isCondition(scene: Scene, object: number): boolean {
+  return wordOf(scene, object + O_KIND) === CONDITION;
 }
 
 /**
@@ -38,7 +44,7 @@ export function ownerDies(scene: Scene, t: number, unreported: number): void {
       if (s === 0) for (let list = scene.get(t, READY); list !== 0; list >>>= 4) holds += list & 15;
       ghosts.setHeld(s, ghosts.held(s) - holds);
       const record = scene.regions.elements + (attachment - 1) * ELEMENT_SIZE;
-      if (wordOf(scene, record + E_HELD) !== 0) ghosts.ownerDies(s);
+      if (wordOf(scene, record + E_HELD) !== 0 && !isCondition(scene, address)) ghosts.ownerDies(s);
     }
   }
 }
@@ -61,6 +67,8 @@ export function checkHeld(scene: Scene, object: number, held: number): void {
   const s = scene.semaphores.indexOf(object);
   if (isMutex(scene, object)) {
     if (held !== 0) throw new Violation(`${held} are said to be the head at the end`);
+  } else if (isCondition(scene, object)) {
+    if (held !== 0) throw new Violation(`${held} notifications are carried at the end`);
   } else if (s >= 0 && scene.isRobust(s) && held !== scene.ghosts.held(s))
     throw new Violation(`${scene.ghosts.held(s)} permits are held, and ${held} recorded`);
 }
