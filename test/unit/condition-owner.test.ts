@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { Arena, ArenaFullError, CancelledError, Mutex } from 'taketurns';
 import { Condition } from 'taketurns/sync';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { at, Memory } from '../support/memory.js';
+import { at } from '../support/memory.js';
 import { until } from '../support/until.js';
 
 const WORKER = new URL('../workers/condition.mjs', import.meta.url);
@@ -102,7 +102,7 @@ describe('a notification goes to the next', () => {
   });
 
   it('from a thread that is told of a death and cannot bear it', async () => {
-    const { mutex, condition } = make();
+    const { condition } = make();
     const first = await waiter(
       condition,
       `mutex.onOwnerDied = () => { throw new RangeError('no'); };

@@ -48,7 +48,7 @@ describe('Condition.wait', () => {
   it('unlocks the mutex, waits for a notification, and locks the mutex again', async () => {
     const { mutex, condition } = make();
     const [waiter] = (await waiters(condition, 1)) as [Runner];
-    expect(mutex.tryLock()).toBe(true);
+    await until(() => mutex.tryLock(), 'it has unlocked the mutex');
     expect([condition.notify(), condition.waiting]).toEqual([1, 0]);
     mutex.unlock();
     expect(await waiter.says()).toEqual([[true, true]]);
