@@ -137,7 +137,7 @@ function sideOf(shared: Shared): Side {
 
 /**
  * A lock for many readers or one writer. It is phase-fair: a reader waits for one writer at most, however many queue.
- * Writers are first come, first served, and a reader that comes after a writer's turn has come waits for that writer.
+ * Writers are first come, first served, and a reader that comes once a writer runs with its turn waits for that writer.
  * Blocked threads and promises wait together.
  *
  * The lock is held by threads. A thread that reads may lock for reading again, even while a writer waits. When a thread
@@ -320,7 +320,8 @@ export class RwLock extends PhaseObject<typeof KIND> {
     } finally {
       side.acts = 0;
     }
-    return this.#tellReader();
+    // What a callback needs is made only where there is something to tell.
+    return side.died && this.#tellReader();
   }
 
   /** Begins to read. Returns ADMITTED, OWNER_DIED, QUEUED, REFUSED if it only tries, or throws. */
@@ -382,21 +383,19 @@ export class RwLock extends PhaseObject<typeof KIND> {
     side.died = answer === OWNER_DIED;
   }
 
-  /** Returns whether a reader of this thread is told that a writer has died. */
-  #tellReader(): boolean {
+  /** Tells a reader of this thread that a writer has died. */
+  #tellReader(): true {
     const side = this.#side;
-    const { died, reads } = side;
-    if (!died) return false;
-    this.#tell(
+    const { reads } = side;
+    return this.#tell(
       Math.max(this.sync.unreportedDeaths(this.at), 1),
       () => side.reads >= reads,
       () => this.unlockRead(),
     );
-    return true;
   }
 
   /** Tells of deaths. If that fails, the lock is unlocked, unless the callback has done so. */
-  #tell(deaths: number, hasIt: () => boolean, unlock: () => void): void {
+  #tell(deaths: number, hasIt: () => boolean, unlock: () => void): true {
     try {
       this.onOwnerDied?.(deaths);
       if (!hasIt()) throw new Error(`${KIND}: onOwnerDied has unlocked it`);
@@ -404,6 +403,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
       if (hasIt()) unlock();
       throw error;
     }
+    return true;
   }
 
   async #lockReadAsync(method: string, options: ReadOptions | undefined): Promise<boolean> {
@@ -433,7 +433,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
         side.acts = 0;
       }
       // A callback that reads is called once.
-      if (answer !== QUEUED) return isTold || this.#tellReader();
+      if (answer !== QUEUED) return isTold || (side.died && this.#tellReader());
     } else side.waits++;
     const { phase } = side;
     // The promise leaves before any other code of the thread may end the wait of all.
@@ -446,7 +446,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === REFUSED) throw timedOut(LOCK, timeout);
     this.#settle();
-    return this.#tellReader();
+    return side.died && this.#tellReader();
   }
 
   #checkWithin(what: string, within: HeldRead): void {
@@ -656,13 +656,16 @@ export class RwLock extends PhaseObject<typeof KIND> {
 
   /** Returns whether the thread, which writes or updates, is told that a writer has died. */
   #tellWriter(): boolean {
+    // An update may have learned of the death, and not written.
+    const deaths = this.#side.deaths || this.sync.hasDied(this.at);
+    return deaths !== 0 && this.#tellTurn(deaths);
+  }
+
+  #tellTurn(told: number): true {
     const side = this.#side;
     const { turn, deaths } = side;
-    // An update may have learned of the death, and not written.
-    const told = deaths || this.sync.hasDied(this.at);
-    if (told === 0) return false;
     side.deaths = 0;
-    this.#tell(
+    return this.#tell(
       told,
       () => side.turn === turn,
       () => {
@@ -670,7 +673,6 @@ export class RwLock extends PhaseObject<typeof KIND> {
         this.#failed();
       },
     );
-    return true;
   }
 
   /** Lets no reader in any more, and blocks until all have left. If that fails, the thread has the turn still. */
