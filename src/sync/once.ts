@@ -3,7 +3,7 @@ import { checkOptions, checkType } from '../errors.js';
 import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { reasonOf, timedOut } from '../runtime/cancellation.js';
-import { ADMITTED, ANSWER_CLOSED, BEGUN, REFUSED } from '../runtime/core.js';
+import { ADMITTED, ANSWER_CLOSED, BEGUN, QUEUED, REFUSED } from '../runtime/core.js';
 import { countdown } from '../runtime/parking.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
 import { disposedError } from '../shared-object.js';
@@ -122,9 +122,13 @@ export class Once extends PhaseObject<typeof KIND> {
     if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
     const left = countdown(timeout);
     while (true) {
-      if (options.signal?.aborted) throw reasonOf(options.signal);
       const answer = this.#begin();
       if (answer === ADMITTED) return false;
+      if (options.signal?.aborted) {
+        // Another promise may wait for this one to try.
+        if (answer === BEGUN) this.#end(false);
+        throw reasonOf(options.signal);
+      }
       if (answer === BEGUN) break;
       this.#wait(await this.sleepAsync(this.phaseSeen, left(), options.signal), timeout);
     }
@@ -136,6 +140,11 @@ export class Once extends PhaseObject<typeof KIND> {
       this.#end(isDone);
     }
     return true;
+  }
+
+  /** @internal If nothing has been done, one promise of the thread tries next, and the others need not look. */
+  protected override goOn(at: number, answer: number): number {
+    return answer === ADMITTED && this.sync.awaitZero(at) === QUEUED ? 1 : Infinity;
   }
 
   #begin(): number {

@@ -227,11 +227,15 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       const { at, number } = this;
       const all = this.#groups;
       const group = all.get(at) ?? { phase, calls: new Set(), owner: undefined, listens: false };
-      // The phase for which earlier promises wait is over.
+      const { calls } = group;
+      // One of the two phases is over: that for which earlier promises wait, or this one.
       if (group.phase !== phase) PhaseObject.#listen(all, at, group);
+      if (group.owner && group.phase !== phase) {
+        settle(this.answerAt(at, phase));
+        return;
+      }
       group.phase = phase;
       all.set(at, group);
-      const { calls } = group;
       calls.add(settle);
       this.sync.noteWaits(number, 1, timestamp());
       if (calls.size > 1) return;
@@ -253,27 +257,39 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     });
   }
 
-  /** Settles the promises of a group if the phase is over. Else returns what tells of its end, unless the group listens. */
+  /** Settles promises of a group if the phase is over. Else returns what tells of its end, unless the group listens. */
   #look(at: number, group: Group): Promise<unknown> | undefined {
-    const { phase, calls } = group;
     while (true) {
-      const answer = this.answerAt(at, phase);
+      const answer = this.answerAt(at, group.phase);
       if (answer !== QUEUED) {
-        this.sync.noteWaits(this.number, -calls.size, 0);
-        this.#settle(at, group, answer);
-        return undefined;
+        const most = this.goOn(at, answer);
+        group.phase = this.phaseSeen;
+        this.sync.noteWaits(this.number, -Math.min(group.calls.size, most), 0);
+        this.#settle(at, group, answer, most);
+        if (group.owner === undefined) return undefined;
+      } else {
+        if (group.listens) return undefined;
+        const wait = waitAsync(this.#words, (at >> 2) + PHASE, group.phase);
+        if (wait.async) return wait.value;
       }
-      if (group.listens) return undefined;
-      const wait = waitAsync(this.#words, (at >> 2) + PHASE, phase);
-      if (wait.async) return wait.value;
     }
   }
 
-  #settle(at: number, group: Group, answer: number): void {
-    const calls = [...group.calls];
-    group.calls.clear();
-    this.#rest(at, group);
-    for (const settle of calls) settle(answer);
+  /** Settles the promises that have waited longest, so many at most. This may run code of the user. */
+  #settle(at: number, group: Group, answer: number, most: number): void {
+    const due: ((answer: number) => void)[] = [];
+    for (const settle of group.calls) {
+      if (due.length === most) break;
+      due.push(settle);
+      group.calls.delete(settle);
+    }
+    if (group.calls.size === 0) this.#rest(at, group);
+    for (const settle of due) settle(answer);
+  }
+
+  /** @internal How many promises go on after a phase with this answer. If not all do, the present phase has been seen. */
+  protected goOn(_at: number, _answer: number): number {
+    return Infinity;
   }
 
   /** No promise of the group waits any more. */
@@ -318,7 +334,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     const group = this.#groups.get(at);
     this.at = CLOSED_OBJECT;
     if (looks && group?.owner) this.#look(at, group);
-    if (group?.owner) this.#settle(at, group, ANSWER_CLOSED);
+    if (group?.owner) this.#settle(at, group, ANSWER_CLOSED, Infinity);
   }
 }
 

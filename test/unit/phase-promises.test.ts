@@ -102,6 +102,47 @@ describe.each(kinds)('promises of a %s', (_, make) => {
   });
 });
 
+describe('promises of a Once whose functions fail', () => {
+  const arena = new Arena();
+  const sync = syncOf(attachmentOf(arena)) as { -readonly [K in keyof Sync]: Sync[K] };
+  const fails = async (): Promise<void> => {
+    await undefined;
+    throw new Error('no');
+  };
+
+  it('try one after the other, and the others need not look', async () => {
+    const once = new Once({ arena });
+    const n = 300;
+    const tries = await count(sync, 'begin', async () => {
+      const ends = await Promise.allSettled(Array.from({ length: n }, () => once.runAsync(fails)));
+      expect(ends.every(({ status }) => status === 'rejected')).toBe(true);
+    });
+    expect(tries).toBeLessThanOrEqual(3 * n);
+    expect(await Promise.all([once.runAsync(() => {}), once.runAsync(() => {})])).toEqual([true, false]);
+  });
+
+  it('go on behind one that is aborted just when it is its turn', async () => {
+    const once = new Once({ arena });
+    // It is aborted between the end of its wait and its next step.
+    const signal = {
+      aborted: false,
+      reason: new Error('enough'),
+      addEventListener() {},
+      removeEventListener() {
+        signal.aborted = true;
+      },
+    };
+    const first = once.runAsync(fails);
+    const second = once.runAsync(fails, { signal });
+    const third = once.runAsync(() => {});
+    const fourth = once.runAsync(() => {});
+    await expect(first).rejects.toThrow('no');
+    await expect(second).rejects.toThrow('enough');
+    expect(await Promise.all([third, fourth])).toEqual([true, false]);
+    expect(once.waiting).toBe(0);
+  });
+});
+
 describe('a promise that gives up as the last one', () => {
   it('wakes no thread that sleeps there', async () => {
     const latch = new Latch(1);
