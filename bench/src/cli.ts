@@ -1,5 +1,5 @@
-// The command line: `taketurns bench semaphores`, `hashes` and `locks`; hand-over/command.ts has `hand-over`, and
-// sync/command.ts has `sync`.
+// The command line: `taketurns bench semaphores`, `hashes` and `locks`; hand-over/command.ts has `hand-over`,
+// sync/command.ts has `sync`, and exponents/command.ts has `exponents`.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -7,6 +7,7 @@ import { Command, Option } from 'commander';
 import { BENCHMARKS, type Benchmark, rowsOf, usualRows, type Work } from './benchmarks.js';
 import { build } from './build.js';
 import { environment } from './environment.js';
+import { addExponents } from './exponents/command.js';
 import { addHandOver } from './hand-over/command.js';
 import { buildNative, type NativeBinary } from './native.js';
 import {
@@ -153,6 +154,7 @@ for (const benchmark of Object.values(BENCHMARKS)) {
 }
 addHandOver(bench);
 addSync(bench);
+addExponents(bench);
 
 /** The exit status of a program that Ctrl-C has ended. */
 const INTERRUPTED = 130;
