@@ -143,6 +143,30 @@ describe('promises of a Once whose functions fail', () => {
   });
 });
 
+describe('a promise whose signal ends the phase while it takes a listener', () => {
+  it('leaves those that wait for the next phase to that', async () => {
+    const event = new Event();
+    let [later, isOver]: [Promise<unknown> | undefined, boolean] = [undefined, false];
+    const signal = {
+      aborted: false,
+      reason: undefined,
+      addEventListener() {
+        event.set();
+        event.reset();
+        later = event.waitAsync().then(() => {
+          isOver = true;
+        });
+      },
+      removeEventListener() {},
+    };
+    expect(await event.waitAsync({ signal })).toBe(true);
+    expect(isOver).toBe(false);
+    expect(event.waiting).toBe(1);
+    event.set();
+    await later;
+  });
+});
+
 describe('a promise that gives up as the last one', () => {
   it('wakes no thread that sleeps there', async () => {
     const latch = new Latch(1);
