@@ -609,14 +609,18 @@ export class RwLock extends PhaseObject<typeof KIND> {
     const left = countdown(timeout);
     side.acts = TURNING;
     try {
-      this.#take(timeout, () => {
+      try {
         const turn = this.#turn;
-        if (turn.tryAcquire()) return;
-        if (timeout === 0) throw timedOut(LOCK, timeout);
-        this.checkBlocking(WITHOUT_BLOCKING);
-        this.#sleeps();
-        turn.acquire({ timeout });
-      });
+        if (!turn.tryAcquire()) {
+          if (timeout === 0) throw timedOut(LOCK, timeout);
+          this.checkBlocking(WITHOUT_BLOCKING);
+          this.#sleeps();
+          turn.acquire({ timeout });
+        }
+      } catch (error) {
+        if (error instanceof DisposedError) throw this[disposedError]();
+        throw error instanceof TimeoutError ? timedOut(LOCK, timeout) : error;
+      }
       this.#begins();
       try {
         if (writes) this.#becomeWriter(left, timeout, WITHOUT_BLOCKING);
@@ -628,16 +632,6 @@ export class RwLock extends PhaseObject<typeof KIND> {
       side.acts = 0;
     }
     return this.#tellWriter();
-  }
-
-  /** Calls a function that takes the turn, and makes its errors those of the lock. */
-  #take(timeout: number, take: () => void): void {
-    try {
-      take();
-    } catch (error) {
-      if (error instanceof DisposedError) throw this[disposedError]();
-      throw error instanceof TimeoutError ? timedOut(LOCK, timeout) : error;
-    }
   }
 
   /** The thread has just got the turn. */
@@ -855,21 +849,18 @@ export class RwLock extends PhaseObject<typeof KIND> {
     if (isBusy(side)) return undefined;
     side.acts = TURNING;
     try {
-      let isTaken = false;
-      this.#take(0, () => {
-        isTaken = this.#turn.tryAcquire();
-      });
-      if (!isTaken) return undefined;
-      this.#begins();
-      const stamp = sync.stampOf(at);
-      // Readers are not shut out in vain.
-      const answer = stamp === ANSWER_CLOSED || sync.isDrained(at, stamp - 1) ? this.#shut() : QUEUED;
-      this.#drained(answer);
-      if (answer !== ADMITTED) {
-        this.#failed();
-        if (answer === ANSWER_CLOSED) throw this[disposedError]();
-        return undefined;
+      let answer = this.#core.tryAcquireRobust(at, 1, this.#shared.number);
+      if (answer === ADMITTED) {
+        this.#begins();
+        side.deaths += this.#core.ownersDied(at);
+        const stamp = sync.stampOf(at);
+        // Readers are not shut out in vain.
+        answer = stamp === ANSWER_CLOSED || sync.isDrained(at, stamp - 1) ? this.#shut() : QUEUED;
+        this.#drained(answer);
+        if (answer !== ADMITTED) this.#failed();
       }
+      if (answer === ANSWER_CLOSED) throw this[disposedError]();
+      if (answer !== ADMITTED) return undefined;
     } finally {
       side.acts = 0;
     }
