@@ -8,6 +8,7 @@
  *     npm run soak -- --from 1 --most 8              so many programs, from this seed on
  *
  * `--with '{"callbacks":0}'` replaces parts of the plan, so as to find out what a finding needs.
+ * `--still 10` takes a program for stuck in which nothing has changed for 10 seconds (45 by default), on an idle machine.
  */
 import { fork } from 'node:child_process';
 import process from 'node:process';
@@ -23,6 +24,7 @@ const { values } = parseArgs({
     parallel: { type: 'string', default: '1' },
     kinds: { type: 'string', default: KINDS.join() },
     most: { type: 'string' },
+    still: { type: 'string', default: '45' },
     with: { type: 'string', default: '{}' },
   },
 });
@@ -93,7 +95,7 @@ function inAProcess() {
         tell(seed, `its main thread hangs\n${said}`);
         close(true);
       }, DEADLINE);
-      child.send({ seed, kinds, given });
+      child.send({ seed, kinds, given, still: Number(values.still) * 1000 });
     };
     child.on('message', ({ result, failed }) => {
       if (isOver) return;

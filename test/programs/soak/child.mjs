@@ -13,9 +13,9 @@ process.on('uncaughtException', (error) => {
 // Warnings about requests that are wide or nested are part of the programs.
 process.on('warning', () => {});
 
-process.on('message', async ({ seed, kinds, given }) => {
+process.on('message', async ({ seed, kinds, given, still }) => {
   try {
-    process.send({ result: await run(planOf(seed, kinds, given)) });
+    process.send({ result: await run(planOf(seed, kinds, given), still) });
   } catch (error) {
     process.send({ failed: `the program has failed: ${inspect(error)}` });
   }

@@ -161,6 +161,7 @@ export class Life {
       await immediately();
     }
     while (this.loose.size > 0) await Promise.all(this.loose);
+    for (const { kind, lib } of this.objects) kind.leaves?.(lib);
   }
 
   /** The thread leaves the arena, as if it had ended. */
@@ -290,10 +291,10 @@ export class Task {
     this.depth++;
     const what = draw.next();
     if (what < 0.25) await immediately();
-    else if (what < 0.3) await new Promise((resolve) => setTimeout(resolve, draw.upTo(3)));
-    else if (what < 0.4) life.user.poke(object);
-    else if (what < 0.55 && this.depth < 3) await this.#nested((other) => other.kind.use(this, other));
-    else if (what < 0.6) await null;
+    else if (what < 0.33) await new Promise((resolve) => setTimeout(resolve, draw.upTo(3)));
+    else if (what < 0.43) life.user.poke(object);
+    else if (what < 0.6 && this.depth < 3) await this.#nested((other) => other.kind.use(this, other));
+    else if (what < 0.65) await null;
     this.mayEnd();
     this.depth--;
     this.top = top;

@@ -7,8 +7,6 @@ import { kinds } from './kinds/all.mjs';
 import { immediately, Life, nameOf, ON_PURPOSE } from './life.mjs';
 import { Draw, describe } from './plan.mjs';
 
-/** Milliseconds without any progress after which a program counts as stuck. */
-const STILL = 45_000;
 /** Milliseconds without any progress after which permits are given back that a dead thread may have taken. */
 const MEND = 5_000;
 /** So many suspicions are kept. */
@@ -21,6 +19,9 @@ class Program {
   findings = [];
   suspicions = [];
   alive = new Map();
+  /** Those that have begun to use the objects. */
+  ready = new Set();
+  begun = 0;
   lives = 0;
   kills = 0;
   /** How many threads have ended. */
@@ -28,8 +29,10 @@ class Program {
   /** By object: what may be lost. */
   unsure = [];
 
-  constructor(plan) {
+  /** @param still milliseconds without any progress after which the program counts as stuck. */
+  constructor(plan, still) {
     this.plan = plan;
+    this.still = still;
     this.draw = new Draw(plan.seed + 77);
     this.board = new Board();
     this.arena = new Arena(plan.arena);
@@ -64,7 +67,11 @@ class Program {
       workerData: { plan, words: board.words, number, arena: arena.handle, isVisitor, handles },
     });
     this.alive.set(number, worker);
-    worker.on('message', ({ finding, suspicion }) => {
+    worker.on('message', ({ isReady, finding, suspicion }) => {
+      if (isReady) {
+        this.ready.add(worker);
+        this.begun++;
+      }
       if (finding) this.findings.push(finding);
       if (suspicion) this.#suspect(suspicion);
     });
@@ -73,7 +80,10 @@ class Program {
     });
     const ended = new Promise((resolve) => worker.on('exit', resolve));
     if (!plan.arena.watch) arena.watch(worker);
-    worker.on('exit', () => this.#ended(number));
+    worker.on('exit', () => {
+      this.ready.delete(worker);
+      this.#ended(number);
+    });
     return ended;
   }
 
@@ -103,7 +113,7 @@ class Program {
   }
 
   #kill() {
-    const all = [...this.alive.values()];
+    const all = [...(this.draw.chance(0.9) ? this.ready : this.alive.values())];
     if (all.length === 0) return;
     this.kills++;
     this.draw.of(all).terminate();
@@ -123,9 +133,13 @@ class Program {
         isOver = true;
       },
     );
+    for (let i = 0; i < 1000 && this.begun < plan.workers; i++) await sleep(5);
     const killing = plan.killEvery > 0 ? setInterval(() => this.#kill(), plan.killEvery) : undefined;
     const end = performance.now() + plan.milliseconds;
-    while (performance.now() < end && this.findings.length === 0) await sleep(5);
+    while (performance.now() < end && this.findings.length === 0) {
+      await sleep(5);
+      this.#feed();
+    }
     clearInterval(killing);
     board.stop();
     const settled = await this.#quiet(() => isOver && this.alive.size === 0);
@@ -146,7 +160,7 @@ class Program {
     let since = performance.now();
     let isMended = false;
     while (!isOver()) {
-      if (!board.isEnding) await Promise.all(this.each('feed', (kind, object, lib) => kind.feed(this, object, lib)));
+      if (!board.isEnding) this.#feed();
       const now = `${board.words.join()} ${this.alive.size}`;
       if (now !== seen) {
         seen = now;
@@ -158,13 +172,18 @@ class Program {
         this.each('mend', (kind, { index }, lib) => this.deaths > 0 && kind.mend(lib, this.unsure[index] ?? 0));
         if (this.deaths > 0) this.mended = [...this.unsure];
       }
-      if (still > STILL) {
+      if (still > this.still) {
         this.find(`stuck: nothing has changed for ${Math.round(still)} ms\n${this.#state()}`);
         return false;
       }
       await sleep(2);
     }
     return true;
+  }
+
+  /** Lets those go on who wait for something that no thread may ever do. */
+  #feed() {
+    this.each('feed', (kind, object, lib) => kind.feed(this, object, lib));
   }
 
   #dispose() {
@@ -208,7 +227,7 @@ class Program {
   }
 
   async #comes(is, otherwise) {
-    const end = performance.now() + STILL;
+    const end = performance.now() + this.still;
     while (!is() && performance.now() < end) await sleep(5);
     if (!is()) this.find(otherwise());
   }
@@ -275,4 +294,4 @@ class Program {
   }
 }
 
-export const run = (plan) => new Program(plan).run();
+export const run = (plan, still) => new Program(plan, still).run();

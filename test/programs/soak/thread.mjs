@@ -20,6 +20,7 @@ const board = new Board(words);
     if (!(board.hasStopped && error instanceof DisposedError)) throw error;
     return;
   }
+  parentPort.postMessage({ isReady: true });
   const end = performance.now() + 50;
   await life.live(() => board.hasStopped || (isVisitor && performance.now() > end));
 })();

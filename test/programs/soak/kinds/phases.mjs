@@ -82,9 +82,9 @@ export const latch = {
     else waitSync(task, object);
   },
   look: (lib) => lib.count,
-  feed(_, _object, lib) {
+  feed({ board }, _object, lib) {
     const { count } = lib;
-    if (count === 0) return;
+    if (count === 0 || !board.hasStopped) return;
     try {
       lib.countDown(count);
     } catch (error) {
@@ -162,33 +162,42 @@ export const waitGroup = {
   },
 };
 
-/** Tasks meet, as many as make a round. Most give up after a while, which breaks it. */
+/** Tasks meet, as many as make a round. One that gives up breaks it, so few do. */
 export const barrier = {
   make: (o, arena) => (o.name ? Barrier.open(o.name, o.parties, { arena }) : new Barrier(o.parties, { arena })),
   open: (o, arena, life) => Barrier.open(o.name, o.parties, { arena, ...action(o, life) }),
   from: (handle, o, life) => Barrier.from(handle, action(o, life)),
   wrong,
   async use(task, object) {
-    const request = task.request(object, false);
+    const request = arrival(task, object, false);
+    if (request === undefined) return;
     const got = await task.attempt('arriveAndWaitAsync', object, request, () =>
       object.lib.arriveAndWaitAsync(request.options),
     );
     answered(task, object, got);
   },
   useSync(task, object) {
-    const request = task.request(object, true);
+    const request = arrival(task, object, true);
+    if (request === undefined) return;
     const got = task.attemptSync('arriveAndWait', object, request, () => object.lib.arriveAndWait(request.options));
     answered(task, object, got);
     if (task.draw.chance(0.1)) object.lib.leave();
   },
   look: (lib) => [lib.broken, lib.round, lib.parties],
-  /** Breaks it for those who wait for others that do not come. */
-  async feed(_, _object, lib) {
-    if (lib.broken || lib.waiting === 0) return;
-    await lib.arriveAndWaitAsync({ timeout: 1 }).catch(() => {});
-    lib.leave();
+  /** One more arrives, as long as somebody waits. */
+  feed({ board }, _object, lib) {
+    if (lib.broken || lib.waiting === 0 || board.isEnding) return;
+    lib.arriveAndWaitAsync().catch(() => {});
   },
+  /** The thread does not come again. */
+  leaves: (lib) => lib.leave(),
 };
+
+function arrival(task, object, isSync) {
+  const mayGiveUp = task.draw.chance(0.03);
+  if (!mayGiveUp && !task.mayWait(object, isSync)) return undefined;
+  return mayGiveUp ? task.request(object, isSync) : { isSync, isPatient: true };
+}
 
 function action(object, life) {
   return life.draw.chance(0.5) ? { action: () => life.user.callback(object) } : {};
