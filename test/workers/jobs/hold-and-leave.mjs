@@ -1,0 +1,9 @@
+/** Runs code over shared objects, such as code that locks them, and then leaves the arena: to the others it has died. */
+import { Arena } from 'taketurns';
+import { attach } from '../attach.mjs';
+
+export default function holdAndLeave({ handles, code }) {
+  const run = new Function('object', code);
+  for (const handle of handles) run(attach(handle));
+  Arena.from(handles[0].arena).dispose();
+}
