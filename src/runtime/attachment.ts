@@ -16,13 +16,17 @@
  * objects when it began, and finds all that were disposed of before. So a thread that goes on attaching keeps at most
  * about as many disposed objects as it has others. A thread that finds the arena full looks at all. A thread that does
  * nothing lets go of nothing, since no other may do so for it.
+ *
+ * The collector sees only the small library objects, and does not know that an arena is nearly full. So a thread that is
+ * attached to many objects asks for a collection, once for each quarter of the arena. Finalizers wait for a turn of the
+ * event loop.
  */
 import { host } from '#host';
 import { arenaFull, DisposedError, mayNotBlock } from '../errors.js';
 import type { Line } from '../host/host.js';
 import { Awake } from './awake.js';
 import { common } from './common.js';
-import { ANSWER_FULL, CLOSED_OBJECT, type Core, GONE } from './core.js';
+import { ANSWER_FULL, CLOSED_OBJECT, type Core, GONE, H_OBJECTS } from './core.js';
 import { Doorbell } from './doorbell.js';
 import type { HeadPromise } from './head-promise.js';
 import { coreModule, instantiate } from './instance.js';
@@ -35,6 +39,9 @@ export const ended = Symbol.for('taketurns:ended');
 
 /** Says that a library object need do nothing more once the shared object has been disposed of by another thread. */
 export const leaves = Symbol.for('taketurns:leaves');
+
+/** So many bytes make an engine collect. They are never touched. */
+const BALLAST = 1 << 26;
 
 /** A library object, as its attachment sees it. */
 export interface Owner {
@@ -117,6 +124,8 @@ export class Attachment {
   readonly #shared = new Map<number, Shared>();
   /** The objects that come next for a look. */
   #turn = this.#shared.values();
+  /** How often the thread has attached since it asked for a collection, while it was attached to many objects. */
+  #attached = 0;
   readonly #refs = new WeakMap<Owner, WeakRef<Owner>>();
   readonly #collected = new FinalizationRegistry<{ shared: Shared; ref: WeakRef<Owner> }>(({ shared, ref }) =>
     this.#forget(shared, ref),
@@ -179,7 +188,19 @@ export class Attachment {
     shared.owners.add(ref);
     this.#refs.set(owner, ref);
     this.#collected.register(owner, { shared, ref }, owner);
+    const [capacity] = new Int32Array(this.memory.buffer, H_OBJECTS, 1) as unknown as [number];
+    if (this.#shared.size * 16 > capacity && ++this.#attached * 4 > capacity) this.#askCollector();
     return shared;
+  }
+
+  #askCollector(): void {
+    this.#attached = 0;
+    try {
+      // A bundler would drop an object that is not used.
+      this.#attached = new ArrayBuffer(BALLAST).byteLength - BALLAST;
+    } catch {
+      // The collector has been asked all the same.
+    }
   }
 
   /** Ends what `hold` began. */

@@ -170,6 +170,10 @@ describe.each([
 });
 
 describe('an object that was never shared', () => {
+  it('is collected before the arena is full, though it is small to the collector', async () => {
+    expect(await report('asks-collector')).toEqual({ made: 20_000 });
+  });
+
   it('is freed when it is collected', async () => {
     expect(await report('never-shared')).toEqual({
       used: 2,

@@ -1,0 +1,11 @@
+/** Makes short-lived objects that only the collector frees, one at a time, in turns of the event loop. */
+import { Arena } from 'taketurns';
+import { RwLock } from 'taketurns/sync';
+
+const arena = new Arena({ objects: 8192 });
+let made = 0;
+for (; made < 20_000; made++) {
+  new RwLock({ arena });
+  await new Promise((resolve) => setImmediate(resolve));
+}
+console.log(JSON.stringify({ made }));
