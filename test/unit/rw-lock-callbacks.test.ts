@@ -1,5 +1,5 @@
 /** A RwLock whose methods are called by code of the user that the lock itself calls: callbacks, options, signals. */
-import { Arena, DisposedError } from 'taketurns';
+import { Arena, DisposedError, Semaphore } from 'taketurns';
 import { type HeldUpdate, RwLock, type RwLockState } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 import { attachmentOf } from '../support/attachment.js';
@@ -345,29 +345,27 @@ describe('a listener of the signal that aborts a promise', () => {
 describe('the code of a signal that runs when a promise is over', () => {
   it('runs outside of the call that has unlocked', async () => {
     const lock = new RwLock({ arena });
-    const { signal } = new AbortController();
     let isUnlocking = false;
     const seen: boolean[] = [];
-    const plain = {
+    const signal = {
       aborted: false,
       reason: undefined,
       addEventListener: () => {},
       removeEventListener: () => void seen.push(isUnlocking),
     };
+    const semaphore = new Semaphore(0);
     lock.lockWrite();
-    const promises = [
-      lock.writeAsync({ signal: plain }),
-      lock.readAsync({ signal: plain }),
-      lock.writeAsync({ signal }),
-    ];
+    const promise = lock.writeAsync({ signal });
     isUnlocking = true;
     lock.unlockWrite();
     isUnlocking = false;
-    for (const promise of promises.slice(1)) promise.then((held) => held.unlock());
-    (await promises[0])?.unlock();
-    await Promise.all(promises);
-    expect(seen.length).toBeGreaterThan(0);
-    expect(seen).not.toContain(true);
+    (await promise).unlock();
+    const permit = semaphore.acquireAsync(1, { signal });
+    isUnlocking = true;
+    semaphore.release();
+    isUnlocking = false;
+    await permit;
+    expect(seen).toEqual([false, false]);
     lock.dispose();
   });
 });

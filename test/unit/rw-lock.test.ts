@@ -952,14 +952,15 @@ describe('several locks', () => {
     'that another thread has disposed of have no place when it is needed: %s',
     async (how) => {
       const arena = new Arena();
-      const gone = eight(arena);
+      // To make another lock later would let go of these.
+      const [gone, next] = [eight(arena), eight(arena)];
+      const lock = next[0] as RwLock;
       readAll(gone);
-      for (const lock of gone) new OtherThread(lock).dispose();
-      const lock = new RwLock({ arena });
+      for (const old of gone) new OtherThread(old).dispose();
       if (how === 'downgrade') lock.write().downgrade();
       else if (how === 'downgrade of an update') lock.update().downgrade();
       else await lock[how as 'lockRead']();
-      readAll(eight(arena).slice(1));
+      readAll(next.slice(1));
       // These were read, and there is nothing to unlock any more.
       for (const old of gone) old.unlockRead();
       const other = new OtherThread(lock);
