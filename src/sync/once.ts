@@ -1,4 +1,5 @@
 /** Once has a function called by one thread only. */
+import { host } from '#host';
 import { checkOptions, checkType } from '../errors.js';
 import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
@@ -6,7 +7,7 @@ import { reasonOf, timedOut } from '../runtime/cancellation.js';
 import { ADMITTED, ANSWER_CLOSED, BEGUN, QUEUED, REFUSED } from '../runtime/core.js';
 import { countdown } from '../runtime/parking.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
-import { disposedError } from '../shared-object.js';
+import { disposedError, reference } from '../shared-object.js';
 import { find, make, open, PhaseObject, refusePromise, type SyncOptions, type Waiter } from './phase-object.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `Once.from` there. */
@@ -26,6 +27,8 @@ export interface OnceState {
 
 const KIND = 'Once';
 const SELF_RUNS = 'this thread or a promise of it runs it already, so it would wait for itself';
+const NESTED =
+  'Once: a function that runAsync runs has called runAsync of the same object. If it waits for that, it waits for itself';
 const RESULT = 'the result of the thread that runs it';
 
 /**
@@ -46,6 +49,8 @@ const RESULT = 'the result of the thread that runs it';
 export class Once extends PhaseObject<typeof KIND> {
   /** Whether a call that blocks has begun, and not ended. Then an exception that nobody could catch may have ended it. */
   #runs = false;
+  /** Whether it has warned of a function of `runAsync` that calls it again. */
+  #warned = false;
 
   /**
    * @throws `RangeError` or `TypeError` for a bad option.
@@ -114,13 +119,19 @@ export class Once extends PhaseObject<typeof KIND> {
     return true;
   }
 
-  /** As `run`, without blocking the thread. The function may return a promise, and it is done when that is fulfilled. */
+  /**
+   * As `run`, without blocking the thread. The function may return a promise, and it is done when that is fulfilled. The
+   * function must not wait for a `runAsync` of the same object: it would wait for itself. Whether it waits cannot be known,
+   * so the first time that it makes such a call before its first `await`, with neither time-out nor signal, there is a
+   * warning (`process.emitWarning`, or `console.warn` in browsers), and no error.
+   */
   async runAsync(fn: () => void | PromiseLike<void>, options: WaitOptions = {}): Promise<boolean> {
     const what = `${KIND}.runAsync`;
     checkType(`${what}: fn`, fn, 'function', 'a function');
     const timeout = checkWaitOptions(what, options);
     if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
     const left = countdown(timeout);
+    const { shared } = this[reference];
     while (true) {
       const answer = this.#begin();
       if (answer === ADMITTED) return false;
@@ -130,11 +141,22 @@ export class Once extends PhaseObject<typeof KIND> {
         throw reasonOf(options.signal);
       }
       if (answer === BEGUN) break;
+      if (shared.isRunning && !this.#warned && timeout === Infinity && !options.signal) {
+        this.#warned = true;
+        host.warn(NESTED);
+      }
       this.#wait(await this.sleepAsync(this.phaseSeen, left(), options.signal), timeout);
     }
     let isDone = false;
     try {
-      await fn();
+      let result: void | PromiseLike<void>;
+      shared.isRunning = true;
+      try {
+        result = fn();
+      } finally {
+        shared.isRunning = false;
+      }
+      await result;
       isDone = true;
     } finally {
       this.#end(isDone);

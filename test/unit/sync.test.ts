@@ -5,7 +5,7 @@ import { runInNewContext, runInThisContext } from 'node:vm';
 import { threadId, Worker } from 'node:worker_threads';
 import { Arena, ArenaFullError, DisposedError, Semaphore, TimeoutError } from 'taketurns';
 import { Barrier, BrokenBarrierError, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { until } from '../support/until.js';
 
 setFlagsFromString('--expose-gc');
@@ -422,6 +422,45 @@ describe('at a bad moment', () => {
     await expect(third).rejects.toThrow('enough');
     second.catch(() => {});
     once.dispose();
+  });
+
+  it('warns once of a function of runAsync that calls it again, and of nothing else', async () => {
+    const warnings: string[] = [];
+    const emit = vi.spyOn(process, 'emitWarning').mockImplementation((text) => void warnings.push(String(text)));
+    try {
+      const once = new Once();
+      const again = Once.from(once.handle);
+      const inner: Promise<boolean>[] = [];
+      await once.runAsync(async () => {
+        const { signal } = new AbortController();
+        inner.push(
+          once.runAsync(() => {}, { timeout: 10_000 }),
+          once.runAsync(() => {}, { signal }),
+        );
+        expect(warnings).toEqual([]);
+        inner.push(
+          once.runAsync(() => {}),
+          once.runAsync(() => {}),
+        );
+        expect(warnings.length).toBe(1);
+        expect(warnings[0]).toMatch(/^Once: a function that runAsync runs .* it waits for itself$/);
+        inner.push(again.runAsync(() => {}));
+        expect(warnings.length).toBe(2);
+        await null;
+        inner.push(Once.from(once.handle).runAsync(() => {}));
+      });
+      expect(await Promise.all(inner)).toEqual(inner.map(() => false));
+      const other = new Once();
+      const failed = other.runAsync(() => {
+        throw new Error('no');
+      });
+      await expect(failed).rejects.toThrow('no');
+      const [first, second] = [other.runAsync(async () => {}), other.runAsync(() => {})];
+      expect(await Promise.all([first, second, once.runAsync(() => {})])).toEqual([true, false, false]);
+      expect(warnings.length).toBe(2);
+    } finally {
+      emit.mockRestore();
+    }
   });
 
   it('a wait that is over leaves nothing pending, so that its object is freed', async () => {
