@@ -30,7 +30,7 @@ import {
   type WaitOptions,
 } from './options.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
-import { notAdmitted, timedOut, watch } from './runtime/cancellation.js';
+import { locate, notAdmitted, timedOut, watch } from './runtime/cancellation.js';
 import { timestamp } from './runtime/clock.js';
 import {
   ADMITTED,
@@ -412,7 +412,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    */
   lockAsync(options?: WaitOptions): Promise<void> {
     const locked = this.#lockAsync(options);
-    return locked === NO_DEATH ? DONE : locked.then(nothing);
+    return locked === NO_DEATH ? DONE : locked.then(nothing, locate);
   }
 
   /** If it `passes`, an answer of true says that the caller must do so, since the promise has waited. */
@@ -500,7 +500,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   waitForUnlockAsync(options?: WaitOptions): Promise<void> {
     return this.#lockAsync(options, true).then((hasWaited) => {
       if (hasWaited) this.#pass();
-    });
+    }, locate);
   }
 
   /**
@@ -535,9 +535,8 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /** As `lockAsync`, but its promise is fulfilled with a guard: `await using held = await mutex.holdAsync()`. */
-  async holdAsync(options?: WaitOptions): Promise<HeldLock> {
-    const ownerDied = await this.#lockAsync(options);
-    return new LockGuard(this, ownerDied);
+  holdAsync(options?: WaitOptions): Promise<HeldLock> {
+    return this.#lockAsync(options).then((ownerDied) => new LockGuard(this, ownerDied), locate);
   }
 
   /**

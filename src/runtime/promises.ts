@@ -15,6 +15,7 @@
  * (D12).
  */
 import { CancelledError, DisposedError } from '../errors.js';
+import { locate } from './cancellation.js';
 import { timestamp } from './clock.js';
 import { type Core, REFUSED } from './core.js';
 import type { Doorbell } from './doorbell.js';
@@ -113,7 +114,8 @@ export class Promises {
       const cancel = this.addAlone(owner, number, (value) => {
         isOver = true;
         unwatch?.();
-        resolve(value);
+        // The second reaction runs when this promise listens to it, and V8 then finds who awaits this promise.
+        resolve(value?.catch(locate).catch(locate));
       });
       unwatch = watch(cancel);
       if (isOver) unwatch();

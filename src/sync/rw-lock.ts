@@ -11,7 +11,7 @@ import { NO_READING, NO_WRITING } from '../held-permits.js';
 import { checkWaitOptions, type Signal, USUAL, type WaitOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { ended, type Shared } from '../runtime/attachment.js';
-import { reasonOf, timedOut, watch } from '../runtime/cancellation.js';
+import { locate, reasonOf, timedOut, watch } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { common } from '../runtime/common.js';
 import { ADMITTED, ANSWER_CLOSED, LIMIT, MOVE, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
@@ -763,7 +763,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
           if (timeout === 0) leave?.(() => timedOut(LOCK, timeout));
         }));
     } catch (error) {
-      throw error instanceof DisposedError && this.disposed ? this[disposedError]() : error;
+      return locate(error instanceof DisposedError && this.disposed ? this[disposedError]() : error);
     } finally {
       unwatch();
     }
