@@ -54,7 +54,8 @@ export function watch(
   } catch (error) {
     // The caller is about to queue the request, or has done so, and cannot cancel it yet.
     let over = false;
-    queueMicrotask(() => {
+    // A test may have replaced queueMicrotask.
+    Promise.resolve().then(() => {
       if (!over) cancel(() => error);
     });
     return () => {
@@ -69,7 +70,7 @@ export function watch(
   };
   cancels.add(abort);
   // The signal may be another than the one that was checked (a getter of the options), or be aborted by its own methods.
-  if (signal.aborted) queueMicrotask(() => cancels.has(abort) && abort());
+  if (signal.aborted) Promise.resolve().then(() => cancels.has(abort) && abort());
   return () => {
     stop();
     if (!cancels.delete(abort) || cancels.size > 0) return;
@@ -95,7 +96,8 @@ function after(milliseconds: number, run: () => void): () => void {
     if (remaining <= 0) run();
     else timer = setTimeout(fire, Math.ceil(remaining));
   };
-  let timer = setTimeout(fire, Math.ceil(milliseconds));
+  // A call that comes back to wait again may have no time left.
+  let timer = setTimeout(fire, Math.ceil(Math.max(milliseconds, 0)));
   return () => clearTimeout(timer);
 }
 

@@ -110,7 +110,7 @@ export class Once extends PhaseObject<typeof KIND> {
     this.#runs = true;
     try {
       // If the runtime ends the function by an interrupt, another may try as soon as the thread has returned to its event loop.
-      queueMicrotask(() => this.#runs && this.#end(false));
+      Promise.resolve().then(() => this.#runs && this.#end(false));
       refusePromise(fn(), `${what}: fn must not return a promise: use runAsync`);
       isDone = true;
     } finally {
