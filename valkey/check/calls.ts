@@ -81,7 +81,7 @@ export class CallWriter {
       const agreed = data.hash(this.#keys[0] as string).get('lease') ?? LEASE;
       const lease = this.chance(isAlone ? 70 : 97) ? agreed : this.#pick([LEASE, '2000']);
       const version = this.chance(98) ? '1' : '2';
-      ops.push('O', version, this.chance(98) ? PARTITIONS : '4', lease, `label ${sid.slice(-1)}`);
+      ops.push('O', version, this.chance(98) ? PARTITIONS : '4', lease, `label ${sid.slice(-1)}`, this.#seen(data));
     } else if (this.chance(3)) conn++;
     const count = 1 + this.#below(4);
     for (let op = 0; op < count; op++) {
@@ -90,6 +90,15 @@ export class CallWriter {
       if (!/^[BW]$/.test(more[0] as string) || (!ops.includes('B') && !ops.includes('W'))) ops.push(...more);
     }
     return [sid, String(conn), this.channel, ...ops];
+  }
+
+  /** None, or the ticket of the last sign of life of a session, or one around it. */
+  #seen(data: Data): string {
+    const leases = data.sorted(this.#keys[5] as string);
+    if (leases.length === 0 || this.chance(50)) return '-';
+    const meta = data.hash(this.#keys[0] as string);
+    const history = this.chance(95) ? meta.get('history') : hex(0, 40);
+    return `${hex(Math.max(0, this.#pick(leases).score - 1 + this.#below(3)), 14)} ${meta.get('epoch')}.${history}`;
   }
 
   #born(data: Data, name: string): string {
@@ -156,7 +165,7 @@ export class CallWriter {
       const upTo = this.#below(14) * (this.chance(50) ? 0x1000_0001 : 1);
       return ['S', hex(upTo, 10), String(listed.length), ...listed];
     }
-    if (roll < 88) return [this.#pick(['B', 'B', 'W']), LEASE, this.#pick(['0', '10', '2000'])];
+    if (roll < 88) return [this.#pick(['B', 'B', 'W']), this.#seen(data)];
     if (roll < 90) return this.chance(50) ? ['X'] : ['J'];
     if (roll < 94 && records.length > 0) {
       const record = this.#pick(records);
@@ -193,7 +202,7 @@ export function scriptedCalls(
     (sid: string, args: readonly string[], more: Partial<Scripted> = {}, conn = '0') =>
     (): Scripted => ({ args: [sid, conn, channel, ...args], ...more });
   const open = (sid: string, conn = '0', more: Partial<Scripted> = {}) =>
-    call(sid, ['O', '1', PARTITIONS, LEASE, 'l'], more, conn);
+    call(sid, ['O', '1', PARTITIONS, LEASE, 'l', '-'], more, conn);
   const make = (name: string, kind: string, max: number, bypass = 0) => [
     'N',
     name,
@@ -242,8 +251,8 @@ export function scriptedCalls(
     call(two, make('another', 's', 1), FULL),
     call(one, ['C', rid(302)], FULL),
     give(two, 'full', 1, 1, FULL),
-    call(two, ['B', LEASE, '0'], FULL),
-    call(two, ['W', LEASE, '0'], FULL),
+    call(two, ['B', '-'], FULL),
+    call(two, ['W', '-'], FULL),
     open(two, '1', FULL),
     call(two, ['S', rid(9), '1', rid(2)], FULL, '1'),
     give(two, 'full', 2, 1, FULL, '1'),

@@ -73,7 +73,7 @@ export type Event = { readonly fault: string } | { readonly granted: Request };
 
 const BASE = 2 ** 32;
 export const CHANNEL = 'c:';
-export const LEASE = '1000';
+export const LEASE = '10000';
 
 export const hex = (value: number, width: number): string => value.toString(16).padStart(width, '0');
 
@@ -294,8 +294,8 @@ export class Client {
     request.kept = wanted;
   }
 
-  beat(): void {
-    this.#call([{ args: ['B', LEASE, '250'] }]);
+  beat(seen: string): void {
+    this.#call([{ args: ['B', seen] }]);
   }
 
   /** Ends the session. Only when it wants nothing more. */
@@ -334,7 +334,7 @@ export class Client {
       if (first === 'DEAD') this.#died(events);
       else this.#lost();
     } else if (kind === 'B') {
-      const [, seq, , epoch] = String(first).split(' ');
+      const [, seq, , , epoch] = String(first).split(' ');
       if (epoch !== this.epoch && this.rules.comparesHistories) {
         this.#lost();
         return;
@@ -548,7 +548,7 @@ export class Client {
     this.lastSeq = this.conn * BASE;
     this.hears = this.conn;
     this.hasGap = false;
-    const operations: Operation[] = [{ args: ['O', '1', '1', LEASE, 'x'] }];
+    const operations: Operation[] = [{ args: ['O', '1', '1', LEASE, 'x', '-'] }];
     if (!isNew) operations.push(this.#listing());
     this.pipe.push({ sid, conn: this.conn, operations });
   }
@@ -561,7 +561,7 @@ export class Client {
       this.#lose(true, events);
       return;
     }
-    const epoch = first.slice(2);
+    const epoch = first.split(' ')[2] as string;
     const isAnother = this.epoch !== '' && epoch !== this.epoch;
     this.epoch = epoch;
     this.sid = call.sid;

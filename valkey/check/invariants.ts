@@ -271,7 +271,7 @@ function deathFault(before: Data, after: Data, args: readonly string[]): string 
     const was = deathsOf(before, object.name);
     const is = deathsOf(after, object.name);
     const heldBefore = heldOf(before).filter((record) => record.name === object.name);
-    if (op === 'B') {
+    if (op === 'B' || op === 'O') {
       // What has gone was held by the dead.
       const heldAfter = new Set(recordsOf(after).map(idOf));
       const died = heldBefore.filter((record) => !heldAfter.has(idOf(record))).length;

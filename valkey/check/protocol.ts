@@ -7,6 +7,7 @@ import {
   Client,
   type Event,
   hex,
+  LEASE,
   type ObjectSettings,
   openingOf,
   RULES,
@@ -125,16 +126,17 @@ class Servers {
 
   #settle(id: number, history: number): string | undefined {
     const broom = hex(0xb, 16);
-    const opening = this.turn(id, [broom, '0', CHANNEL, 'O', '1', '1', '1000', 'x'], history);
+    const opening = this.turn(id, [broom, '0', CHANNEL, 'O', '1', '1', LEASE, 'x', '-'], history);
     if (opening.fault) return opening.fault;
     let { after } = opening;
+    const seen = String((opening.reply as Reply[])[0]).slice(2);
     for (let round = 0; ; round++) {
       const data = this.data(after).clone();
       const others = data.sorted('leases').filter(({ member }) => member !== broom);
       if (others.length === 0) break;
       if (round === 100) return 'sessions that have died are never taken back';
       for (const { member } of others) data.command(['ZADD', 'leases', '0', member], surroundings(history), []);
-      const outcome = this.turn(this.id(data), [broom, '0', CHANNEL, 'B', '1000', '250'], history);
+      const outcome = this.turn(this.id(data), [broom, '0', CHANNEL, 'B', seen], history);
       if (outcome.fault) return outcome.fault;
       after = outcome.after;
       if (this.fault(after)) return this.fault(after);
@@ -209,7 +211,7 @@ export class Protocol {
       server = outcome.after;
     };
     // The objects were opened before, as a program does that awaits it.
-    run('O', '1', '1', '1000', 'x', ...(unmade ? [] : objects.flatMap(openingOf)));
+    run('O', '1', '1', LEASE, 'x', '-', ...(unmade ? [] : objects.flatMap(openingOf)));
     run('X');
     const data = this.#servers.data(server);
     const made = clients.map((wants, index) => {
@@ -224,9 +226,9 @@ export class Protocol {
     if (!cold)
       for (const client of made) {
         const sid = `p${hex(client.index + 1, 7)}00000001`;
-        const outcome = this.#servers.turn(server, [sid, '0', CHANNEL, 'O', '1', '1', '1000', 'x'], 1);
+        const outcome = this.#servers.turn(server, [sid, '0', CHANNEL, 'O', '1', '1', LEASE, 'x', '-'], 1);
         if (outcome.fault) throw new Error(outcome.fault);
-        client.open(sid, String((outcome.reply as Reply[])[0]).slice(2));
+        client.open(sid, String((outcome.reply as Reply[])[0]).split(' ')[2] as string);
         server = outcome.after;
       }
     return { clients: made, server, history: 1, copy: -1, left: { ...NO_BUDGET, ...budget }, tokens: [] };
@@ -331,12 +333,13 @@ export class Protocol {
       }
       if (client.phase === 'open') {
         const seq = data.hash('seqs').get(client.sid);
-        const dead = data.sorted('leases').some(({ member, score }) => score === 0 && member !== client.sid);
+        const { dead, seen } = deadOf(data, client.sid);
         const isGap = client.rules.comparesNumbers && Number(seq) !== client.lastSeq;
         const isElsewhere = client.rules.comparesHistories && !client.epoch.endsWith(idOf(state.history));
         const isUseful = dead || seq === undefined || isGap || isElsewhere;
         const beats = client.pipe.some(({ operations }) => operations[0]?.args[0] === 'B');
-        if (isUseful && !beats && (client.requests.length > 0 || dead || isElsewhere)) add('beat', at, (c) => c.beat());
+        if (isUseful && !beats && (client.requests.length > 0 || dead || isElsewhere))
+          add('beat', at, (c) => c.beat(seen));
         if (closes && client.isDone && client.pipe.length === 0) add('close', at, (c) => c.close());
         const name = this.#configuration.objects[0]?.name as string;
         if (left.disposals > 0) add('dispose', at, (c) => c.operate(['K', name, '-']), spend('disposals'));
@@ -492,6 +495,18 @@ export class Protocol {
     }
     return { ...state, tokens, ...(fault ? { fault } : {}) };
   }
+}
+
+/**
+ * Whether somebody else is dead, whose lease has ended; and the ticket since which only the dead have not beaten, as the
+ * server would have told it.
+ */
+function deadOf(data: Data, sid: string): { readonly dead: boolean; readonly seen: string } {
+  const leases = data.sorted('leases');
+  const dead = leases.some(({ member, score }) => score === 0 && member !== sid);
+  const since = Math.min(...leases.filter(({ score }) => score > 0).map(({ score }) => score)) - 1;
+  const meta = data.hash('meta');
+  return { dead, seen: `${hex(since < Infinity ? since : 1, 14)} ${meta.get('epoch')}.${meta.get('history')}` };
 }
 
 /** Whether a process listens to the channel of a session: its own, or the one that it opens. */

@@ -262,6 +262,8 @@ class World {
   #history = 1;
   /** How far the server's clock is from the true time, in milliseconds. */
   #skew = 1_700_000_000_000;
+  /** The server's clock jumps before each call, back and forth by a lease or a day. */
+  readonly #flaps: boolean;
   #lossless = true;
   /** Nothing goes wrong any more. */
   #calm = false;
@@ -270,6 +272,7 @@ class World {
   constructor(random: Random, failovers: boolean, server: Server, log: ((line: string) => void) | undefined) {
     this.#random = random;
     this.#failovers = failovers;
+    this.#flaps = random(4) === 0;
     this.#log = log;
     this.#server = server;
   }
@@ -282,8 +285,9 @@ class World {
   #time = 1000;
 
   #surroundings(): Surroundings {
+    const flap = this.#flaps ? ([0, 2 * LEASE, 86_400_000][this.#random(3)] as number) : 0;
     return {
-      time: Math.floor(this.#time + this.#skew) * 1000,
+      time: Math.floor(this.#time + this.#skew + flap) * 1000,
       history: this.#history.toString(16).padStart(40, '0'),
     };
   }
@@ -352,6 +356,19 @@ class World {
       this.#deliver(process);
       await settled();
     }
+  }
+
+  /** A process comes, tries once, and is gone, without a word. */
+  async #visit(): Promise<void> {
+    await this.#start();
+    const visitor = this.#processes.at(-1) as Process;
+    for (const task of visitor.tasks) this.#ask(visitor, task);
+    await settled();
+    this.#serve(visitor);
+    this.#deliver(visitor);
+    await settled();
+    this.#kill(visitor);
+    this.#note('visit');
   }
 
   /** The server runs the next call of a process. */
@@ -462,9 +479,10 @@ class World {
         this.#note('the clock jumps');
       }
     } else if (roll < 96) {
-      if (this.#random(4) === 0 && this.#processes.filter(({ alive }) => alive).length > 1) await this.#kill(process);
+      if (this.#random(4) === 0 && this.#processes.filter(({ alive }) => alive).length > 1) this.#kill(process);
     } else if (roll < 97) {
       if (this.#random(3) === 0) await this.#start();
+      else if (this.#random(2) === 0) await this.#visit();
     } else if (this.#failovers && roll < 98) {
       if (this.#copy === undefined) this.#copy = this.#random(6) === 0 ? new Data() : this.#data;
       else if (this.#random(3) === 0) {
@@ -500,7 +518,7 @@ class World {
     this.#check();
   }
 
-  async #kill(process: Process): Promise<void> {
+  #kill(process: Process): void {
     this.#note('kill', String(process.index));
     process.alive = false;
     process.driver.channels.clear();

@@ -2,7 +2,8 @@
  * Writes src/turn-source.ts: the script without its comments and with short names, and its SHA-1.
  *
  * A name stands for itself wherever it is written: all locals that are called alike get one short name. So the scopes
- * stay as they are, and no two names become one. Names of fields and of what Redis gives are left.
+ * stay as they are, and no two names become one. Fields of the script's own tables get short names too, but for those of
+ * one letter, which are operations. What Lua and Redis give is left.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -14,13 +15,17 @@ const source = readFileSync(lua, 'utf8');
 
 const identifiers = [];
 const fields = new Set();
+const own = [];
+const LIBRARIES = ['redis', 'string', 'math', 'table'];
 luaparse.parse(source, {
   luaVersion: '5.1',
   scope: true,
   ranges: true,
   onCreateNode(node) {
-    if (node.type === 'MemberExpression') fields.add(node.identifier);
-    else if (node.type === 'TableKeyString') fields.add(node.key);
+    const field =
+      node.type === 'MemberExpression' ? node.identifier : node.type === 'TableKeyString' ? node.key : undefined;
+    if (field && !LIBRARIES.includes(node.base?.name)) own.push(field);
+    if (field) fields.add(field);
     else if (node.type === 'Identifier') identifiers.push(node);
   },
 });
@@ -39,6 +44,12 @@ for (const [name] of [...counts].sort(([, a], [, b]) => b - a)) {
   shortNames.set(name, globals.has(name) ? name : unused.next().value);
 }
 const nameAt = new Map(locals.map(({ range, name }) => [range[0], shortNames.get(name)]));
+const shortFields = new Map();
+for (const { name, range } of own) {
+  if (name.length === 1) continue;
+  if (!shortFields.has(name)) shortFields.set(name, letters[shortFields.size]);
+  nameAt.set(range[0], shortFields.get(name));
+}
 
 const lexer = luaparse.parse(source, { luaVersion: '5.1', wait: true, comments: false });
 let text = '';

@@ -16,7 +16,7 @@ const driver = driverOf(await make());
 async function beat(order: BeatOrder): Promise<void> {
   const { partition, sid, conn, keys, channel } = order;
   const at = performance.now() + ahead;
-  const args = [sid, String(conn), channel, 'W', String(lease), String(Math.floor(lease / 4))];
+  const args = [sid, String(conn), channel, 'W', '-'];
   const reply = await driver.run(TURN, keys, args);
   const isAlive = Array.isArray(reply) && String(reply[0]).startsWith('B ');
   if (isAlive && orders.get(partition) === order) Atomics.store(times, partition, BigInt(Math.floor(at * 1000)));

@@ -10,9 +10,9 @@
  * Why nothing is lost: after a loss `S` settles what was sent for requests, and all else is sent again. A command that is
  * still under way on the old connection carries the old `conn`, and does nothing.
  *
- * Why nobody works on with permits that are another's: the server takes permits back when the lease has ended by its lease
- * clock. That clock runs at most a quarter of a lease ahead of true time, and starts anew with each beat. The process
- * counts from when it sent the last beat that was answered, and gives up after 0.7 leases.
+ * Why nobody works on with permits that are another's: the server takes permits back when a process has watched for 0.75 of
+ * a lease, by its own monotonic clock, that no beat came; turn.lua has the argument. The process that holds counts from
+ * when it sent the last beat that was answered, and gives up after 0.7 leases.
  */
 import type { Timer } from './clock.js';
 import type { StopListening } from './drivers/driver.js';
@@ -32,11 +32,14 @@ const MOST_OPERATIONS = 512;
 /** The part of a lease without an answered beat after which all that is held is lost. */
 const LOST_AFTER = 0.7;
 
+/** The part of a lease in which a session must have been silent, as the process has lived through it, to be dead. */
+const DEAD_AFTER = 0.75;
+
 /** The number of messages that a connection can have; see turn.lua. */
 const SEQS_OF_A_CONNECTION = 2 ** 32;
 
 /** The version of the keys and the script. */
-const VERSION = '1';
+const VERSION = '2';
 
 /** How long the server may take to hear of the end, in milliseconds. Else it takes all back when the lease has ended. */
 const CLOSING = 1000;
@@ -46,9 +49,6 @@ const SILENT = new Error('the server does not answer');
 type Phase = 'closed' | 'entering' | 'open' | 'ended';
 
 const nothing = (): void => {};
-
-/** The operation by which a session shows that it lives, and gives back what others hold that do not. */
-export const beat = (lease: number, letter = 'B'): string[] => [letter, String(lease), String(Math.floor(lease / 4))];
 
 export class Session implements Line {
   readonly around: Surroundings;
@@ -68,6 +68,8 @@ export class Session implements Line {
   /** A message was missed while the session was entered. */
   #hasGap = false;
   #epoch = '';
+  /** Tickets that the server has told, and when each is old enough to tell who is dead. */
+  #told: { readonly ticket: string; readonly due: number }[] = [];
   /** Changes with each loss. Answers to calls of an earlier era are ignored. */
   #era = 0;
   #stopListening: StopListening | undefined;
@@ -140,15 +142,20 @@ export class Session implements Line {
   /** Calls `late` when no answer has come for `connectTimeout`. What has come while the process was busy counts. */
   unanswered(late: (error: Error) => void): Timer {
     const { clock, connectTimeout } = this.around;
-    return clock.after(connectTimeout, () => void eventsHandled().then(() => late(this.around.unanswered())), true);
+    const look = (): void => {
+      // The answer was that it must watch.
+      if (this.sid === '' && clock.now() < (this.#told.at(-1)?.due ?? 0)) clock.after(connectTimeout, look, false);
+      else void eventsHandled().then(() => late(this.around.unanswered()));
+    };
+    return clock.after(connectTimeout, look, true);
   }
 
   /** Resolves when enough replicas have confirmed all that this process was granted so far. */
   async confirm({ replicas, timeout }: Durability): Promise<void> {
-    const { driver, lease } = this.around;
+    const { driver } = this.around;
     const era = this.#era;
     // The reply is not read for grants, so they are to come by message.
-    const args = [...this.#head(), ...beat(lease, 'W')];
+    const args = [...this.#head(), 'W', '-'];
     const confirmed = await driver.confirm(TURN, this.#keys, args, replicas, timeout).catch((error) => {
       throw refusal(error) ?? error;
     });
@@ -337,7 +344,7 @@ export class Session implements Line {
       const most = Math.min(lease / 2, Math.max(250, lease / 8) * 2 ** attempt);
       const patience = clock.after(most, () => driver.reset(SILENT), false);
       try {
-        await this.#enterOnce();
+        if (await this.#enterOnce()) attempt = 0;
       } catch (error) {
         this.around.note(asError(error));
         this.refuse(error instanceof SpaceError ? error : refusal(error));
@@ -352,7 +359,8 @@ export class Session implements Line {
     return new Promise((resolve) => this.around.clock.after(ms * (0.5 + Math.random() / 2), resolve, this.isNeeded));
   }
 
-  async #enterOnce(): Promise<void> {
+  /** Resolves to whether it is of use to try again soon. */
+  async #enterOnce(): Promise<unknown> {
     const { clock, driver, lease, partitions, label } = this.around;
     const { requests } = this;
     const era = this.#era;
@@ -363,7 +371,7 @@ export class Session implements Line {
       this.#stopListening = undefined;
       const stop = await driver.listen(this.#channel + sid, (message) => this.#heard(message));
       // The space was closed meanwhile, or the connection was lost.
-      if (era !== this.#era) return void stop().catch(nothing);
+      if (era !== this.#era) return stop().catch(nothing);
       this.#stopListening = stop;
       this.#conn = 0;
     } else {
@@ -374,14 +382,19 @@ export class Session implements Line {
     this.#hasGap = false;
     const listed = isNew ? [] : requests.all();
     const listing = isNew ? [] : requests.listing(listed);
-    const args = [...this.#head(sid), 'O', VERSION, String(partitions), String(lease), label, ...listing];
+    const seen = this.#seen();
+    const args = [...this.#head(sid), 'O', VERSION, String(partitions), String(lease), label, seen, ...listing];
     const sentAt = clock.now();
     this.#enteredAt = sentAt;
     const reply = await this.#run(args);
-    if (!reply) return;
+    if (!reply) return undefined;
     const [kind, ...words] = String(reply[0]).split(' ');
     if (kind === 'V') throw this.#settingsDiffer(words);
-    const [epoch = ''] = words;
+    // Somebody may be dead, and the process must watch before that is sure.
+    const told = words.slice(-2).join(' ');
+    if (kind === 'Z') return told === seen || this.#tell(told, Number(words[0]));
+    this.#tell(told);
+    const [, epoch = ''] = words;
     const before = this.#epoch;
     const isAnother = before !== '' && epoch !== before;
     const silence = clock.now() - this.#renewedAt;
@@ -391,7 +404,7 @@ export class Session implements Line {
     this.#answeredAt(sentAt);
     // The process may have stood still for so long that the server has taken back what the answer grants.
     this.look();
-    if (era !== this.#era) return;
+    if (era !== this.#era) return undefined;
     this.#epoch = epoch;
     this.#orderBeats();
     // What was asked for meanwhile comes after what was asked for before.
@@ -405,7 +418,7 @@ export class Session implements Line {
     this.#beatLater();
     if (isAnother) void this.#tellFailover(before, silence);
     if (!isNew) this.around.emit('resumed');
-    this.around.keepAlive();
+    return this.around.keepAlive();
   }
 
   /**
@@ -482,6 +495,21 @@ export class Session implements Line {
     this.#deadlineTimer = clock.after(Math.max(1, this.#deadline - clock.now()), look, false);
   }
 
+  #tell(ticket: string, lease = this.around.lease): void {
+    this.#told.push({ ticket, due: this.around.clock.now() + DEAD_AFTER * lease });
+  }
+
+  /** The last ticket that is old enough: who has not beaten since is dead. */
+  #seen(): string {
+    const [first, second] = this.#told;
+    const now = this.around.clock.now();
+    if (second && second.due <= now) {
+      this.#told.shift();
+      return this.#seen();
+    }
+    return first && first.due <= now ? first.ticket : '-';
+  }
+
   #orderBeats(): void {
     const order = {
       partition: this.#partition,
@@ -551,13 +579,14 @@ export class Session implements Line {
       // Also a refusal is an answer.
       driver.ping?.(this.#channel).then(answered, answered);
     }
-    this.#run([...this.#head(), ...beat(lease)]).then(
+    this.#run([...this.#head(), 'B', this.#seen()]).then(
       (reply) => {
         if (!reply) return;
         answered();
         this.#answeredAt(sentAt);
         const [first, ...entries] = reply.map(String) as [string, ...string[]];
-        const [, seq, left] = first.split(' ');
+        const [, seq, left, ...told] = first.split(' ');
+        this.#tell(told.join(' '));
         // The connection may have outlived a failover.
         if (!first.endsWith(this.#epoch)) return this.#lost();
         for (const entry of entries) this.requests.hear(entry);

@@ -13,7 +13,7 @@ import { type Checked, checkSpaceOptions, type SpaceOptions } from './options.js
 import { RwLock } from './rw-lock.js';
 import { Semaphore } from './semaphore.js';
 import { refusal } from './server-error.js';
-import { beat, Session } from './session.js';
+import { Session } from './session.js';
 import { startHeartbeat } from './start-heartbeat.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -129,11 +129,11 @@ export class Space implements AsyncDisposable {
   }
 
   async #connect(): Promise<void> {
-    const { connectTimeout, clock } = this.#options;
+    const { clock } = this.#options;
     const joined = this.#join();
     let timer: unknown;
     const late = new Promise<never>((_, reject) => {
-      timer = clock.after(connectTimeout, () => reject(this.#unanswered()), true);
+      timer = this.#session(0).unanswered(reject);
     });
     try {
       await Promise.race([joined, late]);
@@ -161,8 +161,7 @@ export class Space implements AsyncDisposable {
       await this.#around.whenConnected();
     }
     const session = this.#session(0);
-    // The script needs TIME only for beats, and the user may lack the right to it.
-    await Promise.all([session.operate(['J']), session.operate(beat(lease))]);
+    await session.operate(['J']);
   }
 
   #unanswered(): SpaceError {

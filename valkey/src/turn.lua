@@ -7,13 +7,13 @@
 -- All that the server knows of a partition lies in seven keys with one hash tag. All numbers in names of members are
 -- hexadecimal and of fixed width, so that members sort as numbers do, and are taken apart by position.
 --
---   META      hash   v, p, lease (what all sessions agree on), ticket (the last one given), clock, last (see `beat`),
---                    history, epoch, leapt, late (see `compare`)
+--   META      hash   v, p, lease (what all sessions agree on), ticket (the last one given), history, epoch, leapt, late (see
+--                    `compare`), first, since (see `note`)
 --   OBJECTS   hash   name -> its state, see `get`; name NUL ticket -> deaths of which that holder has been told
 --   QUEUE     zset   name NUL ticket(14) sid(16) rid(10) n(8) p0(14)    who waits, in the order of tickets
 --   RECORDS   zset   sid(16) rid(10) ticket(14) n(8) name               all that a session waits for or holds
 --   SESSIONS  hash   sid -> conn label
---   LEASES    zset   sid, scored by the time of the lease clock at which its lease ends
+--   LEASES    zset   sid, scored by the ticket that its last sign of life was given
 --   SEQS      hash   sid -> the number of the last message sent to it
 --
 -- A request of which there is a record and no entry in the queue is held. After each call:
@@ -21,6 +21,22 @@
 --   I3  waiting = the entries of the name                                  I4  nobody waits, or the head's n > free
 --   I5  the grants of an object are in the order of tickets                I6  a grant was told to its session: in the
 --       reply to its own call, or in a message with the session's next number
+--
+-- Leases. No clock of the server decides that a session is dead, for a clock may jump: by an hour while nothing happens, it
+-- looks as an hour does in which nothing happened. What decides is the time that somebody has lived through. Each sign of
+-- life (O, B, W) takes a ticket, and the answer tells it. A process notes, by its own monotonic clock, when the answer came.
+-- When 0.75 of a lease has passed since, it names that ticket with its next sign of life: whoever has given none since the
+-- ticket is dead, see `reap`.
+--
+--   Why no live one is taken for dead. It counts from when it sent the last sign that was answered, and gives up 0.7 of a
+--   lease later. If the server got that sign after the ticket was told, the sign has a larger ticket. If before, then 0.75 of
+--   a lease has passed since, as the watcher has lived through it, and the live one has given up. No clock that is set is
+--   part of that, and a watcher that stands still is only later. Signs that came after a ticket may be lost with their
+--   history, so a ticket of another history tells nothing.
+--   Why a dead one is found. Who has a session gives four signs a lease, and so finds who is dead by 1.25 of a lease after
+--   that one's last sign. Who lives for less sees too little. So TIME is noted where it cannot harm, see `note`: who comes
+--   where somebody has been silent for a lease by TIME is answered Z, and watches for 0.75 of a lease before it gets its
+--   session. If the clock has jumped, it has waited in vain, and nobody has lost anything.
 --
 -- The first write of a call is one of two kinds. HINCRBY of the ticket may be refused for want of memory: then nothing has
 -- changed. ZREM and HDEL are never refused, and once one has run, the rest of the call is not refused either. So nothing is
@@ -92,8 +108,16 @@ end
 
 -- Tickets ------------------------------------------------------------------------------------------------------------
 
-local time -- seconds and microseconds, as the call has first asked for them
+local time -- in milliseconds, once the call has asked for it
 local leapt -- Tickets up to it were given in an earlier history. Known once `compare` was called.
+
+local function now()
+  if not time then
+    local both = call('TIME')
+    time = tonumber(both[1]) * 1000 + math.floor(tonumber(both[2]) / 1000)
+  end
+  return time
+end
 
 -- The server's replication id changes when it is promoted or restarted, and when its first replica comes. It may then have
 -- lost tickets that were given. So tickets leap to where the time is: all that were lost lie before, unless the clock was
@@ -108,8 +132,7 @@ local function compare()
   local history = at and sub(info, at + 1, at + 40) or meta[1] or '-'
   leapt = meta[2]
   if history ~= meta[1] then
-    time = time or call('TIME')
-    local late = (tonumber(time[1]) - 1577836800) * 1024000 + math.floor(tonumber(time[2]) / 1000) * 1024
+    local late = (now() - 1577836800000) * 1024
     local last = tonumber(meta[3])
     if late <= last then late = last + 16777216 end
     local ticket = late + call('ZCARD', QUEUE)
@@ -423,56 +446,79 @@ rest = function()
       return meta[1] .. '.' .. meta[2]
     end
 
-    -- B lease cap, W lease cap: a beat. Moves the lease clock by the time since the last beat, at most cap and never back,
-    -- renews the caller's lease, and takes back what the dead hold. W comes from a connection whose reply nobody reads for
-    -- grants: one that only beats, or one that confirms. So the caller's grants go to it by message. A connection may
-    -- outlive a failover, so the answer says which history this is: B seq left epoch.history. left: 1 if the dead may hold
-    -- more.
-    local function beat(i)
-      local lease, cap = tonumber(ARGV[i]), tonumber(ARGV[i + 1])
-      call('ZREM', LEASES, '')
-      local meta = call('HMGET', META, 'clock', 'last')
-      time = time or call('TIME')
-      local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-      local clock = tonumber(meta[1] or 0) + math.max(0, math.min(cap, now - tonumber(meta[2] or now)))
-      call('HSET', META, 'clock', format('%.0f', clock), 'last', format('%.0f', now))
-      call('ZADD', LEASES, format('%.0f', clock + lease), sid)
-      local dead = call('ZRANGEBYSCORE', LEASES, '-inf', format('%.0f', clock), 'LIMIT', 0, 4)
-      local left = 0
+    -- Takes back what the dead hold: those that have given no sign of life since the ticket `seen`, which the caller was
+    -- told, with its history, 0.75 of a lease ago or earlier; - for none. Returns whether it counts, and whether they may
+    -- hold more.
+    local function reap(seen)
+      compare()
+      if sub(seen, 16) ~= place() then return false, false end
+      local dead = call('ZRANGEBYSCORE', LEASES, '-inf', tonumber(sub(seen, 1, 14), 16), 'LIMIT', 0, 4)
       for _, victim in ipairs(dead) do
         call('HDEL', SESSIONS, victim)
-        if clear(victim, true, REAPED_AT_MOST) then
-          forget(victim)
-        else
-          left = 1
-          break
-        end
+        if not clear(victim, true, REAPED_AT_MOST) then return true, true end
+        forget(victim)
       end
-      if #dead == 4 then left = 1 end
-      compare()
-      return 'B ' .. call('HGET', SEQS, sid) .. ' ' .. left .. ' ' .. place(), i + 2
+      return true, #dead == 4
+    end
+
+    -- Notes since when, by TIME, the session that is silent for longest is that. Returns it.
+    local function note()
+      local first = call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 1)[1]
+      if first and (first == sid or first ~= call('HGET', META, 'first')) then
+        call('HSET', META, 'first', first, 'since', now())
+      end
+      return first
+    end
+
+    -- The caller lives. Returns the ticket of this sign.
+    local function renew_lease()
+      local ticket = next_ticket()
+      call('ZADD', LEASES, tonumber(ticket, 16), sid)
+      return ticket
+    end
+
+    -- B seen, W seen: a beat. Renews the caller's lease, and takes back what the dead hold. W comes from a connection whose
+    -- reply nobody reads for grants: one that only beats, or one that confirms. So the caller's grants go to it by message. A
+    -- connection may outlive a failover, so the answer says which history this is: B seq left ticket epoch.history. left: 1
+    -- if the dead may hold more.
+    local function beat(i)
+      call('ZREM', LEASES, '')
+      local ticket = renew_lease()
+      local _, left = reap(ARGV[i])
+      note()
+      return 'B ' .. call('HGET', SEQS, sid) .. (left and ' 1 ' or ' 0 ') .. ticket .. ' ' .. place(), i + 1
     end
 
     return {
-      -- O v p lease label: opens the session, or resumes it by a new connection.
+      -- O v p lease label seen: opens the session, or resumes it by a new connection. Answers: O ticket epoch.history; V v p
+      -- lease, the others agree on other settings; Z lease ticket epoch.history, somebody is silent, and the caller is to ask
+      -- again when the ticket is old enough to be `seen`, or at once if it is.
       O = function(i)
-        local v, p, lease, label = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
+        local v, p, lease, label, seen = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
         local known = call('HGET', SESSIONS, sid)
         if conn == '0' then
-          local settings = call('HMGET', META, 'v', 'p', 'lease')
-          local alone = #call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 1) == 0
-          if settings[1] and (settings[1] ~= v or settings[2] ~= p or (settings[3] ~= lease and not alone)) then
-            return 'V ' .. settings[1] .. ' ' .. settings[2] .. ' ' .. settings[3]
-          end
           -- An ACL that forbids one of the commands does so here, before anything of the session is written, and not in
           -- the middle of a later call.
           call('ZRANGEBYLEX', QUEUE, '[\0', '(\1', 'LIMIT', 0, 1)
-          call('ZCARD', QUEUE)
-          time = call('TIME')
+          local asked = call('ZCARD', RECORDS) > 0
+          now()
           call('HINCRBY', META, 'ticket', 0)
           call('ZREM', RECORDS, '')
           call('HDEL', OBJECTS, '')
           call('ZADD', RECORDS, 'XX', 0, '')
+          local counts, left = reap(seen)
+          local first = note()
+          local agreed = call('HMGET', META, 'v', 'p', 'lease', 'since')
+          if agreed[1] then
+            local differs = agreed[2] ~= p or v < agreed[1] or first and v > agreed[1]
+            local waits = first and agreed[3] ~= lease
+            local silence = first and now() - tonumber(agreed[4])
+            if left or not differs and first and not counts and (asked or waits)
+              and (silence < 0 or silence >= tonumber(agreed[3])) then
+              return 'Z ' .. agreed[3] .. ' ' .. (left and seen or next_ticket() .. ' ' .. place()), #ARGV + 1
+            end
+            if differs or waits then return 'V ' .. agreed[1] .. ' ' .. agreed[2] .. ' ' .. agreed[3], #ARGV + 1 end
+          end
           call('HSET', META, 'v', v, 'p', p, 'lease', lease)
         elseif not known then
           return 'DEAD'
@@ -481,12 +527,11 @@ rest = function()
         else
           call('ZREM', RECORDS, '') -- it can resume where memory is full
         end
-        next_ticket()
+        local ticket = renew_lease()
         call('HSET', SESSIONS, sid, conn .. ' ' .. label)
         call('HSET', SEQS, sid, format('%.0f', tonumber(conn) * SEQS_OF_A_CONNECTION))
-        local clock = tonumber(call('HGET', META, 'clock') or 0)
-        call('ZADD', LEASES, clock + tonumber(lease), sid)
-        return 'O ' .. place(), i + 4
+        note()
+        return 'O ' .. ticket .. ' ' .. place(), i + 5
       end,
 
       -- N name kind max robust ephemeral bypass: opens an object, or makes it.
@@ -536,7 +581,7 @@ rest = function()
           if not wanted[sub(record, 1, 26)] and tonumber(sub(record, 17, 26), 16) <= bound then drop(record, false) end
         end
         compare()
-      local states = { 'S ' .. call('HGET', SEQS, sid) .. ' ' .. place() }
+        local states = { 'S ' .. call('HGET', SEQS, sid) .. ' ' .. place() }
         for s = last, last + count - 1 do states[#states + 1] = state(record_of(sid .. ARGV[s])) end
         return states, last + count
       end,
@@ -553,6 +598,7 @@ rest = function()
         clear(sid, false, 4294967295)
         call('HDEL', SESSIONS, sid)
         forget(sid)
+        note()
         return 'X', i
       end,
 
@@ -607,8 +653,8 @@ rest = function()
 
       -- J: the space: epoch, history, last ticket, and sid conn label of each session.
       J = function(i)
-        local meta = call('HMGET', META, 'epoch', 'history', 'ticket', 'clock')
-        local lines = { 'J ' .. meta[1] .. ' ' .. meta[2] .. ' ' .. meta[3] .. ' ' .. (meta[4] or 0) }
+        local meta = call('HMGET', META, 'epoch', 'history', 'ticket')
+        local lines = { 'J ' .. meta[1] .. ' ' .. meta[2] .. ' ' .. meta[3] }
         for _, each in ipairs(call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 10000)) do
           lines[#lines + 1] = each .. ' ' .. (call('HGET', SESSIONS, each) or 'dead')
         end

@@ -1,0 +1,92 @@
+/**
+ * Who died is found about a lease later, whoever looks and however rarely. What the server's clock shows decides nothing:
+ * it only makes those watch who come where somebody has been silent for a lease.
+ */
+import { expect, test } from 'vitest';
+import { SpaceError } from '../src/errors.js';
+import { TURN } from '../src/turn-source.js';
+import { onServers, type Setting, sleep, until } from './setting.js';
+
+const LEASE = 500;
+const KEYS = ['meta', 'objects', 'queue', 'records', 'sessions', 'leases', 'seqs'];
+
+onServers('who died', ({ join, another, key }: Setting) => {
+  /** A process that makes the mutex `m`, holds it, and is dead at once. Returns its session. */
+  async function dies(operations = ['N', 'm', 'm', '1', '0', '0', '0', 'A', 'm', '-', '0000000001', '00000001']) {
+    const sid = `p${Math.random().toString(16).slice(2).padEnd(15, '0').slice(0, 15)}`;
+    const args = [sid, '0', `${key('c')}:`, 'O', '2', '1', String(LEASE), 'dead', '-', ...operations];
+    await another().eval(TURN.text, 7, ...KEYS.map(key), ...args);
+    return sid;
+  }
+
+  /** The clock of the server seems to have jumped forward since the last sign of life. */
+  const jump = (): Promise<unknown> => another().hset(key('meta'), 'since', 1);
+
+  test.each([
+    ['tryHold', {}],
+    ['a short time-out', { timeout: 50 }],
+  ])('is found by the first process that comes a lease later, with %s', async (how, options) => {
+    await dies();
+    const early = await join({ lease: LEASE });
+    expect(await (await early.mutex('m', { bypass: 0 })).tryHold()).toBeUndefined();
+    await early.close();
+    await sleep(LEASE);
+    const late = await join({ lease: LEASE, connectTimeout: 300 });
+    const mutex = await late.mutex('m', { bypass: 0 });
+    await (how === 'tryHold' ? mutex.tryHold() : mutex.holdAsync(options)).then(
+      (held) => held?.unlock(),
+      () => {},
+    );
+    expect((await mutex.inspect()).free).toBe(1);
+  });
+
+  test('is found by who only looks now and then', async () => {
+    await dies();
+    for (;;) {
+      const space = await join({ lease: LEASE });
+      const { free } = await (await space.mutex('m', { bypass: 0 })).inspect();
+      await space.close();
+      if (free === 1) break;
+      await sleep(0.9 * LEASE);
+    }
+  });
+
+  test('is found by one that is there, and idle ones that died keep nobody', async () => {
+    await dies([]);
+    await sleep(LEASE);
+    const told = new Set<unknown>();
+    const space = await join({ lease: LEASE });
+    // It did not watch: its answer came at once, and the dead one is there still.
+    for (const { label } of (await space.inspect()).sessions) told.add(label);
+    expect(told).toContain('dead');
+    const held = await (await space.mutex('held')).holdAsync();
+    await until(async () => (await space.inspect()).sessions.length === 1);
+    expect(held.held).toBe(true);
+  });
+
+  test('has no say about the lease a lease later', async () => {
+    await dies([]);
+    const refused = await join({ lease: 2 * LEASE }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(SpaceError);
+    expect((refused as SpaceError).code).toBe('SETTINGS');
+    await sleep(LEASE);
+    const space = await join({ lease: 2 * LEASE });
+    expect((await space.inspect()).sessions).toHaveLength(1);
+  });
+
+  test('a clock that has jumped ends no lease, and makes who comes watch', async () => {
+    const holder = await join({ lease: LEASE });
+    const held = await (await holder.mutex('m')).holdAsync();
+    const stop = setInterval(() => void jump(), 5);
+    for (let visit = 0; visit < 3; visit++) {
+      const visitor = await join({ lease: LEASE });
+      expect(await (await visitor.mutex('m')).tryHold()).toBeUndefined();
+      await visitor.close();
+      expect(held.signal.aborted).toBe(false);
+    }
+    clearInterval(stop);
+    const refused = await join({ lease: 2 * LEASE }).catch((error: unknown) => error);
+    expect((refused as SpaceError).code).toBe('SETTINGS');
+    expect(held.held).toBe(true);
+  });
+});
