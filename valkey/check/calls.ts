@@ -101,6 +101,16 @@ export class CallWriter {
     return `${hex(Math.max(0, this.#pick(leases).score - 1 + this.#below(3)), 14)} ${meta.get('epoch')}.${history}`;
   }
 
+  #spaceLook(data: Data): string[] {
+    const leases = data.sorted(this.#keys[5] as string);
+    return ['J', leases.length > 0 && this.chance(50) ? `(${this.#pick(leases).score}` : '-inf'];
+  }
+
+  /** One that somebody has, or had. */
+  #ticket(data: Data): string {
+    return hex(Math.max(0, Number(data.hash(this.#keys[0] as string).get('ticket') ?? 0) - this.#below(9)), 14);
+  }
+
   #born(data: Data, name: string): string {
     const object = data.hash(this.#keys[1] as string).get(name);
     if (object === undefined || this.chance(30)) return this.chance(90) ? '-' : hex(5, 14);
@@ -163,18 +173,20 @@ export class CallWriter {
         this.chance(80),
       );
       const upTo = this.#below(14) * (this.chance(50) ? 0x1000_0001 : 1);
-      return ['S', hex(upTo, 10), String(listed.length), ...listed];
+      return ['S', this.chance(70) ? '' : `${this.#rid()}g`, hex(upTo, 10), String(listed.length), ...listed];
     }
     if (roll < 88) return [this.#pick(['B', 'B', 'W']), this.#seen(data)];
-    if (roll < 90) return this.chance(50) ? ['X'] : ['J'];
+    if (roll < 90) return this.chance(50) ? ['X'] : this.#spaceLook(data);
     if (roll < 94 && records.length > 0) {
       const record = this.#pick(records);
       const ticket = this.chance(80) ? record.slice(26, 40) : hex(7, 14);
       return ['V', record.slice(48), record.slice(16, 26), ticket, record.slice(0, 16)];
     }
-    if (roll < 96) return ['L', name, this.#born(data, name)];
+    if (roll < 96) return ['L', name, this.#born(data, name), this.chance(50) ? '-' : this.#ticket(data)];
     if (roll < 98) return ['K', name, this.#born(data, name)];
-    return this.chance(70) ? ['I', name, String(this.#below(4))] : ['J'];
+    if (this.chance(30)) return this.#spaceLook(data);
+    const from = records.length > 0 && this.chance(50) ? `${this.#pick(records).slice(0, 26)}g` : '';
+    return ['I', name, String(this.#below(4)), this.chance(70) ? '' : `${this.#ticket(data)}~`, from];
   }
 }
 
@@ -239,7 +251,7 @@ export function scriptedCalls(
     call(one, ask('large', 103, large)),
     give(one, 'large', 101, large),
     give(one, 'large', 102, large),
-    call(one, [...make('last', 's', 2), ...ask('last', 0xf0_0000_0001), 'S', rid(200), '0']),
+    call(one, [...make('last', 's', 2), ...ask('last', 0xf0_0000_0001), 'S', '', rid(200), '0']),
     call(one, [...make('old', 'm', 1, 2), ...ask('old', 401), 'K', 'old', '-']),
     call(one, [...make('old', 'm', 1, 2), ...ask('old', 402)]),
     give(one, 'old', 402, 1, {}, '0', [401]),
@@ -254,9 +266,9 @@ export function scriptedCalls(
     call(two, ['B', '-'], FULL),
     call(two, ['W', '-'], FULL),
     open(two, '1', FULL),
-    call(two, ['S', rid(9), '1', rid(2)], FULL, '1'),
+    call(two, ['S', '', rid(9), '1', rid(2)], FULL, '1'),
     give(two, 'full', 2, 1, FULL, '1'),
-    call(two, ['L', 'full', '-'], FULL, '1'),
+    call(two, ['L', 'full', '-', '-'], FULL, '1'),
     call(two, ['K', 'full', '-'], FULL, '1'),
     call(two, ['X'], FULL, '1'),
     open(two, '0', FULL),

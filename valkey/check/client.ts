@@ -339,9 +339,10 @@ export class Client {
         this.#lost();
         return;
       }
-      for (const entry of reply.slice(1)) this.#hear(String(entry), 0, events);
+      for (const entry of reply.slice(1)) if (entry !== '+') this.#hear(String(entry), 0, events);
       if (Number(seq) !== this.lastSeq && this.rules.comparesNumbers) this.#compare();
-    } else if (kind === 'X') {
+    } else if (kind === 'X' && first === '+') this.close();
+    else if (kind === 'X') {
       this.phase = 'closed';
       this.sid = '';
       this.inbox = [];
@@ -349,7 +350,7 @@ export class Client {
       call.operations.forEach((operation, at) => {
         this.#answer(operation, reply[at], events);
       });
-      for (const entry of reply.slice(call.operations.length)) this.#hear(String(entry), 0, events);
+      for (const entry of reply.slice(call.operations.length)) if (entry !== '+') this.#hear(String(entry), 0, events);
       const isUnknown = call.operations.some(({ args }, at) => args[0] === 'D' && reply[at] === 'G');
       const { isElsewhere } = this;
       this.isElsewhere = false;
@@ -394,6 +395,14 @@ export class Client {
       case 'D':
         if (request?.state === 'returning' && request.wanted === 0 && request.kept === 0) this.#end(request);
         break;
+      case 'L':
+      case 'K': {
+        // Some are left.
+        const [, name = '', born = ''] = operation.args;
+        if (text === '+') this.batch.push({ args: ['K', name, born] });
+        else if (text[1] === ' ') this.batch.push({ args: ['L', name, born, text.slice(2)] });
+        break;
+      }
       case 'S': {
         const [head, ...states] = answer as string[];
         if ((head as string).split(' ')[2] !== this.epoch && this.rules.comparesHistories) {
@@ -484,6 +493,7 @@ export class Client {
     return {
       args: [
         'S',
+        '',
         this.rules.settlesListedOnly ? hex(this.lastNumber, 10) : 'ffffffffff',
         String(listed.length),
         ...listed,

@@ -14,8 +14,8 @@ const named = (name: string): ObjectSettings => ({ name, kind: 's', max: 1 });
 /** A reader takes one permit, a writer all. */
 const READERS = 2 ** 20;
 const rwLock: ObjectSettings = { name: 'a', kind: 'w', max: READERS };
-/** One record of a dead session a call, so that calls of others come between. */
-const SLOWLY = { REAPED_AT_MOST: 1 };
+/** One record or grant a call, so that calls of others come between, and deaths. */
+const SLOWLY = { WORK: 1 };
 const LETTERS: Record<string, keyof Budget> = {
   ...{ C: 'cuts', M: 'losses', T: 'timeouts', K: 'kills', L: 'lapses', R: 'reapings', F: 'failovers', D: 'resends' },
   ...{ X: 'disposals', A: 'cancels', V: 'returns', H: 'changes' },
@@ -100,6 +100,16 @@ export const SHORT: readonly Configuration[] = [
   of('1 and 1 again, 1, of 1', 'FR', [semaphore(1)], [...times(2, 1), ...times(1, 1)], {
     sequential: true,
     after: [...asks(0), ...asks(1), 'the lease of p0000002', 'the copy', ...givesBack(0)],
+  }),
+  // Who gives back 2 permits may die before the second waiter has its one.
+  of('2, 1, 1 of 2, a grant a call', 'K', [semaphore(2)], once(2, 1, 1), {
+    constants: SLOWLY,
+    after: [...asks(0), ...asks(1), ...asks(2)],
+  }),
+  // The first waiter is cancelled, and the second could be served before the second call cancels it.
+  of('1, 2, 1 of 2, a cancellation a call', 'A', [semaphore(2)], once(1, 2, 1), {
+    constants: SLOWLY,
+    after: [...asks(0), ...asks(1), ...asks(2), '0: cancel all'],
   }),
   of('a mutex, 2 and 1 requests, bypass 2', 'FR', [mutex(2)], [...times(2, 1), ...times(1, 1)], {
     after: [...asks(0), '0: ask', ...asks(1), 'the lease of p0000001', 'the copy', '1: beat', '1: the server runs B'],

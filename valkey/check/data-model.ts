@@ -180,13 +180,14 @@ export class Data {
         return this.#limited(name, rest, ({ member }) => above(member) && below(member));
       }
       case 'ZRANGEBYSCORE': {
-        const [min, max] = this.#range(rest);
+        const [min, max] = this.#range(rest.filter((word) => word !== 'WITHSCORES'));
         const [low, high] = [scoreOf(min.replace('(', '')), scoreOf(max.replace('(', ''))];
         return this.#limited(
           name,
-          rest,
+          rest.filter((word) => word !== 'WITHSCORES'),
           ({ score }) =>
             (min.startsWith('(') ? score > low : score >= low) && (max.startsWith('(') ? score < high : score <= high),
+          rest.includes('WITHSCORES'),
         );
       }
       case 'TIME':
@@ -261,11 +262,13 @@ export class Data {
     name: string,
     rest: readonly string[],
     within: (entry: { member: string; score: number }) => boolean,
+    withScores = false,
   ): Table {
     const offset = rest.length === 5 ? integer(rest[3] as string) : 0;
     const count = rest.length === 5 ? integer(rest[4] as string) : -1;
     // Beyond the first entry there is none, to the server.
     const found = offset < 0 ? [] : (this.#sorted(name) ?? []).filter(within).slice(offset);
-    return Table.of((count < 0 ? found : found.slice(0, count)).map(({ member }) => member));
+    const chosen = count < 0 ? found : found.slice(0, count);
+    return Table.of(chosen.flatMap(({ member, score }) => (withScores ? [member, String(score)] : [member])));
   }
 }

@@ -76,8 +76,13 @@ export function recordsOf(data: Data): Ask[] {
   }));
 }
 
+/** The objects of which grants are left. */
+export const leftOf = (data: Data): string[] =>
+  data.sorted('queue').flatMap(({ member }) => (member[0] === '\0' ? [member.slice(1)] : []));
+
 export function queueOf(data: Data): Entry[] {
-  return data.sorted('queue').map(({ member }) => {
+  const entries = data.sorted('queue').filter(({ member }) => member[0] !== '\0');
+  return entries.map(({ member }) => {
     const at = member.indexOf('\0');
     const rest = member.slice(at + 1);
     return {
@@ -112,6 +117,7 @@ export function faultOf(data: Data): string | undefined {
   const known = new Set(records.map(idOf));
   const notes = notesOf(data);
   const requests = new Set<string>();
+  const left = new Set(leftOf(data));
   for (const record of records) {
     if (requests.has(record.sid + record.rid)) return `two records of one request ${record.rid}`;
     requests.add(record.sid + record.rid);
@@ -128,7 +134,7 @@ export function faultOf(data: Data): string | undefined {
     const entries = queue.filter((entry) => entry.name === name);
     if (entries.length !== waiting) return `I3: ${name} counts ${waiting} waiting, and there are ${entries.length}`;
     const [head] = entries;
-    if (head && head.n <= free) return `I4: the head of ${name} waits for ${head.n} with ${free} free`;
+    if (head && head.n <= free && !left.has(name)) return `I4: the head of ${name} waits for ${head.n} with ${free} free`;
     if (object.ephemeral && free === max && waiting === 0 && object.deaths === 0) return `${name} is kept for nothing`;
     if (!object.robust && object.deaths > 0) return `${name} counts deaths`;
     if (object.kind === 'm') {

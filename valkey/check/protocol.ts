@@ -15,7 +15,7 @@ import {
   type Want,
 } from './client.js';
 import { Data, type Surroundings } from './data-model.js';
-import { faultOf, type Grant, heldOf, queueOf, recordsOf, stepOf } from './invariants.js';
+import { faultOf, type Grant, heldOf, leftOf, queueOf, recordsOf, stepOf } from './invariants.js';
 import { type Reply, Server, turnChunk } from './server.js';
 
 /** What may happen, and how often. */
@@ -133,7 +133,7 @@ class Servers {
     for (let round = 0; ; round++) {
       const data = this.data(after).clone();
       const others = data.sorted('leases').filter(({ member }) => member !== broom);
-      if (others.length === 0) break;
+      if (others.length === 0 && leftOf(data).length === 0) break;
       if (round === 100) return 'sessions that have died are never taken back';
       for (const { member } of others) data.command(['ZADD', 'leases', '0', member], surroundings(history), []);
       const outcome = this.turn(this.id(data), [broom, '0', CHANNEL, 'B', seen], history);
@@ -212,7 +212,12 @@ export class Protocol {
     };
     // The objects were opened before, as a program does that awaits it.
     run('O', '1', '1', LEASE, 'x', '-', ...(unmade ? [] : objects.flatMap(openingOf)));
-    run('X');
+    // Until nothing is left.
+    for (let more = true; more; ) {
+      const outcome = this.#servers.turn(server, [opener, '0', CHANNEL, 'X'], 1);
+      server = outcome.after;
+      more = (outcome.reply as Reply[])[0] === '+';
+    }
     const data = this.#servers.data(server);
     const made = clients.map((wants, index) => {
       const expels = (budget.disposals ?? 0) + (budget.cancels ?? 0) > 0;
@@ -336,14 +341,16 @@ export class Protocol {
         const { dead, seen } = deadOf(data, client.sid);
         const isGap = client.rules.comparesNumbers && Number(seq) !== client.lastSeq;
         const isElsewhere = client.rules.comparesHistories && !client.epoch.endsWith(idOf(state.history));
-        const isUseful = dead || seq === undefined || isGap || isElsewhere;
+        // Grants are left, or somebody is dead.
+        const isDue = dead || leftOf(data).length > 0;
+        const isUseful = isDue || seq === undefined || isGap || isElsewhere;
         const beats = client.pipe.some(({ operations }) => operations[0]?.args[0] === 'B');
-        if (isUseful && !beats && (client.requests.length > 0 || dead || isElsewhere))
+        if (isUseful && !beats && (client.requests.length > 0 || isDue || isElsewhere))
           add('beat', at, (c) => c.beat(seen));
         if (closes && client.isDone && client.pipe.length === 0) add('close', at, (c) => c.close());
         const name = this.#configuration.objects[0]?.name as string;
         if (left.disposals > 0) add('dispose', at, (c) => c.operate(['K', name, '-']), spend('disposals'));
-        if (left.cancels > 0) add('cancel all', at, (c) => c.operate(['L', name, '-']), spend('cancels'));
+        if (left.cancels > 0) add('cancel all', at, (c) => c.operate(['L', name, '-', '-']), spend('cancels'));
       }
       // What may happen to it.
       if (left.cuts > 0 && (client.phase === 'open' || client.pipe.length > 0)) {
@@ -506,6 +513,7 @@ function deadOf(data: Data, sid: string): { readonly dead: boolean; readonly see
   const dead = leases.some(({ member, score }) => score === 0 && member !== sid);
   const since = Math.min(...leases.filter(({ score }) => score > 0).map(({ score }) => score)) - 1;
   const meta = data.hash('meta');
+  if (!dead) return { dead, seen: '-' };
   return { dead, seen: `${hex(since < Infinity ? since : 1, 14)} ${meta.get('epoch')}.${meta.get('history')}` };
 }
 

@@ -25,9 +25,12 @@ export interface ObjectState {
   readonly deaths: number;
   /** The first of those who wait, in order. */
   readonly queue: readonly Party[];
-  /** Those who hold, among the first 10,000 requests of the partition. */
+  /** Those who hold, in the order of their sessions. */
   readonly holders: readonly Party[];
 }
+
+/** A place behind all entries of a queue, and behind all records. */
+const END = '~';
 
 // What the classes of handles call. By symbols, so that who guesses `pool.acquire()` hears that there is no such function.
 /** @internal */
@@ -132,7 +135,10 @@ export abstract class Handle {
   async cancelAll(): Promise<void> {
     const { object, session } = this;
     if (object.broken) throw object.broken;
-    const answer = await session.operate(['L', object.name, object.born]);
+    let answer: unknown;
+    // It cancels those who waited at the first time.
+    for (let upTo = '-'; upTo; upTo = String(answer).slice(2))
+      answer = await session.operate(['L', object.name, object.born, upTo]);
     // An ephemeral object that is idle is none on the server: nobody waits.
     if (answer === 'X' && !object.settings.ephemeral) throw disposed(object);
   }
@@ -163,27 +169,40 @@ export abstract class Handle {
   }
 
   /**
-   * Tells the state of the object on the server. One round trip.
+   * Tells the state of the object on the server. One round trip for each 256 requests that wait, and of the partition.
    * @param limit how many of those who wait and of those who hold are told, 0 to 10,000. Default 100.
    * @returns undefined if there is no such object: it was disposed of, or is ephemeral and idle.
    * @throws (rejects) {RangeError | TypeError} for a bad number.
    */
   async inspect(limit = 100): Promise<ObjectState | undefined> {
     checkInteger(`${this[Symbol.toStringTag]}.inspect: limit`, limit, 0, 10_000);
-    const answer = await this.session.operate(['I', this.object.name, String(limit)]);
-    if (!Array.isArray(answer)) return undefined;
-    const [text, queue, holders] = answer as [string, string[], string[]];
+    const queue: Party[] = [];
+    const holders: Party[] = [];
+    let [text, place, from] = ['', '', ''];
+    do {
+      const most = Math.min(limit, 256);
+      const answer = await this.session.operate(['I', this.object.name, String(most), place, from]);
+      if (!Array.isArray(answer)) return undefined;
+      const [, entries, records, next] = answer as [string, string[], string[], string];
+      [text] = answer;
+      for (const entry of entries) {
+        const rest = entry.slice(entry.indexOf('\0') + 1);
+        place = `${rest.slice(0, 14)}~`;
+        queue.push(party(rest.slice(14, 30), rest.slice(0, 14), rest.slice(40, 48)));
+      }
+      if (entries.length < most || queue.length >= limit) place = END;
+      for (const record of records)
+        holders.push(party(record.slice(0, 16), record.slice(26, 40), record.slice(40, 48)));
+      from = holders.length < limit && next ? next : END;
+    } while (place !== END || from !== END);
     const [, , max, , , , free, waiting, deaths] = text.split(' ').map(Number) as number[];
     return {
       max: max as number,
       free: free as number,
       waiting: waiting as number,
       deaths: deaths as number,
-      queue: queue.map((entry) => {
-        const rest = entry.slice(entry.indexOf('\0') + 1);
-        return party(rest.slice(14, 30), rest.slice(0, 14), rest.slice(40, 48));
-      }),
-      holders: holders.map((record) => party(record.slice(0, 16), record.slice(26, 40), record.slice(40, 48))),
+      queue: queue.slice(0, limit),
+      holders: holders.slice(0, limit),
     };
   }
 

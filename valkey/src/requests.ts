@@ -51,6 +51,12 @@ export interface Line {
   look(): void;
 }
 
+/** An operation that asks for the server's state of requests, and these. */
+export type Listing = [args: string[], listed: Request[]];
+
+/** So many requests does one operation ask for, so that it does not take the server long. */
+const MOST_LISTED = 128;
+
 const nothing = (): void => {};
 
 export class Requests implements Keeper {
@@ -117,8 +123,8 @@ export class Requests implements Keeper {
     try {
       // It may be sent twice, and must not dispose of the next object of the name. An ephemeral one is asked which it is.
       let { born } = object;
-      if (born === '-') born = String(await this.#line.operate(['I', name, '0'])).split(' ')[5] ?? '';
-      if (born !== '') await this.#line.operate(['K', name, born]);
+      if (born === '-') born = String(await this.#line.operate(['I', name, '0', '', ''])).split(' ')[5] ?? '';
+      if (born !== '') while ((await this.#line.operate(['K', name, born])) === '+');
     } catch (error) {
       object.broken = undefined;
       if (wasKnown && !this.#objects.has(name)) this.#objects.set(name, object);
@@ -374,9 +380,19 @@ export class Requests implements Keeper {
     return [...this.#requests.values()];
   }
 
-  /** The operation that asks for the server's state of them. */
-  listing(listed: readonly Request[]): string[] {
-    return ['S', hex(this.#lastNumber, 10), String(listed.length), ...listed.map(({ rid }) => rid)];
+  /** The operations that ask for the server's state of all requests, none of which takes the server long. */
+  listings(): Listing[] {
+    const all = [...this.#requests.values()].sort((a, b) => (a.rid < b.rid ? -1 : 1));
+    const listings: Listing[] = [];
+    let from = '';
+    do {
+      const listed = all.splice(0, MOST_LISTED);
+      const rids = listed.map(({ rid }) => rid);
+      const upTo = all.length > 0 ? (rids.at(-1) as string) : hex(this.#lastNumber, 10);
+      listings.push([['S', from, upTo, String(rids.length), ...rids], listed]);
+      from = `${upTo}g`;
+    } while (all.length > 0);
+    return listings;
   }
 
   /**
@@ -445,7 +461,7 @@ export class Requests implements Keeper {
   #expelled(request: Request): void {
     const { object } = request;
     this.#line.send(
-      ['I', object.name, '0'],
+      ['I', object.name, '0', '', ''],
       (answer) => this.#fail(request, answer === 'X' ? disposed(object) : cancelled()),
       (error) => this.#fail(request, error),
       request,

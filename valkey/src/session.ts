@@ -20,14 +20,14 @@ import { asError } from './drivers/link.js';
 import { SpaceError } from './errors.js';
 import type { Durability } from './options.js';
 import type { Request } from './request.js';
-import { type Line, type Operation, Requests } from './requests.js';
+import { type Line, type Listing, type Operation, Requests } from './requests.js';
 import { refusal } from './server-error.js';
 import type { Surroundings } from './surroundings.js';
 import { eventsHandled, later, soon } from './ticks.js';
 import { TURN } from './turn-source.js';
 
-/** Operations in one call, so that no call takes the server long. */
-const MOST_OPERATIONS = 512;
+/** Arguments of the operations in one call, so that no call takes the server long. */
+const MOST_ARGUMENTS = 640;
 
 /** The part of a lease without an answered beat after which all that is held is lost. */
 const LOST_AFTER = 0.7;
@@ -188,9 +188,14 @@ export class Session implements Line {
 
   #flush(): void {
     while (this.#phase === 'open' && this.#batch.length > 0) {
-      // The opening of an ephemeral object goes in one call with the request: the server forgets what is idle after a call.
-      const most = MOST_OPERATIONS - Number(this.#batch[MOST_OPERATIONS - 1]?.args[0] === 'N');
-      const operations = this.#batch.splice(0, most).filter((operation) => !operation.withdrawn);
+      let [count, left] = [0, MOST_ARGUMENTS];
+      for (const { args } of this.#batch) {
+        left -= args.length;
+        // The opening of an ephemeral object goes in one call with the request: the server forgets what is idle after a call.
+        if (left < 0 && count > 0 && this.#batch[count - 1]?.args[0] !== 'N') break;
+        count++;
+      }
+      const operations = this.#batch.splice(0, count).filter((operation) => !operation.withdrawn);
       if (operations.length > 0) this.#call(operations);
     }
   }
@@ -206,7 +211,11 @@ export class Session implements Line {
       (reply) => {
         if (!reply) return this.#again(operations);
         for (let i = 0; i < operations.length; i++) (operations[i] as Operation).answered(reply[i]);
-        for (let i = operations.length; i < reply.length; i++) this.requests.hear(String(reply[i]));
+        for (const entry of reply.slice(operations.length)) {
+          // Grants are left.
+          if (entry === '+') this.#beatLater(true);
+          else this.requests.hear(String(entry));
+        }
       },
       (error) => {
         const refused = refusal(error);
@@ -277,15 +286,9 @@ export class Session implements Line {
   #compare(): void {
     this.#hasGap = this.#phase !== 'open';
     if (this.#hasGap) return;
-    const listed = this.requests.all();
     // Entering lists all requests anew. A list from before would take the numbers of messages as seen that it misses.
-    this.send(
-      this.requests.listing(listed),
-      (answer) => this.#settle(listed, answer, false),
-      nothing,
-      undefined,
-      false,
-    );
+    for (const [args, listed] of this.requests.listings())
+      this.send(args, (answer) => this.#settle(listed, answer, false), nothing, undefined, false);
   }
 
   #settle(listed: Request[], answer: unknown, entered: boolean, isAnother = false): void {
@@ -342,14 +345,19 @@ export class Session implements Line {
       const { clock, driver, lease } = this.around;
       // A connection that has been idle may stand and carry nothing. A server that is slow gets more time with each attempt.
       const most = Math.min(lease / 2, Math.max(250, lease / 8) * 2 ** attempt);
-      const patience = clock.after(most, () => driver.reset(SILENT), false);
+      let timer: Timer;
+      const patience = (): void => {
+        clock.stop(timer);
+        timer = clock.after(most, () => driver.reset(SILENT), false);
+      };
+      patience();
       try {
-        if (await this.#enterOnce()) attempt = 0;
+        if (await this.#enterOnce(patience)) attempt = 0;
       } catch (error) {
         this.around.note(asError(error));
         this.refuse(error instanceof SpaceError ? error : refusal(error));
       } finally {
-        clock.stop(patience);
+        clock.stop(timer);
       }
       if (this.#phase === 'entering' && era === this.#era) await this.#wait(Math.min(1000, 10 * 2 ** attempt));
     }
@@ -360,7 +368,7 @@ export class Session implements Line {
   }
 
   /** Resolves to whether it is of use to try again soon. */
-  async #enterOnce(): Promise<unknown> {
+  async #enterOnce(patience: () => void): Promise<unknown> {
     const { clock, driver, lease, partitions, label } = this.around;
     const { requests } = this;
     const era = this.#era;
@@ -380,11 +388,11 @@ export class Session implements Line {
     this.#lastSeq = this.#conn * SEQS_OF_A_CONNECTION;
     this.#heardConn = this.#conn;
     this.#hasGap = false;
-    const listed = isNew ? [] : requests.all();
-    const listing = isNew ? [] : requests.listing(listed);
+    const listings = isNew ? [] : requests.listings();
     const seen = this.#seen();
-    const args = [...this.#head(sid), 'O', VERSION, String(partitions), String(lease), label, seen, ...listing];
-    const sentAt = clock.now();
+    const args = [...this.#head(sid), 'O', VERSION, String(partitions), String(lease), label, seen];
+    if (!isNew) args.push(...(listings[0] as Listing)[0]);
+    let sentAt = clock.now();
     this.#enteredAt = sentAt;
     const reply = await this.#run(args);
     if (!reply) return undefined;
@@ -398,6 +406,20 @@ export class Session implements Line {
     const before = this.#epoch;
     const isAnother = before !== '' && epoch !== before;
     const silence = clock.now() - this.#renewedAt;
+    const answers = reply.slice(1, 2);
+    // No call takes the server long. Each beats, too.
+    for (let at = 0; at < listings.length; ) {
+      if (String(answers[at]).startsWith('S')) {
+        at++;
+        continue;
+      }
+      this.#answeredAt(sentAt);
+      patience();
+      sentAt = clock.now();
+      const next = await this.#run([...this.#head(sid), 'W', '-', ...(listings[at] as Listing)[0]]);
+      if (!next) return undefined;
+      answers[at] = next[1];
+    }
     this.around.note();
     this.sid = sid;
     this.#phase = 'open';
@@ -410,8 +432,8 @@ export class Session implements Line {
     // What was asked for meanwhile comes after what was asked for before.
     const others = this.#batch;
     this.#batch = [];
-    if (!isNew) this.#settle(listed, reply[1], true, isAnother);
-    requests.askForOthers(listed);
+    for (const [at, [, listed]] of listings.entries()) this.#settle(listed, answers[at], true, isAnother);
+    requests.askForOthers(listings.flatMap(([, listed]) => listed));
     this.#batch.push(...others);
     if (this.#hasGap) this.#compare();
     this.#flush();
@@ -628,10 +650,13 @@ export class Session implements Line {
     // Who waits for the close must be told of its end, also by a server that does not answer.
     this.#operating++;
     const patience = clock.after(Math.min(CLOSING, lease / 2), () => driver.reset(), true);
-    const sent = wasOpen ? this.#run([...this.#head(), 'X']) : undefined;
+    const end = (): Promise<unknown> => driver.run(TURN, this.#keys, [...head, 'X']);
+    const head = this.#head();
+    let sent = wasOpen ? end() : undefined;
     this.#fail(error);
     this.#forget();
-    await sent?.catch(nothing);
+    // No call takes the server long: it answers that something is left.
+    while (String(await sent?.catch(nothing)) === '+') sent = end();
     clock.stop(patience);
     this.#operating--;
     this.around.keepAlive();

@@ -161,7 +161,7 @@ export class Space implements AsyncDisposable {
       await this.#around.whenConnected();
     }
     const session = this.#session(0);
-    await session.operate(['J']);
+    await session.operate(['J', '-inf']);
   }
 
   #unanswered(): SpaceError {
@@ -271,11 +271,18 @@ export class Space implements AsyncDisposable {
 
   /** Tells the state of the space on the server: of its first partition. */
   async inspect(): Promise<SpaceState> {
-    const [first = '', ...sessions] = (await this.#session(0).operate(['J'])) as string[];
-    return {
-      epoch: Number(first.split(' ')[1]),
-      sessions: sessions.map((line) => ({ session: line.slice(0, 16), label: line.slice(17).replace(/^\d+ /, '') })),
-    };
+    // Who beats meanwhile is told twice.
+    const labels = new Map<string, string>();
+    let [epoch, from, until] = [0, '-inf', Infinity];
+    do {
+      const [first = '', ...sessions] = (await this.#session(0).operate(['J', from])) as string[];
+      const [, count, , ticket, next] = first.split(' ');
+      for (const line of sessions) labels.set(line.slice(0, 16), line.slice(17).replace(/^\d+ /, ''));
+      epoch = Number(count);
+      from = next as string;
+      until = Math.min(until, Number(ticket));
+    } while (Number(from.slice(1) || Infinity) < until);
+    return { epoch, sessions: [...labels].map(([session, label]) => ({ session, label })) };
   }
 
   /** Calls a function at each event. Without a listener for `error` nothing is thrown. */

@@ -18,7 +18,8 @@
 --
 -- A request of which there is a record and no entry in the queue is held. After each call:
 --   I1  free + the permits of all held records = max, for each object      I2  an entry of the queue has its record
---   I3  waiting = the entries of the name                                  I4  nobody waits, or the head's n > free
+--   I3  waiting = the entries of the name                                  I4  nobody waits, or the head's n > free, or
+--       grants of the name are noted as left
 --   I5  the grants of an object are in the order of tickets                I6  a grant was told to its session: in the
 --       reply to its own call, or in a message with the session's next number
 --
@@ -38,6 +39,11 @@
 --   where somebody has been silent for a lease by TIME is answered Z, and watches for 0.75 of a lease before it gets its
 --   session. If the clock has jumped, it has waited in vain, and nobody has lost anything.
 --
+-- No call takes the server long, whatever there is. Who asks for much at once is answered that something is left, and asks
+-- again: S, X, L, K, I, J. Grants that are left are noted as an entry NUL name of the queue, and go on with the next beat, of
+-- whoever beats first; the caller is told `+`, and beats at once. Until then the head of that queue waits though it might be
+-- served (I4), and so do all behind it. So if the caller dies in between, nothing is lost but a quarter of a lease.
+--
 -- The first write of a call is one of two kinds. HINCRBY of the ticket may be refused for want of memory: then nothing has
 -- changed. ZREM and HDEL are never refused, and once one has run, the rest of the call is not refused either. So nothing is
 -- lost where memory is full, and permits can be given back. A message is a hint. Its loss is found by its number, so a
@@ -48,13 +54,16 @@ local META, OBJECTS, QUEUE, RECORDS, SESSIONS, LEASES, SEQS =
 local call, sub, match, format = redis.call, string.sub, string.match, string.format
 local sid, conn, channel = ARGV[1], ARGV[2], ARGV[3]
 
-local MOST_LENT = 4095 -- a token has 12 bits for the number of a pass
+local MOST_LENT = 255 -- so many records come back at once; a token has 12 bits for the number of a pass
+local MOST_FOUND = 256 -- entries that an operation looks at
+local WORK = 128 -- records that a call may take away, and grants that it may make
 
 local objects = {} -- the objects of this call by name, false where there is none
 local changed = {} -- names of those that have changed, in order
 local own, caller = {}, sid -- grants to requests of the caller, who hears of them in the reply
 local told, tellings = {}, {} -- sessions with something to be told, in order; what each is told
 local gone = {} -- sessions that this call has ended
+local work = WORK -- what is left of it
 
 -- Objects ------------------------------------------------------------------------------------------------------------
 
@@ -323,6 +332,12 @@ rest = function()
       local entry = head_of(name)
       local n = tonumber(sub(entry, -22, -15), 16)
       if n > o.free then return end -- the head waits, and so do all behind it
+      if work <= 0 then
+        call('ZADD', QUEUE, 0, '\0' .. name)
+        own[#own + 1] = '+'
+        return
+      end
+      work = work - 1
       local ticket = renew(name, entry)
       call('ZREM', QUEUE, entry)
       o.waiting = o.waiting - 1
@@ -411,14 +426,14 @@ rest = function()
 
   -- All other operations, by their letters.
   made.operations = function()
-    local REAPED_AT_MOST = 256 -- records of the dead that one call takes back
     local SEQS_OF_A_CONNECTION = 4294967296
 
-    -- Takes requests of a session away, at most `most`. Returns whether none is left.
-    local function clear(victim, died, most)
-      local records = call('ZRANGEBYLEX', RECORDS, '[' .. victim, '(' .. victim .. 'g', 'LIMIT', 0, most)
+    -- Takes requests of a session away. Returns whether none is left.
+    local function clear(victim, died)
+      local records = call('ZRANGEBYLEX', RECORDS, '[' .. victim, '(' .. victim .. 'g', 'LIMIT', 0, math.max(work, 0))
       for _, record in ipairs(records) do drop(record, died) end
-      return #records < most
+      work = work - #records
+      return work > 0
     end
 
     local function forget(victim)
@@ -427,17 +442,24 @@ rest = function()
       gone[victim] = true
     end
 
-    -- Takes all waiters of a name out of the queue, and tells them why: x disposed, c cancelled.
-    local function expel(name, o, why)
-      while true do
+    -- Takes the waiters of a name out of the queue, up to a ticket, and tells them why: x disposed, c cancelled. Returns
+    -- whether some are left.
+    local function expel(name, o, why, up_to)
+      touch(name, o)
+      while o.waiting > 0 do
         local entry = head_of(name)
-        if not entry then break end
         local ticket, to, rid, n = sub(entry, -62, -49), sub(entry, -48, -33), sub(entry, -32, -23), sub(entry, -22, -15)
+        local left = ticket <= up_to
+        if not left or work <= 0 then
+          grant(name, o)
+          return left
+        end
+        work = work - 1
+        o.waiting = o.waiting - 1
         call('ZREM', QUEUE, entry)
         call('ZREM', RECORDS, to .. rid .. ticket .. n .. name)
         tell(to, rid .. ':' .. why)
       end
-      o.waiting = 0
     end
 
     -- Which history this is: epoch.history. Two failovers to copies that fell behind at once have the same epoch.
@@ -455,7 +477,7 @@ rest = function()
       local dead = call('ZRANGEBYSCORE', LEASES, '-inf', tonumber(sub(seen, 1, 14), 16), 'LIMIT', 0, 4)
       for _, victim in ipairs(dead) do
         call('HDEL', SESSIONS, victim)
-        if not clear(victim, true, REAPED_AT_MOST) then return true, true end
+        if not clear(victim, true) then return true, true end
         forget(victim)
       end
       return true, #dead == 4
@@ -477,16 +499,28 @@ rest = function()
       return ticket
     end
 
+    -- Goes on with grants that are left. Returns whether there were some.
+    local function go_on()
+      local left = call('ZRANGEBYLEX', QUEUE, '[\0', '(\1', 'LIMIT', 0, 1)[1]
+      if not left then return false end
+      call('ZREM', QUEUE, left)
+      local name = sub(left, 2)
+      local o = get(name)
+      if o then grant(name, o) end
+      return true
+    end
+
     -- B seen, W seen: a beat. Renews the caller's lease, and takes back what the dead hold. W comes from a connection whose
     -- reply nobody reads for grants: one that only beats, or one that confirms. So the caller's grants go to it by message. A
     -- connection may outlive a failover, so the answer says which history this is: B seq left ticket epoch.history. left: 1
-    -- if the dead may hold more.
+    -- if there may be more to do.
     local function beat(i)
       call('ZREM', LEASES, '')
       local ticket = renew_lease()
+      local goes_on = go_on()
       local _, left = reap(ARGV[i])
       note()
-      return 'B ' .. call('HGET', SEQS, sid) .. (left and ' 1 ' or ' 0 ') .. ticket .. ' ' .. place(), i + 1
+      return 'B ' .. call('HGET', SEQS, sid) .. ((left or goes_on) and ' 1 ' or ' 0 ') .. ticket .. ' ' .. place(), i + 1
     end
 
     return {
@@ -568,20 +602,20 @@ rest = function()
         return now, i + 1
       end,
 
-      -- S upTo count rid...: after a loss. Drops the caller's requests up to the number upTo that are not listed, and
-      -- tells the state of those listed.
+      -- S from upTo count rid...: after a loss. Drops the caller's requests from the place `from` (a number and g, or '') up to the
+      -- number upTo that are not listed, and tells the state of those listed. s instead of S: not all are dropped yet.
       S = function(i)
-        local up_to, count = ARGV[i], tonumber(ARGV[i + 1])
-        local last = i + 2
+        local from, up_to, count = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])
+        local last = i + 3
         local wanted = {}
         for s = last, last + count - 1 do wanted[sid .. ARGV[s]] = true end
-        local bound = tonumber(up_to, 16)
-        local records = call('ZRANGEBYLEX', RECORDS, '[' .. sid, '(' .. sid .. 'g')
+        local records = call('ZRANGEBYLEX', RECORDS, '[' .. sid .. from, '(' .. sid .. up_to .. 'g',
+          'LIMIT', 0, MOST_FOUND)
         for _, record in ipairs(records) do
-          if not wanted[sub(record, 1, 26)] and tonumber(sub(record, 17, 26), 16) <= bound then drop(record, false) end
+          if not wanted[sub(record, 1, 26)] then drop(record, false) end
         end
         compare()
-        local states = { 'S ' .. call('HGET', SEQS, sid) .. ' ' .. place() }
+        local states = { (#records < MOST_FOUND and 'S ' or 's ') .. call('HGET', SEQS, sid) .. ' ' .. place() }
         for s = last, last + count - 1 do states[#states + 1] = state(record_of(sid .. ARGV[s])) end
         return states, last + count
       end,
@@ -593,9 +627,10 @@ rest = function()
         return beat(i)
       end,
 
-      -- X: ends the session. All that it holds goes back, and it leaves every queue.
+      -- X: ends the session. All that it holds goes back, and it leaves every queue. Answers: X; + if something is left, then
+      -- the session is too.
       X = function(i)
-        clear(sid, false, 4294967295)
+        if not clear(sid, false) then return '+', i end
         call('HDEL', SESSIONS, sid)
         forget(sid)
         note()
@@ -611,54 +646,59 @@ rest = function()
         return valid and '1' or '0', i + 4
       end,
 
-      -- L name born: takes all waiters out of the queue.
+      -- L name born upTo: takes the waiters out of the queue up to the ticket upTo; -: all that there are. Answers: L; L upTo
+      -- if some are left.
       L = function(i)
-        local name, born = ARGV[i], ARGV[i + 1]
+        local name, born, up_to = ARGV[i], ARGV[i + 1], ARGV[i + 2]
         local o = get(name)
-        if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 2 end
-        if o.waiting > 0 then
-          expel(name, o, 'c')
-          touch(name, o)
-        end
-        return 'L', i + 2
+        if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 3 end
+        if up_to == '-' then up_to = format('%014x', call('HGET', META, 'ticket')) end
+        return expel(name, o, 'c', up_to) and 'L ' .. up_to or 'L', i + 3
       end,
 
-      -- K name born: disposes of the object. Its waiters are told. What is held stays so, and goes back to nowhere.
+      -- K name born: disposes of the object. Its waiters are told. What is held stays so, and goes back to nowhere. Answers:
+      -- K; + if somebody waits still, and the object is there still.
       K = function(i)
         local name, born = ARGV[i], ARGV[i + 1]
         local o = get(name)
         if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 2 end
-        expel(name, o, 'x')
+        if expel(name, o, 'x', 'g') then return '+', i + 2 end
         objects[name] = false
         call('HDEL', OBJECTS, name)
         return 'K', i + 2
       end,
 
-      -- I name limit: the object, the first entries of its queue, and its holders among the partition's first records.
+      -- I name limit place from: the object, the first entries of its queue behind a place, its holders among the first
+      -- records behind `from`, and from where to go on, or ''.
       I = function(i)
-        local name, limit = ARGV[i], tonumber(ARGV[i + 1])
+        local name, limit, place, from = ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2], ARGV[i + 3]
         local o = get(name)
-        if not o then return 'X', i + 2 end
+        if not o then return 'X', i + 4 end
         local text = format('I %s %d %d %d %d', o.fixed, o.free, o.waiting, o.deaths, o.bypass)
-        local queue = call('ZRANGEBYLEX', QUEUE, '[' .. name .. '\0', '(' .. name .. '\1', 'LIMIT', 0, limit)
+        local queue = call('ZRANGEBYLEX', QUEUE, '[' .. name .. '\0' .. place, '(' .. name .. '\1', 'LIMIT', 0, limit)
         local holders = {}
-        for _, record in ipairs(call('ZRANGEBYLEX', RECORDS, '-', '+', 'LIMIT', 0, 10000)) do
+        local most = limit > 0 and MOST_FOUND or 0
+        local records = call('ZRANGEBYLEX', RECORDS, '[' .. from, '+', 'LIMIT', 0, most)
+        if o.kind == 'm' then records = { from == '' and most > 0 and record_of(o.holder) or nil } end
+        for _, record in ipairs(records) do
           local _, ticket, _, of = parts(record)
-          if #holders < limit and of == name and lives(o, ticket) and not entry_of(name, ticket) then
-            holders[#holders + 1] = record
-          end
+          if of == name and lives(o, ticket) and not entry_of(name, ticket) then holders[#holders + 1] = record end
         end
-        return { text, queue, holders }, i + 2
+        return { text, queue, holders, #records == MOST_FOUND and sub(records[MOST_FOUND], 1, 26) .. 'g' or '' }, i + 4
       end,
 
-      -- J: the space: epoch, history, last ticket, and sid conn label of each session.
+      -- J from: the space: epoch, history, last ticket, from where to go on or -; and sid conn label of the sessions behind.
       J = function(i)
         local meta = call('HMGET', META, 'epoch', 'history', 'ticket')
-        local lines = { 'J ' .. meta[1] .. ' ' .. meta[2] .. ' ' .. meta[3] }
-        for _, each in ipairs(call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 10000)) do
+        local all = call('ZRANGEBYSCORE', LEASES, ARGV[i], '+inf', 'WITHSCORES', 'LIMIT', 0, MOST_FOUND)
+        local lines = { '' }
+        for at = 1, #all / 2 do
+          local each = all[2 * at - 1]
           lines[#lines + 1] = each .. ' ' .. (call('HGET', SESSIONS, each) or 'dead')
         end
-        return lines, i
+        local behind = #lines > MOST_FOUND and '(' .. all[#all] or '-'
+        lines[1] = 'J ' .. meta[1] .. ' ' .. meta[2] .. ' ' .. meta[3] .. ' ' .. behind
+        return lines, i + 1
       end,
     }
   end
