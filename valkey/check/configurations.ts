@@ -82,7 +82,7 @@ export const SHORT: readonly Configuration[] = [
   of('1, 1 of 1, the first lapses', 'HL', [semaphore(1)], once(1, 1), {
     after: [...asks(0), ...asks(1), '0: lapse', 'the lease of p0000001', '1: beat', 'another history'],
   }),
-  of('1, 1 of 1', 'V', [semaphore(1)], once(1, 1)),
+  of('1, 1 of 1, the first holds', 'V', [semaphore(1)], once(1, 1), { after: asks(0) }),
   // Who is passed the mutex has got an earlier one of the name, which was disposed of before its caller knew.
   of(
     'a mutex that the server forgets, 2 and 1 requests, bypass 1, on two objects of the name',
@@ -120,6 +120,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
   ...SHORT,
   of('1 and 1 again, 1, of 1', 'FF', [semaphore(1)], [...times(2, 1), ...times(1, 1)], { sequential: true }),
   of('1, 1, 1 of 1', 'H', [semaphore(1)], once(1, 1, 1)),
+  of('1, 1 of 1', 'V', [semaphore(1)], once(1, 1)),
   of('1, 1 of 1', 'VC', [semaphore(1)], once(1, 1)),
   of('1, 1 of 1', 'HL', [semaphore(1)], once(1, 1), { after: [...asks(0), ...asks(1)] }),
   of('a mutex, 2 and 1 requests, bypass 1', 'V', [mutex(1)], [...times(2, 1), ...times(1, 1)], {
@@ -237,7 +238,7 @@ export const RULE_SEARCHES: Readonly<Record<keyof Rules, Configuration>> = {
     ],
   }),
   numbersConnections: of('1, 1 of 1', 'CT', [semaphore(1)], once(1, 1), { after: ['0: ask', '0: cut'] }),
-  comparesHistories: of('1, 1 of 1', 'V', [semaphore(1)], once(1, 1)),
+  comparesHistories: of('1, 1 of 1, the first holds', 'V', [semaphore(1)], once(1, 1), { after: asks(0) }),
   losesInTime: of('1, 1 of 1', 'L', [semaphore(1)], once(1, 1), { after: asks(0) }),
   // A driver sends a request once more that was granted by a message, and was given back.
   returnsOtherGrants: of('1, 1 of 1', 'CD', [semaphore(1)], once(1, 1), {

@@ -134,7 +134,8 @@ export function faultOf(data: Data): string | undefined {
     const entries = queue.filter((entry) => entry.name === name);
     if (entries.length !== waiting) return `I3: ${name} counts ${waiting} waiting, and there are ${entries.length}`;
     const [head] = entries;
-    if (head && head.n <= free && !left.has(name)) return `I4: the head of ${name} waits for ${head.n} with ${free} free`;
+    if (head && head.n <= free && !left.has(name))
+      return `I4: the head of ${name} waits for ${head.n} with ${free} free`;
     if (object.ephemeral && free === max && waiting === 0 && object.deaths === 0) return `${name} is kept for nothing`;
     if (!object.robust && object.deaths > 0) return `${name} counts deaths`;
     if (object.kind === 'm') {

@@ -504,17 +504,11 @@ export class Protocol {
   }
 }
 
-/**
- * Whether somebody else is dead, whose lease has ended; and the ticket since which only the dead have not beaten, as the
- * server would have told it.
- */
+/** Whether somebody else is dead, whose lease has ended; and a ticket since which only the dead have not beaten. */
 function deadOf(data: Data, sid: string): { readonly dead: boolean; readonly seen: string } {
-  const leases = data.sorted('leases');
-  const dead = leases.some(({ member, score }) => score === 0 && member !== sid);
-  const since = Math.min(...leases.filter(({ score }) => score > 0).map(({ score }) => score)) - 1;
+  const dead = data.sorted('leases').some(({ member, score }) => score === 0 && member !== sid);
   const meta = data.hash('meta');
-  if (!dead) return { dead, seen: '-' };
-  return { dead, seen: `${hex(since < Infinity ? since : 1, 14)} ${meta.get('epoch')}.${meta.get('history')}` };
+  return { dead, seen: dead ? `${hex(0, 14)} ${meta.get('epoch')}.${meta.get('history')}` : '-' };
 }
 
 /** Whether a process listens to the channel of a session: its own, or the one that it opens. */

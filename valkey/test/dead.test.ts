@@ -8,15 +8,20 @@ import { TURN } from '../src/turn-source.js';
 import { onServers, type Setting, sleep, until } from './setting.js';
 
 const LEASE = 500;
+/** So that who connects watches for longer than its `connectTimeout`, which must not be too short for a busy machine. */
+const SLOW = 2000;
 /** For a process that must not lose its lease on a machine that is busy. */
 const LONG = 3000;
 const KEYS = ['meta', 'objects', 'queue', 'records', 'sessions', 'leases', 'seqs'];
 
 onServers('who died', ({ join, another, key }: Setting) => {
   /** A process that makes the mutex `m`, holds it, and is dead at once. Returns its session. */
-  async function dies(operations = ['N', 'm', 'm', '1', '0', '0', '0', 'A', 'm', '-', '0000000001', '00000001']) {
+  async function dies(
+    operations = ['N', 'm', 'm', '1', '0', '0', '0', 'A', 'm', '-', '0000000001', '00000001'],
+    lease = LEASE,
+  ) {
     const sid = `p${Math.random().toString(16).slice(2).padEnd(15, '0').slice(0, 15)}`;
-    const args = [sid, '0', `${key('c')}:`, 'O', '2', '1', String(LEASE), 'dead', '-', ...operations];
+    const args = [sid, '0', `${key('c')}:`, 'O', '2', '1', String(lease), 'dead', '-', ...operations];
     await another().eval(TURN.text, 7, ...KEYS.map(key), ...args);
     return sid;
   }
@@ -28,12 +33,12 @@ onServers('who died', ({ join, another, key }: Setting) => {
     ['tryHold', {}],
     ['a short time-out', { timeout: 50 }],
   ])('is found by the first process that comes a lease later, with %s', async (how, options) => {
-    await dies();
-    const early = await join({ lease: LEASE });
+    await dies(undefined, SLOW);
+    const early = await join({ lease: SLOW });
     expect(await (await early.mutex('m', { bypass: 0 })).tryHold()).toBeUndefined();
     await early.close();
-    await sleep(LEASE);
-    const late = await join({ lease: LEASE, connectTimeout: 300 });
+    await sleep(SLOW);
+    const late = await join({ lease: SLOW, connectTimeout: 1200 });
     const mutex = await late.mutex('m', { bypass: 0 });
     await (how === 'tryHold' ? mutex.tryHold() : mutex.holdAsync(options)).then(
       (held) => held?.unlock(),
