@@ -114,7 +114,7 @@ test('a comparison that is cut off does not take as heard what it does not ask f
   await settled();
   driver.repair();
   await settled();
-  expect(run()).toMatch(/^O .* S 0000000002 2 /);
+  expect(run()).toMatch(/^O .* S  0000000002 2 /);
   await deliver();
   expect((await first).held).toBe(true);
 
