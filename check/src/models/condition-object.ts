@@ -537,15 +537,15 @@ function tell(most: number): Op {
 
 /**
  * Those who have been notified wait for the mutex, and one of them is killed: its notifications go to the next. The queue
- * stands before the start: a thread for each text, w of one that blocks, and pp of one with so many promises. v needs no mutex; e ends instead; and an exception has ended the
- * wait of g. Another
- * notifies: n one, b two, L lock, U unlock, D dispose of the condition, X reap.
+ * stands before the start: a thread for each text, w of one that blocks, and pp of one with so many promises. v needs no
+ * mutex; e ends instead; and an exception has ended the wait of g. Others notify: n one, b two, L lock, U unlock, D dispose
+ * of the condition, X reap.
  */
 function carrying(waiters: string, program: string, more: More = {}): Model {
   const texts = waiters.split(' ');
   const tickets = texts.map((_, i) => texts.slice(0, i).join('').length);
-  const letters = program.replaceAll(' ', '');
-  const threads = texts.length + 1;
+  const others = partsOf(program);
+  const threads = texts.length + others.length;
   const model = condition(`${waiters}, carrying, ${program}`, 'W');
   const notifier = (letter: string): Op[] => {
     if (letter === 'n') return [tell(1)];
@@ -560,11 +560,11 @@ function carrying(waiters: string, program: string, more: More = {}): Model {
         text[0] === 'p' ? settleAll(tickets[t] as number, text.length) : parkOn(tickets[t] as number),
         ...[...text].flatMap(endOf),
       ]),
-      [...letters].flatMap(notifier),
+      ...others.map((letters) => [...letters.replaceAll(' ', '')].flatMap(notifier)),
     ],
-    symmetric: [...texts.map((_, t) => String(t)), program],
-    arena: { buckets: 1, elements: 4 * threads, attached: threads },
-    deaths: 1,
+    symmetric: Array.from({ length: threads }, (_, t) => String(t)),
+    arena: { buckets: 1, elements: 2 * threads + 2, attached: threads },
+    deaths: program.includes('|') ? 2 : 1,
     mortal: more.mortal ?? [0],
     long: more.long ?? false,
     undead: more.undead ?? false,
@@ -588,6 +588,27 @@ function carrying(waiters: string, program: string, more: More = {}): Model {
       const ended = sum(scene, ENDED);
       if (sleeps(scene) && !scene.closed(1) && ended < told)
         throw new Violation(`${told} waiters were notified, ${ended} waits have ended, and others wait`);
+      // What a dead owner carried may have gone on as well.
+      const live = scene.threadNumbers.reduce((all, t) => all + (scene.dead(t) ? 0 : scene.get(t, ENDED)), 0);
+      if (live > told && !more.unknown)
+        throw new Violation(`${told} waiters were notified, and ${live} waits have ended`);
+    },
+  };
+}
+
+/** The thread is dead before the start that carries a notification, and its reaper may die. One of two others goes on. */
+function carriedByDead(): Model {
+  const model = carrying('v v v', 'X | X', { mortal: [3], long: true });
+  return {
+    ...model,
+    name: 'condition: carried by a dead thread, whose reaper dies',
+    programs: [[], ...model.programs.slice(1)],
+    objects: (scene) => {
+      model.objects?.(scene);
+      scene.callNow(4, 'notify', at(scene), 1);
+      scene.callNow(0, 'park', 0, scene.robust(0, 1));
+      scene.set(4, TOLD, 1);
+      scene.kill(0);
     },
   };
 }
@@ -665,6 +686,7 @@ export const conditionObjects: readonly Model[] = [
   carrying('e p', 'b', { mortal: [] }),
   carrying('g v', 'n', { mortal: [] }),
   carrying('g v', 'n X'),
+  carriedByDead(),
   carrying('g v v', 'b', { mortal: [] }),
   condition('with the mutex', 'W | S'),
   condition('with the mutex, notified after it', 'W | s'),
