@@ -18,7 +18,6 @@ export function whenAborted(signal: AbortSignal, cancel: () => void): () => void
     const listener = (): void => {
       for (const each of cancels) each();
     };
-    signal.addEventListener('abort', listener);
     abortion = { cancels, listener };
     abortions.set(signal, abortion);
   }
@@ -26,6 +25,8 @@ export function whenAborted(signal: AbortSignal, cancel: () => void): () => void
   // A function of its own, so that the same one may be called twice.
   const own = (): void => cancel();
   cancels.add(own);
+  // A signal may call back while it takes a listener. It takes the same one once.
+  signal.addEventListener('abort', listener);
   return () => {
     if (!cancels.delete(own) || cancels.size > 0) return;
     abortions.delete(signal);

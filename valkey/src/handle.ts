@@ -3,6 +3,7 @@ import { acquire, type WaitOptions } from './acquire.js';
 import { bad, checkInteger, DisposedError, TimeoutError } from './errors.js';
 import { asyncDispose, type Guard, type Held, inspected } from './hold.js';
 import { disposed, type SharedObject } from './object.js';
+import type { Durability } from './options.js';
 import type { Session } from './session.js';
 
 /** Somebody who waits or holds, in `inspect`. */
@@ -79,11 +80,15 @@ export abstract class Handle {
     return acquire(name, this.session, this.object, permits, Guard, options) as Promise<G>;
   }
 
-  /** What was granted is confirmed and repaired, or goes back. */
-  async #ready<G extends Held>(held: G): Promise<G> {
-    const { session } = this;
+  /** What was granted is confirmed and repaired, or goes back. Most grants need neither, and wait for no promise. */
+  #ready<G extends Held>(held: G): G | Promise<G> {
+    const { durability } = this.session.around;
+    return durability || held.deaths > 0 || held.lost ? this.#confirm(held, durability) : held;
+  }
+
+  async #confirm<G extends Held>(held: G, durability: Durability | undefined): Promise<G> {
     try {
-      if (session.around.durability) await session.confirm(session.around.durability);
+      if (durability) await this.session.confirm(durability);
       if (held.deaths > 0) await this.onOwnerDied?.(held.deaths);
       if (held.lost) throw held.lost;
     } catch (error) {

@@ -72,8 +72,9 @@ export class Request {
   }
 
   set state(state: RequestState) {
-    this.object.queued += Number(state === 'waiting') - Number(this.#state === 'waiting');
+    if (this.#state === 'waiting') this.object.queued--;
     this.#state = state;
+    if (state === 'waiting') this.object.queued++;
   }
 
   /** Takes its operation out of the batch. Returns whether it was in it. */

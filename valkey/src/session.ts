@@ -449,21 +449,14 @@ export class Session implements Line {
    */
   async #tellFailover(before: string, silence: number): Promise<void> {
     const { driver, whenConnected } = this.around;
-    const ask = async (section: string): Promise<Map<string, string> | undefined> => {
+    const ask = async (): Promise<Map<string, string> | undefined> => {
       await whenConnected();
-      try {
-        return await driver.info(this.#keys[0] as string, section);
-      } catch {
-        // The next slot may move already.
-        await this.#wait(10);
-        return this.#phase === 'ended' ? undefined : ask(section);
-      }
+      // The next slot may move already.
+      return driver.info(this.#keys[0] as string, 'default').catch(() => this.#wait(10).then(ask));
     };
-    const asked = driver.cluster ? ['server', 'replication'] : [];
-    const [server, replication] = await Promise.all(asked.map((section) => ask(section).catch(nothing)));
-    const isSame = Number(server?.get('uptime_in_seconds')) * 1000 > silence;
-    const wasReplica = before.endsWith(`.${replication?.get('master_replid2')}`);
-    if (!isSame || !replication || wasReplica) this.around.emit('failover');
+    const info = driver.cluster ? await ask().catch(nothing) : undefined;
+    const hasRunOn = Number(info?.get('uptime_in_seconds')) * 1000 > silence;
+    if (!hasRunOn || before.endsWith(`.${info?.get('master_replid2')}`)) this.around.emit('failover');
   }
 
   #settingsDiffer(theirs: readonly string[]): SpaceError {

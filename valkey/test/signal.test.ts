@@ -72,6 +72,19 @@ onServers(
       expect(said).toMatchObject({ name: 'LeaseLostError' });
     });
 
+    test('ends a request whose signal it is, also if the lease is found lost while the request begins to listen', async () => {
+      const space = await setting.join({ lease: LEASE });
+      const { signal } = await (await space.mutex('m')).holdAsync();
+      const busyMutex = await space.mutex('busy');
+      await busyMutex.holdAsync();
+      const { addEventListener } = signal;
+      signal.addEventListener = (...args: unknown[]) => {
+        busy(0.8 * LEASE);
+        Reflect.apply(addEventListener, signal, args);
+      };
+      await expect(busyMutex.holdAsync({ signal })).rejects.toMatchObject({ name: 'LeaseLostError' });
+    });
+
     test('is an AbortSignal, and stays silent when the guard has given back', async () => {
       const space = await setting.join({ lease: LEASE });
       const mutex = await space.mutex('m');
