@@ -250,7 +250,7 @@ describe('with an exhausted stack', () => {
       const stop = new Int32Array(new SharedArrayBuffer(64));
       const other = new Runner(
         condition,
-        "say('on'); while (!Atomics.load(words, 0)) { mutex.lock(); mutex.unlock(); } say('off');",
+        "say('on'); while (!Atomics.load(words, 0)) { mutex.lock(); for (let i = 0; i < 1e5; i++); mutex.unlock(); } say('off');",
         stop,
       );
       await other.says();
