@@ -452,7 +452,8 @@ export class Session implements Line {
     const ask = async (): Promise<Map<string, string> | undefined> => {
       await whenConnected();
       // The next slot may move already.
-      return driver.info(this.#keys[0] as string, 'default').catch(() => this.#wait(10).then(ask));
+      const again = () => (this.#phase === 'ended' ? undefined : this.#wait(10).then(ask));
+      return driver.info(this.#keys[0] as string, 'default').catch(again);
     };
     const info = driver.cluster ? await ask().catch(nothing) : undefined;
     const hasRunOn = Number(info?.get('uptime_in_seconds')) * 1000 > silence;
