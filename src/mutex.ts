@@ -444,17 +444,21 @@ export class Mutex extends SharedObject<typeof KIND> {
       this.#warned = true;
       host.warn(NESTED);
     }
-    promises.obey();
-    const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, number);
-    if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : this.#full();
-    const since = timestamp();
     return new Promise<boolean>((resolve) => {
       const step = (reason: () => unknown): void => head.cancel(reason);
       let leave = step;
       // The reason for which the promise has been cancelled. It may be a DisposedError of another object.
       let given: unknown;
       const cancel = (reason: () => unknown): void => leave(() => (given = reason()));
+      // The code of the signal runs before the request queues up.
       const unwatch = watch(timeout, signal, cancel, () => this.#wanted());
+      promises.obey();
+      const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, number);
+      if (answer < ADMITTED) {
+        unwatch();
+        throw answer === ANSWER_CLOSED ? this[disposedError]() : this.#full();
+      }
+      const since = timestamp();
       const refused = (error: unknown): never => {
         throw error === given || !(error instanceof DisposedError) ? error : this[disposedError]();
       };

@@ -251,7 +251,6 @@ export class Condition extends SharedObject<typeof KIND> {
    */
   async waitAsync(options: WaitOptions = {}): Promise<boolean> {
     const timeout = checkWaitOptions(`${KIND}.waitAsync`, options);
-    this.#checkOwner('waitAsync');
     if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
     hasStack(CALLS_ASYNC);
     const isNotified = this.#waitAsync(timeout, options.signal);
@@ -277,28 +276,34 @@ export class Condition extends SharedObject<typeof KIND> {
     const core = this.#core;
     const promises = this.#promises;
     const impatient = timeout !== Infinity || signal !== undefined;
-    this.#sync.settleUp(this.#at);
-    const run = core.arrive(this.#at, 1, impatient ? 0 : promises.last, this.#shared.number);
-    if (run < ADMITTED) throw run === ANSWER_CLOSED ? this[disposedError]() : noRoom();
     let given: { readonly reason: unknown } | undefined;
+    let cancel: ((reason: () => unknown) => void) | undefined;
+    const give = (late: () => unknown): void => {
+      const reason = late();
+      given = { reason };
+      cancel?.(() => reason);
+    };
+    // The code of the signal runs before the thread has a ticket. It may have unlocked the mutex.
+    const unwatch = watch(timeout, signal, give, () => 'a notification');
+    let run: number;
+    try {
+      this.#checkOwner('waitAsync');
+      this.#sync.settleUp(this.#at);
+      run = core.arrive(this.#at, 1, impatient ? 0 : promises.last, this.#shared.number);
+      if (run < ADMITTED) throw run === ANSWER_CLOSED ? this[disposedError]() : noRoom();
+    } catch (error) {
+      unwatch();
+      throw error;
+    }
     const waited = new Promise<void>((resolve) => {
-      let unwatch = (): void => {};
       const settle: Resolve = (value) => {
         unwatch();
         if (value === undefined) this.#shared.carried = this.#carried + 1;
         resolve(value);
       };
       if (run === ADMITTED) settle();
-      else if (!impatient) promises.add(this, run, settle);
-      else {
-        const cancel = promises.addAlone(this, run, settle);
-        const give = (late: () => unknown): void => {
-          const reason = late();
-          given = { reason };
-          cancel(() => reason);
-        };
-        unwatch = watch(timeout, signal, give, () => 'a notification');
-      }
+      else if (impatient) cancel = promises.addAlone(this, run, settle);
+      else promises.add(this, run, settle);
     });
     return waited.then(
       () => true,

@@ -11,6 +11,8 @@ interface Wait {
   dispose(): void;
   cancelAll?(): void;
   waiting(): number;
+  /** Whether nothing is kept for a wait that begins later: the signal is asked to listen before the wait begins. */
+  readonly keepsNothing?: boolean;
 }
 
 const waits: Record<string, () => Wait> = {
@@ -44,6 +46,7 @@ const waits: Record<string, () => Wait> = {
       give: () => c.notify(),
       dispose: () => c.dispose(),
       waiting: () => c.waiting,
+      keepsNothing: true,
     };
   },
   'Latch.waitAsync': () => {
@@ -108,9 +111,11 @@ const made = (name: string): Wait => (waits[name] as () => Wait)();
 
 describe('a signal that calls back while it takes a listener', () => {
   it.each(names)('%s: it gives what is waited for', async (name) => {
-    const { wait, give, waiting } = made(name);
+    const { wait, give, waiting, keepsNothing } = made(name);
     const signal = calling(() => give());
-    await wait({ signal });
+    const waited = wait({ signal });
+    if (keepsNothing) give();
+    await waited;
     expect([waiting(), signal.listeners]).toEqual([0, 0]);
   });
 
@@ -179,4 +184,27 @@ describe('an option that answers otherwise when it is read again', () => {
     expect(reads === 1 ? 'waits' : reason).toBe(answer);
     if (reads > 1) expect(waiting()).toBe(0);
   });
+});
+
+it('a signal that unlocks the mutex leaves nobody in the line of the condition', async () => {
+  const mutex = new Mutex();
+  const condition = new Condition(mutex);
+  mutex.lock();
+  const signal = calling(() => mutex.unlock());
+  await expect(condition.waitAsync({ signal })).rejects.toThrow('not the owner');
+  expect([condition.waiting, condition.notify(), mutex.locked, signal.listeners]).toEqual([0, 0, false, 0]);
+});
+
+it('a signal that locks the mutex blocks its thread, which has no request in the line yet', async () => {
+  const mutex = new Mutex();
+  mutex.lock();
+  const signal = calling(() => {
+    mutex.unlock();
+    mutex.lock({ timeout: 1000 });
+  });
+  const locked = mutex.lockAsync({ signal });
+  expect([mutex.held, mutex.waiting]).toEqual([true, 1]);
+  mutex.unlock();
+  await locked;
+  mutex.unlock();
 });
