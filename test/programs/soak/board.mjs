@@ -6,7 +6,11 @@
 export const OBJECTS = 12;
 /** The most threads of a program, one after the other: the main thread is life 0. */
 export const LIVES = 40;
-export const TASKS = 6;
+/** Tasks of a life that have numbers of their own: four, the stretches in which it blocks, and five of callbacks. */
+export const TASKS = 10;
+export const STRETCH = 4;
+const OF_CALLBACKS = 5;
+export const ofCallback = (n) => STRETCH + 1 + (n % OF_CALLBACKS);
 const PLACES = 24;
 
 export const COUNTS = [

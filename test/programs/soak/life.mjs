@@ -5,7 +5,7 @@
 import { inspect } from 'node:util';
 import { CancelledError, DisposedError, TimeoutError } from 'taketurns';
 import { BrokenBarrierError } from 'taketurns/sync';
-import { TASKS } from './board.mjs';
+import { STRETCH, TASKS } from './board.mjs';
 import { kinds } from './kinds/all.mjs';
 import { Draw } from './plan.mjs';
 import { UserCode } from './user-code.mjs';
@@ -22,6 +22,7 @@ export const nap = (milliseconds) => Atomics.wait(NAP, 0, 0, milliseconds);
 /** Each call has a number, which a thread notes before it begins, so that a thread that is stuck tells where. */
 const NAMES = [
   'no call',
+  'the end',
   'HeldPermits.release',
   'acquire',
   'acquireAsync',
@@ -148,7 +149,7 @@ export class Life {
       await Promise.all(tasks.map((task) => task.run(over).finally(() => this.running--)));
       if (over()) break;
       if (draw.chance(plan.stretches)) {
-        const task = new Task(this, TASKS - 1);
+        const task = new Task(this, STRETCH);
         for (let i = 1 + draw.upTo(8); i > 0 && !over(); i--) {
           task.stepSync();
           if (this.pause) {
@@ -162,6 +163,8 @@ export class Life {
     }
     while (this.loose.size > 0) await Promise.all(this.loose);
     for (const { kind, lib } of this.objects) kind.leaves?.(lib);
+    // From here on nothing keeps the thread alive.
+    this.board.doing(this.number, 0, numberOf('the end') << 8);
   }
 
   /** The thread leaves the arena, as if it had ended. */

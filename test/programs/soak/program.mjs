@@ -254,7 +254,7 @@ class Program {
       const doing = this.board
         .done(number)
         .filter((code) => code > 0xff)
-        .map((code) => `${nameOf(code >> 8)} of object ${(code & 0xff) - 1}`);
+        .map((code) => ((code & 0xff) > 0 ? `${nameOf(code >> 8)} of object ${(code & 0xff) - 1}` : nameOf(code >> 8)));
       lines.push(`  life ${number}: ${doing.join(', ') || 'in no call'}`);
     }
     this.plan.objects.forEach(({ index, kind }) => {

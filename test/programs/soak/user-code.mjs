@@ -6,7 +6,7 @@ import { runInThisContext } from 'node:vm';
 import { CancelledError, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import * as sync from 'taketurns/sync';
 import { BrokenBarrierError } from 'taketurns/sync';
-import { ASKS_BEGUN, ASKS_DONE } from './board.mjs';
+import { ASKS_BEGUN, ASKS_DONE, ofCallback } from './board.mjs';
 import { HALF_WRITTEN, Task } from './life.mjs';
 
 /** A reason of an abort, which differs from all others. */
@@ -17,6 +17,7 @@ const DOCUMENTED = [TimeoutError, CancelledError, DisposedError, BrokenBarrierEr
 export class UserCode {
   /** How many callbacks run, one inside the other. */
   depth = 0;
+  #pokes = 0;
 
   constructor(life) {
     this.life = life;
@@ -52,7 +53,7 @@ export class UserCode {
     const { life, draw } = this;
     if (life.gone || this.depth > 2) return;
     this.depth++;
-    const task = new Task(life, 3 + draw.upTo(2));
+    const task = new Task(life, ofCallback(this.#pokes++));
     task.depth = 2;
     try {
       const what = draw.next();

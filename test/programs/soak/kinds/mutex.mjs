@@ -9,7 +9,7 @@ export function enterLock(task, { index, what }) {
   const before = board.change(index, INSIDE, 0, id);
   if (before !== 0) {
     life.find(
-      `${what}: life ${life.number}, task ${task.number} is the owner, and ${before} is inside (6 life + task + 1)`,
+      `${what}: life ${life.number}, task ${task.number} is the owner, and ${before} is inside (10 life + task + 1)`,
     );
     board.store(index, INSIDE, id);
   }
@@ -19,7 +19,7 @@ export function leaveLock(task, { index, what }) {
   const { life, board, id } = task;
   if (life.gone) return;
   const before = board.change(index, INSIDE, id, 0);
-  if (before !== id) life.find(`${what}: ${id} leaves, and ${before} is inside (6 life + task + 1)`);
+  if (before !== id) life.find(`${what}: ${id} leaves, and ${before} is inside (10 life + task + 1)`);
 }
 
 const unlock = (task, object, lib) => task.give('unlock', object, () => lib.unlock());

@@ -7,7 +7,7 @@ import { enterLock, leaveLock } from './mutex.mjs';
 function enterRead({ life, board }, { index, what }) {
   board.note(life.number, index, HELD, 1);
   const writer = board.load(index, INSIDE);
-  if (writer !== 0) life.find(`${what}: life ${life.number} reads, and ${writer} writes (6 life + task + 1)`);
+  if (writer !== 0) life.find(`${what}: life ${life.number} reads, and ${writer} writes (10 life + task + 1)`);
   const [left, right] = [board.load(index, LEFT), board.load(index, RIGHT)];
   if (left !== right)
     life.find(`${what}: life ${life.number} reads ${left} and ${right}, which a writer changes together`);
