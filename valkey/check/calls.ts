@@ -81,7 +81,15 @@ export class CallWriter {
       const agreed = data.hash(this.#keys[0] as string).get('lease') ?? LEASE;
       const lease = this.chance(isAlone ? 70 : 97) ? agreed : this.#pick([LEASE, '2000']);
       const version = this.chance(98) ? '1' : '2';
-      ops.push('O', version, this.chance(98) ? PARTITIONS : '4', lease, `label ${sid.slice(-1)}`, this.#seen(data));
+      ops.push(
+        'O',
+        version,
+        this.chance(98) ? PARTITIONS : '4',
+        lease,
+        `label ${sid.slice(-1)}`,
+        this.#seen(data),
+        this.#topmost(data),
+      );
     } else if (this.chance(3)) conn++;
     const count = 1 + this.#below(4);
     for (let op = 0; op < count; op++) {
@@ -99,6 +107,12 @@ export class CallWriter {
     const meta = data.hash(this.#keys[0] as string);
     const history = this.chance(95) ? meta.get('history') : hex(0, 40);
     return `${hex(Math.max(0, this.#pick(leases).score - 1 + this.#below(3)), 14)} ${meta.get('epoch')}.${history}`;
+  }
+
+  /** Nearly always one that the server knows; or a later one, as after a loss. */
+  #topmost(data: Data): string {
+    const last = Number(data.hash(this.#keys[0] as string).get('ticket') ?? 0);
+    return this.chance(50) ? '0' : hex(Math.max(0, last - 5 + this.#below(this.chance(10) ? 20 : 5)), 14);
   }
 
   #spaceLook(data: Data): string[] {
@@ -214,7 +228,7 @@ export function scriptedCalls(
     (sid: string, args: readonly string[], more: Partial<Scripted> = {}, conn = '0') =>
     (): Scripted => ({ args: [sid, conn, channel, ...args], ...more });
   const open = (sid: string, conn = '0', more: Partial<Scripted> = {}) =>
-    call(sid, ['O', '1', PARTITIONS, LEASE, 'l', '-'], more, conn);
+    call(sid, ['O', '1', PARTITIONS, LEASE, 'l', '-', '0'], more, conn);
   const make = (name: string, kind: string, max: number, bypass = 0) => [
     'N',
     name,

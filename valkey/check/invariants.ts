@@ -207,7 +207,7 @@ function stepFault(before: Data, turn: Turn, args: readonly string[], granted: r
   const meta = before.hash('meta');
   const next = after.hash('meta');
   const last = Number(meta.get('ticket') ?? 0);
-  const renewed = meta.get('history') === next.get('history') ? Number(meta.get('late')) : last;
+  const renewed = meta.get('leapt') === next.get('leapt') ? Number(meta.get('late')) : last;
   const leapt = Number.parseInt(next.get('leapt') ?? '0', 16);
   const tickets = new Set(recordsOf(before).map((record) => record.ticket));
   for (const { sid, rid, ticket } of recordsOf(after)) {

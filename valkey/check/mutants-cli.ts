@@ -22,6 +22,13 @@ import { KEYS, Server, type Turn, turnChunk } from './server.js';
 import { simulate } from './simulation.js';
 
 const SEEDS = [1, 2, 3, 4, 5, 6];
+/** In every other recording a call does so little that much is left. */
+const LITTLE = { WORK: 2, MOST_FOUND: 2 };
+const little = (source: string): string =>
+  Object.entries(LITTLE).reduce(
+    (text, [name, value]) => text.replace(new RegExp(`(local ${name} = )\\d+`), `$1${value}`),
+    source,
+  );
 const CALLS = 1200;
 const WORLDS = 4;
 
@@ -37,7 +44,7 @@ const answerOf = ({ reply, published }: Turn): string => JSON.stringify([reply, 
 /** The calls of one seed with what the script answers: the same as real servers do, see replay.test.ts. */
 function record(seed: number): Recorded[] {
   const writer = new CallWriter(seed, KEYS);
-  const server = new Server(turnChunk());
+  const server = new Server(turnChunk(seed % 2 === 0 ? LITTLE : {}));
   const recorded: Recorded[] = [];
   let data = new Data();
   let time = 1_700_000_000_000_000;
@@ -104,12 +111,14 @@ const reasonOf = (mutant: Mutant): number =>
 
 async function tell(mutant: Mutant): Promise<Told> {
   let server: Server;
+  let doesLittle: Server;
   try {
     server = new Server(parseLua(mutant.source));
+    doesLittle = new Server(parseLua(little(mutant.source)));
   } catch {
     return 'does not run';
   }
-  if (records.some((calls) => answersDiffer(server, calls))) return 'answer';
+  if (records.some((calls, at) => answersDiffer(at % 2 === 1 ? doesLittle : server, calls))) return 'answer';
   // What has a reason is not looked for further.
   if (reasonOf(mutant) >= 0) return 'nothing';
   for (let seed = 1; seed <= WORLDS; seed++) if (await breaks(seed, server)) return 'world';

@@ -76,11 +76,27 @@ const MEASURED = {
   },
   async 'a dead session is found'({ mine, count }) {
     const sid = 'p00000000000dead';
-    const opened = await call(sid, 'O', '2', '1', '60000', 'dead', '-', 'N', 'db', 's', String(count), '0', '0', '0');
+    const opened = await call(
+      sid,
+      'O',
+      '2',
+      '1',
+      '60000',
+      'dead',
+      '-',
+      '0',
+      'N',
+      'db',
+      's',
+      String(count),
+      '0',
+      '0',
+      '0',
+    );
     for (let at = 0; at < count; at += 100)
       await call(sid, ...times(100, (i) => ['A', 'db', '-', hex(at + i, 10), '00000001']).flat());
     const [watcher] = [`p${hex(1, 15)}`];
-    await call(watcher, 'O', '2', '1', '60000', 'watcher', '-');
+    await call(watcher, 'O', '2', '1', '60000', 'watcher', '-', '0');
     // As if the watcher had lived through its silence.
     const seen = String(opened[0]).replace(/^O (\w+)/, (_, ticket) => ticket);
     const found = await longest(async () => {
@@ -98,7 +114,7 @@ const MEASURED = {
     for (let at = 0; at < count; at += 1000)
       await Promise.all(
         times(Math.min(1000, count - at), (i) =>
-          call(`p${hex(0xabc0_0000 + at + i, 15)}`, 'O', '2', '1', '60000', 'l', '-'),
+          call(`p${hex(0xabc0_0000 + at + i, 15)}`, 'O', '2', '1', '60000', 'l', '-', '0'),
         ),
       );
     return longest(() => mine.inspect());

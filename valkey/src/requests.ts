@@ -68,6 +68,8 @@ export class Requests implements Keeper {
   #lastNumber = 0;
   /** When the last of them has ended. */
   usedAt = 0;
+  /** The largest ticket that the server has told. It gives no smaller one again, whatever it has lost. */
+  lastTicket = '0';
   /** Why nothing more can be asked for. */
   #stopped: Error | undefined;
 
@@ -216,6 +218,7 @@ export class Requests implements Keeper {
     object.waiting.delete(request);
     request.state = 'held';
     request.ticket = ticket;
+    this.learn(ticket);
     request.heardAt = seq;
     request.kept = permits;
     request.wanted = permits;
@@ -374,6 +377,10 @@ export class Requests implements Keeper {
     else if (text === 'x') this.#fail(request, disposed(request.object));
     else if (text === 'c') this.#fail(request, cancelled());
     else this.#granted(request, `H ${text}`, seq);
+  }
+
+  learn(ticket: string): void {
+    if (ticket > this.lastTicket) this.lastTicket = ticket;
   }
 
   all(): Request[] {

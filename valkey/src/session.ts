@@ -219,6 +219,14 @@ export class Session implements Line {
       },
       (error) => {
         const refused = refusal(error);
+        const kept = operations.filter(({ failed }) => !failed);
+        if (refused?.code === 'OOM' && era === this.#era && kept.length < operations.length) {
+          // The first write was refused, so nothing of the call was done, and the session is what it was.
+          this.requests.lost();
+          for (const { failed } of operations) failed?.(refused);
+          this.#batch.unshift(...kept);
+          return this.#schedule();
+        }
         if (!refused) this.#again(operations);
         else if (operations.some(({ failed }) => failed)) for (const { failed } of operations) failed?.(refused);
         else this.around.emit('error', refused);
@@ -390,7 +398,16 @@ export class Session implements Line {
     this.#hasGap = false;
     const listings = isNew ? [] : requests.listings();
     const seen = this.#seen();
-    const args = [...this.#head(sid), 'O', VERSION, String(partitions), String(lease), label, seen];
+    const args = [
+      ...this.#head(sid),
+      'O',
+      VERSION,
+      String(partitions),
+      String(lease),
+      label,
+      seen,
+      requests.lastTicket,
+    ];
     if (!isNew) args.push(...(listings[0] as Listing)[0]);
     let sentAt = clock.now();
     this.#enteredAt = sentAt;
@@ -512,6 +529,7 @@ export class Session implements Line {
   }
 
   #tell(ticket: string, lease = this.around.lease): void {
+    this.requests.learn(ticket.slice(0, 14));
     this.#told.push({ ticket, due: this.around.clock.now() + DEAD_AFTER * lease });
   }
 

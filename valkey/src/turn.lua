@@ -119,6 +119,7 @@ end
 
 local time -- in milliseconds, once the call has asked for it
 local leapt -- Tickets up to it were given in an earlier history. Known once `compare` was called.
+local topmost = 0 -- the last ticket of which the caller has been told, as it says with `O`
 
 local function now()
   if not time then
@@ -130,8 +131,9 @@ end
 
 -- The server's replication id changes when it is promoted or restarted, and when its first replica comes. It may then have
 -- lost tickets that were given. So tickets leap to where the time is: all that were lost lie before, unless the clock was
--- set back. If the time is behind, they leap past 2^24 lost ones. Between the tickets that may be lost and the new ones
--- there is room for those that now wait, see `renew`. Where INFO is forbidden, no other history is known of.
+-- set back. If the time is behind, they leap past 2^24 lost ones. A process that comes says which is the largest ticket that
+-- it was told, and if the server has given none as large, tickets leap past that too. Between the tickets that may be lost
+-- and the new ones there is room for those that now wait, see `renew`. Where INFO is forbidden, no other history is known of.
 local function compare()
   if leapt then return end
   local info = redis.pcall('INFO', 'replication')
@@ -140,15 +142,16 @@ local function compare()
   local meta = call('HMGET', META, 'history', 'leapt', 'ticket')
   local history = at and sub(info, at + 1, at + 40) or meta[1] or '-'
   leapt = meta[2]
-  if history ~= meta[1] then
+  local last = tonumber(meta[3] or 0)
+  if history ~= meta[1] or topmost > last then
     local late = (now() - 1577836800000) * 1024
-    local last = tonumber(meta[3])
+    last = math.max(last, topmost)
     if late <= last then late = last + 16777216 end
     local ticket = late + call('ZCARD', QUEUE)
     leapt = format('%014x', ticket)
     call('ZREM', RECORDS, '') -- what comes next may be a return, which must not fail where memory is full
     call('HSET', META, 'history', history, 'leapt', leapt, 'late', format('%.0f', late), 'ticket', format('%.0f', ticket))
-    call('HINCRBY', META, 'epoch', 1)
+    if history ~= meta[1] then call('HINCRBY', META, 'epoch', 1) end
   end
 end
 
@@ -524,11 +527,12 @@ rest = function()
     end
 
     return {
-      -- O v p lease label seen: opens the session, or resumes it by a new connection. Answers: O ticket epoch.history; V v p
+      -- O v p lease label seen topmost: opens the session, or resumes it by a new connection. Answers: O ticket epoch.history; V v p
       -- lease, the others agree on other settings; Z lease ticket epoch.history, somebody is silent, and the caller is to ask
       -- again when the ticket is old enough to be `seen`, or at once if it is.
       O = function(i)
         local v, p, lease, label, seen = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
+        topmost = tonumber(ARGV[i + 5], 16)
         local known = call('HGET', SESSIONS, sid)
         if conn == '0' then
           -- An ACL that forbids one of the commands does so here, before anything of the session is written, and not in
@@ -565,7 +569,7 @@ rest = function()
         call('HSET', SESSIONS, sid, conn .. ' ' .. label)
         call('HSET', SEQS, sid, format('%.0f', tonumber(conn) * SEQS_OF_A_CONNECTION))
         note()
-        return 'O ' .. ticket .. ' ' .. place(), i + 5
+        return 'O ' .. ticket .. ' ' .. place(), i + 6
       end,
 
       -- N name kind max robust ephemeral bypass: opens an object, or makes it.

@@ -96,9 +96,17 @@ onServers('bad days', (setting) => {
     const admin = another();
     await admin.config('SET', 'maxmemory', '1');
     try {
+      let entered = 0;
+      a.on('resumed', () => entered++);
       expect(await code(mine.holdAsync())).toBe('OOM');
       expect(await code(a.semaphore('new', 1))).toBe('OOM');
+      // In one call, of which nothing is done.
+      const refused = code(mine.holdAsync());
+      await held.release(1);
+      expect(await refused).toBe('OOM');
       await held.release();
+      // The session is not entered anew, which takes the longer the more requests wait.
+      expect(entered).toBe(0);
       expect(held.held).toBe(false);
     } finally {
       await admin.config('SET', 'maxmemory', '0');

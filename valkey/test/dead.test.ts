@@ -21,7 +21,7 @@ onServers('who died', ({ join, another, key }: Setting) => {
     lease = LEASE,
   ) {
     const sid = `p${Math.random().toString(16).slice(2).padEnd(15, '0').slice(0, 15)}`;
-    const args = [sid, '0', `${key('c')}:`, 'O', '2', '1', String(lease), 'dead', '-', ...operations];
+    const args = [sid, '0', `${key('c')}:`, 'O', '2', '1', String(lease), 'dead', '-', '0', ...operations];
     await another().eval(TURN.text, 7, ...KEYS.map(key), ...args);
     return sid;
   }

@@ -181,6 +181,24 @@ onServers('session', (setting) => {
     expect(await client.zcard(key('leases'))).toBe(1);
   });
 
+  test('tokens rise over the loss of all data though the clock was set back, for all whom a process has told', async () => {
+    const client = another();
+    const a = await join({ lease: 1000 });
+    const mutex = await a.mutex('m');
+    // As if the clock had been ahead by some days when the first tickets were given.
+    await client.hincrby(key('meta'), 'ticket', 2 ** 39);
+    const first = await mutex.holdAsync();
+    await client.del(['meta', 'objects', 'queue', 'records', 'sessions', 'leases', 'seqs'].map(key));
+    await until(() => !first.held);
+    const second = await mutex.holdAsync();
+    expect(second.token).toBeGreaterThan(first.token);
+    await second.unlock();
+    const b = await join({ lease: 1000 });
+    const third = await (await b.mutex('m')).holdAsync();
+    expect(third.token).toBeGreaterThan(second.token);
+    await third.unlock();
+  });
+
   test('a process that beats from a thread computes for longer than a lease and loses nothing', async () => {
     process.env.TEST_SERVER = setting.server.url;
     const heartbeat = new URL('./heartbeat-client.mjs', import.meta.url);
