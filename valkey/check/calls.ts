@@ -96,6 +96,8 @@ export class CallWriter {
       const more = this.#operation(data, sid);
       // The time may go on between two beats of one call, and only the last is known.
       if (!/^[BW]$/.test(more[0] as string) || (!ops.includes('B') && !ops.includes('W'))) ops.push(...more);
+      // What comes after is of no session.
+      if (more[0] === 'X') break;
     }
     return [sid, String(conn), this.channel, ...ops];
   }
@@ -106,7 +108,7 @@ export class CallWriter {
     if (leases.length === 0 || this.chance(50)) return '-';
     const meta = data.hash(this.#keys[0] as string);
     const history = this.chance(95) ? meta.get('history') : hex(0, 40);
-    return `${hex(Math.max(0, this.#pick(leases).score - 1 + this.#below(3)), 14)} ${meta.get('epoch')}.${history}`;
+    return `${hex(Math.max(0, this.#pick(leases).score - this.#below(2)), 14)} ${meta.get('epoch')}.${history}`;
   }
 
   /** Nearly always one that the server knows; or a later one, as after a loss. */
