@@ -316,7 +316,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   /** The error of a request that found the arena full, or the mutex itself. */
   #full(): ArenaFullError {
     if (this.waiting < MOST_WAITERS) return noRoom();
-    return new ArenaFullError('520,192 requests wait for the mutex, which has no room for another');
+    return new ArenaFullError('520,192 requests wait for the mutex already');
   }
 
   /**
@@ -590,9 +590,9 @@ export class Mutex extends SharedObject<typeof KIND> {
 }
 
 const owned = (method: string): string =>
-  `Mutex.${method}: this thread is the owner already, and would wait for itself; if a promise of it has the lock, use ${method}Async`;
+  `Mutex.${method}: this thread is the owner already, and would wait for itself; if a promise has the lock, use ${method}Async`;
 const promised = (method: string): string =>
-  `Mutex.${method}: a promise of this thread waits for the lock, and cannot have it while the thread blocks: use ${method}Async`;
+  `Mutex.${method}: a promise of this thread waits for the lock, and the thread would wait for itself: use ${method}Async`;
 const NESTED =
-  'Mutex: a function that runExclusive runs has asked for the same lock. If it waits for that, it waits for itself: ' +
-  'call what needs the lock directly, or give the request a timeout';
+  'Mutex: a function of runExclusive asks for the same lock. If it waits, it waits for itself: call what needs the lock ' +
+  'directly, or give the request a timeout';

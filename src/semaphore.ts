@@ -593,8 +593,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
       if (permits <= made) return;
       host.warn(
         `Semaphore.${method}: a request for ${permits} permits waits, but the semaphore has ${made}. It and ` +
-          'all behind it wait until more are released than were taken. With ' +
-          `{ max: ${made} } such a request is a RangeError`,
+          `all behind it wait until more are released than taken. With { max: ${made} } it is a RangeError`,
       );
     }
   }

@@ -229,7 +229,7 @@ describe('waitForUnlock', () => {
     const mutex = new Mutex();
     mutex.lock();
     expect(() => mutex.waitForUnlock()).toThrow(
-      'Mutex.waitForUnlock: this thread is the owner already, and would wait for itself; if a promise of it has the lock, use waitForUnlockAsync',
+      'Mutex.waitForUnlock: this thread is the owner already, and would wait for itself; if a promise has the lock, use waitForUnlockAsync',
     );
     expect(() => mutex.waitForUnlock({ timeout: -1 })).toThrow(/Mutex.waitForUnlock: timeout/);
     const call = (crowd[0] as Member).run('mutex-hold', { handle: mutex.handle, told: undefined });

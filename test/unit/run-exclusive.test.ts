@@ -133,8 +133,8 @@ describe('a function of Mutex.runExclusive that locks again', () => {
       await inner;
     }
     expect(warnings).toEqual([
-      'Mutex: a function that runExclusive runs has asked for the same lock. If it waits for that, it waits for ' +
-        'itself: call what needs the lock directly, or give the request a timeout',
+      'Mutex: a function of runExclusive asks for the same lock. If it waits, it waits for itself: call what needs ' +
+        'the lock directly, or give the request a timeout',
     ]);
     let inner: Promise<unknown> | undefined;
     await mutex.runExclusive(() => {
