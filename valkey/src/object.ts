@@ -30,33 +30,33 @@ export function describe({ kind, max, robust, ephemeral, bypass }: Settings): st
   return `a ${KINDS[kind]}${more.length > 0 ? ` (${more.join(', ')})` : ''}`;
 }
 
-/** Requests that wait, in order. Each step costs the same, however many wait. */
+/** Requests that wait, in order. Each step costs the same, however many wait. (A `Set` steps over all that have left.) */
 export class Line {
-  readonly #requests = new Set<Request>();
-  /** Stands behind the first. A new one would step over all that have left before it. */
-  #iterator = this.#requests.values();
-  #first: Request | undefined;
-
-  get size(): number {
-    return this.#requests.size;
-  }
-
-  get first(): Request | undefined {
-    if (this.#first && this.#requests.has(this.#first)) return this.#first;
-    this.#first = this.#iterator.next().value;
-    if (this.#first) return this.#first;
-    // All that the iterator has passed have left. It ends for good where it finds nothing.
-    this.#iterator = this.#requests.values();
-    this.#first = this.#iterator.next().value;
-    return this.#first;
-  }
+  first: Request | undefined;
+  size = 0;
+  #last: Request | undefined;
 
   add(request: Request): void {
-    this.#requests.add(request);
+    request.before = this.#last;
+    if (this.#last) this.#last.after = request;
+    else this.first = request;
+    this.#last = request;
+    request.line = this;
+    this.size++;
   }
 
+  /** Does nothing if it is not in the line. */
   delete(request: Request): void {
-    this.#requests.delete(request);
+    const { before, after } = request;
+    if (request.line !== this) return;
+    if (before) before.after = after;
+    else this.first = after;
+    if (after) after.before = before;
+    else this.#last = before;
+    request.line = undefined;
+    request.before = undefined;
+    request.after = undefined;
+    this.size--;
   }
 }
 

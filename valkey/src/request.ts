@@ -11,7 +11,7 @@
  * next `S`.
  */
 import type { Guard, Held } from './hold.js';
-import type { SharedObject } from './object.js';
+import type { Line, SharedObject } from './object.js';
 
 export type RequestState = 'asked' | 'waiting' | 'held' | 'passed' | 'leaving' | 'returning' | 'over';
 
@@ -34,6 +34,10 @@ export class Request {
   readonly Guard: Guard;
   readonly caller: Caller;
 
+  /** Where it waits, and between whom; `Line` keeps these. */
+  line: Line | undefined;
+  before: Request | undefined;
+  after: Request | undefined;
   #state: RequestState = 'asked';
   /** Its operation in a batch that has not been sent. */
   unsent: { withdrawn: boolean } | undefined;

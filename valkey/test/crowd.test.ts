@@ -1,5 +1,8 @@
 /** Many who wait in one process: what each of them costs does not grow with their number. */
 import { expect, test } from 'vitest';
+import { HeldPermits } from '../src/hold.js';
+import { SharedObject } from '../src/object.js';
+import { Request } from '../src/request.js';
 import { onServers, until } from './setting.js';
 
 /** Counts the steps over large sets, and how often somebody begins to step over one: what that steps over unseen is not counted. */
@@ -26,6 +29,26 @@ function countSteps(): () => number {
     return count;
   };
 }
+
+test('those in a line keep their order, whoever leaves, and one that has left is held by nobody in it', () => {
+  const object = new SharedObject('s', { kind: 's', max: 1, robust: false, ephemeral: false, bypass: 0 });
+  const line = object.waiting;
+  const caller = { granted() {}, failed() {} };
+  const [a, b, c, d] = [1, 2, 3, 4].map((number) => new Request(object, number, 1, true, HeldPermits, caller)) as [
+    Request,
+    Request,
+    Request,
+    Request,
+  ];
+  for (const each of [a, b, c, d]) line.add(each);
+  for (const leaves of [b, b, a, d]) line.delete(leaves);
+  expect([line.first, line.size, c.before, c.after]).toEqual([c, 1, undefined, undefined]);
+  line.add(a);
+  line.delete(c);
+  expect([line.first, line.size, a.before, c.after]).toEqual([a, 1, undefined, undefined]);
+  line.delete(a);
+  expect([line.first, line.size]).toEqual([undefined, 0]);
+});
 
 onServers(
   'a crowd',
