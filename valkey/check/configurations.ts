@@ -101,16 +101,22 @@ export const SHORT: readonly Configuration[] = [
     sequential: true,
     after: [...asks(0), ...asks(1), 'the lease of p0000002', 'the copy', ...givesBack(0)],
   }),
-  // Who gives back 2 permits may die before the second waiter has its one.
-  of('2, 1, 1 of 2, a grant a call', 'K', [semaphore(2)], once(2, 1, 1), {
+  // Who gives back 2 permits may die before the second request has its one.
+  of('2; 1 and 1, of 2, a grant a call', 'K', [semaphore(2)], [...once(2), ...times(2, 1)], {
     constants: SLOWLY,
-    after: [...asks(0), ...asks(1), ...asks(2)],
+    after: [...asks(0), ...asks(1), ...asks(1), ...givesBack(0)],
   }),
-  // The first waiter is cancelled, and the second could be served before the second call cancels it.
-  of('1, 2, 1 of 2, a cancellation a call', 'A', [semaphore(2)], once(1, 2, 1), {
-    constants: SLOWLY,
-    after: [...asks(0), ...asks(1), ...asks(2), '0: cancel all'],
-  }),
+  // The first of those who wait is cancelled, and the second could be served before the second call cancels it.
+  of(
+    '1; 2 and 1, of 2, a cancellation a call',
+    'AK',
+    [semaphore(2)],
+    [...once(1), [...(once(2)[0] as Want[]), ...(once(1)[0] as Want[])]],
+    {
+      constants: SLOWLY,
+      after: [...asks(0), ...asks(1), ...asks(1), '0: cancel all', '0: the server runs L'],
+    },
+  ),
   of('a mutex, 2 and 1 requests, bypass 2', 'FR', [mutex(2)], [...times(2, 1), ...times(1, 1)], {
     after: [...asks(0), '0: ask', ...asks(1), 'the lease of p0000001', 'the copy', '1: beat', '1: the server runs B'],
   }),
