@@ -217,15 +217,13 @@ export class Arena {
   }
 
   /**
-   * Returns, for example, `Arena(3 of 65536 objects, 2 threads)`. It is racy, and meant for diagnostics. Never
-   * blocks, throws nothing.
+   * Returns, for example, `Arena(3 of 65536 objects)`. It is racy, and meant for diagnostics. Never blocks, throws
+   * nothing.
    */
   toString(): string {
     if (!isAttachment(this.#given)) return 'Arena(disposed)';
     const { core } = this.#given;
-    const threads = core.threadCount();
-    const s = threads === 1 ? '' : 's';
-    return `Arena(${core.liveObjects()} of ${core.mostObjects()} objects, ${threads} thread${s})`;
+    return `Arena(${core.liveObjects()} of ${core.mostObjects()} objects)`;
   }
 
   /** `Arena`. */

@@ -59,14 +59,14 @@ export function knowEverywhere(Class: new (message: string) => Error): void {
 function show(value: unknown): string {
   const MOST = 99;
   try {
-    return describe(typeof value === 'string' ? value.slice(0, MOST) : value).slice(0, MOST);
+    return describe(value).slice(0, MOST);
   } catch {
     return 'an object';
   }
 }
 
 function describe(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 99));
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'function') return `a function (${value.name})`;
   if (typeof value !== 'object' || value === null) return String(value);

@@ -94,9 +94,9 @@ export function defaultArena(): Attachment {
   if (inherited !== undefined) return fromHandle(inherited as ArenaHandle);
   if (!host.isMainThread) {
     throw new Error(
-      'this worker has no arena. In a page, post Arena.default.handle to this worker, and call Arena.from(event.data) ' +
-        'first. In Node, use Arena.default on the main thread before it starts the worker. Or use ' +
-        'Semaphore.from(handle), an { arena }, or new Arena().makeDefault()',
+      'this worker has no arena. In a page, post Arena.default.handle to it, for Arena.from here. In Node, use ' +
+        'Arena.default on the main thread before it starts the worker. Or use Semaphore.from(handle), an { arena }, or ' +
+        'new Arena().makeDefault()',
     );
   }
   return makeDefault(create({}));
@@ -151,6 +151,9 @@ export function leave(attachment: Attachment | undefined): void {
   if (own.apart === attachment) own.apart = undefined;
 }
 
+/** The number of arenas that this module has made. */
+let made = 0n;
+
 /** @internal Makes an arena of these capacities. */
 export function create(options: ArenaOptions): Attachment {
   checkOptions('Arena', options, ['objects', 'names', 'threads', 'waiters', 'slots', 'watch', 'chains']);
@@ -182,8 +185,9 @@ export function create(options: ArenaOptions): Attachment {
   const RECORD = 256;
   const ELEMENT = 96;
   const memory = sharedMemory(Math.ceil((RECORD * records + ELEMENT * elements) / PAGE));
-  // Node 20 may lack `crypto`, and a test may replace `Math.random`. No two arenas are made at one moment.
-  const id = BigInt(Math.floor((now() + Math.random()) * 2 ** 40));
+  // Node 20 may lack `crypto`. A test may replace `Math.random`, and a clock may be coarse: the count tells the arenas of
+  // one moment apart.
+  const id = BigInt(Math.floor((now() + Math.random()) * 2 ** 40)) + ++made;
   instantiate(memory).create(id, ...sizes);
   if (!watch) host.deaths?.unwatch(memory);
   return Attachment.of(memory) as Attachment;

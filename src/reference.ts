@@ -128,8 +128,7 @@ function attached(attachment: Attachment, attach: () => number): number {
 /** @internal Checks that a handle is of this kind. */
 export function checkKind(what: string, kind: string, handle: { readonly kind: string }): void {
   if (typeof handle?.kind !== 'string') {
-    const object = kind.charAt(0).toLowerCase() + kind.slice(1);
-    throw badType(what, `the handle of a ${kind} (${object}.handle)`, handle);
+    throw badType(what, `the handle of a ${kind} (its .handle)`, handle);
   }
   if (handle.kind !== kind) throw new TypeError(`${what} must be of a ${kind}, but it is of a ${handle.kind}`);
 }
@@ -170,9 +169,7 @@ export function open<K extends Kind>(
     throw badType(what, 'well-formed Unicode, with no lone surrogate', name);
   }
   // jsdom has no TextEncoder.
-  const bytes = Uint8Array.from(encodeURIComponent(name).match(/%..|./g) ?? [], (code) =>
-    code.length > 1 ? Number.parseInt(code.slice(1), 16) : code.charCodeAt(0),
-  );
+  const bytes = Uint8Array.from(unescape(encodeURIComponent(name)), (byte) => byte.charCodeAt(0));
   if (bytes.length < 1 || bytes.length > NAME_ROOM) {
     throw bad('number', what, `1 to ${NAME_ROOM} bytes of UTF-8`, bytes.length);
   }

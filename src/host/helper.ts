@@ -12,17 +12,14 @@
  * allow that (worker-src blob:). Where it does not, the console gets one error, and a timer looks at the word instead.
  */
 import type { WaitAsync } from './host.js';
+import { now, setTimeout } from './surroundings.js';
 
 const SOURCE = 'onmessage = ({ data }) => postMessage(Atomics.wait(...data))';
 /** The milliseconds between two looks, where the browser refuses a helper. */
 const LOOK = 4;
 const REFUSED =
-  'taketurns: this browser has no Atomics.waitAsync, and refused the helper worker in its place: add blob: to worker-src ' +
-  'in the Content-Security-Policy';
-
-// These are taken at load, since a test may replace the global ones by some that stand still.
-const { setTimeout } = globalThis;
-const now = performance.now.bind(performance);
+  'taketurns: this runtime has no Atomics.waitAsync, and forbids a helper worker: add blob: to worker-src of the ' +
+  'Content-Security-Policy';
 
 type Words = Int32Array | BigInt64Array;
 

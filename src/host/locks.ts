@@ -19,12 +19,11 @@
  * for it what the page does.
  */
 import type { Deaths } from './host.js';
-import { builtin } from './surroundings.js';
+import { setTimeout, threads } from './surroundings.js';
 import { isWatched, randomName, unwatch } from './watched.js';
 
-const { setTimeout } = globalThis;
 // On Node, a channel that listens would keep the process alive.
-const locks = (builtin('worker_threads') ? undefined : globalThis.navigator?.locks) as LockManager;
+const locks = (threads ? undefined : globalThis.navigator?.locks) as LockManager;
 const PREFIX = 'taketurns:';
 export const threadName = randomName();
 

@@ -2,7 +2,6 @@
 
 interface Modules {
   readonly timers: typeof import('node:timers');
-  readonly perf_hooks: typeof import('node:perf_hooks');
   readonly worker_threads: typeof import('node:worker_threads');
 }
 
@@ -10,7 +9,12 @@ interface Modules {
  * Returns a module of Node; undefined in a browser, in Node before 20.16 and 22.3, and in Deno, whose web workers claim to
  * be the first thread. It is Node's own whatever a test runner has put into the place of the globals.
  */
-export function builtin<K extends keyof Modules>(name: K): Modules[K] | undefined {
+function builtin<K extends keyof Modules>(name: K): Modules[K] | undefined {
   const { Deno, process } = globalThis as { Deno?: unknown; process?: { getBuiltinModule?(name: string): unknown } };
   return (Deno ? undefined : process?.getBuiltinModule?.(name)) as Modules[K] | undefined;
 }
+
+// These are taken at load, since a test may replace the global ones by some that stand still.
+export const { setTimeout, clearTimeout, setInterval } = builtin('timers') ?? globalThis;
+export const now = performance.now.bind(performance);
+export const threads = builtin('worker_threads');

@@ -8,11 +8,8 @@
 import { waitAsync } from './helper.js';
 import type { Host } from './host.js';
 import { deaths, threadName } from './locks.js';
-import { builtin } from './surroundings.js';
+import { clearTimeout, now, setInterval, setTimeout, threads } from './surroundings.js';
 
-const { setTimeout, clearTimeout, setInterval } = builtin('timers') ?? globalThis;
-const { performance } = builtin('perf_hooks') ?? globalThis;
-const threads = builtin('worker_threads');
 const later: (() => void)[] = [];
 let port: MessagePort | undefined;
 let timer: NodeJS.Timeout | undefined;
@@ -20,7 +17,7 @@ let reasons = 0;
 
 export const host: Host = {
   clock: {
-    now: performance.now.bind(performance),
+    now,
     setTimeout,
     clearTimeout: clearTimeout as (timer: unknown) => void,
   },

@@ -11,19 +11,14 @@ const page = globalThis as { readonly isSecureContext?: boolean; readonly crossO
 export function requireSharedMemory(): void {
   if (typeof WebAssembly === 'undefined') throw missing('this runtime has no WebAssembly');
   if (typeof SharedArrayBuffer !== 'undefined') return;
-  if (page.isSecureContext === false) {
-    throw missing(
-      'this page is no secure context, and so has no SharedArrayBuffer: serve it over https, or from localhost, ' +
-        `with the headers ${HEADERS}`,
-    );
-  }
-  if (page.crossOriginIsolated === false) {
-    throw missing(
-      `this page is not cross-origin isolated, and so has no SharedArrayBuffer: serve it with the headers ${HEADERS}. ` +
-        'A page in a frame also needs allow="cross-origin-isolated" there, and the headers on the page around it',
-    );
-  }
-  throw missing('this runtime has no SharedArrayBuffer');
+  const isInsecure = page.isSecureContext === false;
+  if (!isInsecure && page.crossOriginIsolated !== false) throw missing('this runtime has no SharedArrayBuffer');
+  throw missing(
+    `this page is ${isInsecure ? 'no secure context' : 'not cross-origin isolated'}, and so has no SharedArrayBuffer: ` +
+      `serve it ${isInsecure ? 'over https, or from localhost, ' : ''}with the headers Cross-Origin-Opener-Policy: ` +
+      'same-origin and Cross-Origin-Embedder-Policy: require-corp. In a frame it also needs ' +
+      'allow="cross-origin-isolated" there, and the page around it the headers',
+  );
 }
 
 /**
@@ -79,14 +74,12 @@ export function compile(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
     throw attempt(() => new WebAssembly.Module(bytes.slice(0, 8))) === undefined
       ? missing(
           "the Content-Security-Policy of this page or worker forbids WebAssembly: add 'wasm-unsafe-eval' to its " +
-            'directive script-src (or default-src, where it has no script-src)',
+            'script-src (or default-src, where it has none)',
           cause,
         )
       : missing('the WebAssembly of this runtime has no threads or no bulk memory', cause);
   }
 }
-
-const HEADERS = 'Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp';
 
 function missing(what: string, cause?: unknown): Error {
   return new Error(`taketurns cannot run here: ${what}`, cause === undefined ? undefined : { cause });

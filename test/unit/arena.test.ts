@@ -22,9 +22,7 @@ describe('the default arena', () => {
     expect(name).toBe('Error');
     expect(message).toContain('this worker has no arena');
     expect(message).toContain('before it starts the worker');
-    expect(message).toContain(
-      'In a page, post Arena.default.handle to this worker, and call Arena.from(event.data) first',
-    );
+    expect(message).toContain('In a page, post Arena.default.handle to it, for Arena.from here');
     expect(message).toContain('Semaphore.from(handle)');
     expect(message).toContain('{ arena }');
     expect(message).toContain('new Arena().makeDefault()');

@@ -158,15 +158,14 @@ describe('from refuses', () => {
       [Semaphore, new Semaphore(1)],
       [Mutex, new Mutex()],
     ] as const) {
-      const name = Kind.name.toLowerCase();
       // By postMessage it arrives as a plain object.
       for (const value of [object, structuredClone(object)]) {
-        expect(() => Kind.from(value as never)).toThrow(`a ${Kind.name} (${name}.handle), got an object (`);
+        expect(() => Kind.from(value as never)).toThrow(`a ${Kind.name} (its .handle), got an object (`);
       }
     }
     const lock = new RwLock();
     expect(() => RwLock.from(lock as never)).toThrow(
-      'RwLock.from: handle must be the handle of a RwLock (rwLock.handle), got an object (RwLock)',
+      'RwLock.from: handle must be the handle of a RwLock (its .handle), got an object (RwLock)',
     );
   });
 

@@ -53,14 +53,20 @@ describe('shared memory', () => {
   });
 });
 
-it('no crypto is needed, and a Math.random that stands still makes no two arenas one', () => {
+it('no crypto is needed, and a Math.random and a clock that stand still make no two arenas one', async () => {
   vi.stubGlobal('crypto', undefined);
-  const random = vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  vi.spyOn(performance, 'now').mockReturnValue(1234);
+  vi.resetModules();
   try {
-    const ids = [1, 2, 3, 4].map(() => new Arena({ objects: 1, waiters: 8 }).thread.arena);
-    expect(new Set(ids).size).toBe(4);
+    // The library takes its clock when it is loaded.
+    const { Arena, Semaphore } = await import('../../src/index.js');
+    const arenas = [1, 2, 3, 4].map(() => new Arena({ objects: 1, waiters: 8 }));
+    expect(new Set(arenas.map((arena) => arena.thread.arena)).size).toBe(4);
+    const semaphores = arenas.map((arena, permits) => new Semaphore(permits, { arena }));
+    expect(semaphores.map(({ handle }) => Semaphore.from(handle).available)).toEqual([0, 1, 2, 3]);
   } finally {
-    random.mockRestore();
+    vi.restoreAllMocks();
   }
 });
 

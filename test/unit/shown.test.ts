@@ -33,15 +33,15 @@ describe('a string, and the console', () => {
 
   it('show an arena', () => {
     const arena = new Arena({ objects: 5, threads: 3 });
-    expect(`${arena}`).toBe('Arena(0 of 5 objects, 1 thread)');
+    expect(`${arena}`).toBe('Arena(0 of 5 objects)');
     const mutex = new Mutex({ arena });
-    expect(inspect({ arena })).toBe('{ arena: Arena(1 of 5 objects, 1 thread) }');
+    expect(inspect({ arena })).toBe('{ arena: Arena(1 of 5 objects) }');
     expect(tag(arena)).toBe('[object Arena]');
     const other = arena.handle;
     mutex.dispose();
     arena.dispose();
     expect([`${arena}`, inspect(arena)]).toEqual(['Arena(disposed)', 'Arena(disposed)']);
-    expect(`${Arena.from(other)}`).toBe('Arena(0 of 5 objects, 1 thread)');
+    expect(`${Arena.from(other)}`).toBe('Arena(0 of 5 objects)');
   });
 
   it('show the objects of taketurns/sync', async () => {
