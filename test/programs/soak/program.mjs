@@ -183,7 +183,8 @@ class Program {
 
   /** Lets those go on who wait for something that no thread may ever do. */
   #feed() {
-    this.each('feed', (kind, object, lib) => kind.feed(this, object, lib));
+    // By the library objects of the main thread's life, which are told of deaths.
+    for (const object of this.life.objects) object.kind.feed?.(this, object, object.lib);
   }
 
   #dispose() {
