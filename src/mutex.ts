@@ -446,10 +446,16 @@ export class Mutex extends SharedObject<typeof KIND> {
     }
     return new Promise<boolean>((resolve) => {
       const step = (reason: () => unknown): void => head.cancel(reason);
-      let leave = step;
+      let leave: (reason: () => unknown) => void = step;
       // The reason for which the promise has been cancelled. It may be a DisposedError of another object.
       let given: unknown;
-      const cancel = (reason: () => unknown): void => leave(() => (given = reason()));
+      const cancel = (reason: () => unknown): void => {
+        const give = (): unknown => (given = reason());
+        const from = leave;
+        from(give);
+        // Another thread had made it the head.
+        if (leave !== from) leave(give);
+      };
       // The code of the signal runs before the request queues up.
       const unwatch = watch(timeout, signal, cancel, () => this.#wanted());
       promises.obey();
@@ -463,6 +469,7 @@ export class Mutex extends SharedObject<typeof KIND> {
         throw error === given || !(error instanceof DisposedError) ? error : this[disposedError]();
       };
       const settle = (value?: Promise<never>): void => {
+        leave = nothing;
         unwatch();
         resolve(value === undefined ? passes || this.#lockedAsync() : value.catch(refused));
       };

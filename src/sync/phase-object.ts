@@ -212,10 +212,11 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
         timeout,
         signal,
         (late) => {
-          if (!calls.delete(settle)) return;
           const reason = late();
           const isAbort = signal?.aborted === true && reason === reasonOf(signal);
           const isTimeout = reason instanceof TimeoutError && !isAbort;
+          // The code of the signal may have ended the phase.
+          if (!calls.delete(settle)) return;
           const answer = cancel();
           this.sync.noteWaits(number, -1, 0);
           if (calls.size === 0) this.#rest(at, group);

@@ -7,11 +7,9 @@ import { runProgram } from '../support/program.js';
 const DEADLINE = 300_000;
 /** Each program takes about a second. */
 const PROGRAMS = 8;
-/** The callbacks of each class are in callbacks.test.ts. */
-const PLAN = JSON.stringify({ callbacks: 0 });
 
 it('random programs over all classes end, and leave nothing behind', { timeout: DEADLINE + 1000 }, async () => {
-  const { code, out, err } = await runProgram('soak', ['--from', 1, '--most', PROGRAMS, '--with', PLAN], DEADLINE);
+  const { code, out, err } = await runProgram('soak', ['--from', 1, '--most', PROGRAMS], DEADLINE);
   expect(err).toBe('');
   expect(code, out).toBe(0);
   expect(out).toContain(`${PROGRAMS} programs`);

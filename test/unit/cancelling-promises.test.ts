@@ -1,5 +1,6 @@
 /** Promises cancel by a time-out or a signal, while others wait behind them or are settled before them. */
 import { getEventListeners } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { Arena, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { CountingSemaphore } from 'taketurns/p0514';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -457,5 +458,42 @@ describe('a signal that is not the AbortSignal of the runtime', () => {
     await promise;
     expect(waiting()).toBe(0);
     expect(thrown).toEqual([reason]);
+  });
+});
+
+describe('a promise that another thread has made the head of a mutex, of which its own thread has not heard', () => {
+  it.each(['abort', 'time-out'])('leaves by an %s', async (how) => {
+    const mutex = new Mutex();
+    const words = new Int32Array(new SharedArrayBuffer(8));
+    const code = `
+      const { workerData: { handle, words } } = require('node:worker_threads');
+      import('taketurns').then(({ Mutex }) => {
+        const mutex = Mutex.from(handle);
+        Atomics.store(words, 0, 1);
+        mutex.lock();
+        Atomics.store(words, 0, 2);
+        Atomics.notify(words, 0);
+        Atomics.wait(words, 1, 0);
+        mutex.unlock();
+      });`;
+    mutex.lock();
+    const worker = new Worker(code, { eval: true, workerData: { handle: mutex.handle, words } });
+    await until(() => mutex.waiting === 1, 'the other thread waits');
+    const controller = new AbortController();
+    const promise = mutex
+      .lockAsync(how === 'abort' ? { signal: controller.signal } : { timeout: 100 })
+      .catch((error: unknown) => error);
+    mutex.unlock();
+    // This thread does not return to its event loop until the other is the owner, and the promise the head.
+    Atomics.wait(words, 0, 1, 20_000);
+    controller.abort('enough');
+    const answer = await Promise.race([promise, new Promise((resolve) => setTimeout(resolve, 1000, 'waits on'))]);
+    Atomics.store(words, 1, 1);
+    Atomics.notify(words, 1);
+    if (how === 'abort') expect(answer).toBe('enough');
+    else expect(answer).toBeInstanceOf(TimeoutError);
+    await until(() => !mutex.locked, 'the other thread has unlocked');
+    expect(mutex.waiting).toBe(0);
+    await worker.terminate();
   });
 });

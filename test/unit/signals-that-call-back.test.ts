@@ -2,6 +2,7 @@
 import { Mutex, Semaphore } from 'taketurns';
 import { Condition, Event, Latch, RwLock } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
+import { runProgram } from '../support/program.js';
 
 interface Wait {
   /** Begins to wait. */
@@ -207,4 +208,8 @@ it('a signal that locks the mutex blocks its thread, which has no request in the
   mutex.unlock();
   await locked;
   mutex.unlock();
+});
+
+it('a signal that begins another wait when it is asked for its reason does not keep the process alive', async () => {
+  expect(await runProgram('waits-in-a-signal')).toEqual({ code: 0, out: 'all are over\n', err: '' });
 });
