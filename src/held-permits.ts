@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** HeldPermits is a guard of permits: it gives them back once. */
-import { bad } from './errors.js';
+import { checkInteger } from './errors.js';
 
 /** @internal The semaphore to which a guard gives its permits back. */
 export interface Releasable {
@@ -88,10 +88,7 @@ export class HeldPermits implements Disposable, AsyncDisposable {
   release(permits?: number): void {
     const source = this.#source;
     const rest = this.#permits;
-    if (permits !== undefined && !(Number.isInteger(permits) && permits >= 1 && permits <= rest)) {
-      const allowed = `an integer of 1 or more, and at most the ${rest} that the guard holds`;
-      throw bad('number', 'HeldPermits.release: permits', allowed, permits);
-    }
+    if (permits !== undefined) checkInteger('HeldPermits.release: permits', permits, 1, rest, ' (what it holds)');
     if (permits !== undefined && permits < rest) {
       source?.release(permits);
       this.#permits = rest - permits;

@@ -72,11 +72,11 @@ export interface MutexOptions extends ParkingOptions {
 export type MutexHandle = Handle<'Mutex'>;
 
 /** @internal For a Condition. */
-export const enter = Symbol('enter');
+export const enter = Symbol();
 /** @internal For a Condition. */
-export const enterAsync = Symbol('enterAsync');
+export const enterAsync = Symbol();
 /** @internal For a Condition. */
-export const report = Symbol('report');
+export const report = Symbol();
 
 const KIND = 'Mutex';
 /** The answer of lockAsync when there is nothing to wait for. */

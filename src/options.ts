@@ -128,7 +128,7 @@ export function budget(
   const turns = policies[choice];
   if (turns === undefined) return spin === undefined ? usual : checkInteger(`${what}: spin`, spin, 0, MOST_POLLS);
   if (spin !== undefined) {
-    throw new RangeError(`${what}: spin is the budget of the policy "spin-then-park", not of "${choice}"`);
+    throw new RangeError(`${what}: the policy "${choice}" has no spin`);
   }
   return turns;
 }

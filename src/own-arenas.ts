@@ -80,7 +80,7 @@ const own = common('default', (): Own => ({}));
 const INHERITED = `taketurns:arena:${VERSION}`;
 
 /** @internal An `Arena` gives the attachment of this thread to it by this property. */
-export const inside = Symbol('inside');
+export const inside = Symbol();
 
 /** @internal What may be named as the arena of an object. */
 export interface Inside {
@@ -107,9 +107,9 @@ export function fromHandle(handle: ArenaHandle): Attachment {
   requireSharedMemory();
   const buffer = handle?.kind === 'Arena' ? bufferOf(handle.memory) : undefined;
   if (buffer === undefined) throw badType('Arena.from: handle', 'the handle of an Arena of this process', handle);
-  if (!isShared(buffer)) throw new TypeError('Arena.from: the memory of the handle is not shared');
-  const attachment = Attachment.of(handle.memory as WebAssembly.Memory);
-  if (!attachment) throw new TypeError('Arena.from: the memory of the handle holds no arena of this version');
+  const attachment = isShared(buffer) ? Attachment.of(handle.memory as WebAssembly.Memory) : undefined;
+  if (!attachment)
+    throw new TypeError('Arena.from: the memory of the handle is not shared, or holds no arena of this version');
   return handle.isDefault && !hasDefault() ? makeDefault(attachment) : attachment;
 }
 

@@ -6,7 +6,6 @@ import type { Properties } from './options.js';
 import { type ArenaHandle, attachmentForNew, attachmentOf, fromHandle, handleOf, type Inside } from './own-arenas.js';
 import type { Attachment, Owner, Shared } from './runtime/attachment.js';
 import {
-  ANSWER_CLOSED,
   ANSWER_FULL,
   ANSWER_MISMATCH,
   ANSWER_NAMES_FULL,
@@ -222,13 +221,10 @@ function differencesOf(core: Core, at: number, p: Properties, only: string | und
 
 function refusal(answer: number, what: string, kind: Kind): Error {
   switch (answer) {
-    case ANSWER_CLOSED:
-      return new DisposedError(`${what}: the ${kind} has been disposed of`);
     case ANSWER_OBJECTS_FULL:
       return arenaFull(
         'object',
-        'dispose of some (those never shared go when collected, after a turn of the event loop), or make it with more ' +
-          '`objects`',
+        'dispose of some (those never shared go after a turn of the event loop), or make it with more ' + '`objects`',
       );
     case ANSWER_FULL:
       return arenaFull('attachment of a thread to an object', 'dispose of some, or make it with more `waiters`');
@@ -239,6 +235,6 @@ function refusal(answer: number, what: string, kind: Kind): Error {
     case ANSWER_NOT_FOUND:
       return new Error(`${what}: nothing of that name exists; give the permits to create it`);
     default:
-      return new DisposedError(`${what}: what it stood for has been disposed of`);
+      return new DisposedError(`${what}: the ${kind} has been disposed of`);
   }
 }

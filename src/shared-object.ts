@@ -9,15 +9,15 @@ import { closed } from './runtime/promises.js';
 
 // The hooks of the classes are symbols, so that a user's subclass cannot replace one by chance.
 /** @internal */
-export const reference = Symbol('reference');
+export const reference = Symbol();
 /** @internal */
-export const close = Symbol('close');
+export const close = Symbol();
 /** @internal */
-export const forget = Symbol('forget');
+export const forget = Symbol();
 /** @internal */
-export const detach = Symbol('detach');
+export const detach = Symbol();
 /** @internal */
-export const disposedError = Symbol('disposedError');
+export const disposedError = Symbol();
 
 /**
  * A shared object as one library object of this thread sees it.

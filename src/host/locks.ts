@@ -58,21 +58,14 @@ export const deaths: Deaths | undefined = locks && {
     const each = (run: (name: number, thread: number) => void) => {
       for (let i = registry.mostThreads(); i > 0; i--) run(registry.hostOf(i), i);
     };
-    const reap = (dead: number) =>
-      each((name, thread) => {
-        if (name === dead) registry.reap(thread, registry.lifeIfAlive(thread), 0);
-      });
     const hear = (name: number) => {
       if (heard.has(name)) return;
       heard.add(name);
-      locks.request(PREFIX + name, () => reap(name)).then(() => heard.delete(name));
-    };
-    const look = async () => {
-      const { held = [], pending = [] } = await locks.query().catch((): LockManagerSnapshot => ({}));
-      const requested = new Set([...held, ...pending].map(({ name }) => name));
-      each((name) => {
-        if (requested.has(PREFIX + name)) hear(name);
-      });
+      const reap = () =>
+        each((dead, thread) => {
+          if (dead === name) registry.reap(thread, registry.lifeIfAlive(thread), 0);
+        });
+      locks.request(PREFIX + name, reap).then(() => heard.delete(name));
     };
     /**
      * The request of a worker may arrive after its announcement. The worker may then end before its event loop turns, so
@@ -81,14 +74,18 @@ export const deaths: Deaths | undefined = locks && {
      */
     const SOON = 2;
     const LAST = 2048;
-    const lookAgain = async (delay: number): Promise<void> => {
-      await look();
-      if (delay <= LAST) setTimeout(lookAgain, delay, 2 * delay);
+    const look = async (delay = Infinity): Promise<void> => {
+      const { held = [], pending = [] } = await locks.query().catch((): LockManagerSnapshot => ({}));
+      const requested = new Set([...held, ...pending].map(({ name }) => name));
+      each((name) => {
+        if (requested.has(PREFIX + name)) hear(name);
+      });
+      if (delay <= LAST) setTimeout(look, delay, 2 * delay);
     };
     const channel = new BroadcastChannel(PREFIX + id);
     channel.onmessage = ({ data }) => {
       if (data) hear(data);
-      else lookAgain(SOON);
+      else look(SOON);
     };
     channels.set(id, channel);
     look();

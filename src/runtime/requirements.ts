@@ -38,7 +38,7 @@ function reserve(pages: number): WebAssembly.Memory {
     return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   } catch (cause) {
     throw missing(
-      `there is no address space left for an arena, for which V8 reserves 10 GiB: use fewer arenas${host.moreSpace}`,
+      `there is no address space left for an arena (V8 reserves 10 GiB for each): use fewer arenas${host.moreSpace}`,
       cause,
     );
   }

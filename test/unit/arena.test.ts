@@ -109,11 +109,11 @@ describe('Arena.from refuses', () => {
   it('memory that is not shared, or holds no arena', () => {
     const own = new WebAssembly.Memory({ initial: 1, maximum: 1 });
     expect(() => Arena.from({ kind: 'Arena', memory: own, isDefault: false })).toThrow(
-      new TypeError('Arena.from: the memory of the handle is not shared'),
+      new TypeError('Arena.from: the memory of the handle is not shared, or holds no arena of this version'),
     );
     const empty = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
     expect(() => Arena.from({ kind: 'Arena', memory: empty, isDefault: false })).toThrow(
-      new TypeError('Arena.from: the memory of the handle holds no arena of this version'),
+      new TypeError('Arena.from: the memory of the handle is not shared, or holds no arena of this version'),
     );
     new Uint8Array(empty.buffer).fill(255);
     expect(() => Arena.from({ kind: 'Arena', memory: empty, isDefault: false })).toThrow(

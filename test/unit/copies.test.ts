@@ -91,7 +91,9 @@ describe('another version in the same thread', () => {
 
   it('refuses the handles of this one, and the other way round', async () => {
     const other = await copy(ANOTHER_VERSION);
-    const refused = new TypeError('Arena.from: the memory of the handle holds no arena of this version');
+    const refused = new TypeError(
+      'Arena.from: the memory of the handle is not shared, or holds no arena of this version',
+    );
     expect(() => other.Semaphore.from(new Semaphore(1).handle)).toThrow(refused);
     expect(() => Semaphore.from(new other.Semaphore(1).handle)).toThrow(refused);
   });

@@ -272,7 +272,7 @@ describe('from refuses', () => {
     };
     for (const forged of [copy(1, 0), copy(1, 2), copy(1, 6), copy(pages, 2), copy(pages, 5)]) {
       expect(() => Semaphore.from(forged)).toThrow(
-        new TypeError('Arena.from: the memory of the handle holds no arena of this version'),
+        new TypeError('Arena.from: the memory of the handle is not shared, or holds no arena of this version'),
       );
     }
     expect(() => Semaphore.from(copy(0, 0))).toThrow(WebAssembly.LinkError);
@@ -286,9 +286,7 @@ describe('from refuses', () => {
       const { handle } = semaphore;
       semaphore.dispose();
       expect(() => Kind.from(handle as never)).toThrow(DisposedError);
-      expect(() => Kind.from(handle as never)).toThrow(
-        `${Kind.name}.from: handle: what it stood for has been disposed`,
-      );
+      expect(() => Kind.from(handle as never)).toThrow(`${Kind.name}.from: handle: the ${Kind.name} has been disposed`);
       expect(() => semaphore.handle).toThrow(DisposedError);
       expect(() => same.handle).toThrow(DisposedError);
     }

@@ -190,11 +190,11 @@ describe('release of a part', () => {
     const error = await failure(() => held.release(given as never));
     expect(error.constructor).toBe(typeof given === 'number' ? RangeError : TypeError);
     expect(error.message).toMatch(
-      /^HeldPermits.release: permits must be an integer of 1 or more, and at most the 2 that the guard holds, got /,
+      /^HeldPermits.release: permits must be an integer from 1 to 2 \(what it holds\), got /,
     );
     expect([held.permits, semaphore.available]).toEqual([2, 0]);
     held.release();
-    expect(() => held.release(1)).toThrow('at most the 0 that the guard holds, got 1');
+    expect(() => held.release(1)).toThrow('from 1 to 0 (what it holds), got 1');
     expect(semaphore.available).toBe(2);
   });
 
