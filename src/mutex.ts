@@ -602,4 +602,4 @@ const promised = (method: string): string =>
   `Mutex.${method}: a promise of this thread waits for the lock, and the thread would wait for itself: use ${method}Async`;
 const NESTED =
   'Mutex: a function of runExclusive asks for the same lock. If it waits, it waits for itself: call what needs the lock ' +
-  'directly, or give the request a timeout';
+  'directly, or give a timeout';

@@ -134,7 +134,7 @@ describe('a function of Mutex.runExclusive that locks again', () => {
     }
     expect(warnings).toEqual([
       'Mutex: a function of runExclusive asks for the same lock. If it waits, it waits for itself: call what needs ' +
-        'the lock directly, or give the request a timeout',
+        'the lock directly, or give a timeout',
     ]);
     let inner: Promise<unknown> | undefined;
     await mutex.runExclusive(() => {

@@ -2,6 +2,9 @@
 import { Barrier, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
 import { ASKED, DONE, HELD, INSIDE, RETURNS } from '../board.mjs';
 
+/** Milliseconds after which an event is pulsed again. */
+const PATIENCE = 3000;
+
 /** Waits by `wait` or `waitAsync`, and notes that a wait has returned. */
 async function wait(task, object) {
   const request = task.request(object, false);
@@ -50,12 +53,16 @@ export const event = {
     else waitSync(task, object);
   },
   look: (lib) => lib.isSet,
-  /** Whoever waits at a pulse goes on, so the next pulse comes only when all of them have. */
+  /**
+   * Whoever waits at a pulse goes on, so the next pulse comes when all of them have. Some may have given up in its midst
+   * without being counted: after a while there is another pulse.
+   */
   feed({ board }, object, lib) {
     if (lib.isSet || lib.waiting === 0) return;
     const returns = board.load(object.index, RETURNS);
-    if (object.target !== undefined && returns < object.target) return;
+    if (object.target !== undefined && returns < object.target && Date.now() < object.patience) return;
     object.target = returns + lib.waiting;
+    object.patience = Date.now() + PATIENCE;
     lib.set();
     lib.reset();
   },
