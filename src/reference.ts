@@ -224,7 +224,7 @@ function refusal(answer: number, what: string, kind: Kind): Error {
     case ANSWER_OBJECTS_FULL:
       return arenaFull(
         'object',
-        'dispose of some (those never shared go after a turn of the event loop), or make it with more ' + '`objects`',
+        'dispose of some (those never shared go in a later turn), or make it with more `objects`',
       );
     case ANSWER_FULL:
       return arenaFull('attachment of a thread to an object', 'dispose of some, or make it with more `waiters`');
