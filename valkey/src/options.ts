@@ -1,5 +1,4 @@
 /** The options of `Space.connect`, and their checks. */
-import { hostname } from 'node:os';
 import { type Clock, clock as realClock } from './clock.js';
 import { bad, checkInteger, checkName, checkOptions } from './errors.js';
 
@@ -47,17 +46,20 @@ export interface Checked extends Required<Omit<SpaceOptions, 'durability' | 'hea
 
 const OPTIONS = ['space', 'lease', 'partitions', 'turn', 'label', 'connectTimeout', 'durability', 'heartbeat'];
 
+/**
+ * In containers many processes have the number 1, so the host is named too. A bundle for browsers that runs on a server must not
+ * import `node:os`, and Node has another way since 20.16 and 22.3. The name of a host has 253 bytes at most.
+ */
+function ownLabel(): string {
+  const { process } = globalThis;
+  return `pid ${process?.pid} on ${process?.getBuiltinModule?.('node:os').hostname().slice(0, 80)}`;
+}
+
 export function checkSpaceOptions(options: SpaceOptions): Checked {
   const what = 'Space.connect';
   checkOptions(what, options, 'clock' in Object(options) ? [...OPTIONS, 'clock'] : OPTIONS);
   const { space = 'default', lease = 10_000, partitions = 1, turn = 5, connectTimeout = 5000 } = options;
-  // In containers many processes have the number 1. A name of a host has 253 bytes at most.
-  const {
-    label = `pid ${globalThis.process?.pid} on ${hostname().slice(0, 80)}`,
-    durability,
-    heartbeat,
-    clock = realClock,
-  } = options;
+  const { label = ownLabel(), durability, heartbeat, clock = realClock } = options;
   checkName(`${what}: space`, space, 64);
   if (/[{}]/.test(space)) throw bad('string', `${what}: space`, 'a string without braces', space);
   checkInteger(`${what}: lease`, lease, 500, 3_600_000);
