@@ -189,7 +189,7 @@ export class Attachment {
     this.#refs.set(owner, ref);
     this.#collected.register(owner, { shared, ref }, owner);
     const [capacity] = new Int32Array(this.memory.buffer, H_OBJECTS, 1) as unknown as [number];
-    if (this.#shared.size * 16 > capacity && ++this.#attached * 4 > capacity) this.#askCollector();
+    if (this.#shared.size * 16 > capacity && ++this.#attached * 4 > capacity + 4096) this.#askCollector();
     return shared;
   }
 

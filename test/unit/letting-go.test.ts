@@ -180,7 +180,7 @@ describe('an object that was never shared', () => {
       elements: 4,
       kept: [1, 1],
       told: ['admitted'],
-      full: expect.stringMatching(/^ArenaFullError: .*no room for another object.*turn of the event loop/),
+      full: expect.stringMatching(/^ArenaFullError: .*no room for another object.*in a later turn/),
     });
   });
 });
