@@ -21,7 +21,8 @@ import {
 import { WaitChannel } from './wait-channel.js';
 import { WaitLocation } from './wait-location.js';
 
-/** The names of the options of a wait at a location. */
+/** The names of the options of a wait for an address and at a location. Calls that wake allow the same options object. */
+const ADDRESS = ['look', ...USUAL];
 const LOCATION = ['alternating', ...USUAL];
 
 /** The way and the place to wait for a condition that is a function. */
@@ -44,7 +45,7 @@ export interface AddressWaitOptions extends KeyWaitOptions {
  */
 export function addressWaitUntil<T>(key: number, satisfied: () => T, options: AddressWaitOptions = {}): T {
   checkType('addressWaitUntil: satisfied', satisfied, 'function', 'a function');
-  const algorithms = algorithmsFor('addressWaitUntil', key, options, ['look', ...USUAL]);
+  const algorithms = algorithmsFor('addressWaitUntil', key, options, ADDRESS);
   const polls = pollsNow('addressWaitUntil', options);
   const { look = 0 } = options;
   let looks = checkInteger('addressWaitUntil: look', look, 0, MOST_POLLS);
@@ -77,12 +78,12 @@ export function addressWaitUntil<T>(key: number, satisfied: () => T, options: Ad
  * @throws `RangeError` or `TypeError` for an argument out of its range.
  */
 export function addressSignal(key: number, options: KeyWakeOptions = {}): void {
-  algorithmsFor('addressSignal', key, options).addressSignal(slotOf(key), 0, 0n);
+  algorithmsFor('addressSignal', key, options, ADDRESS).addressSignal(slotOf(key), 0, 0n);
 }
 
 /** As `addressSignal`, but it writes nothing if nobody waits (AddressSignalPolite of Listing 3). */
 export function addressSignalPolite(key: number, options: KeyWakeOptions = {}): void {
-  algorithmsFor('addressSignalPolite', key, options).addressSignalPolite(slotOf(key), 0, 0n);
+  algorithmsFor('addressSignalPolite', key, options, ADDRESS).addressSignalPolite(slotOf(key), 0, 0n);
 }
 
 /**
@@ -176,12 +177,12 @@ export function locationWait(key: number, options: LocationWaitOptions = {}): vo
  * @throws `RangeError` or `TypeError` for an argument out of its range.
  */
 export function locationWakeAll(key: number, options: KeyWakeOptions = {}): void {
-  const algorithms = algorithmsFor('locationWakeAll', key, options);
+  const algorithms = algorithmsFor('locationWakeAll', key, options, LOCATION);
   algorithms.locationWakeAll(algorithms.lookUp(key));
 }
 
 /** As `locationWakeAll`, but it writes nothing if nobody waits (the polite form that Listing 5 names). */
 export function locationWakeAllPolite(key: number, options: KeyWakeOptions = {}): void {
-  const algorithms = algorithmsFor('locationWakeAllPolite', key, options);
+  const algorithms = algorithmsFor('locationWakeAllPolite', key, options, LOCATION);
   algorithms.locationWakeAllPolite(algorithms.lookUp(key));
 }
