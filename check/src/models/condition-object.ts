@@ -513,14 +513,14 @@ function settleAll(ticket: number, promises: number): Waiting {
   };
 }
 
-/** What follows a wait that has been notified. */
+/** What follows a wait that has ended. It counts if it has been notified, and not if the condition was disposed of. */
 function endOf(letter: string): Op[] {
   if (letter === 'e') return [call('unregister', () => [])];
   if (letter === 'g') return [putDown(1)];
   const ended: Op = {
     text: 'ended',
     next(scene, t) {
-      scene.set(t, ENDED, scene.get(t, ENDED) + 1);
+      scene.set(t, ENDED, scene.get(t, ENDED) + Math.min(scene.get(t, CARRIES), 1));
       return true;
     },
   };
