@@ -3,6 +3,7 @@ import { Arena, type DisposedError } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { LOCKS, ON_CHAINS } from '../support/locks.js';
 import { at, Memory } from '../support/memory.js';
+import { roundsOf } from '../support/rounds.js';
 import { type Settling, watch } from '../support/settled.js';
 import { team, together } from '../support/team.js';
 import { until } from '../support/until.js';
@@ -12,13 +13,14 @@ const crowd = team(CROWD);
 const disposer = team(1);
 const sizes = { objects: 64, names: 4, threads: 40, waiters: 512 };
 
-/** Each thread counts to `rounds` in words that only the lock guards. */
+/** Each thread counts to a part of `whole` (rounds.ts) in words that only the lock guards. */
 async function contest(
   lock: InstanceType<(typeof LOCKS)[number]['Class']>,
   threads: number,
-  rounds: number,
+  whole: number,
   more: { trying?: boolean; think?: number } = {},
 ): Promise<void> {
+  const rounds = roundsOf(whole);
   const shared = new Int32Array(new SharedArrayBuffer(8));
   const members = crowd.slice(0, threads);
   const inside = await together<number>(members, 'lock', { handle: lock.handle, shared, rounds, ...more });

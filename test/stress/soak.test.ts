@@ -1,12 +1,14 @@
 /**
- * A few programs of `npm run soak`, of fixed seeds: threads that use all classes, are killed and interrupted, and dispose. test/programs/soak.mjs runs more of them for longer.
+ * A few programs of `npm run soak`, of fixed seeds: threads that use all classes, are killed and interrupted, and
+ * dispose. test/programs/soak.mjs runs more of them for longer.
  */
 import { expect, it } from 'vitest';
 import { runProgram } from '../support/program.js';
+import { roundsOf } from '../support/rounds.js';
 
 const DEADLINE = 300_000;
 /** Each program takes about a second. */
-const PROGRAMS = 8;
+const PROGRAMS = roundsOf(8);
 
 it('random programs over all classes end, and leave nothing behind', { timeout: DEADLINE + 1000 }, async () => {
   const { code, out, err } = await runProgram('soak', ['--from', 1, '--most', PROGRAMS], DEADLINE);

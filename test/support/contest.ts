@@ -10,6 +10,7 @@ import type {
 } from 'taketurns/algorithms';
 import { expect } from 'vitest';
 import { at, Memory } from './memory.js';
+import { roundsOf } from './rounds.js';
 import { type Member, together } from './team.js';
 import { until } from './until.js';
 
@@ -31,6 +32,7 @@ export interface Contest {
   readonly ways: readonly ('acquire' | 'tryAcquire' | 'acquireAsync')[];
   /** Releases all permits at once, or one by one, or in the conservative way of the listing. */
   readonly giving?: 'whole' | 'pieces' | 'conservative';
+  /** Of the whole tests (rounds.ts). */
   readonly rounds: number;
   /** Another semaphore, with no permits: each thread has a promise waiting for it all the time. */
   readonly besides?: Semaphore;
@@ -49,6 +51,7 @@ export interface Score {
 /** Runs the crowd and checks what must always hold. Returns the sums over all members. */
 export async function contest(members: readonly Member[], c: Contest): Promise<Score> {
   const { semaphore, permits, from = 1, to = 1 } = c;
+  const rounds = roundsOf(c.rounds);
   const { handle } = semaphore;
   const memory = new Memory(Arena.from(handle.arena));
   // A sequestered semaphore counts its tickets in O_TAKEN, which is 0 in the others.
@@ -69,7 +72,7 @@ export async function contest(members: readonly Member[], c: Contest): Promise<S
     to,
     ways: c.ways,
     giving: c.giving ?? 'whole',
-    rounds: c.rounds,
+    rounds,
     think: c.think ?? 0,
     besides: c.besides?.handle,
     // Two requests never fit in at once, so admissions, and not only tickets, have an order.
@@ -91,7 +94,7 @@ export async function contest(members: readonly Member[], c: Contest): Promise<S
   };
   expect(score.tooMany, 'more permits held than were made').toBe(0);
   expect(score.outOfOrder, 'admissions out of ticket order').toBe(0);
-  expect(score.admissions).toBe(members.length * c.rounds);
+  expect(score.admissions).toBe(members.length * rounds);
   expect(shared[0], 'permits still held').toBe(0n);
   if ('waiting' in semaphore) {
     await until(() => semaphore.waiting === 0, 'nobody waits');
