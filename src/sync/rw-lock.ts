@@ -525,6 +525,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
    */
   lockWrite(options?: WaitOptions): void {
     this.#lockWrite('lockWrite', options, true);
+    this.#side.acts = 0;
     // biome-ignore lint/correctness/noVoidTypeReturn: to the types it is nothing, and `using` it throws.
     return NO_WRITING;
   }
@@ -590,7 +591,9 @@ export class RwLock extends PhaseObject<typeof KIND> {
   /** Makes a guard. If the stack has no room for that, nobody could unlock. */
   #guard<T>(make: () => T, unlock: () => void): T {
     try {
-      return make();
+      const guard = make();
+      this.#side.acts = 0;
+      return guard;
     } catch (error) {
       unlock();
       throw error;
@@ -602,6 +605,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
     return new UpdateGuard(this.#guarded, await this.#lockWriteAsync('updateAsync', options, false));
   }
 
+  /** Until the caller ends what the thread acts, an interrupt gives the turn back: nobody else could, without its guard. */
   #lockWrite(method: string, options: WaitOptions | undefined, writes: boolean): boolean {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
     const side = this.#ready();
@@ -628,8 +632,9 @@ export class RwLock extends PhaseObject<typeof KIND> {
         this.#failed();
         throw error;
       }
-    } finally {
+    } catch (error) {
       side.acts = 0;
+      throw error;
     }
     return this.#tellWriter();
   }
@@ -659,6 +664,8 @@ export class RwLock extends PhaseObject<typeof KIND> {
     const side = this.#side;
     const { turn, deaths } = side;
     side.deaths = 0;
+    // The callback may call the lock.
+    side.acts = 0;
     return this.#tell(
       told,
       () => side.turn === turn,
@@ -920,12 +927,17 @@ export class RwLock extends PhaseObject<typeof KIND> {
   #downgradeUpdate(): HeldRead {
     const side = this.#ready();
     if (side.turn !== HAS_TURN) throw new Error('HeldUpdate.downgrade: this thread does not have the turn');
-    // The gate is open, since this thread has the turn.
-    const died = side.reads > 0 ? side.died : this.#begin(false) === OWNER_DIED;
-    side.reads++;
-    side.died = died;
-    this.#endTurn(true);
-    return new ReadGuard(this.#guarded, died);
+    side.acts = READING | TURNING;
+    try {
+      // The gate is open, since this thread has the turn.
+      const died = side.reads > 0 ? side.died : this.#begin(false) === OWNER_DIED;
+      side.reads++;
+      side.died = died;
+      this.#endTurn(true);
+      return new ReadGuard(this.#guarded, died);
+    } finally {
+      side.acts = 0;
+    }
   }
 
   // --- Stamps ----------------------------------------------------------------------------------------------

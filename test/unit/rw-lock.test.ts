@@ -882,6 +882,28 @@ describe('a call that the runtime interrupts', () => {
     expect(await next.run('lock.lockRead({ timeout: 10_000 }); lock.unlockRead(); return 1')).toBe(1);
   });
 
+  // A thread with the turn looks whether a writer has died; an update that is downgraded begins to read.
+  it.each([
+    ['update()', 'hasDied'],
+    ['write()', 'hasDied'],
+    ['lockWrite()', 'hasDied'],
+    ['update().downgrade()', 'beginRead'],
+  ])('gives back the turn that its caller has not got or has passed on: %s', (call, at) => {
+    const lock = new RwLock();
+    const inside = lock as unknown as { sync: object };
+    const { sync } = inside;
+    const hangs = (): never => {
+      for (;;);
+    };
+    inside.sync = { ...sync, [at]: hangs };
+    interrupted(lock, call);
+    inside.sync = sync;
+    expect(lock.inspect().writer).toBeDefined();
+    expect(lock.tryLockWrite()).toBe(true);
+    lock.unlockWrite();
+    expect(lock.inspect()).toMatchObject({ writer: undefined, writing: false, readers: [] });
+  });
+
   it.each([
     'interrupted.lockWrite(); interrupted.unlockWrite()',
     'interrupted.lockRead(); interrupted.unlockRead()',
