@@ -250,11 +250,18 @@ export class Task {
   attemptSync(name, object, request, call) {
     this.doing(name, object);
     const { life } = this;
+    let got;
+    const note = () => {
+      got = { value: call() };
+    };
     try {
-      if (request.interrupt === undefined) return { value: call() };
-      return { value: life.user.interrupted(call, request.interrupt) };
+      if (request.interrupt === undefined) note();
+      else life.user.interrupted(note, request.interrupt);
+      return got;
     } catch (error) {
-      if (error?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') life.user.wasInterrupted(object);
+      // The runtime says so too when the time has passed only after the call.
+      if (got !== undefined) return got;
+      if (error?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') life.user.wasInterrupted(object, name);
       else this.failed(name, object, request, error);
       return undefined;
     } finally {

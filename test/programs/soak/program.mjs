@@ -2,7 +2,7 @@
 import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { Arena } from 'taketurns';
-import { Board, LIVES } from './board.mjs';
+import { Board, HELD, LIVES } from './board.mjs';
 import { kinds } from './kinds/all.mjs';
 import { immediately, Life, nameOf, ON_PURPOSE } from './life.mjs';
 import { Draw, describe } from './plan.mjs';
@@ -28,6 +28,8 @@ class Program {
   deaths = 0;
   /** By object: what may be lost. */
   unsure = [];
+  /** Whether it stood still, and what was lost has been given back. */
+  mended = false;
 
   /** @param still milliseconds without any progress after which the program counts as stuck. */
   constructor(plan, still) {
@@ -169,8 +171,8 @@ class Program {
       const still = performance.now() - since;
       if (still > MEND && !isMended && !board.isEnding) {
         isMended = true;
-        this.each('mend', (kind, { index }, lib) => this.deaths > 0 && kind.mend(lib, this.unsure[index] ?? 0));
-        if (this.deaths > 0) this.mended = [...this.unsure];
+        this.each('mend', (kind, { index }, lib) => kind.mend(lib, this.unsure[index] ?? 0, this.#notedOf(index)));
+        this.mended = this.deaths > 0;
       }
       if (still > this.still) {
         this.find(`stuck: nothing has changed for ${Math.round(still)} ms\n${this.#state()}`);
@@ -179,6 +181,11 @@ class Program {
       await sleep(2);
     }
     return true;
+  }
+
+  /** What the threads that live have noted that they have of an object. */
+  #notedOf(index) {
+    return [0, ...this.alive.keys()].reduce((sum, life) => sum + this.board.noted(life, index, HELD), 0);
   }
 
   /** Lets those go on who wait for something that no thread may ever do. */
@@ -206,8 +213,7 @@ class Program {
     if (!board.isEnding) {
       const { deaths } = this;
       this.each('wrong', (kind, object, lib) => {
-        const unsure = (this.unsure[object.index] ?? 0) + (this.mended?.[object.index] ?? 0);
-        const wrong = kind.wrong({ board, deaths, unsure }, object, lib);
+        const wrong = kind.wrong({ board, deaths, unsure: this.unsure[object.index] ?? 0 }, object, lib);
         if (wrong !== undefined) this.find(`${object.kind} ${object.index}: ${wrong}`);
       });
       this.#dispose();
@@ -280,13 +286,12 @@ class Program {
     const { plan, board, findings, suspicions, kills, deaths } = this;
     if (findings.length === 0 && board.counts.found > 0)
       this.find('a thread has found something, and died before it could tell');
-    const mended = this.mended !== undefined;
     const counts = {
       ...board.counts,
       kills,
       threads: this.lives,
       deaths,
-      mended: Number(mended),
+      mended: Number(this.mended),
       suspicions: suspicions.length,
     };
     const state = findings.length > 0 ? this.#state() : undefined;

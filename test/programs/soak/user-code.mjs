@@ -108,7 +108,9 @@ export class UserCode {
   request(task, object, isSync) {
     const { draw } = task;
     const { interrupts } = task.plan;
-    const mayInterrupt = isSync && task.depth + this.depth + task.life.running === 0 && task.life.number > 0;
+    const { life, depth } = task;
+    const isAlone = depth + this.depth + life.running + life.loose.size === 0;
+    const mayInterrupt = isSync && isAlone && life.number > 0;
     const interrupt = mayInterrupt && interrupts > 0 && draw.chance(interrupts) ? draw.upTo(8) + 1 : undefined;
     const isPatient = task.mayWait(object, isSync) && draw.chance(0.45);
     if (isPatient) {
@@ -188,30 +190,31 @@ export class UserCode {
     return runInThisContext('soakCall()', { timeout });
   }
 
-  wasInterrupted(object) {
+  wasInterrupted(object, name) {
     const { life } = this;
     life.board.count('interrupts');
     life.pause = true;
     // A request for permits stands in line until the thread ends.
     if (object.kind.haunts) life.haunted = true;
-    this.interruptedIn = object;
+    this.interruptedIn = { object, name };
   }
 
   /** The thread has returned to its event loop since an interrupt. */
   afterInterrupt() {
-    const { life, interruptedIn: object } = this;
-    if (object === undefined || life.gone || life.board.isEnding) return;
+    const { life, interruptedIn } = this;
+    if (interruptedIn === undefined || life.gone || life.board.isEnding) return;
     this.interruptedIn = undefined;
+    const { object, name } = interruptedIn;
+    const what = `after an interrupt of ${name}, ${object.what}`;
     const me = life.arena.thread.thread;
     try {
       object.kind.letGo?.(object, object.lib, me, life.board);
     } catch (error) {
-      life.find(`after an interrupt, ${object.what} cannot be given back`, error);
+      life.find(`${what} cannot be given back`, error);
     }
     if (object.kind.haunts) return;
     const rest = object.lib.inspect().waiters.filter(({ thread }) => thread === me);
-    if (rest.length > 0)
-      life.find(`after an interrupt, ${object.what} has requests of this thread: ${JSON.stringify(rest)}`);
+    if (rest.length > 0) life.find(`${what} has requests of this thread: ${JSON.stringify(rest)}`);
   }
 
   // --- Objects that anybody may dispose of -----------------------------------------------------------------

@@ -157,9 +157,11 @@ export const waitGroup = {
     if (held > 0) lib.done(held);
     return Math.max(board.noted(life, index, ASKED) - held, 0);
   },
-  mend(lib, unsure) {
-    const n = Math.min(unsure, lib.pending);
-    if (n > 0) lib.done(n);
+  mend(lib, unsure, noted) {
+    const { pending, holders } = lib.inspect();
+    const held = holders.reduce((sum, { tasks }) => sum + tasks, noted);
+    const lost = Math.min(unsure, pending - held);
+    if (lost > 0) lib.done(lost);
   },
   wrong(context, object, lib) {
     const { pending, holders } = lib.inspect();

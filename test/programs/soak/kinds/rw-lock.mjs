@@ -237,6 +237,8 @@ export const rwLock = {
   look: (lib) => [lib.readers, lib.writing],
 
   letGo(_object, lib, me) {
+    // The next call of the thread finds what an interrupted one has left.
+    if (lib.tryLockRead()) lib.unlockRead();
     const { readers, writer } = lib.inspect();
     if (readers.includes(me)) lib.unlockRead();
     if (writer === me) lib.unlockWrite();

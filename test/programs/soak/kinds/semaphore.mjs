@@ -125,9 +125,10 @@ export const semaphore = {
     return Math.max(board.noted(life, index, ASKED) - held, 0);
   },
 
-  /** Gives back what may be lost, if the program stands still. */
-  mend(lib, unsure) {
-    if (unsure > 0) lib.release(Math.min(unsure, lib.max - lib.available));
+  /** Gives back what is lost, if the program stands still: what is out, and what no living thread has noted. */
+  mend(lib, unsure, noted) {
+    const lost = Math.min(unsure, lib.inspect().out - noted);
+    if (lost > 0) lib.release(lost);
   },
 
   wrong({ unsure }, object, lib) {
