@@ -127,7 +127,7 @@ export function noRoom(): ArenaFullError {
 
 /** @internal The error of a call that would block a thread that must not block. */
 export function mayNotBlock(instead: string): TypeError {
-  return new TypeError(`this thread may not block (a browser forbids it on the main thread): use ${instead}`);
+  return new TypeError(`this thread may not block (browsers forbid it on the main thread): use ${instead}`);
 }
 
 /** @internal Checks that an argument is one of a few words. */

@@ -3,6 +3,7 @@ import { Arena, DisposedError, Mutex, Semaphore } from 'taketurns';
 import { channelOf, keySignal, keyWait, McsLock, TicketSemaphore } from 'taketurns/algorithms';
 import { AtomicSemaphore, atomicWaitAsync, CountingSemaphore } from 'taketurns/p0514';
 import { describe, expect, it } from 'vitest';
+import { at, Memory } from '../support/memory.js';
 import { Member, team } from '../support/team.js';
 
 const crowd = team(1, { core: true });
@@ -52,6 +53,17 @@ describe('after dispose', () => {
       () => counting.wait(),
     ])
       expect(use).toThrow(DisposedError);
+  });
+
+  it('calls with a time-out take no element, which nobody would free', () => {
+    for (const make of [(arena: Arena) => new Semaphore(1, { arena }), (arena: Arena) => new Mutex({ arena })]) {
+      const arena = new Arena();
+      const memory = new Memory(arena);
+      const object = make(arena);
+      arena.dispose();
+      expect(() => object.hold({ timeout: 5 })).toThrow(DisposedError);
+      expect(memory.elementsIn(at('RESERVED'))).toEqual([]);
+    }
   });
 
   it('what is reached by a key throws', () => {
