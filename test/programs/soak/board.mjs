@@ -174,6 +174,14 @@ export class Board {
     Atomics.store(this.words, place + 1, 0);
   }
 
+  /** A request of this life gives back what it has got before its caller is told: it cannot be told which. */
+  givesBack(object, life) {
+    for (let i = 0; i < PLACES; i++) {
+      const at = this.#place(object, i);
+      if (Atomics.load(this.words, at + 1) === life + 1) Atomics.store(this.words, at, 0);
+    }
+  }
+
   /**
    * A request that began at this tick is admitted, and excludes all others. Returns the places of requests that have been
    * overtaken more than `bound` times by requests that began when they stood in line.

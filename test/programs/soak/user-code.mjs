@@ -17,6 +17,8 @@ const DOCUMENTED = [TimeoutError, CancelledError, DisposedError, BrokenBarrierEr
 export class UserCode {
   /** How many callbacks run, one inside the other. */
   depth = 0;
+  /** How often a callback has refused what a request has got, because of a death. */
+  refusals = 0;
   #pokes = 0;
 
   constructor(life) {
@@ -33,11 +35,18 @@ export class UserCode {
       if (life.gone) return;
       board.count('told');
       if (!(Number.isInteger(deaths) && deaths > 0)) life.find(`onOwnerDied of ${object.what} was told ${deaths}`);
-      if (draw.chance(0.1)) throw HALF_WRITTEN;
+      if (draw.chance(0.1)) this.#refuse(object);
       object.kind.repair(life, object, lib);
       this.callback(object);
-      if (draw.chance(0.1)) throw HALF_WRITTEN;
+      if (draw.chance(0.1)) this.#refuse(object);
     };
+  }
+
+  #refuse(object) {
+    const { board, number } = this.life;
+    this.refusals++;
+    board.givesBack(object.index, number);
+    throw HALF_WRITTEN;
   }
 
   /** User code has been called, and calls the library, if the plan says so. */

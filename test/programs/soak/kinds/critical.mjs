@@ -25,15 +25,23 @@ export async function useBy(task, object, form, what, rules) {
   const request = form.tries ? {} : task.request(object, false);
   // One that only passes has let others in before it is told.
   const stands = request.isPatient && rules.bound !== undefined && !form.passes;
-  const place = () => (stands && !life.gone ? board.stand(object.index, life.number) : undefined);
+  let standing;
+  const ask = (call) => {
+    const { refusals } = life.user;
+    const asked = call();
+    if (stands && !life.gone && refusals === life.user.refusals) standing = board.stand(object.index, life.number);
+    return asked;
+  };
+  const goOn = () => {
+    if (!life.gone) board.goOn(standing);
+    standing = undefined;
+  };
   if (form.around) {
     const begun = board.tick();
     const thrown = task.draw.chance(0.1) ? new Error('thrown in the section') : undefined;
     const own = thrown ? { ...request, reason: thrown } : request;
-    let standing;
     const body = async () => {
-      if (!life.gone) board.goOn(standing);
-      standing = undefined;
+      goOn();
       enter(task, object, what, rules, begun);
       await task.inside(object);
       leave(task, object, what, rules);
@@ -45,35 +53,18 @@ export async function useBy(task, object, form, what, rules) {
       form.name,
       object,
       own,
-      () => {
-        const ran = form.around(lib, what, request.options, body).catch((error) => {
+      () =>
+        ask(() => form.around(lib, what, request.options, body)).catch((error) => {
           throw thrown && isEither(error) ? thrown : error;
-        });
-        standing = place();
-        return ran;
-      },
-      () => {
-        if (!life.gone) board.goOn(standing);
-      },
+        }),
+      goOn,
     );
     rules.over?.(task, object, what);
     return;
   }
   const begun = board.tick();
-  let standing;
-  const got = await task.attempt(
-    form.name,
-    object,
-    request,
-    () => {
-      const asked = form.call(lib, what, request.options);
-      if (!form.tries) standing = place();
-      return asked;
-    },
-    () => {
-      if (!life.gone) board.goOn(standing);
-    },
-  );
+  const call = () => form.call(lib, what, request.options);
+  const got = await task.attempt(form.name, object, request, () => ask(call), goOn);
   if (got === undefined || (form.tries && !got.value)) {
     if (got !== undefined) board.count('refused');
     rules.over?.(task, object, what);
