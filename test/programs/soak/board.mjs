@@ -22,6 +22,7 @@ export const COUNTS = [
   'cancelled',
   'disposed',
   'told',
+  'full',
   'halfWritten',
   'callbacks',
   'interrupts',
@@ -30,7 +31,7 @@ export const COUNTS = [
 const [STOP, CLOCK, ENDING] = [0, 1, 2];
 const COUNT = 4;
 const OBJECT = 32;
-/** Words of an object. The last 16 are one each for a round of a barrier. */
+/** Words of an object. From ROUNDS on each counts the arrivals at a barrier that were the first, the second, and so on. */
 export const [INSIDE, ITEMS, NOTIFIED, WOKEN, RETURNS, ASKS_BEGUN, ASKS_DONE, DONE, LEFT, RIGHT, EXTRA, ROUNDS] = [
   0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16,
 ];

@@ -3,11 +3,11 @@
  * of the library is made by `attempt`: an error that the call may not throw is a finding.
  */
 import { inspect } from 'node:util';
-import { CancelledError, DisposedError, TimeoutError } from 'taketurns';
+import { ArenaFullError, CancelledError, DisposedError, TimeoutError } from 'taketurns';
 import { BrokenBarrierError } from 'taketurns/sync';
 import { STRETCH, TASKS } from './board.mjs';
 import { kinds } from './kinds/all.mjs';
-import { Draw } from './plan.mjs';
+import { Draw, isTight } from './plan.mjs';
 import { UserCode } from './user-code.mjs';
 
 export const HALF_WRITTEN = 'half-written';
@@ -118,7 +118,7 @@ export class Life {
     try {
       return this.attach(object, object.lib.handle);
     } catch (error) {
-      if (!this.mayBeOver(error)) throw error;
+      if (!this.mayBeOver(error) && !this.mayBeFull(error)) throw error;
       return object.lib;
     }
   }
@@ -126,6 +126,11 @@ export class Life {
   /** Whether an error says that the object has been disposed of, and that may be. */
   mayBeOver(error) {
     return (this.gone || this.board.isEnding) && error instanceof DisposedError;
+  }
+
+  /** Whether an error says that the arena has no room, and that may be. */
+  mayBeFull(error) {
+    return isTight(this.plan) && error instanceof ArenaFullError;
   }
 
   find(what, error) {
@@ -277,6 +282,7 @@ export class Task {
     else if (error instanceof CancelledError && object.cancels) board.count('cancelled');
     else if (error === HALF_WRITTEN && object.kind.tells?.(object)) board.count('halfWritten');
     else if (life.mayBeOver(error)) board.count('disposed');
+    else if (life.mayBeFull(error)) board.count('full');
     else if (error instanceof BrokenBarrierError && object.kind === kinds.barrier) board.count('refused');
     else if (request.isSync && SELF.test(error?.message)) board.count('refused');
     else if (!(life.gone && error instanceof Error)) life.find(`${name} of ${object.what} has thrown`, error);

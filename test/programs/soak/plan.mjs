@@ -1,5 +1,6 @@
 /** A seed makes a plan: the objects, the threads, how they end, and what else happens. It fixes no schedule of threads. */
 import { random } from '../workers/chaos-board.mjs';
+import { LIVES } from './board.mjs';
 
 export const KINDS = ['semaphore', 'mutex', 'rw-lock', 'condition', 'barrier', 'latch', 'wait-group', 'event', 'once'];
 
@@ -74,10 +75,19 @@ export function planOf(seed, kinds = KINDS, given = {}) {
     stretches: draw.of([0.2, 0.5, 0.8]),
     /** At the end the objects are disposed of while threads wait. */
     disposes: draw.chance(0.2),
-    arena: { slots: draw.of([1, 2, 64, 2048]), watch: draw.chance(0.8), objects: 2048, threads: 64, waiters: 4096 },
+    arena: {
+      ...{ slots: draw.of([1, 2, 64, 2048]), watch: draw.chance(0.8) },
+      // Some arenas are so small that requests, objects and new threads find them full.
+      ...(draw.chance(0.15)
+        ? { objects: 12, threads: 9, waiters: 8 + draw.upTo(12) }
+        : { objects: 2048, threads: 64, waiters: 4096 }),
+    },
     ...given,
   };
 }
+
+/** Whether the arena of a plan may be full. */
+export const isTight = ({ arena }) => arena.threads < LIVES;
 
 /** The plan in short. */
 export function describe(plan) {

@@ -144,7 +144,7 @@ class Program {
     }
     clearInterval(killing);
     board.stop();
-    const settled = await this.#quiet(() => isOver && this.alive.size === 0);
+    const settled = await this.#quiet(() => isOver && this.alive.size === 0 && life.loose.size === 0);
     if (settled) await this.#close();
     else for (const worker of this.alive.values()) worker.terminate();
     return this.#result();
@@ -211,9 +211,11 @@ class Program {
     );
     for (const suspicion of this.suspicions) this.#judge(suspicion);
     if (!board.isEnding) {
-      const { deaths } = this;
+      const { deaths, plan } = this;
+      // Whether threads have noted all that their calls have answered.
+      const notesAll = plan.killEvery === 0 && plan.ends === 0 && board.counts.interrupts === 0;
       this.each('wrong', (kind, object, lib) => {
-        const wrong = kind.wrong({ board, deaths, unsure: this.unsure[object.index] ?? 0 }, object, lib);
+        const wrong = kind.wrong({ board, deaths, notesAll, unsure: this.unsure[object.index] ?? 0 }, object, lib);
         if (wrong !== undefined) this.find(`${object.kind} ${object.index}: ${wrong}`);
       });
       this.#dispose();

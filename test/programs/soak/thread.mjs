@@ -1,8 +1,9 @@
 /** A worker of a program: lives until the program stops, until it is killed, or for some 50 ms if it is a visitor. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { Arena, DisposedError } from 'taketurns';
+import { Arena, ArenaFullError, DisposedError } from 'taketurns';
 import { Board } from './board.mjs';
 import { Life } from './life.mjs';
+import { isTight } from './plan.mjs';
 
 const { plan, words, number, handles, arena, isVisitor } = workerData;
 const board = new Board(words);
@@ -17,7 +18,8 @@ const board = new Board(words);
       say: (value) => parentPort.postMessage(value),
     });
   } catch (error) {
-    if (!(board.hasStopped && error instanceof DisposedError)) throw error;
+    const mayBe = error instanceof ArenaFullError ? isTight(plan) : board.hasStopped && error instanceof DisposedError;
+    if (!mayBe) throw error;
     return;
   }
   parentPort.postMessage({ isReady: true });

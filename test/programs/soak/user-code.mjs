@@ -101,7 +101,7 @@ export class UserCode {
       ];
       draw.of(asked)();
     } catch (error) {
-      if (!life.mayBeOver(error)) life.find(`a look at ${object.what} has thrown`, error);
+      if (!life.mayBeOver(error) && !life.mayBeFull(error)) life.find(`a look at ${object.what} has thrown`, error);
     }
   }
 
@@ -289,7 +289,7 @@ export class UserCode {
   }
 
   #expects(error, kind) {
-    if (DOCUMENTED.some((Class) => error instanceof Class)) return;
+    if (DOCUMENTED.some((Class) => error instanceof Class) || this.life.mayBeFull(error)) return;
     if (kind === 'latch' && error instanceof RangeError) return;
     if (/would wait for itself|cannot have it|does not hold the lock any more/.test(error?.message)) return;
     this.life.find(`a call on a ${kind} that may be disposed of has thrown`, error);

@@ -1,4 +1,5 @@
 /** How permits and locks are used: taken in one of many forms, noted, and given back. */
+import { isTight } from '../plan.mjs';
 
 /** Ends a guard in one of its ways: at once, twice, or with a look before. */
 export function endGuard(task, object, guard, end) {
@@ -23,8 +24,8 @@ export async function useBy(task, object, form, what, rules) {
   const { life, board } = task;
   const lib = life.at(object, task.draw);
   const request = form.tries ? {} : task.request(object, false);
-  // One that only passes has let others in before it is told.
-  const stands = request.isPatient && rules.bound !== undefined && !form.passes;
+  // One that only passes has let others in before it is told. One that finds the arena full has never stood in line.
+  const stands = request.isPatient && rules.bound !== undefined && !form.passes && !isTight(task.plan);
   let standing;
   const ask = (call) => {
     const { refusals } = life.user;

@@ -1,6 +1,6 @@
 /** What waits for the end of a phase: Barrier, Latch, WaitGroup, Event, Once. */
 import { Barrier, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
-import { ASKED, DONE, HELD, INSIDE, RETURNS } from '../board.mjs';
+import { ASKED, DONE, HELD, INSIDE, RETURNS, ROUNDS } from '../board.mjs';
 
 /** Milliseconds after which an event is pulsed again. */
 const PATIENCE = 3000;
@@ -176,7 +176,14 @@ export const barrier = {
   make: (o, arena) => (o.name ? Barrier.open(o.name, o.parties, { arena }) : new Barrier(o.parties, { arena })),
   open: (o, arena, life) => Barrier.open(o.name, o.parties, { arena, ...action(o, life) }),
   from: (handle, o, life) => Barrier.from(handle, action(o, life)),
-  wrong,
+  /** A round is complete for all, or broken for all. */
+  wrong(context, object, lib) {
+    const { index, parties } = object;
+    const arrivals = Array.from({ length: parties }, (_, i) => context.board.load(index, ROUNDS + i));
+    const lost = Math.max(...arrivals) - Math.min(...arrivals);
+    if (context.notesAll && lost > 0) return `so many have come as the first, the second and so on: ${arrivals}`;
+    return wrong(context, object, lib);
+  },
   async use(task, object) {
     const request = arrival(task, object, false);
     if (request === undefined) return;
@@ -193,10 +200,15 @@ export const barrier = {
     if (task.draw.chance(0.1)) object.lib.leave();
   },
   look: (lib) => [lib.broken, lib.round, lib.parties],
-  /** One more arrives, as long as somebody waits. */
-  feed({ board }, _object, lib) {
+  /** One more arrives, as long as somebody waits. That may be one of a new round, so the main thread has to wait too. */
+  feed({ board, life }, object, lib) {
     if (lib.broken || lib.waiting === 0 || board.isEnding) return;
-    lib.arriveAndWaitAsync().catch(() => {});
+    life.user.loosely(
+      lib.arriveAndWaitAsync().then(
+        (value) => answered({ life }, object, { value }),
+        () => {},
+      ),
+    );
   },
   /** The thread does not come again. */
   leaves: (lib) => lib.leave(),
@@ -213,8 +225,9 @@ function action(object, life) {
 }
 
 function answered({ life }, object, got) {
-  if (got !== undefined && !(got.value >= 0 && got.value < object.parties))
-    life.find(`${object.what}: it has answered ${got.value}`);
+  if (got === undefined) return;
+  if (got.value >= 0 && got.value < object.parties) life.board.add(object.index, ROUNDS + got.value, 1);
+  else life.find(`${object.what}: it has answered ${got.value}`);
 }
 
 class Failed extends Error {}
