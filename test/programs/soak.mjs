@@ -2,21 +2,30 @@
  * Runs random programs over all classes of `taketurns` and `taketurns/sync`, with real workers, callbacks that call back,
  * kills, interrupts and disposals, and checks what must always hold. A seed makes a program; the schedule of its threads
  * is another each time. It prints a line each minute, and exits with 1 if it has found anything.
- *
- *     npm run soak -- --minutes 60 --parallel 2 --kinds mutex,condition
- *     npm run soak -- --seed 123 --times 50          one program, again and again
- *     npm run soak -- --from 1 --most 8              so many programs, from this seed on
- *
- * `--with '{"callbacks":0}'` replaces parts of the plan, so as to find out what a finding needs.
- * `--still 10` takes a program for stuck in which nothing has changed for 10 seconds (45 by default), on an idle machine.
  */
 import { fork } from 'node:child_process';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { describe, KINDS, planOf } from './soak/plan.mjs';
 
+const USAGE = `Runs random programs over all classes, and checks what must always hold.
+
+  npm run soak -- --minutes 60 --parallel 2 --kinds mutex,condition
+  npm run soak -- --seed 123 --times 50
+
+  --minutes <n>       how long (1 without --seed and --most)
+  --seed <n>          one program, by its number; --times <n>: again and again
+  --from <n>          the number of the first program; the next ones follow
+  --most <n>          so many programs
+  --parallel <n>      so many at a time (1)
+  --kinds <names>     only objects of these: ${KINDS.join()}
+  --with <json>       replaces parts of the plan, so as to find out what a finding needs: '{"callbacks":0}'
+  --still <seconds>   a program is stuck in which nothing has changed for so long (45; on an idle machine 10 will do)
+  --help              this`;
+
 const { values } = parseArgs({
   options: {
+    help: { type: 'boolean', default: false },
     minutes: { type: 'string' },
     seed: { type: 'string' },
     times: { type: 'string', default: '1' },
@@ -28,6 +37,10 @@ const { values } = parseArgs({
     with: { type: 'string', default: '{}' },
   },
 });
+if (values.help) {
+  console.log(USAGE);
+  process.exit();
+}
 const kinds = values.kinds.split(',');
 for (const kind of kinds) {
   if (KINDS.includes(kind)) continue;

@@ -66,13 +66,8 @@ export async function useBy(task, object, form, what, rules) {
   const begun = board.tick();
   const call = () => form.call(lib, what, request.options);
   const got = await task.attempt(form.name, object, request, () => ask(call), goOn);
-  if (got === undefined || (form.tries && !got.value)) {
-    if (got !== undefined) board.count('refused');
-    rules.over?.(task, object, what);
-    return;
-  }
-  if (form.passes) return;
-  const taken = form.takes?.(got.value) ?? what;
+  const taken = takenBy(task, object, form, what, rules, got);
+  if (taken === undefined) return;
   enter(task, object, taken, rules, begun);
   const rest = (await form.inside?.(task, object, lib, got.value, taken)) ?? undefined;
   if (!form.inside) await task.inside(object);
@@ -88,19 +83,23 @@ export function useBySync(task, object, form, what, rules) {
   const begun = board.tick();
   const got = task.attemptSync(form.name, object, request, () => form.call(lib, what, request.options));
   if (got === undefined && life.haunted) return;
-  if (got === undefined || (form.tries && !got.value)) {
-    if (got !== undefined) board.count('refused');
-    rules.over?.(task, object, what);
-    return;
-  }
-  if (form.passes) return;
-  const taken = form.takes?.(got.value) ?? what;
+  const taken = takenBy(task, object, form, what, rules, got);
+  if (taken === undefined) return;
   enter(task, object, taken, rules, begun);
   const rest = form.insideSync?.(task, object, lib, got.value, taken);
   if (!form.insideSync) task.insideSync(object);
   if (!form.insideSync) leave(task, object, taken, rules);
   form.give(task, object, lib, got.value, rest ?? taken);
   rules.over?.(task, object, what);
+}
+
+/** Returns what a call has taken that has answered so, if anything. */
+function takenBy(task, object, form, what, rules, got) {
+  const isRefused = got !== undefined && form.tries && !got.value;
+  if (isRefused) task.board.count('refused');
+  if (got === undefined || isRefused) rules.over?.(task, object, what);
+  else if (!form.passes) return form.takes?.(got.value) ?? what;
+  return undefined;
 }
 
 export function enter(task, object, what, rules, begun) {

@@ -25,13 +25,17 @@ export function leaveLock(task, { index, what }) {
 const unlock = (task, object, lib) => task.give('unlock', object, () => lib.unlock());
 const end = (task, object, _, guard) => endGuard(task, object, guard, (held) => held.unlock());
 
+const tries = [
+  { name: 'tryLock', tries: true, call: (lib) => lib.tryLock(), give: unlock },
+  { name: 'tryHold', tries: true, call: (lib) => lib.tryHold(), give: end },
+];
+
 const forms = [
   { name: 'lockAsync', call: (lib, _, options) => lib.lockAsync(options), give: unlock },
   { name: 'lockAsync', call: (lib, _, options) => lib.lockAsync(options), give: unlock },
   { name: 'holdAsync', call: (lib, _, options) => lib.holdAsync(options), give: end },
   { name: 'waitForUnlockAsync', call: (lib, _, options) => lib.waitForUnlockAsync(options), passes: true },
-  { name: 'tryLock', tries: true, call: (lib) => lib.tryLock(), give: unlock },
-  { name: 'tryHold', tries: true, call: (lib) => lib.tryHold(), give: end },
+  ...tries,
   { name: 'runExclusive', around: (lib, _, options, body) => lib.runExclusive(body, options) },
 ];
 
@@ -40,8 +44,7 @@ const syncForms = [
   { name: 'lock', call: (lib, _, options) => lib.lock(options), give: unlock },
   { name: 'hold', call: (lib, _, options) => lib.hold(options), give: end },
   { name: 'waitForUnlock', call: (lib, _, options) => lib.waitForUnlock(options), passes: true },
-  { name: 'tryLock', tries: true, call: (lib) => lib.tryLock(), give: unlock },
-  { name: 'tryHold', tries: true, call: (lib) => lib.tryHold(), give: end },
+  ...tries,
 ];
 
 const rulesOf = ({ bypass }) => ({ enter: enterLock, leave: leaveLock, bound: bypass, excludes: () => true });

@@ -117,6 +117,21 @@ function insideUpdateSync(task, object, _lib, guard) {
 
 const giveRest = (task, object, lib, value, rest) => end(task, object, lib, typeof rest === 'object' ? rest : value);
 
+const tries = [
+  { name: 'tryLockRead', mode: 'read', tries: true, call: (lib) => lib.tryLockRead(), give: unlockRead },
+  { name: 'tryRead', mode: 'read', tries: true, call: (lib) => lib.tryRead(), give: end },
+  { name: 'tryLockWrite', mode: 'write', tries: true, call: (lib) => lib.tryLockWrite(), give: unlockWrite },
+  {
+    name: 'tryWrite',
+    mode: 'write',
+    tries: true,
+    call: (lib) => lib.tryWrite(),
+    inside: insideWrite,
+    insideSync: insideWriteSync,
+    give: giveRest,
+  },
+];
+
 const forms = [
   { name: 'lockReadAsync', mode: 'read', call: (lib, _, options) => lib.lockReadAsync(options), give: unlockRead },
   { name: 'readAsync', mode: 'read', call: (lib, _, options) => lib.readAsync(options), give: end },
@@ -127,8 +142,6 @@ const forms = [
     inside: insideWithin,
     give: end,
   },
-  { name: 'tryLockRead', mode: 'read', tries: true, call: (lib) => lib.tryLockRead(), give: unlockRead },
-  { name: 'tryRead', mode: 'read', tries: true, call: (lib) => lib.tryRead(), give: end },
   { name: 'lockWriteAsync', mode: 'write', call: (lib, _, options) => lib.lockWriteAsync(options), give: unlockWrite },
   {
     name: 'writeAsync',
@@ -137,8 +150,7 @@ const forms = [
     inside: insideWrite,
     give: giveRest,
   },
-  { name: 'tryLockWrite', mode: 'write', tries: true, call: (lib) => lib.tryLockWrite(), give: unlockWrite },
-  { name: 'tryWrite', mode: 'write', tries: true, call: (lib) => lib.tryWrite(), inside: insideWrite, give: giveRest },
+  ...tries,
   {
     name: 'updateAsync',
     mode: 'update',
@@ -151,8 +163,6 @@ const forms = [
 const syncForms = [
   { name: 'lockRead', mode: 'read', call: (lib, _, options) => lib.lockRead(options), give: unlockRead },
   { name: 'read', mode: 'read', call: (lib, _, options) => lib.read(options), give: end },
-  { name: 'tryLockRead', mode: 'read', tries: true, call: (lib) => lib.tryLockRead(), give: unlockRead },
-  { name: 'tryRead', mode: 'read', tries: true, call: (lib) => lib.tryRead(), give: end },
   { name: 'lockWrite', mode: 'write', call: (lib, _, options) => lib.lockWrite(options), give: unlockWrite },
   {
     name: 'write',
@@ -161,15 +171,7 @@ const syncForms = [
     insideSync: insideWriteSync,
     give: giveRest,
   },
-  { name: 'tryLockWrite', mode: 'write', tries: true, call: (lib) => lib.tryLockWrite(), give: unlockWrite },
-  {
-    name: 'tryWrite',
-    mode: 'write',
-    tries: true,
-    call: (lib) => lib.tryWrite(),
-    insideSync: insideWriteSync,
-    give: giveRest,
-  },
+  ...tries,
   {
     name: 'update',
     mode: 'update',

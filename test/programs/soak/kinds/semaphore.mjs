@@ -20,13 +20,17 @@ function end(task, object, _, guard, n) {
 /** The number of permits may be left out where it is 1. */
 const asked = (n, options) => (n > 1 ? [n, options] : options === undefined ? [] : [options]);
 
+const tries = [
+  { name: 'tryAcquire', tries: true, call: (lib, n) => lib.tryAcquire(n), give: release },
+  { name: 'tryHold', tries: true, call: (lib, n) => lib.tryHold(n), give: end },
+  { name: 'drain', tries: true, call: (lib) => lib.drain(), takes: (n) => n, give: release },
+];
+
 const forms = [
   { name: 'acquireAsync', call: (lib, n, options) => lib.acquireAsync(...asked(n, options)), give: release },
   { name: 'acquireAsync', call: (lib, n, options) => lib.acquireAsync(n, options), give: release },
   { name: 'holdAsync', call: (lib, n, options) => lib.holdAsync(...asked(n, options)), give: end },
-  { name: 'tryAcquire', tries: true, call: (lib, n) => lib.tryAcquire(n), give: release },
-  { name: 'tryHold', tries: true, call: (lib, n) => lib.tryHold(n), give: end },
-  { name: 'drain', tries: true, call: (lib) => lib.drain(), takes: (n) => n, give: release },
+  ...tries,
   { name: 'runExclusive', around: (lib, n, options, body) => lib.runExclusive(body, n, options) },
   { name: 'limit', tries: true, around: (lib, n, _, body) => lib.limit(body, n)() },
 ];
@@ -35,9 +39,7 @@ const syncForms = [
   { name: 'acquire', call: (lib, n, options) => lib.acquire(...asked(n, options)), give: release },
   { name: 'acquire', call: (lib, n, options) => lib.acquire(n, options), give: release },
   { name: 'hold', call: (lib, n, options) => lib.hold(...asked(n, options)), give: end },
-  { name: 'tryAcquire', tries: true, call: (lib, n) => lib.tryAcquire(n), give: release },
-  { name: 'tryHold', tries: true, call: (lib, n) => lib.tryHold(n), give: end },
-  { name: 'drain', tries: true, call: (lib) => lib.drain(), takes: (n) => n, give: release },
+  ...tries,
 ];
 
 /** What a thread may hold, at most, without a note of it: if it dies, so much may be lost. */
