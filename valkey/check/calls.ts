@@ -150,7 +150,7 @@ export class CallWriter {
       // Differs in one thing alone.
       if (this.chance(8)) {
         const at = this.#below(other.length);
-        other[at] = at === 0 ? this.#pick(['s', 'm', 'w']) : at === 1 || at === 4 ? '2' : this.#pick(['0', '1']);
+        other[at] = at === 0 ? this.#pick(['s', 'm', 'w', 'r']) : at === 1 || at === 4 ? '2' : this.#pick(['0', '1']);
       }
       return ['N', name, ...other];
     }
@@ -201,6 +201,7 @@ export class CallWriter {
     if (roll < 96) return ['L', name, this.#born(data, name), this.chance(50) ? '-' : this.#ticket(data)];
     if (roll < 98) return ['K', name, this.#born(data, name)];
     if (this.chance(30)) return this.#spaceLook(data);
+    if (this.chance(30)) return ['R', name, this.#born(data, name), String(1 + this.#below(4))];
     const from = records.length > 0 && this.chance(50) ? `${this.#pick(records).slice(0, 26)}g` : '';
     return ['I', name, String(this.#below(4)), this.chance(70) ? '' : `${this.#ticket(data)}~`, from];
   }

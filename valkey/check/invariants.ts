@@ -130,7 +130,8 @@ export function faultOf(data: Data): string | undefined {
     const { name, max, free, waiting } = object;
     const mine = held.filter((record) => record.name === name);
     const sum = mine.reduce((total, record) => total + record.n, 0);
-    if (free < 0 || free + sum !== max) return `I1: ${name} has ${free} free and ${sum} held of ${max}`;
+    if ((free < 0 && object.kind !== 'r') || free + sum !== max)
+      return `I1: ${name} has ${free} free and ${sum} held of ${max}`;
     const entries = queue.filter((entry) => entry.name === name);
     if (entries.length !== waiting) return `I3: ${name} counts ${waiting} waiting, and there are ${entries.length}`;
     const [head] = entries;

@@ -210,6 +210,7 @@ interface Process {
   readonly driver: VirtualDriver;
   space: Space | undefined;
   handles: Handle[];
+  resize: ((permits: number) => Promise<void>) | undefined;
   tasks: Task[];
   alive: boolean;
   paused: number;
@@ -257,6 +258,8 @@ class World {
   readonly #failovers: boolean;
   readonly #log: ((line: string) => void) | undefined;
   readonly #server: Server;
+  /** The most permits that each object ever had. */
+  readonly #most = { ...MAX };
   #data = new Data();
   #copy: Data | undefined;
   #history = 1;
@@ -306,6 +309,7 @@ class World {
     const driver = new VirtualDriver(this.#random);
     const process: Process = {
       ...{ index: this.#processes.length, clock, driver, space: undefined, handles: [], tasks: [] },
+      resize: undefined,
       ...{ alive: true, paused: 0, closing: false },
     };
     this.#processes.push(process);
@@ -319,6 +323,7 @@ class World {
       });
       process.space = space;
       const db = await space.semaphore('db', MAX.db as number);
+      process.resize = (permits) => db.resize(permits);
       const m = await space.mutex('m', { bypass: 3, robust: true });
       const r = await space.rwLock('r');
       process.handles = [
@@ -507,6 +512,15 @@ class World {
           const isRefused = ENDS.includes((error as { code?: string }).code);
           if (!process.closing && !isLost && !isRefused) this.fault ??= `cancelAll: ${error}`;
         });
+      } else if (this.#random(3) === 0) {
+        const permits = 1 + this.#random(5);
+        this.#note('resize', String(permits));
+        this.#most.db = Math.max(this.#most.db as number, permits);
+        process.resize?.(permits).catch((error: unknown) => {
+          const isLost = !this.#lossless && (error as Error).name === 'DisposedError';
+          if (!process.closing && !isLost && !ENDS.includes((error as { code?: string }).code))
+            this.fault ??= `resize: ${error}`;
+        });
       }
     } else if (this.#random(4) === 0 && this.#processes.filter(({ alive }) => alive).length > 1) {
       this.#note('close', String(process.index));
@@ -569,7 +583,7 @@ class World {
         task.state = 'idle';
         const name = (error as Error | undefined)?.name ?? String(error);
         this.#note(`rejected: ${name}`);
-        const allowed = ['TimeoutError', 'CancelledError', 'aborted'];
+        const allowed = ['TimeoutError', 'CancelledError', 'aborted', 'RangeError'];
         if (process.closing) allowed.push('DisposedError', 'LeaseLostError');
         if (name === 'SpaceError' && ENDS.includes((error as { code: string }).code)) return;
         if (!this.#lossless) allowed.push('LeaseLostError', 'DisposedError');
@@ -601,7 +615,7 @@ class World {
 
   #check(): void {
     if (this.fault || !this.#lossless) return;
-    for (const [name, max] of Object.entries(MAX)) {
+    for (const [name, max] of Object.entries(this.#most)) {
       const sum = (look: boolean): number => {
         let total = 0;
         for (const { alive, paused, tasks } of this.#processes) {

@@ -18,7 +18,7 @@ export interface Party {
 /** The state of an object on the server. */
 export interface ObjectState {
   readonly max: number;
-  /** Permits that nobody holds. */
+  /** Permits that nobody holds. Less than 0 while more are held than there are since a semaphore was resized. */
   readonly free: number;
   /** Requests that wait. */
   readonly waiting: number;
@@ -200,7 +200,9 @@ export abstract class Handle {
         holders.push(party(record.slice(0, 16), record.slice(26, 40), record.slice(40, 48)));
       from = holders.length < limit && next ? next : END;
     } while (place !== END || from !== END);
-    const [, , max, , , , free, waiting, deaths] = text.split(' ').map(Number) as number[];
+    const [, kind, ...words] = text.split(' ');
+    const [max, , , , free, waiting, deaths] = words.map(Number) as number[];
+    if (kind === 'r') this.object.resize(max as number);
     return {
       max: max as number,
       free: free as number,

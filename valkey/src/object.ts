@@ -9,6 +9,8 @@ export type Kind = 's' | 'm' | 'w';
 export interface Settings {
   readonly kind: Kind;
   readonly max: number;
+  /** The semaphore was resized: whoever opens it need not know the number. */
+  readonly resized?: boolean;
   readonly robust: boolean;
   readonly ephemeral: boolean;
   readonly bypass: number;
@@ -62,7 +64,7 @@ export class Line {
 
 export class SharedObject {
   readonly name: string;
-  readonly settings: Settings;
+  settings: Settings;
   /** The ticket of its making, as the server told it. `-` before. */
   born = '-';
   /** The session and history in which the object was opened last. In another one it is opened again before it is used. */
@@ -83,10 +85,23 @@ export class SharedObject {
     this.settings = settings;
   }
 
+  /** Somebody has resized the semaphore, and it has so many permits. */
+  resize(max: number): void {
+    this.settings = { ...this.settings, max, resized: true };
+  }
+
   /** The operation that opens it. */
   opening(): string[] {
-    const { kind, max, robust, ephemeral, bypass } = this.settings;
-    return ['N', this.name, kind, String(max), robust ? '1' : '0', ephemeral ? '1' : '0', String(bypass)];
+    const { kind, max, resized, robust, ephemeral, bypass } = this.settings;
+    return [
+      'N',
+      this.name,
+      resized ? 'r' : kind,
+      String(max),
+      robust ? '1' : '0',
+      ephemeral ? '1' : '0',
+      String(bypass),
+    ];
   }
 }
 
@@ -132,7 +147,7 @@ export function settingsOf(what: string, kind: Kind, max: unknown, options: Mute
 export function foundIn(answer: string): Settings {
   const [, kind, max, robust, ephemeral, bypass] = answer.split(' ');
   return {
-    kind: kind as Kind,
+    kind: kind === 'r' ? 's' : (kind as Kind),
     max: Number(max),
     robust: robust === '1',
     ephemeral: ephemeral === '1',
@@ -144,6 +159,12 @@ export function foundIn(answer: string): Settings {
 export function differs(name: string, asked: Settings, found: Settings): Error {
   const exists = `${JSON.stringify(name)} exists already, as ${describe(found)}, not ${describe(asked)}`;
   return new RangeError(`Space.${OPENED_BY[asked.kind]}: ${exists}`);
+}
+
+/** The error of a request for more permits than there are since somebody has resized the semaphore. */
+export function tooMany(object: SharedObject, permits: number, max: number): RangeError {
+  object.resize(max);
+  return new RangeError(`${JSON.stringify(object.name)} has ${max} permits, and ${permits} are asked for`);
 }
 
 /** The error of an object that has been disposed of. */

@@ -8,7 +8,7 @@
  */
 import { CancelledError } from './errors.js';
 import type { Guard, Held, Keeper } from './hold.js';
-import { describe, differs, disposed, foundIn, type Settings, SharedObject } from './object.js';
+import { describe, differs, disposed, foundIn, type Settings, SharedObject, tooMany } from './object.js';
 import { type Caller, hex, Request } from './request.js';
 import type { Surroundings } from './surroundings.js';
 import { eventsHandled, soon } from './ticks.js';
@@ -96,7 +96,11 @@ export class Requests implements Keeper {
   async open(name: string, settings: Settings): Promise<SharedObject> {
     if (settings.ephemeral) return new SharedObject(name, settings);
     const known = this.#objects.get(name);
-    if (known && describe(known.settings) !== describe(settings)) throw differs(name, settings, known.settings);
+    if (known) {
+      const { resized, max } = known.settings;
+      const asked = resized && settings.kind === 's' ? { ...settings, max } : settings;
+      if (describe(known.settings) !== describe(asked)) throw differs(name, settings, known.settings);
+    }
     const object = known ?? new SharedObject(name, settings);
     const error = this.#opened(object, await this.#line.operate(object.opening()));
     if (error) throw error;
@@ -108,11 +112,13 @@ export class Requests implements Keeper {
     return first;
   }
 
-  /** Takes the answer to what opens an object: N born, or its settings. Returns the error if these are others. */
+  /** Takes the answer to what opens an object: N born max, or its settings. Returns the error if these are others. */
   #opened(object: SharedObject, answer: unknown): Error | undefined {
     const text = String(answer);
     if (!text.startsWith('N ')) return differs(object.name, object.settings, foundIn(text));
-    if (!object.settings.ephemeral) object.born = text.slice(2);
+    const [, born = '', max] = text.split(' ');
+    if (max) object.resize(Number(max));
+    if (!object.settings.ephemeral) object.born = born;
     return undefined;
   }
 
@@ -205,6 +211,8 @@ export class Requests implements Keeper {
       if (request.state === 'asked') request.state = 'waiting';
     } else if (kind === 'R') {
       this.#fail(request, undefined);
+    } else if (kind === 'M') {
+      this.#fail(request, tooMany(request.object, request.permits, Number(answer.slice(2))));
     } else if (request.state === 'asked' || request.state === 'leaving') {
       this.#fail(request, disposed(request.object));
     }
@@ -227,6 +235,8 @@ export class Requests implements Keeper {
       request.lent = Number(lent);
       object.turnEnds = this.#around.clock.now() + this.#around.turn;
       object.othersWait = Number(waiting) > object.queued;
+    } else if (lent !== '0') {
+      object.resize(Number(lent));
     }
     request.guard = new request.Guard(this, request, permits, 0, request.deaths);
     request.caller.granted(request.guard);
@@ -367,7 +377,10 @@ export class Requests implements Keeper {
 
   // What the server says --------------------------------------------------------------------------------------------
 
-  /** rid:ticket:deaths:lent:waiting, rid:x (disposed), rid:c (cancelled) or !rid (others wait for the mutex it holds). */
+  /**
+   * rid:ticket:deaths:lent:waiting, rid:x (disposed), rid:c (cancelled), rid:m and a number (it asks for more permits than
+   * these) or !rid (others wait for the mutex it holds).
+   */
   hear(entry: string, seq = 0): void {
     const tells = entry[0] === '!';
     const request = this.#requests.get(tells ? entry.slice(1) : entry.slice(0, 10));
@@ -376,6 +389,7 @@ export class Requests implements Keeper {
     if (tells) request.object.othersWait = true;
     else if (text === 'x') this.#fail(request, disposed(request.object));
     else if (text === 'c') this.#fail(request, cancelled());
+    else if (text[0] === 'm') this.#fail(request, tooMany(request.object, request.permits, Number(text.slice(1))));
     else this.#granted(request, `H ${text}`, seq);
   }
 
@@ -462,14 +476,19 @@ export class Requests implements Keeper {
   }
 
   /**
-   * The server has taken a waiter out, and the message is lost: the object was disposed of, or all were cancelled. After a
-   * loss the next `S` decides anew: after a failover the request is asked for once more.
+   * The server has taken a waiter out, and the message is lost: the object was disposed of or resized, or all were
+   * cancelled. After a loss the next `S` decides anew: after a failover the request is asked for once more.
    */
   #expelled(request: Request): void {
-    const { object } = request;
+    const { object, permits } = request;
+    const why = (answer: unknown): Error => {
+      if (answer === 'X') return disposed(object);
+      const max = Number(String(answer).split(' ')[2]);
+      return permits > max ? tooMany(object, permits, max) : cancelled();
+    };
     this.#line.send(
       ['I', object.name, '0', '', ''],
-      (answer) => this.#fail(request, answer === 'X' ? disposed(object) : cancelled()),
+      (answer) => this.#fail(request, why(answer)),
       (error) => this.#fail(request, error),
       request,
     );

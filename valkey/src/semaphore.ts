@@ -3,19 +3,26 @@ import type { WaitOptions } from './acquire.js';
 import { checkFunction, checkInteger } from './errors.js';
 import { ask, askAtOnce, during, Handle } from './handle.js';
 import { HeldPermits } from './hold.js';
+import { disposed, MOST_PERMITS } from './object.js';
 
 /**
  * A semaphore that all processes of a space share. Permits belong to the guard that holds them. A request for several
  * permits at the head of the queue holds up lighter ones behind it. `Space.semaphore` opens it.
  */
 export class Semaphore extends Handle {
-  /** The number of permits that there are. */
+  /** The number of permits that there are, as this process has last heard. */
   get max(): number {
     return this.object.settings.max;
   }
 
   #permits(what: string, permits: unknown): number {
     return checkInteger(`Semaphore.${what}: permits`, permits, 1, this.max);
+  }
+
+  /** Checks the permits of a request. Another process may have resized the semaphore. */
+  async #wanted(what: string, permits: unknown): Promise<number> {
+    if (Number.isInteger(permits) && (permits as number) > this.max) await this.inspect(0);
+    return this.#permits(what, permits);
   }
 
   /**
@@ -38,7 +45,9 @@ export class Semaphore extends Handle {
   async #hold(what: string, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
     // The options may stand in the place of the number.
     if (typeof permits === 'object' && options === undefined) return this.#hold(what, 1, permits);
-    return this[ask](what, this.#permits(what, permits), HeldPermits, options);
+    const isMore = (permits as number) > this.max;
+    const wanted = isMore ? await this.#wanted(what, permits) : this.#permits(what, permits);
+    return this[ask](what, wanted, HeldPermits, options);
   }
 
   /**
@@ -47,7 +56,7 @@ export class Semaphore extends Handle {
    */
   tryHold(permits?: number): Promise<HeldPermits | undefined>;
   async tryHold(permits = 1, ...none: readonly unknown[]): Promise<HeldPermits | undefined> {
-    return this[askAtOnce]('tryHold', this.#permits('tryHold', permits), HeldPermits, none);
+    return this[askAtOnce]('tryHold', await this.#wanted('tryHold', permits), HeldPermits, none);
   }
 
   /**
@@ -86,6 +95,28 @@ export class Semaphore extends Handle {
     return function (...args) {
       return exclusively(() => run.apply(this, args));
     };
+  }
+
+  /**
+   * Gives the semaphore another number of permits, for all processes. With more, those who wait are served at once, in
+   * turn. With fewer, those who hold go on, and nobody is admitted until there is room; a request for more permits than
+   * there are then fails with a `RangeError`, at the latest when its turn comes. From then on `Space.semaphore` opens it
+   * with whatever number, so a new release may ask for 8 while the one before asks for 4.
+   *
+   *     await pool.resize(8);
+   * @param permits 1 to 2,147,483,647.
+   * @throws (rejects) {RangeError | TypeError} for a bad number.
+   * @throws (rejects) {DisposedError} if it has been disposed of.
+   * @throws (rejects) {SpaceError} when no server answers within `connectTimeout`, or it refuses.
+   */
+  async resize(permits: number): Promise<void> {
+    const { object, session } = this;
+    const max = checkInteger('Semaphore.resize: permits', permits, 1, MOST_PERMITS);
+    if (object.broken) throw object.broken;
+    const answer = await session.operate(['R', object.name, object.born, String(max)]);
+    // An ephemeral one that is idle is none on the server: the next request makes it.
+    if (answer === 'X' && !object.settings.ephemeral) throw disposed(object);
+    object.resize(max);
   }
 
   /** `Semaphore`. */

@@ -69,6 +69,8 @@ local work = WORK -- what is left of it
 
 -- fixed: the words that do not change, kind to born. kind: s, m, w (semaphore, mutex, rwlock). born: the ticket at its
 -- making; a record with a smaller one belongs to an earlier object of the name. deaths: of owners, since the last grant.
+-- kind r: a semaphore that was resized. Who opens it need not know how many permits it has, and is told. free is less than 0
+-- while more are held than there are.
 -- Of a mutex besides, see `lend`: bypass; passes, which were lent or counted so far; lent, to the holder (sid rid, or -);
 -- noticed, whether the holder knows of others.
 local function get(name)
@@ -80,11 +82,12 @@ local function get(name)
     return false
   end
   local fixed, kind, max, robust, ephemeral, born, free, waiting, deaths, rest =
-    match(text, '^((%a) (%d+) (%d) (%d) (%x+)) (%d+) (%d+) (%d+)(.*)$')
+    match(text, '^((%a) (%d+) (%d) (%d) (%x+)) (%-*%d+) (%d+) (%d+)(.*)$')
   o = {
     fixed = fixed, kind = kind, max = tonumber(max), robust = robust, ephemeral = ephemeral, born = born,
     free = tonumber(free), waiting = tonumber(waiting), deaths = tonumber(deaths), bypass = 0,
   }
+  if kind == 'r' then o.lent = o.max end
   if kind == 'm' then
     local bypass, passes, lent, noticed, holder = match(rest, '^ (%d+) (%d+) (%d+) (%d) (.*)$')
     o.bypass, o.passes, o.lent = tonumber(bypass), tonumber(passes), tonumber(lent)
@@ -174,7 +177,8 @@ local function lives(o, ticket)
   return o and ticket > o.born
 end
 
--- A request gets its permits. Returns what its process is told: ticket:deaths:lent:waiting.
+-- A request gets its permits. Returns what its process is told: ticket:deaths:lent:waiting. lent: of a semaphore that was
+-- resized, how many permits there are.
 local function hold(name, o, key, ticket, n)
   o.free = o.free - n
   local deaths = o.deaths
@@ -193,7 +197,7 @@ end
 
 -- A name born rid n: asks for permits, and queues if they are not to be had at once. born: - for whichever object.
 -- T name born rid n: asks, and does not queue. Answers: H... it holds; Q length, it waits in a queue of so many; R not at
--- once (T); X there is no such object, or it never has so many.
+-- once (T); X there is no such object; M max, there are never so many.
 local function ask(i, queues)
   local name, born, rid, hex = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
   local known = record_of(sid .. rid)
@@ -201,7 +205,7 @@ local function ask(i, queues)
   local o = get(name)
   if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 4 end
   local n = tonumber(hex, 16)
-  if n > o.max then return 'X', i + 4 end
+  if n > o.max then return 'M ' .. o.max, i + 4 end
   if o.waiting == 0 and n <= o.free then
     local ticket = next_ticket()
     call('ZADD', RECORDS, 0, sid .. rid .. ticket .. hex .. name)
@@ -328,25 +332,41 @@ rest = function()
     return ticket
   end
 
-  -- Grants while the head can be served. Called after every change that could make the head due.
+  -- A waiter leaves the queue, and its process hears why: x disposed, c cancelled, m and a number: there are only so many
+  -- permits.
+  local function turn_away(name, o, entry, why)
+    local ticket, to, rid, n = sub(entry, -62, -49), sub(entry, -48, -33), sub(entry, -32, -23), sub(entry, -22, -15)
+    work = work - 1
+    o.waiting = o.waiting - 1
+    call('ZREM', QUEUE, entry)
+    call('ZREM', RECORDS, to .. rid .. ticket .. n .. name)
+    tell(to, rid .. ':' .. why)
+  end
+
+  -- Grants while the head can be served. Called after every change that could make the head due. One that asks for more
+  -- than there are since a resize is turned away when it is the head.
   local function grant(name, o)
     touch(name, o)
     while o.waiting > 0 do
       local entry = head_of(name)
       local n = tonumber(sub(entry, -22, -15), 16)
-      if n > o.free then return end -- the head waits, and so do all behind it
+      if n > o.free and n <= o.max then return end -- the head waits, and so do all behind it
       if work <= 0 then
         call('ZADD', QUEUE, 0, '\0' .. name)
         own[#own + 1] = '+'
         return
       end
-      work = work - 1
-      local ticket = renew(name, entry)
-      call('ZREM', QUEUE, entry)
-      o.waiting = o.waiting - 1
-      local rid = sub(entry, -32, -23)
-      local to = sub(entry, -48, -33)
-      tell(to, rid .. ':' .. hold(name, o, to .. rid, ticket, n))
+      if n > o.max then
+        turn_away(name, o, entry, 'm' .. o.max)
+      else
+        work = work - 1
+        local ticket = renew(name, entry)
+        call('ZREM', QUEUE, entry)
+        o.waiting = o.waiting - 1
+        local rid = sub(entry, -32, -23)
+        local to = sub(entry, -48, -33)
+        tell(to, rid .. ':' .. hold(name, o, to .. rid, ticket, n))
+      end
     end
   end
 
@@ -445,24 +465,29 @@ rest = function()
       gone[victim] = true
     end
 
-    -- Takes the waiters of a name out of the queue, up to a ticket, and tells them why: x disposed, c cancelled. Returns
-    -- whether some are left.
+    -- Takes the waiters of a name out of the queue, up to a ticket. Returns whether some are left.
     local function expel(name, o, why, up_to)
       touch(name, o)
       while o.waiting > 0 do
         local entry = head_of(name)
-        local ticket, to, rid, n = sub(entry, -62, -49), sub(entry, -48, -33), sub(entry, -32, -23), sub(entry, -22, -15)
-        local left = ticket <= up_to
+        local left = sub(entry, -62, -49) <= up_to
         if not left or work <= 0 then
           grant(name, o)
           return left
         end
-        work = work - 1
-        o.waiting = o.waiting - 1
-        call('ZREM', QUEUE, entry)
-        call('ZREM', RECORDS, to .. rid .. ticket .. n .. name)
-        tell(to, rid .. ':' .. why)
+        turn_away(name, o, entry, why)
       end
+    end
+
+    local function fix(o)
+      o.fixed = format('%s %d %s %s %s', o.kind, o.max, o.robust, o.ephemeral, o.born)
+    end
+
+    -- A semaphore gets another number of permits. Who holds goes on, and nobody is admitted until there is room.
+    local function resize(name, o, max)
+      o.kind, o.free, o.max, o.lent = 'r', o.free + max - o.max, max, max
+      fix(o)
+      grant(name, o)
     end
 
     -- Which history this is: epoch.history. Two failovers to copies that fell behind at once have the same epoch.
@@ -572,7 +597,8 @@ rest = function()
         return 'O ' .. ticket .. ' ' .. place(), i + 6
       end,
 
-      -- N name kind max robust ephemeral bypass: opens an object, or makes it.
+      -- N name kind max robust ephemeral bypass: opens an object, or makes it. kind r: who asks knows that the semaphore was
+      -- resized, and a server that has lost that learns it. Answers: N born; N born max, it was resized; E and its settings.
       N = function(i)
         local name, kind, max, robust, ephemeral, bypass =
           ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], ARGV[i + 5]
@@ -582,17 +608,31 @@ rest = function()
             kind = kind, max = tonumber(max), robust = robust, ephemeral = ephemeral, born = next_ticket(),
             free = tonumber(max), waiting = 0, deaths = 0, bypass = 0,
           }
-          o.fixed = format('%s %d %s %s %s', kind, o.max, robust, ephemeral, o.born)
+          fix(o)
           if kind == 'm' then
             o.bypass, o.passes, o.lent, o.noticed, o.holder = tonumber(bypass), 0, 0, '0', '-'
           end
           objects[name] = o
           touch(name, o)
-        elseif o.kind ~= kind or o.max ~= tonumber(max) or o.robust ~= robust or o.ephemeral ~= ephemeral
-          or o.bypass ~= tonumber(bypass) then
-          return 'E ' .. o.kind .. ' ' .. o.max .. ' ' .. o.robust .. ' ' .. o.ephemeral .. ' ' .. o.bypass, i + 6
+        else
+          local both = o.kind .. kind
+          local resized = both == 'rs' or both == 'sr' or both == 'rr'
+          if not resized and (o.kind ~= kind or o.max ~= tonumber(max)) or o.robust ~= robust or o.ephemeral ~= ephemeral
+            or o.bypass ~= tonumber(bypass) then
+            return 'E ' .. o.kind .. ' ' .. o.max .. ' ' .. o.robust .. ' ' .. o.ephemeral .. ' ' .. o.bypass, i + 6
+          end
+          if both == 'sr' then resize(name, o, tonumber(max)) end
         end
-        return 'N ' .. o.born, i + 6
+        return 'N ' .. o.born .. (o.kind == 'r' and ' ' .. o.max or ''), i + 6
+      end,
+
+      -- R name born max: resizes a semaphore. Answers: R; X there is none.
+      R = function(i)
+        local name, born = ARGV[i], ARGV[i + 1]
+        local o = get(name)
+        if not o or (born ~= '-' and born ~= o.born) or o.kind ~= 's' and o.kind ~= 'r' then return 'X', i + 3 end
+        resize(name, o, tonumber(ARGV[i + 2]))
+        return 'R', i + 3
       end,
 
       -- C rid: gives a request up. C it has left the queue, H... it holds its permits after all, G it is unknown.
