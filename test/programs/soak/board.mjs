@@ -175,7 +175,7 @@ export class Board {
     Atomics.store(this.words, place + 1, 0);
   }
 
-  /** A request of this life gives back what it has got before its caller is told: it cannot be told which. */
+  /** Some request of this life gives back what it has got before its caller is told. So none of them counts as in line. */
   givesBack(object, life) {
     for (let i = 0; i < PLACES; i++) {
       const at = this.#place(object, i);

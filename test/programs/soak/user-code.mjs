@@ -251,7 +251,12 @@ export class UserCode {
     const isNamed = draw.chance(0.6);
     // One that a thread makes for itself, and is killed with, is never freed.
     if (!life.gone) life.board.makes(life.number, 1);
-    return { kind, isNamed, lib: this.#makers()[kind](isNamed ? `mortal ${kind}` : undefined) };
+    try {
+      return { kind, isNamed, lib: this.#makers()[kind](isNamed ? `mortal ${kind}` : undefined) };
+    } catch (error) {
+      if (!life.gone) life.board.makes(life.number, -1);
+      throw error;
+    }
   }
 
   /** The calls on such an object: it may be disposed of at any time. */
