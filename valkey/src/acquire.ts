@@ -41,7 +41,13 @@ function checkSignal(what: string, signal: unknown): AbortSignal | undefined {
   throw bad('', `${what}: signal`, 'an AbortSignal', signal);
 }
 
-const aborted = (signal: AbortSignal): unknown =>
+/** The options of a wait, checked. */
+export function checkWait(what: string, options: WaitOptions): { timeout: number; signal: AbortSignal | undefined } {
+  checkOptions(what, options, ['timeout', 'signal']);
+  return { timeout: checkTimeout(what, options.timeout), signal: checkSignal(what, options.signal) };
+}
+
+export const aborted = (signal: AbortSignal): unknown =>
   signal.reason ?? new DOMException('This operation was aborted', 'AbortError');
 
 /** Resolves to a guard. Rejects as the options say, and with the error that the session gives. Never throws. */
@@ -55,9 +61,7 @@ export function acquire(
 ): Promise<Held> {
   const { clock } = session.around;
   return new Promise((resolve, reject) => {
-    checkOptions(what, options, ['timeout', 'signal']);
-    const timeout = checkTimeout(what, options.timeout);
-    const signal = checkSignal(what, options.signal);
+    const { timeout, signal } = checkWait(what, options);
     if (signal?.aborted) throw aborted(signal);
     let timer: Timer;
     let unlisten: (() => void) | undefined;

@@ -27,7 +27,7 @@ export type Guard<G extends Held = Held> = new (
 ) => G;
 
 // Node 20 before 20.5.1 has no Symbol.dispose; TypeScript's helpers and its polyfills agree on this name.
-const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
+export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 /** @internal The name of the method that `console.log` of Node, Deno and Bun calls. */
 export const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');

@@ -6,6 +6,7 @@ export { CancelledError, DisposedError, LeaseLostError, SpaceError, TimeoutError
 export type { SpaceEvents } from './events.js';
 export type { ObjectState, Party } from './handle.js';
 export type { Held, HeldLock, HeldPermits, HeldRead, HeldWrite } from './hold.js';
+export type { HeldAll, HeldOf, Holdable } from './hold-all.js';
 export type { Mutex } from './mutex.js';
 export type { MutexOptions, ObjectOptions } from './object.js';
 export type { Durability, SpaceOptions } from './options.js';

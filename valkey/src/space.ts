@@ -2,11 +2,13 @@
  * A space is a name under which processes share objects, on one server or cluster. A process has one session for each
  * partition of the space that it uses, and all keys of a partition lie in one slot of a cluster.
  */
+import type { WaitOptions } from './acquire.js';
 import type { Driver } from './drivers/driver.js';
 import { driverOf } from './drivers/recognise.js';
 import { checkBoolean, checkName, checkOptions, DisposedError, SpaceError } from './errors.js';
 import { Listeners, type SpaceEvents } from './events.js';
 import { asyncDispose, inspected } from './hold.js';
+import { type HeldAll, type HeldOf, type Holdable, holdAll } from './hold-all.js';
 import { Mutex } from './mutex.js';
 import { type Kind, type MutexOptions, type ObjectOptions, READERS, type SharedObject, settingsOf } from './object.js';
 import { type Checked, checkSpaceOptions, type SpaceOptions } from './options.js';
@@ -267,6 +269,26 @@ export class Space implements AsyncDisposable {
    */
   async rwLock(name: string, options: ObjectOptions = {}): Promise<RwLock> {
     return this.#open(RwLock, 'Space.rwLock', 'w', name, READERS, options);
+  }
+
+  /**
+   * Holds several objects at once. All who hold several so take them in one order, by their names, and never wait for each
+   * other in a circle, in whatever order they name them. A program that holds one of them and asks for others by itself may.
+   * One round trip an object. It holds all, or nothing.
+   *
+   *     await using held = await space.holdAll([from, to, [pool, 2], [config, 'read']], { timeout: 500 });
+   *     await transfer(held.signal, held.guards[0].token);
+   * @param objects mutexes, semaphores (one permit, or `[semaphore, permits]`), and read-write locks (to write, or
+   * `[lock, 'read']`) of this space, each once.
+   * @throws (rejects) {RangeError | TypeError} for a bad argument, and if an object is named twice.
+   * @throws (rejects) {TimeoutError} when the time-out has passed for all together.
+   * @throws (rejects) {LeaseLostError} when one was lost while it waited for others, and else as `Semaphore.holdAsync`.
+   */
+  async holdAll<const T extends readonly Holdable[]>(
+    objects: T,
+    options: WaitOptions = {},
+  ): Promise<HeldAll<{ readonly [K in keyof T]: HeldOf<T[K]> }>> {
+    return (await holdAll(this.#around, objects, options)) as never;
   }
 
   /** Tells the state of the space on the server: of its first partition. */

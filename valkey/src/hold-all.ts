@@ -1,0 +1,158 @@
+/**
+ * Several objects held at once. All who hold several so take them in one order, by their names, so they never wait for
+ * each other in a circle. Each is asked for when the one before is held: as many round trips as objects.
+ */
+import { lookingAtTheClock, whenAborted } from './abort.js';
+import { aborted, checkWait, type WaitOptions } from './acquire.js';
+import { bad, checkInteger, TimeoutError } from './errors.js';
+import type { Handle } from './handle.js';
+import {
+  asyncDispose,
+  dispose,
+  type Held,
+  type HeldLock,
+  type HeldPermits,
+  type HeldRead,
+  type HeldWrite,
+  inspected,
+} from './hold.js';
+import { Mutex } from './mutex.js';
+import { MOST_PERMITS } from './object.js';
+import { RwLock } from './rw-lock.js';
+import { Semaphore } from './semaphore.js';
+import type { Surroundings } from './surroundings.js';
+
+/** What `Space.holdAll` can hold: a semaphore by one permit or by so many, a read-write lock for writing or as it says. */
+export type Holdable = Mutex | Semaphore | readonly [Semaphore, number] | RwLock | readonly [RwLock, 'read' | 'write'];
+
+/** The guard of each. */
+export type HeldOf<T> = T extends Mutex
+  ? HeldLock
+  : T extends Semaphore | readonly [Semaphore, number]
+    ? HeldPermits
+    : T extends readonly [RwLock, 'read']
+      ? HeldRead
+      : HeldWrite;
+
+/** A guard of all that `Space.holdAll` holds. It gives all back at the end of its scope. */
+export class HeldAll<G extends readonly Held[] = readonly Held[]> implements Disposable, AsyncDisposable {
+  /** The guards, in the order in which the objects were named. Each may be given back before the others. */
+  readonly guards: G;
+  /**
+   * Is aborted with the `LeaseLostError` of the first of the guards that is lost. It looks at the clock as `Held.signal`
+   * does.
+   */
+  readonly signal: AbortSignal;
+
+  /** @internal */
+  constructor(guards: G, controller: AbortController) {
+    this.guards = guards;
+    this.signal = lookingAtTheClock(controller.signal, () => {
+      for (const { signal } of guards) if (signal.aborted) controller.abort(signal.reason);
+    });
+  }
+
+  /** Whether all are still held: none has been given back, and none is lost. */
+  get held(): boolean {
+    return this.guards.every(({ held }) => held);
+  }
+
+  /**
+   * Gives all back. Does nothing the second time.
+   * @returns a promise that resolves when the server has them. It never rejects.
+   */
+  async release(): Promise<void> {
+    await Promise.all(this.guards.map((guard) => guard[asyncDispose]()));
+  }
+
+  /** Returns, for example, `HeldAll(HeldLock(held), HeldPermits(2))`. Throws nothing. */
+  toString(): string {
+    return `HeldAll(${this.guards.join(', ')})`;
+  }
+
+  /** `HeldAll`. */
+  get [Symbol.toStringTag](): string {
+    return 'HeldAll';
+  }
+
+  /** @internal */
+  [inspected](): string {
+    return this.toString();
+  }
+
+  /** Ends a `using` scope: gives all back, and does not wait for the server. */
+  [dispose](): void {
+    void this.release();
+  }
+
+  /** Ends an `await using` scope: calls `release`. */
+  [asyncDispose](): Promise<void> {
+    return this.release();
+  }
+}
+
+interface Wanted {
+  readonly handle: Handle;
+  hold(options: WaitOptions): Promise<Held>;
+}
+
+function wanted(what: string, around: Surroundings, one: unknown): Wanted {
+  const [handle, how] = Array.isArray(one) ? one : [one];
+  if (handle?.session?.around === around) {
+    if (handle instanceof Mutex && how === undefined) return { handle, hold: (options) => handle.holdAsync(options) };
+    if (handle instanceof Semaphore) {
+      const permits = how === undefined ? 1 : checkInteger(`${what}: permits of ${handle}`, how, 1, MOST_PERMITS);
+      return { handle, hold: (options) => handle.holdAsync(permits, options) };
+    }
+    if (handle instanceof RwLock && how === 'read') return { handle, hold: (options) => handle.readAsync(options) };
+    if (handle instanceof RwLock && (how === undefined || how === 'write'))
+      return { handle, hold: (options) => handle.writeAsync(options) };
+  }
+  const allowed = 'mutexes, semaphores, [semaphore, permits], read-write locks or [lock, "read"] of this space';
+  throw bad('', `${what}: objects`, allowed, Array.isArray(one) ? (how ?? handle) : one);
+}
+
+/** @internal */
+export async function holdAll(
+  around: Surroundings,
+  objects: readonly unknown[],
+  options: WaitOptions,
+): Promise<HeldAll> {
+  const what = 'Space.holdAll';
+  if (!Array.isArray(objects)) throw bad('', `${what}: objects`, 'an array', objects);
+  const { timeout, signal } = checkWait(what, options);
+  const all = objects.map((one) => wanted(what, around, one));
+  const inOrder = [...all].sort((a, b) => (a.handle.name < b.handle.name ? -1 : 1));
+  for (const [i, { handle }] of inOrder.entries())
+    if (handle.name === inOrder[i + 1]?.handle.name)
+      throw new RangeError(`${what}: objects must be different, got ${handle} twice`);
+  if (signal?.aborted) throw aborted(signal);
+  const { clock } = around;
+  const end = clock.now() + timeout;
+  const stop = new AbortController();
+  const unlisten = signal && whenAborted(signal, () => stop.abort(aborted(signal)));
+  const held = new Map<Wanted, Held>();
+  try {
+    for (const each of inOrder) {
+      const guard = await each.hold({ timeout: Math.max(0, end - clock.now()), signal: stop.signal });
+      held.set(each, guard);
+      guard.signal.addEventListener('abort', () => stop.abort(guard.lost));
+    }
+    const guards = all.map((each) => held.get(each) as Held);
+    const both = new HeldAll(guards, stop);
+    both.signal.throwIfAborted();
+    return both;
+  } catch (error) {
+    for (const [{ handle }, guard] of held) {
+      // Nobody has repaired what a dead holder left: the next one is told.
+      if (guard.deaths > 0 && !handle.onOwnerDied) guard.base.note = 'r';
+      void guard[asyncDispose]();
+    }
+    if (!(error instanceof TimeoutError)) throw error;
+    throw new TimeoutError(`not all of ${all.map(({ handle }) => handle).join(', ')} within ${timeout} ms`, {
+      cause: error,
+    });
+  } finally {
+    unlisten?.();
+  }
+}
