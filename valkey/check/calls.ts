@@ -192,11 +192,12 @@ export class CallWriter {
       return ['S', this.chance(70) ? '' : `${this.#rid()}g`, hex(upTo, 10), String(listed.length), ...listed];
     }
     if (roll < 88) return [this.#pick(['B', 'B', 'W']), this.#seen(data)];
-    if (roll < 90) return this.chance(50) ? ['X'] : this.#spaceLook(data);
+    if (roll < 90) return this.chance(50) ? ['X'] : this.chance(50) ? this.#spaceLook(data) : ['P', '0'];
     if (roll < 94 && records.length > 0) {
       const record = this.#pick(records);
       const ticket = this.chance(80) ? record.slice(26, 40) : hex(7, 14);
-      return ['V', record.slice(48), record.slice(16, 26), ticket, record.slice(0, 16)];
+      const operation = this.chance(70) ? 'V' : 'F';
+      return [operation, record.slice(48), record.slice(16, 26), ticket, record.slice(0, 16)];
     }
     if (roll < 96) return ['L', name, this.#born(data, name), this.chance(50) ? '-' : this.#ticket(data)];
     if (roll < 98) return ['K', name, this.#born(data, name)];
@@ -216,7 +217,7 @@ export interface Scripted {
 
 const FULL = { isFull: true };
 /** The commands that the script uses in a call that opens a session, but for those without which it works. */
-const COMMANDS = 'TIME HGET HMGET HSET HDEL HINCRBY ZADD ZREM ZRANGEBYLEX ZRANGEBYSCORE ZCARD'.split(' ');
+const COMMANDS = 'TIME HGET HMGET HSET HDEL HINCRBY HSCAN ZADD ZREM ZRANGEBYLEX ZRANGEBYSCORE ZCARD'.split(' ');
 
 /**
  * Calls that random ones seldom make: a process waits for the mutex that it holds, 70 wait for one, large numbers, a user

@@ -108,8 +108,10 @@ export class Client {
   readonly objects: readonly ObjectSettings[];
   readonly wants: readonly Want[];
   readonly rules: Rules;
-  /** Somebody disposes of objects or cancels all waiters, so requests may fail. */
+  /** Somebody disposes of objects, cancels all waiters or takes permits away, so requests may fail. */
   readonly expels: boolean;
+  /** Somebody takes holds away. */
+  readonly revokes: boolean;
 
   constructor(
     index: number,
@@ -117,17 +119,22 @@ export class Client {
     wants: readonly Want[],
     rules: Rules,
     expels: boolean,
+    revokes: boolean,
   ) {
     this.index = index;
     this.objects = objects;
     this.wants = wants;
     this.rules = rules;
     this.expels = expels;
+    this.revokes = revokes;
     this.opened = objects.map(() => ({ in: '', born: '-' }));
   }
 
   clone(): Client {
-    const copy = Object.assign(new Client(this.index, this.objects, this.wants, this.rules, this.expels), this);
+    const copy = Object.assign(
+      new Client(...([this.index, this.objects, this.wants, this.rules, this.expels, this.revokes] as const)),
+      this,
+    );
     copy.requests = this.requests.map((request) => ({ ...request }));
     copy.opened = this.opened.map((object) => ({ ...object }));
     copy.batch = [...this.batch];
@@ -383,7 +390,8 @@ export class Client {
       case 'A':
       case 'T':
         if (!request) break;
-        if (text[0] === 'H') this.#granted(request, text.slice(2), 0, events);
+        if (text[0] === 'M') this.#end(request);
+        else if (text[0] === 'H') this.#granted(request, text.slice(2), 0, events);
         else if (text[0] === 'Q') {
           if (request.state === 'asked') request.state = 'waiting';
         } else if (text === 'R') this.#end(request);
@@ -413,6 +421,7 @@ export class Client {
         operation.listed?.forEach((rid, at) => {
           const each = this.#request(rid);
           const state = states[at] as string;
+          if (each?.state === 'held' && state === 'G') this.#revoked(each, events);
           if (each?.state !== 'asked' && each?.state !== 'waiting') return;
           if (state[0] === 'H') this.#granted(each, state.slice(2), 0, events);
           else if (state === 'G' && each.state === 'waiting') this.#fail(each, 'expelled', events);
@@ -424,7 +433,7 @@ export class Client {
 
   #fail(request: Request, why: 'disposed' | 'expelled', events: Event[]): void {
     this.#end(request);
-    if (!this.expels) events.push({ fault: `a request is told that it was ${why}` });
+    if (!this.expels && !this.revokes) events.push({ fault: `a request is told that it was ${why}` });
   }
 
   #granted(request: Request, text: string, seq: number, events: Event[]): void {
@@ -479,8 +488,18 @@ export class Client {
     const request = this.#request(entry.slice(0, 10));
     const text = entry.slice(11);
     if (!request) return;
-    if (text === 'x' || text === 'c') this.#fail(request, text === 'x' ? 'disposed' : 'expelled', events);
+    if (text === 'r') this.#revoked(request, events);
+    else if (text[0] === 'm') this.#end(request);
+    else if (text === 'x' || text === 'c') this.#fail(request, text === 'x' ? 'disposed' : 'expelled', events);
     else this.#granted(request, text, seq, events);
+  }
+
+  /** Its hold was taken away, or will be said to have been granted: then it knows better. */
+  #revoked(request: Request, events: Event[]): void {
+    // The server has those in its queue still to which a mutex was passed on.
+    if (request.served.length > 0 && this.rules.dropsServed) this.#compare();
+    if (!this.revokes) events.push({ fault: 'a hold is revoked, and nobody has done that' });
+    this.#end(request);
   }
 
   #compare(): void {
@@ -644,7 +663,8 @@ export class Client {
     this.#end(request);
     if (answer[0] === 'Q') this.batch.push({ args: ['C', request.rid], rid: request.rid });
     else if (answer[0] === 'H' && this.rules.returnsOtherGrants) this.#undo(request.rid, answer);
-    if (wasHeld && !this.mayLose) events.push({ fault: 'a hold is lost, though nothing has happened to it' });
+    if (wasHeld && !this.mayLose && !this.revokes)
+      events.push({ fault: 'a hold is lost, though nothing has happened to it' });
   }
 
   // The lease ---------------------------------------------------------------------------------------------------------
@@ -710,6 +730,8 @@ export interface Rules {
   readonly tellsWhoLeaves: boolean;
   /** A request that a driver has sent again may be granted again. What it gets goes back. */
   readonly returnsOtherGrants: boolean;
+  /** Requests to which a mutex was passed on that is taken away leave the queue. */
+  readonly dropsServed: boolean;
 }
 
 export const RULES: Rules = {
@@ -725,6 +747,7 @@ export const RULES: Rules = {
   losesInTime: true,
   tellsWhoLeaves: true,
   returnsOtherGrants: true,
+  dropsServed: true,
 };
 
 export function openingOf({ name, kind, max, robust, ephemeral, bypass }: ObjectSettings): string[] {

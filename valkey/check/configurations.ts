@@ -2,7 +2,7 @@
  * What is searched. A name says how many permits each process wants of how many, and what may happen: C a cut, M a lost
  * message, T a time-out or abort, K a kill, L a lapsed lease, R a lease that is taken too early, F a failover to any older
  * copy, V the same while connections live, H another history without a loss, D what a driver sends twice, X the object
- * disposed of, A all waiters cancelled.
+ * disposed of, A all waiters cancelled, Y a hold revoked, S a permit less, G a permit more.
  */
 import type { ObjectSettings, Rules, Want } from './client.js';
 import type { Budget, Configuration } from './protocol.js';
@@ -19,6 +19,7 @@ const SLOWLY = { WORK: 1 };
 const LETTERS: Record<string, keyof Budget> = {
   ...{ C: 'cuts', M: 'losses', T: 'timeouts', K: 'kills', L: 'lapses', R: 'reapings', F: 'failovers', D: 'resends' },
   ...{ X: 'disposals', A: 'cancels', V: 'returns', H: 'changes' },
+  ...{ Y: 'revocations', S: 'shrinks', G: 'growths' },
 };
 
 /** `CCM`: two cuts and a lost message. */
@@ -78,6 +79,13 @@ export const SHORT: readonly Configuration[] = [
   ),
   of('1, 1 of 1', 'X', [semaphore(1)], once(1, 1)),
   of('1, 1 of 1', 'A', [semaphore(1)], once(1, 1)),
+  of('1, 1 of 1', 'MY', [semaphore(1)], once(1, 1)),
+  of('1, 1 of 1, robust', 'Y', [robust(1)], once(1, 1)),
+  of('a mutex, 2 and 0 requests, bypass 1, the first holds', 'Y', [mutex(1)], [...times(2, 1), []], {
+    after: [...asks(0), '0: ask'],
+  }),
+  of('1, 2 of 2', 'S', [semaphore(2)], once(1, 2), { after: asks(0) }),
+  of('1, 2 of 1', 'G', [semaphore(1)], once(1, 2)),
   // The first call of the new history makes a grant.
   of('1, 1 of 1, the first lapses', 'HL', [semaphore(1)], once(1, 1), {
     after: [...asks(0), ...asks(1), '0: lapse', 'the lease of p0000001', '1: beat', 'another history'],
@@ -178,6 +186,10 @@ export const CONFIGURATIONS: readonly Configuration[] = [
   ),
   of('1, 1 of 1', 'CA', [semaphore(1)], once(1, 1)),
   of('1, 1 of 1', 'CC', [semaphore(1)], once(1, 1)),
+  of('1, 1 of 1', 'CY', [semaphore(1)], once(1, 1)),
+  of('1, 1 of 1', 'YL', [semaphore(1)], once(1, 1)),
+  of('1, 2 of 2', 'CS', [semaphore(2)], once(1, 2)),
+  of('1, 2 of 2', 'SG', [semaphore(2)], once(1, 2)),
   of('1, 1 of 1', 'CMT', [semaphore(1)], once(1, 1)),
   of('1, 1 of 1', 'CD', [semaphore(1)], once(1, 1)),
   of('1, 1 of 1', 'FF', [semaphore(1)], once(1, 1)),
@@ -254,6 +266,9 @@ export const RULE_SEARCHES: Readonly<Record<keyof Rules, Configuration>> = {
       ...givesBack(1),
       '1: cut, and resent',
     ],
+  }),
+  dropsServed: of('a mutex, 2 and 0 requests, bypass 1, the first holds', 'Y', [mutex(1)], [...times(2, 1), []], {
+    after: [...asks(0), '0: ask'],
   }),
   tellsWhoLeaves: of('1, 1 of 1', 'T', [semaphore(1)], once(1, 1)),
 };

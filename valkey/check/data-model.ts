@@ -110,6 +110,10 @@ export class Data {
         }
         return added;
       }
+      case 'HSCAN':
+        // As a server does with a hash that is small: all at once, in the order in which fields were made.
+        arity(1, 3);
+        return Table.of(['0', Table.of([...(this.#hash(name) ?? [])].flat())]);
       case 'HDEL': {
         arity(1, 99);
         const hash = this.#hash(name);

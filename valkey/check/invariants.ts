@@ -292,6 +292,9 @@ function deathFault(before: Data, after: Data, args: readonly string[]): string 
       const noted = notesOf(before).get(`${name}\0${ticket}`) ?? 0;
       const due = !mine ? 0 : note === 'c' ? -noted : note === 'd' ? 1 : 0;
       if (is - was !== due) return `${object.name}: D changes the deaths by ${is - was}, not ${due}`;
+    } else if (op === 'F' && name === object.name) {
+      const due = heldBefore.some((each) => each.rid === rid && each.ticket === ticket && each.sid === args[7]) ? 1 : 0;
+      if (is - was !== due) return `${object.name}: F changes the deaths by ${is - was}, not ${due}`;
     } else if (is !== was) return `${object.name}: ${op} changes the deaths by ${is - was}`;
   }
   return undefined;

@@ -43,6 +43,10 @@ export interface Budget {
   /** Somebody disposes of the first object, or cancels its waiters. */
   readonly disposals?: number;
   readonly cancels?: number;
+  /** Somebody takes a hold of the first object away, or gives the object one permit less or more. */
+  readonly revocations?: number;
+  readonly shrinks?: number;
+  readonly growths?: number;
 }
 
 export interface Configuration {
@@ -189,7 +193,7 @@ export interface Step {
 const NO_BUDGET: Counts = {
   ...{ cuts: 0, losses: 0, timeouts: 0, kills: 0, lapses: 0, reapings: 0, failovers: 0, resends: 0 },
   ...{ returns: 0, changes: 0 },
-  ...{ disposals: 0, cancels: 0 },
+  ...{ disposals: 0, cancels: 0, revocations: 0, shrinks: 0, growths: 0 },
 };
 
 export class Protocol {
@@ -220,8 +224,9 @@ export class Protocol {
     }
     const data = this.#servers.data(server);
     const made = clients.map((wants, index) => {
-      const expels = (budget.disposals ?? 0) + (budget.cancels ?? 0) > 0;
-      const client = new Client(index, objects, wants, { ...RULES, ...rules }, expels);
+      const expels = (budget.disposals ?? 0) + (budget.cancels ?? 0) + (budget.shrinks ?? 0) > 0;
+      const revokes = (budget.revocations ?? 0) > 0;
+      const client = new Client(index, objects, wants, { ...RULES, ...rules }, expels, revokes);
       client.opened = objects.map(({ name }) => ({
         in: '',
         born: data.hash('objects').get(name)?.split(' ')[4] ?? '-',
@@ -261,7 +266,9 @@ export class Protocol {
             if (tickets.has(request.ticket)) return `two holds of ${name} with one token`;
             tickets.add(request.ticket);
           }
-      if (exclusive && sum > max && !this.#configuration.budget.disposals)
+      // Who is told that its hold was taken away may not have heard it; a resize takes nothing away.
+      const { disposals, revocations, growths } = budget;
+      if (exclusive && sum > max && !disposals && !revocations && !growths)
         return `${sum} permits of ${name} are held of ${max}`;
     }
     return undefined;
@@ -350,6 +357,12 @@ export class Protocol {
         if (closes && client.isDone && client.pipe.length === 0) add('close', at, (c) => c.close());
         const name = this.#configuration.objects[0]?.name as string;
         if (left.disposals > 0) add('dispose', at, (c) => c.operate(['K', name, '-']), spend('disposals'));
+        if (left.revocations > 0)
+          for (const { sid, rid, ticket } of heldOf(data).filter((each) => each.name === name))
+            add(`revoke ${rid}`, at, (c) => c.operate(['F', name, rid, ticket, sid]), spend('revocations'));
+        const max = Number(data.hash('objects').get(name)?.split(' ')[1]);
+        if (left.shrinks > 0) add('shrink', at, (c) => c.operate(['R', name, '-', `${max - 1}`]), spend('shrinks'));
+        if (left.growths > 0) add('grow', at, (c) => c.operate(['R', name, '-', `${max + 1}`]), spend('growths'));
         if (left.cancels > 0) add('cancel all', at, (c) => c.operate(['L', name, '-', '-']), spend('cancels'));
       }
       // What may happen to it.

@@ -8,11 +8,19 @@ import type { Session } from './session.js';
 
 /** Somebody who waits or holds, in `inspect`. */
 export interface Party {
-  /** The session of its process; `Space.inspect` tells the label. */
+  /** The session of its process. */
   readonly session: string;
+  /** The label of its process, as `Space.connect` was told. */
+  readonly label: string;
   readonly permits: number;
   /** The fencing token of a holder, less its passes; of a waiter the token that it will have at least. */
   readonly token: bigint;
+}
+
+/** Somebody who holds, in `inspect`. */
+export interface Holder extends Party {
+  /** What `validate` and `revoke` take. */
+  readonly proof: string;
 }
 
 /** The state of an object on the server. */
@@ -27,7 +35,7 @@ export interface ObjectState {
   /** The first of those who wait, in order. */
   readonly queue: readonly Party[];
   /** Those who hold, in the order of their sessions. */
-  readonly holders: readonly Party[];
+  readonly holders: readonly Holder[];
 }
 
 /** A place behind all entries of a queue, and behind all records. */
@@ -167,10 +175,30 @@ export abstract class Handle {
    * @throws {RangeError | TypeError} for what is no proof.
    */
   async validate(proof: string): Promise<boolean> {
+    return this.#ofProof('V', 'validate', proof);
+  }
+
+  /**
+   * Takes a hold away, of any process: for an operator who finds that a holder is stuck. The permits go to those who wait at once.
+   * For the next holder of a robust object it is a death. The holder hears of it by a message, a moment later: its `signal` is
+   * aborted with a `LeaseLostError`, and what it gives back later changes nothing. Until it hears, two work; its token is the smaller
+   * one. A mutex is taken from whoever its process has passed it on to.
+   *
+   *     const [stuck] = (await mutex.inspect())?.holders ?? [];
+   *     if (stuck) await mutex.revoke(stuck.proof);
+   * @param proof of a guard, or of a holder in `inspect`.
+   * @returns (resolves to) whether it was held.
+   * @throws (rejects) {RangeError | TypeError} for what is no proof.
+   */
+  async revoke(proof: string): Promise<boolean> {
+    return this.#ofProof('F', 'revoke', proof);
+  }
+
+  async #ofProof(operation: string, what: string, proof: string): Promise<boolean> {
     const match = typeof proof === 'string' && /^([ps][0-9a-f]{15})\.([0-9a-f]{10})\.([0-9a-f]{14})$/.exec(proof);
-    if (!match) throw bad('string', `${this[Symbol.toStringTag]}.validate: proof`, 'the proof of a guard', proof);
+    if (!match) throw bad('string', `${this[Symbol.toStringTag]}.${what}: proof`, 'the proof of a guard', proof);
     const [, sid, rid, ticket] = match as unknown as [string, string, string, string];
-    return (await this.session.operate(['V', this.object.name, rid, ticket, sid])) === '1';
+    return (await this.session.operate([operation, this.object.name, rid, ticket, sid])) === '1';
   }
 
   /**
@@ -182,22 +210,32 @@ export abstract class Handle {
   async inspect(limit = 100): Promise<ObjectState | undefined> {
     checkInteger(`${this[Symbol.toStringTag]}.inspect: limit`, limit, 0, 10_000);
     const queue: Party[] = [];
-    const holders: Party[] = [];
+    const holders: Holder[] = [];
+    const labels = new Map<string, string>();
     let [text, place, from] = ['', '', ''];
     do {
       const most = Math.min(limit, 256);
       const answer = await this.session.operate(['I', this.object.name, String(most), place, from]);
       if (!Array.isArray(answer)) return undefined;
-      const [, entries, records, next] = answer as [string, string[], string[], string];
+      const [, entries, records, next, sessions] = answer as [string, string[], string[], string, string[]];
       [text] = answer;
+      for (const line of sessions) labels.set(line.slice(0, 16), labelIn(line));
+      const party = (session: string, ticket: string, permits: string): Party => ({
+        session,
+        label: labels.get(session) ?? '',
+        permits: Number.parseInt(permits, 16),
+        token: BigInt(`0x${ticket}`) * 4096n,
+      });
       for (const entry of entries) {
         const rest = entry.slice(entry.indexOf('\0') + 1);
         place = `${rest.slice(0, 14)}~`;
         queue.push(party(rest.slice(14, 30), rest.slice(0, 14), rest.slice(40, 48)));
       }
       if (entries.length < most || queue.length >= limit) place = END;
-      for (const record of records)
-        holders.push(party(record.slice(0, 16), record.slice(26, 40), record.slice(40, 48)));
+      for (const record of records) {
+        const [sid, rid, ticket] = [record.slice(0, 16), record.slice(16, 26), record.slice(26, 40)];
+        holders.push({ ...party(sid, ticket, record.slice(40, 48)), proof: `${sid}.${rid}.${ticket}` });
+      }
       from = holders.length < limit && next ? next : END;
     } while (place !== END || from !== END);
     const [, kind, ...words] = text.split(' ');
@@ -227,6 +265,5 @@ export abstract class Handle {
   abstract get [Symbol.toStringTag](): string;
 }
 
-function party(session: string, ticket: string, permits: string): Party {
-  return { session, permits: Number.parseInt(permits, 16), token: BigInt(`0x${ticket}`) * 4096n };
-}
+/** The label in what the script tells of a session: sid conn label. */
+export const labelIn = (line: string): string => line.slice(17).replace(/^\d+ /, '');

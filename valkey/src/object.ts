@@ -16,7 +16,7 @@ export interface Settings {
   readonly bypass: number;
 }
 
-export const KINDS: Record<Kind, string> = { s: 'semaphore', m: 'mutex', w: 'rwlock' };
+export const KINDS: Record<Kind, 'semaphore' | 'mutex' | 'rwlock'> = { s: 'semaphore', m: 'mutex', w: 'rwlock' };
 
 /** The method of `Space` that opens each. */
 const OPENED_BY: Record<Kind, string> = { s: 'semaphore', m: 'mutex', w: 'rwLock' };

@@ -6,7 +6,7 @@
  * forgotten it. After a loss no operation of a request is sent again as such. `S` lists all requests, the server tells its
  * state of each, and `settle` brings the two together. What the process wants no more is not listed, and is dropped.
  */
-import { CancelledError } from './errors.js';
+import { CancelledError, LeaseLostError } from './errors.js';
 import type { Guard, Held, Keeper } from './hold.js';
 import { describe, differs, disposed, foundIn, type Settings, SharedObject, tooMany } from './object.js';
 import { type Caller, hex, Request } from './request.js';
@@ -47,6 +47,8 @@ export interface Line {
   ): Operation;
   /** Sends an operation that belongs to no request, and resolves to its answer. */
   operate(args: readonly string[]): Promise<unknown>;
+  /** Asks for the server's state of all requests. Those that are not listed are dropped. */
+  compare(): void;
   enter(): void;
   look(): void;
 }
@@ -58,6 +60,8 @@ export type Listing = [args: string[], listed: Request[]];
 const MOST_LISTED = 128;
 
 const nothing = (): void => {};
+
+const REVOKED = 'it was revoked';
 
 export class Requests implements Keeper {
   readonly #line: Line;
@@ -362,9 +366,10 @@ export class Requests implements Keeper {
     ];
     request.kept = wanted;
     const returned = (answer: unknown): void => {
+      // The server knows nothing of it: a failover that the connection has outlived, or it was revoked and that is not heard of
+      // yet. Or a driver has sent this twice.
+      if (answer === 'G' && request.state !== 'over') soon(() => this.#line.reconnect());
       this.#returned(request);
-      // The server knows nothing of it: a failover that the connection has outlived. Or a driver has sent this twice.
-      if (answer === 'G') soon(() => this.#line.reconnect());
     };
     this.#line.send(args.concat(served), returned, undefined, request);
   }
@@ -379,7 +384,7 @@ export class Requests implements Keeper {
 
   /**
    * rid:ticket:deaths:lent:waiting, rid:x (disposed), rid:c (cancelled), rid:m and a number (it asks for more permits than
-   * these) or !rid (others wait for the mutex it holds).
+   * these), rid:r (revoked) or !rid (others wait for the mutex it holds).
    */
   hear(entry: string, seq = 0): void {
     const tells = entry[0] === '!';
@@ -389,6 +394,7 @@ export class Requests implements Keeper {
     if (tells) request.object.othersWait = true;
     else if (text === 'x') this.#fail(request, disposed(request.object));
     else if (text === 'c') this.#fail(request, cancelled());
+    else if (text === 'r') this.#revoked(request);
     else if (text[0] === 'm') this.#fail(request, tooMany(request.object, request.permits, Number(text.slice(1))));
     else this.#granted(request, `H ${text}`, seq);
   }
@@ -439,10 +445,12 @@ export class Requests implements Keeper {
         else if (entered) this.#sendAsk(request);
         continue;
       }
+      // The message that says so may have been lost.
+      if (state === 'held' && answer === 'G' && !entered) this.#revoked(request);
       // Some wait. They may be others, and the message that says so may have been lost.
       if (state === 'held' && Number(answer.split(':')[3]) > 0) request.object.othersWait = true;
       if (entered) {
-        if (state === 'held' || state === 'returning') this.#settleHeld(request, answer, seq);
+        if (state === 'held' || state === 'returning') this.#settleHeld(request, answer, seq, isAnother);
         else if (state === 'leaving' && answer[0] === 'Q') this.#sendCancel(request);
         // One that was passed on comes off the queue when the turn ends, or was dropped.
         else this.#cancelled(request, answer);
@@ -451,7 +459,7 @@ export class Requests implements Keeper {
     return seq;
   }
 
-  #settleHeld(request: Request, answer: string, seq: number): void {
+  #settleHeld(request: Request, answer: string, seq: number, isAnother: boolean): void {
     const [ticket, deaths, lent, , permits] = answer.slice(2).split(':');
     const stands = answer[0] === 'H' && ticket === request.ticket;
     if (stands) {
@@ -465,14 +473,26 @@ export class Requests implements Keeper {
       else if (stands) this.#returned(request);
       return;
     }
-    const { state, guard, object } = request;
-    this.#end(request);
+    this.#loseOne(request, isAnother ? 'a failover has lost the grant' : REVOKED);
     // A failover has lost the grant, and the server has the request in its queue still; or a driver has sent it once more.
     this.#undo(request, answer);
-    if (state === 'held') {
-      guard?.lose('a failover has lost the grant');
-      this.#around.emit('lost', { names: [object.name], reason: 'a failover has lost the grant' });
-    }
+  }
+
+  /** The server has taken back what the request held; or was granted, of which the answer is under way. */
+  #revoked(request: Request): void {
+    // The server has those in its queue still to which a mutex was passed on.
+    if (request.served.length > 0) this.#line.compare();
+    const { state, object } = request;
+    if (state === 'held' || state === 'returning') this.#loseOne(request, REVOKED);
+    else this.#fail(request, new LeaseLostError(`${JSON.stringify(object.name)} is held no more: ${REVOKED}`));
+  }
+
+  #loseOne(request: Request, reason: string): void {
+    const { state, guard, object } = request;
+    this.#end(request);
+    if (state !== 'held') return;
+    guard?.lose(reason);
+    this.#around.emit('lost', { names: [object.name], reason });
   }
 
   /**

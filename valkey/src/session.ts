@@ -287,11 +287,11 @@ export class Session implements Line {
     const isNext = seq === this.#lastSeq + 1;
     this.#lastSeq = Math.max(this.#lastSeq, seq);
     for (const entry of message.slice(at + 1).split(',')) this.requests.hear(entry, seq);
-    if (!isNext) this.#compare();
+    if (!isNext) this.compare();
   }
 
   /** A message may be lost. Asks the server for its state of all requests; all that was sent before has arrived then. */
-  #compare(): void {
+  compare(): void {
     this.#hasGap = this.#phase !== 'open';
     if (this.#hasGap) return;
     // Entering lists all requests anew. A list from before would take the numbers of messages as seen that it misses.
@@ -452,7 +452,7 @@ export class Session implements Line {
     for (const [at, [, listed]] of listings.entries()) this.#settle(listed, answers[at], true, isAnother);
     requests.askForOthers(listings.flatMap(([, listed]) => listed));
     this.#batch.push(...others);
-    if (this.#hasGap) this.#compare();
+    if (this.#hasGap) this.compare();
     this.#flush();
     this.#beatLater();
     if (isAnother) void this.#tellFailover(before, silence);
@@ -624,7 +624,7 @@ export class Session implements Line {
         // The connection may have outlived a failover.
         if (!first.endsWith(this.#epoch)) return this.#lost();
         for (const entry of entries) this.requests.hear(entry);
-        if (Number(seq) !== this.#lastSeq) this.#compare();
+        if (Number(seq) !== this.#lastSeq) this.compare();
         if (left === '1') this.#beatLater(true);
       },
       () => {

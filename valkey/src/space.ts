@@ -7,10 +7,20 @@ import type { Driver } from './drivers/driver.js';
 import { driverOf } from './drivers/recognise.js';
 import { checkBoolean, checkName, checkOptions, DisposedError, SpaceError } from './errors.js';
 import { Listeners, type SpaceEvents } from './events.js';
+import { labelIn } from './handle.js';
 import { asyncDispose, inspected } from './hold.js';
 import { type HeldAll, type HeldOf, type Holdable, holdAll } from './hold-all.js';
 import { Mutex } from './mutex.js';
-import { type Kind, type MutexOptions, type ObjectOptions, READERS, type SharedObject, settingsOf } from './object.js';
+import {
+  foundIn,
+  KINDS,
+  type Kind,
+  type MutexOptions,
+  type ObjectOptions,
+  READERS,
+  type SharedObject,
+  settingsOf,
+} from './object.js';
 import { type Checked, checkSpaceOptions, type SpaceOptions } from './options.js';
 import { RwLock } from './rw-lock.js';
 import { Semaphore } from './semaphore.js';
@@ -25,6 +35,18 @@ export interface SpaceState {
   readonly epoch: number;
   /** The processes that have a lease. */
   readonly sessions: readonly { readonly session: string; readonly label: string }[];
+}
+
+/** An object in `objects`: with what it takes to open it, and how busy it is. */
+export interface ObjectEntry {
+  readonly name: string;
+  readonly kind: 'semaphore' | 'mutex' | 'rwlock';
+  readonly max: number;
+  readonly robust: boolean;
+  readonly ephemeral: boolean;
+  readonly bypass: number;
+  readonly free: number;
+  readonly waiting: number;
 }
 
 /** How long nothing is held or awaited until the process may end, in milliseconds. */
@@ -291,6 +313,35 @@ export class Space implements AsyncDisposable {
     return (await holdAll(this.#around, objects, options)) as never;
   }
 
+  /**
+   * Lists the objects that the server knows, by parts: no call takes the server long, however many there are. What is made or disposed
+   * of meanwhile may be in the list or not; idle ephemeral objects are not.
+   *
+   *     for await (const { name, kind, waiting } of space.objects()) console.log(kind, name, waiting);
+   * @throws (rejects) {DisposedError} when the space is closed.
+   * @throws (rejects) {SpaceError} when no server answers within `connectTimeout`, or it refuses.
+   */
+  async *objects(): AsyncGenerator<ObjectEntry, void, undefined> {
+    for (let partition = 0; partition < this.#options.partitions; partition++) {
+      const told = new Set<string>();
+      let cursor = '0';
+      do {
+        if (this.#closed) throw closed();
+        const [next = '0', ...lines] = (await this.#session(partition).operate(['P', cursor])) as string[];
+        for (const line of lines) {
+          const [name = '', text = ''] = line.split('\0');
+          // A hash that grows meanwhile tells of some twice.
+          if (told.has(name)) continue;
+          told.add(name);
+          const [kind, max, robust, ephemeral, , free, waiting, , bypass = '0'] = text.split(' ');
+          const settings = foundIn(`E ${[kind, max, robust, ephemeral, bypass].join(' ')}`);
+          yield { ...settings, name, kind: KINDS[settings.kind], free: Number(free), waiting: Number(waiting) };
+        }
+        cursor = next;
+      } while (cursor !== '0');
+    }
+  }
+
   /** Tells the state of the space on the server: of its first partition. */
   async inspect(): Promise<SpaceState> {
     // Who beats meanwhile is told twice.
@@ -299,7 +350,7 @@ export class Space implements AsyncDisposable {
     do {
       const [first = '', ...sessions] = (await this.#session(0).operate(['J', from])) as string[];
       const [, count, , ticket, next] = first.split(' ');
-      for (const line of sessions) labels.set(line.slice(0, 16), line.slice(17).replace(/^\d+ /, ''));
+      for (const line of sessions) labels.set(line.slice(0, 16), labelIn(line));
       epoch = Number(count);
       from = next as string;
       until = Math.min(until, Number(ticket));

@@ -40,7 +40,7 @@
 --   session. If the clock has jumped, it has waited in vain, and nobody has lost anything.
 --
 -- No call takes the server long, whatever there is. Who asks for much at once is answered that something is left, and asks
--- again: S, X, L, K, I, J. Grants that are left are noted as an entry NUL name of the queue, and go on with the next beat, of
+-- again: S, X, L, K, I, J, P. Grants that are left are noted as an entry NUL name of the queue, and go on with the next beat, of
 -- whoever beats first; the caller is told `+`, and beats at once. Until then the head of that queue waits though it might be
 -- served (I4), and so do all behind it. So if the caller dies in between, nothing is lost but a quarter of a lease.
 --
@@ -490,6 +490,14 @@ rest = function()
       grant(name, o)
     end
 
+    -- The record of what a session says that it holds: name rid ticket sid. Nothing if it does not hold it.
+    local function held_by(i)
+      local name, ticket = ARGV[i], ARGV[i + 2]
+      local first = ARGV[i + 3] .. ARGV[i + 1] .. ticket
+      local record = call('ZRANGEBYLEX', RECORDS, '[' .. first, '(' .. first .. 'g', 'LIMIT', 0, 1)[1]
+      return record and sub(record, 49) == name and lives(get(name), ticket) and not entry_of(name, ticket) and record
+    end
+
     -- Which history this is: epoch.history. Two failovers to copies that fell behind at once have the same epoch.
     local function place()
       local meta = call('HMGET', META, 'epoch', 'history')
@@ -569,6 +577,7 @@ rest = function()
           call('ZREM', RECORDS, '')
           call('HDEL', OBJECTS, '')
           call('ZADD', RECORDS, 'XX', 0, '')
+          call('HSCAN', META, 0)
           local counts, left = reap(seen)
           local first = note()
           local agreed = call('HMGET', META, 'v', 'p', 'lease', 'since')
@@ -683,11 +692,28 @@ rest = function()
 
       -- V name rid ticket sid: whether a session still holds what it says it holds.
       V = function(i)
-        local name, rid, ticket, owner = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
-        local first = owner .. rid .. ticket
-        local record = call('ZRANGEBYLEX', RECORDS, '[' .. first, '(' .. first .. 'g', 'LIMIT', 0, 1)[1]
-        local valid = record and sub(record, 49) == name and lives(get(name), ticket) and not entry_of(name, ticket)
-        return valid and '1' or '0', i + 4
+        return held_by(i) and '1' or '0', i + 4
+      end,
+
+      -- F name rid ticket sid: takes a hold away by force, as if its holder had died, and tells it so. Answers as V.
+      F = function(i)
+        local record = held_by(i)
+        if record then
+          tell(ARGV[i + 3], ARGV[i + 1] .. ':r')
+          drop(record, true)
+        end
+        return record and '1' or '0', i + 4
+      end,
+
+      -- P cursor: the space's objects, a part of them: where to go on, and name NUL fixed free waiting deaths... of each.
+      P = function(i)
+        local found = call('HSCAN', OBJECTS, ARGV[i], 'COUNT', MOST_FOUND)
+        local lines, all = { found[1] }, found[2]
+        for at = 1, #all / 2 do
+          local name = all[2 * at - 1]
+          if not string.find(name, '\0', 1, true) then lines[#lines + 1] = name .. '\0' .. all[2 * at] end
+        end
+        return lines, i + 1
       end,
 
       -- L name born upTo: takes the waiters out of the queue up to the ticket upTo; -: all that there are. Answers: L; L upTo
@@ -713,7 +739,7 @@ rest = function()
       end,
 
       -- I name limit place from: the object, the first entries of its queue behind a place, its holders among the first
-      -- records behind `from`, and from where to go on, or ''.
+      -- records behind `from`, from where to go on, or '', and sid conn label of the sessions of all these.
       I = function(i)
         local name, limit, place, from = ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2], ARGV[i + 3]
         local o = get(name)
@@ -728,7 +754,16 @@ rest = function()
           local _, ticket, _, of = parts(record)
           if of == name and lives(o, ticket) and not entry_of(name, ticket) then holders[#holders + 1] = record end
         end
-        return { text, queue, holders, #records == MOST_FOUND and sub(records[MOST_FOUND], 1, 26) .. 'g' or '' }, i + 4
+        local sessions, known = {}, {}
+        local function name_session(of)
+          if known[of] then return end
+          known[of] = true
+          sessions[#sessions + 1] = of .. ' ' .. (call('HGET', SESSIONS, of) or '')
+        end
+        for _, entry in ipairs(queue) do name_session(sub(entry, -48, -33)) end
+        for _, record in ipairs(holders) do name_session(sub(record, 1, 16)) end
+        local behind = #records == MOST_FOUND and sub(records[MOST_FOUND], 1, 26) .. 'g' or ''
+        return { text, queue, holders, behind, sessions }, i + 4
       end,
 
       -- J from: the space: epoch, history, last ticket, from where to go on or -; and sid conn label of the sessions behind.

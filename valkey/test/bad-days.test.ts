@@ -47,7 +47,7 @@ onServers('bad days', (setting) => {
   test('a user with only the rights that the README lists', async () => {
     const admin = another();
     const rights =
-      'evalsha eval hello client ping subscribe unsubscribe hget hset hdel hmget hincrby zadd ' +
+      'evalsha eval hello client ping subscribe unsubscribe hget hset hdel hmget hincrby hscan zadd ' +
       'zrem zrangebylex zrangebyscore zcard time info publish';
     await admin.acl(
       'SETUSER',
