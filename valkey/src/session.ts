@@ -27,7 +27,7 @@ import { eventsHandled, later, soon } from './ticks.js';
 import { TURN } from './turn-source.js';
 
 /** Arguments of the operations in one call, so that no call takes the server long. */
-const MOST_ARGUMENTS = 640;
+const MOST_ARGUMENTS = 320;
 
 /** The part of a lease without an answered beat after which all that is held is lost. */
 const LOST_AFTER = 0.7;

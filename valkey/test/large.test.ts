@@ -9,8 +9,8 @@ import { TURN } from '../src/turn-source.js';
 import { onServers, type Setting, until } from './setting.js';
 
 const MANY = 1500;
-/** Commands: of 640 arguments at most, and of 128 records or grants. */
-const MOST = 1700;
+/** Commands: of 320 arguments at most, and of 128 records or grants. */
+const MOST = 1300;
 const KEYS = ['meta', 'objects', 'queue', 'records', 'sessions', 'leases', 'seqs'];
 
 onServers(
