@@ -1,19 +1,17 @@
 /** A cluster of three primaries and three replicas: work goes on while slots move and a primary is killed. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { findServers, startCluster } from '../servers/servers.js';
+import { startCluster } from '../servers/servers.js';
 import { slotOf } from '../src/drivers/connections.js';
 import { Space } from '../src/space.js';
 import { libraries } from './clients.js';
-import { onEachServer } from './each-server.js';
+import { dealt, onEachServer } from './each-server.js';
 import { sleep } from './setting.js';
 
 const PARTITIONS = 6;
 const wanted = libraries.filter(({ name }) => /^(ioredis 6, RESP3|node-redis 6, RESP2)$/.test(name));
 
 onEachServer((binary) => {
-  // It takes long: where there are two servers, each library has one of them.
-  const here = findServers().length < 2 ? wanted : wanted.slice(...(binary.name === 'redis' ? [0, 1] : [1, 2]));
-  describe.each(here)('$name in a cluster of 3 + 3', (library) => {
+  describe.each(dealt(wanted, binary))('$name in a cluster of 3 + 3', (library) => {
     test('nothing is lost, and nobody waits for ever', async () => {
       const cluster = await startCluster(3, 1, { server: binary });
       onTestFinished(() => cluster.stop());

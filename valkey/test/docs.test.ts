@@ -84,7 +84,7 @@ onServers('a user with the rights of the page', (setting) => {
     async (right) => {
       await another().acl('SETUSER', 'shop', ...rights, `-${right.slice(1)}`);
       const client = new Redis(setting.server.url, { lazyConnect: true, ...credentials });
-      const opened = Space.connect(client, { space: 'shop', connectTimeout: 1000 });
+      const opened = Space.connect(client, { space: 'shop', connectTimeout: 10_000 });
       const error = await opened.then((space) => space.close().then(() => 'none')).catch((error: unknown) => error);
       // EVAL is not needed while the server knows the script.
       if (right === '+eval') expect(['none', expect.objectContaining({ code: 'NOPERM' })]).toContainEqual(error);

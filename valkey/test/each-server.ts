@@ -5,6 +5,16 @@
 import { describe, test } from 'vitest';
 import { type Binary, findServers, MISSING } from '../servers/servers.ts';
 
+/** `npm run test:whole`: long lists are tested whole, and searches are made to their end. */
+export const WHOLE = process.env.TAKETURNS_TESTS === 'whole';
+
+/** What of a long list is tested on a server: each has one of the servers, and in `npm run test:whole` all of them. */
+export function dealt<T>(list: readonly T[], { name }: Binary): T[] {
+  const servers = findServers();
+  if (WHOLE || servers.length < 2) return [...list];
+  return list.filter((_, i) => servers[i % servers.length]?.name === name);
+}
+
 const NONE: Binary = { name: 'redis', version: '', path: '' };
 
 /** Describes tests for each server, or for the first one only. */

@@ -10,10 +10,10 @@ import { Data, type Surroundings } from '../check/data-model.js';
 import { KEYS, type Reply, Server, type Turn, turnChunk } from '../check/server.js';
 import { type Server as RealServer, startServer } from '../servers/servers.js';
 import { TURN } from '../src/turn-source.js';
-import { onEachServer } from './each-server.js';
+import { onEachServer, WHOLE } from './each-server.js';
 
 const CALLS = 900;
-const SEEDS = [1, 2, 3];
+const SEEDS = WHOLE ? [1, 2, 3] : [1];
 const keys = KEYS.map((name) => `tt:{replay.0}:${name}`);
 const CHANNEL = 'tt:{replay.0}:c:';
 
@@ -94,7 +94,12 @@ onEachServer((binary) => {
   let before = 0;
 
   /** What the model does, at the time that the real call has written. If it wrote none, at one around the call. */
-  async function modelled(model: Server, data: Data, args: string[], more: Omit<Surroundings, 'time'>): Promise<Turn> {
+  async function modelled(
+    model: Server,
+    data: Data,
+    args: readonly string[],
+    more: Omit<Surroundings, 'time'>,
+  ): Promise<Turn> {
     const after = await now();
     const [since, late] = await client.hmget(keys[0] as string, 'since', 'late');
     const dumped = await dump();
@@ -168,7 +173,7 @@ onEachServer((binary) => {
     await messages();
   });
 
-  test('each kind of answer has come', () => {
+  test.runIf(WHOLE)('each kind of answer has come', () => {
     for (const kind of ANSWERS) expect(used.get(kind) ?? 0, kind).toBeGreaterThan(0);
   });
 });

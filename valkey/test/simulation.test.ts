@@ -4,8 +4,9 @@
  */
 import { expect, test } from 'vitest';
 import { simulate } from '../check/simulation.js';
+import { WHOLE } from './each-server.js';
 
-const seeds = Number(process.env.SEEDS ?? 60);
+const seeds = Number(process.env.SEEDS ?? (WHOLE ? 60 : 12));
 const one = process.env.SEED;
 
 /** Worlds in which something was wrong once, besides the first ones. */
