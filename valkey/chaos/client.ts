@@ -7,11 +7,13 @@
  *   g ID T TOKEN SID      has got them              l ID T               held them at T
  *   b ID T K NUMBER       gives K of them back      e ID T NUMBER        the give-back is answered
  *   x ID T                holds them no more: the lease was lost before T
+ *   n RID T               a call that asks for the request RID of the server was refused, or its connection is lost
  *
  * T is the monotonic clock of the machine in microseconds, which all processes of a machine share.
  */
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { type Held, type HeldLock, HeldPermits, type HeldRead, HeldWrite } from '../src/hold.js';
 import { LeaseLostError, type Mutex, type RwLock, type Semaphore, Space } from '../src/index.js';
 import { clientFor } from './connect.js';
@@ -146,7 +148,8 @@ async function turn(id: number, plan: Plan, handle: Semaphore | Mutex | RwLock):
     note('f', id, now(), 'R');
     return;
   }
-  note('g', id, now(), held.token, held.proof.slice(0, 16));
+  const [session = '', rid = ''] = held.proof.split('.');
+  note('g', id, now(), held.token, session, rid);
   await work(id, plan, held, permits);
   if (held instanceof HeldWrite && chance(0.3)) {
     const at = now();
@@ -163,6 +166,23 @@ async function turn(id: number, plan: Plan, handle: Semaphore | Mutex | RwLock):
     await giveBack(id, held, permits);
   }
 }
+
+const NAMES: ReadonlySet<unknown> = new Set(PLANS.map(({ name }) => name));
+
+/** Notes the requests in a call of the script that fails. */
+function noteRefusal(args: readonly string[]): void {
+  for (const [i, letter] of args.entries())
+    if ((letter === 'A' || letter === 'T') && NAMES.has(args[i + 1])) note('n', args[i + 3] as string, now());
+}
+
+type Call = (command: string, args: readonly string[]) => Promise<unknown>;
+const connection = Redis.prototype as unknown as { call: Call };
+const { call: send } = connection;
+connection.call = function (this: unknown, command, args) {
+  const reply = send.call(this, command, args);
+  if (command.startsWith('EVAL')) reply.catch(() => noteRefusal(args));
+  return reply;
+};
 
 tell({ is: 'loaded' });
 await begun;

@@ -28,6 +28,10 @@ export interface Asked {
   readonly n: number;
   readonly tries: boolean;
   readonly call: number;
+  /** The server's name of the request, once it is granted. */
+  rid: string;
+  /** When it was asked for, or when that was last refused or cut off: then it is asked for again, behind others. */
+  askedAt: number;
   /** When it was known to have its permits, or not to get them. */
   end: number;
   outcome: 'pending' | 'granted' | 'refused' | 'late' | 'aborted' | 'lost' | 'failed';
@@ -59,6 +63,7 @@ export function readHistory(file: string, process: number): Asked[] {
 export function parseHistory(text: string, process: number): Asked[] {
   const asked = new Map<string, Asked>();
   const gives = new Map<string, GiveBack>();
+  const refused = new Map<string, number>();
   const lines = text.split('\n');
   lines.pop();
   for (const line of lines) {
@@ -68,8 +73,12 @@ export function parseHistory(text: string, process: number): Asked[] {
       asked.set(id, {
         ...{ process, id, name, n: Number(n), tries: tries === '1', call: Number(call), end: Infinity },
         ...{ outcome: 'pending', token: 0n, session: '', heldAt: Number(call), lost: false, gives: [] },
-        ...{ epoch: 0, knownAt: Infinity },
+        ...{ epoch: 0, knownAt: Infinity, rid: '', askedAt: Number(call) },
       });
+      continue;
+    }
+    if (kind === 'n') {
+      refused.set(id, Number(words[0]));
       continue;
     }
     const request = asked.get(id);
@@ -81,6 +90,7 @@ export function parseHistory(text: string, process: number): Asked[] {
         request.outcome = 'granted';
         request.token = BigInt(words[1] as string);
         request.session = words[2] as string;
+        request.rid = words[3] ?? '';
         break;
       case 'f':
         request.end = at;
@@ -106,6 +116,9 @@ export function parseHistory(text: string, process: number): Asked[] {
         throw new Error(`the history of process ${process} has an unknown line: ${line}`);
     }
   }
+  for (const request of asked.values()) {
+    request.askedAt = Math.max(request.call, refused.get(request.rid) ?? 0);
+  }
   return [...asked.values()];
 }
 
@@ -116,6 +129,7 @@ const ANOTHER_HISTORY = (1n << 16n) * 4096n;
  * Tells the histories of the server's data apart, and finds out when requests were known to stand in the queue. forgets:
  * the server may forget the script. It then refuses a call, which has not arrived, and may run the next one that was sent
  * on the same connection, if somebody else has brought the script meanwhile. What was refused is asked for again, behind.
+ * So what was sent before the refusal tells nothing, but by its ticket.
  */
 export function relate(all: readonly Asked[], inOrder: ReadonlySet<string>, forgets = false): void {
   const granted = all.filter(({ outcome }) => outcome === 'granted');
@@ -136,8 +150,9 @@ export function relate(all: readonly Asked[], inOrder: ReadonlySet<string>, forg
   for (const group of groups.values()) {
     const later: Asked[] = [];
     for (const request of group.sort((one, other) => other.call - one.call)) {
-      for (const { token, end } of later) {
-        if (!forgets || token > request.token) request.knownAt = Math.min(request.knownAt, end);
+      for (const { token, call, end } of later) {
+        if (!forgets || token > request.token || call > request.askedAt)
+          request.knownAt = Math.min(request.knownAt, end);
       }
       // A mutex may be passed on without the server.
       if (inOrder.has(request.name)) later.push(request);
@@ -171,7 +186,7 @@ export interface Fork {
 export interface Circumstances {
   /** Whether the faults of the run lose nothing that the server has answered. */
   readonly keeps: boolean;
-  /** Whether two primaries may have served at once. Then only fencing keeps holders apart. */
+  /** Whether two primaries may have served at once. Each has a history of its own then, and only fencing keeps the holders of the two apart. */
   readonly splits?: boolean | undefined;
   readonly forks?: readonly Fork[];
   /** Whether no process was killed and no session has ended, so that a refusal has a reason that the history shows. */
@@ -192,13 +207,18 @@ export function checkObject(
   for (const [i, request] of granted.entries()) {
     if (i > 0 && granted[i - 1]?.token === request.token) fault(`two have the token ${request.token}`);
   }
-  if (splits) return;
-  checkTokens(granted, fault);
   // Who may have been served by either of two servers belongs to no one history. Those who stay wait no longer without.
   const certain = granted.filter(({ call, end }) => !forks.some(({ from, to }) => call < to && end > from));
   if (plan.kind === 'mutex') into.overtaken = Math.max(into.overtaken, checkBypass(plan, certain, fault));
 
   const epochs = [...new Set(certain.map(({ epoch }) => epoch))];
+  if (splits)
+    for (const each of epochs)
+      checkTokens(
+        granted.filter(({ epoch }) => epoch === each),
+        fault,
+      );
+  else checkTokens(granted, fault);
   into.epochs = Math.max(into.epochs, epochs.length);
   const histories = keeps ? [certain] : epochs.map((epoch) => certain.filter((request) => request.epoch === epoch));
   const refused = keeps && isExact ? refusalsOf(mine, all) : [];

@@ -132,6 +132,7 @@ export class World {
   /** The primary is killed, and Sentinel promotes the replica. What was the primary comes back as the replica. */
   async failover(): Promise<void> {
     const [old, next] = [this.primary, this.replica as Server];
+    const from = microseconds();
     const sentinel = this.sentinel as Server;
     process.kill(old.pid, 'SIGKILL');
     await until('Sentinel names the replica', async () => {
@@ -143,6 +144,7 @@ export class World {
     await old.restart({ keepData: false });
     await old.send('REPLICAOF', '127.0.0.1', next.port);
     await linked(old);
+    this.forks.push({ from, to: microseconds() });
     // Sentinel asks the replicas how they are every ten seconds.
     await until('Sentinel knows the new replica', async () => {
       const [replica = []] = (await sentinel.send('SENTINEL', 'REPLICAS', 'main')) as string[][];

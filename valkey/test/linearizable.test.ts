@@ -117,20 +117,21 @@ describe('histories', () => {
   interface Data {
     keeps?: boolean;
     forgets?: boolean;
+    splits?: boolean;
     forks?: Fork[];
   }
   function faultsOf(name: string, texts: string[], data: Data = {}): { faults: string[]; checked: Checked } {
-    const { keeps = true, forgets = false, forks = [] } = data;
+    const { keeps = true, forgets = false, splits = false, forks = [] } = data;
     const plan = PLANS.find((each) => each.name === name) as Plan;
     const all = texts.flatMap((text, process) => parseHistory(`${text.trim().replaceAll(/\n\s*/g, '\n')}\n`, process));
     relate(all, new Set(['one', 'three', 'patient', 'readers']), forgets);
     const checked: Checked = { faults: [], refusals: 0, overtaken: 0, epochs: 0 };
-    checkObject(plan, all, { keeps, forks, isExact: true }, checked);
+    checkObject(plan, all, { keeps, splits, forks, isExact: true }, checked);
     return { faults: checked.faults.map(({ fault }) => fault.replace(/[:(].*| after.*| \d.*/s, '')), checked };
   }
   const hold = (id: number, name: string, [call, got, look, give, given]: number[], token: number, session = 's') => `
     a ${id} ${name} 1 0 ${call}
-    g ${id} ${got} ${token * TOKEN} ${session}
+    g ${id} ${got} ${token * TOKEN} ${session} r${id}
     l ${id} ${look}
     b ${id} ${give} 1 ${id}
     e ${id} ${given} ${id}`;
@@ -174,17 +175,33 @@ describe('histories', () => {
     const later = hold(1, 'one', [6, 7, 8, 9, 10], 8);
     expect(faultsOf('one', [waits, later]).faults).toEqual(['not linearizable']);
     // Its session has ended meanwhile, and it has asked again.
-    expect(faultsOf('one', [waits.replace('s\n', 'other\n'), later]).faults).toEqual([]);
+    expect(faultsOf('one', [waits.replace('s r1\n', 'other r1\n'), later]).faults).toEqual([]);
   });
 
   test('where the server forgets the script, what was sent later may arrive first', () => {
-    const history = (first: number, second: number) => [
-      `${hold(1, 'one', [0, 20, 21, 22, 23], first)}${hold(2, 'patient', [1, 2, 3, 4, 5], second)}`,
+    const history = (first: number, second: number, more = '') => [
+      `${more}
+${hold(1, 'one', [0, 20, 21, 22, 23], first)}${hold(2, 'patient', [1, 2, 3, 4, 5], second)}`,
       hold(1, 'one', [6, 7, 8, 9, 10], first - 1),
     ];
-    expect(faultsOf('one', history(9, 2), { forgets: true }).faults).toEqual([]);
+    // The first was refused after the second was sent; or before, or never.
+    expect(faultsOf('one', history(9, 2, 'n r1 2'), { forgets: true }).faults).toEqual([]);
+    expect(faultsOf('one', history(9, 2, 'n r1 0'), { forgets: true }).faults).toEqual(['not linearizable']);
+    expect(faultsOf('one', history(9, 2), { forgets: true }).faults).toEqual(['not linearizable']);
     // The tickets tell that the first arrived first.
     expect(faultsOf('one', history(9, 12), { forgets: true }).faults).toEqual(['not linearizable']);
+  });
+
+  test('each of two primaries that serve at once keeps its own order', () => {
+    const far = 2 ** 24;
+    const both = (second: number) => [
+      hold(1, 'one', [0, 1, 6, 7, 8], far + 1),
+      hold(1, 'one', [3, 4, 5, 7, 8], second),
+    ];
+    const data = { keeps: false, splits: true };
+    expect(faultsOf('one', both(2), data)).toMatchObject({ faults: [], checked: { epochs: 2 } });
+    expect(faultsOf('one', both(far), data).faults).toEqual(['the token', 'not linearizable']);
+    expect(faultsOf('one', both(far + 2), data).faults).toEqual(['not linearizable']);
   });
 
   test('who waits while the data goes two ways may be served by either server, in either order', () => {
