@@ -119,15 +119,15 @@ onServers('objects', ({ join, key, another }) => {
     expect(() => semaphore.limit(double, 3)).toThrow('Semaphore.limit: permits must be an integer from 1 to 2, got 3');
   });
 
-  test('a hundred promises in a tick are five calls', async () => {
+  test('a hundred promises in a tick are few calls', async () => {
     const space = await join();
     const semaphore = await space.semaphore('db', 100);
     const client = another();
     const calls = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'))?.[1]);
     const before = await calls();
     await Promise.all(Array.from({ length: 100 }, async () => (await semaphore.holdAsync()).release()));
-    // A call has 320 arguments; five are of a request, nine of a return.
-    expect((await calls()) - before).toBeLessThanOrEqual(5);
+    // A call has 320 arguments; five are of a request, nine of a return. Those of each answer go back at once, and a beat may come.
+    expect((await calls()) - before).toBeLessThanOrEqual(7);
   });
 
   test('a mutex is passed on within a process, at most bypass times past a waiter', async () => {
