@@ -63,6 +63,15 @@ const putDown = (passesOn = 0): Op =>
     scene.set(t, CARRIES, scene.get(t, CARRIES) - carried);
     return [at(scene), scene.robust(t, 1), carried, passesOn];
   });
+/** What a wait was notified of, the thread carries from now on. The mutex's operations take GOT for a promise at the head. */
+const carry = (): Op => ({
+  text: 'carry',
+  next(scene, t) {
+    scene.set(t, CARRIES, scene.get(t, GOT));
+    scene.set(t, GOT, 0);
+    return true;
+  },
+});
 /** Ends a wait, of which `GOT` says whether it has been notified. */
 const orPutDown = (): Op =>
   call('putDown', (scene, t) => [at(scene), scene.robust(t, index(scene)), scene.get(t, GOT), 0]);
@@ -256,7 +265,7 @@ function opsOf(letter: string): Op[] {
     case 'W':
       return [
         mutexOp('L'),
-        ...unlessSet([settleUp(), begin(), mutexOp('U'), park(), mutexOp('L'), orPutDown()]),
+        ...unlessSet([settleUp(), begin(), mutexOp('U'), park(), carry(), mutexOp('L'), putDown()]),
         mutexOp('U'),
       ];
     case 'S':
@@ -696,6 +705,6 @@ export const conditionObjects: readonly Model[] = [
   condition('with the mutex, which is disposed of under it', 'W | M R'),
   condition('with the mutex, which is disposed of under it, two', 'W | W | M R', { long: true }),
   condition('with the mutex, which is disposed of while one notifies', 'W | S R | M'),
-  condition('with the mutex, a waiter dies', 'W | W | S X', { mortal: [0], long: true }),
+  condition('with the mutex, a waiter dies', 'W | S | X', { mortal: [0], long: true }),
   condition('with the mutex, the notifier dies', 'W | S | X S', { mortal: [1], long: true }),
 ];
