@@ -50,7 +50,7 @@ import { MUTEX } from './runtime/kinds.js';
 import { ADAPTIVE } from './runtime/numbers.js';
 import { countdown, nanoseconds, parkUntilDue } from './runtime/parking.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
-import { close, disposedError, forget, reference, SharedObject } from './shared-object.js';
+import { back, close, disposedError, forget, reference, SharedObject } from './shared-object.js';
 import { type MutexStats, mutexStats } from './stats.js';
 
 /** The options of a new `Mutex`. */
@@ -85,7 +85,7 @@ const DONE = Promise.resolve();
 const nothing = (): void => {};
 
 function headOf({ attachment: { core, doorbell }, shared }: Reference): HeadPromise {
-  shared.head ??= new HeadPromise(core, doorbell, shared.address, shared.number, shared.promises);
+  shared.head ??= new HeadPromise(core, doorbell, shared);
   return shared.head;
 }
 
@@ -129,7 +129,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   readonly #core = this[reference].attachment.core;
   readonly #shared = this[reference].shared;
   readonly #head = headOf(this[reference]);
-  /** The address of the shared object, or of the closed one after this object has released its reference. */
+  /** The address of the shared object, or of the closed one if this object has let go or been evicted; see `back`. */
   #at = this[reference].address;
   readonly #bypass = this.#core.maxOf(this.#at);
   readonly #lock = this.#core.lock;
@@ -185,7 +185,7 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   /** Whether this thread is the owner. */
   get held(): boolean {
-    return !this.disposed && this.#core.held(this.#shared.number) !== 0;
+    return this.#at !== CLOSED_OBJECT && this.#core.held(this.#shared.number) !== 0;
   }
 
   /** Whether any thread is the owner. It is racy, and meant for diagnostics. */
@@ -209,12 +209,8 @@ export class Mutex extends SharedObject<typeof KIND> {
    */
   inspect(): MutexStats {
     if (this.disposed) throw this[disposedError]();
+    this[back]();
     return mutexStats(this.#core, this.#at);
-  }
-
-  /** Whether it has been disposed of, as far as this object has noticed. */
-  get disposed(): boolean {
-    return this.#at === CLOSED_OBJECT;
   }
 
   /**
@@ -278,11 +274,11 @@ export class Mutex extends SharedObject<typeof KIND> {
    * ANSWER_CLOSED or ANSWER_FULL.
    */
   [enter](left: () => number): number {
+    const { attachment } = this[reference];
+    const { awake } = attachment;
     const core = this.#core;
     const at = this.#at;
     const { number, promises } = this.#shared;
-    const { attachment } = this[reference];
-    const { awake } = attachment;
     core.turnLasted(at, awake.sinceTurn);
     attachment.expectInterrupt();
     let answer =
@@ -316,7 +312,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   /** The error of a request that found the arena full, or the mutex itself. */
   #full(): ArenaFullError {
     if (this.waiting < MOST_WAITERS) return noRoom();
-    return new ArenaFullError('520,192 requests wait for the mutex already');
+    return new ArenaFullError('520,192 requests wait already');
   }
 
   /**
@@ -374,6 +370,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   #try(): number {
+    this[back]();
     const answer = this.#core.tryLock(this.#at);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === ANSWER_FULL) throw noRoom();
@@ -438,7 +435,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    */
   [enterAsync](timeout: number, signal: Signal | undefined, passes: boolean): Promise<boolean> {
     const impatient = timeout !== Infinity || signal !== undefined;
-    const { number, promises, isRunning } = this.#shared;
+    const { promises, isRunning } = this.#shared;
     const head = this.#head;
     if (isRunning && !impatient && !this.#warned) {
       this.#warned = true;
@@ -458,8 +455,9 @@ export class Mutex extends SharedObject<typeof KIND> {
       };
       // The code of the signal runs before the request queues up.
       const unwatch = watch(timeout, signal, cancel, () => this.#wanted());
+      this[back]();
       promises.obey();
-      const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, number);
+      const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, this.#shared.number);
       if (answer < ADMITTED) {
         unwatch();
         throw answer === ANSWER_CLOSED ? this[disposedError]() : this.#full();
@@ -531,6 +529,8 @@ export class Mutex extends SharedObject<typeof KIND> {
    * shared.
    */
   cancelAll(reason?: unknown): void {
+    // Nobody waits for an object that has been evicted, and the words that count these calls are not there.
+    if (this.#at === CLOSED_OBJECT) return;
     this.#core.askAll(this.#at);
     this.#shared.promises.cancelAll(new CancelledError(reason));
     this.#core.wakeHead(this.#at);
@@ -591,15 +591,14 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /** @internal */
-  protected override [forget](): void {
-    this.#at = CLOSED_OBJECT;
+  protected override [forget](address = CLOSED_OBJECT): void {
+    this.#at = address;
   }
 }
 
 const owned = (method: string): string =>
   `Mutex.${method}: this thread is the owner already, and would wait for itself; if a promise has the lock, use ${method}Async`;
 const promised = (method: string): string =>
-  `Mutex.${method}: a promise of this thread waits for the lock, and the thread would wait for itself: use ${method}Async`;
+  `Mutex.${method}: a promise of this thread waits for the lock: use ${method}Async`;
 const NESTED =
-  'Mutex: a function of runExclusive asks for the same lock. If it waits, it waits for itself: call what needs the lock ' +
-  'directly, or give a timeout';
+  'Mutex: a function of runExclusive asks for the same lock. If it waits, it waits for itself: give a timeout';

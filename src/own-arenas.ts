@@ -18,7 +18,7 @@ export interface ArenaOptions {
   /**
    * The number of shared objects at one time, 1 to 1,048,576. Default 65,536. An object counts until it is disposed of.
    * One that no other thread can know, since it has no name and its handle was never taken, counts until its library
-   * object is collected.
+   * object is collected. A `Mutex` or a `Semaphore` that is not robust leaves room for others while it is idle.
    */
   readonly objects?: number;
   /**
@@ -94,9 +94,8 @@ export function defaultArena(): Attachment {
   if (inherited !== undefined) return fromHandle(inherited as ArenaHandle);
   if (!host.isMainThread) {
     throw new Error(
-      'this worker has no arena. In a page, post Arena.default.handle to it, for Arena.from here. In Node, use ' +
-        'Arena.default on the main thread before it starts the worker. Or use Semaphore.from(handle), an { arena }, or ' +
-        'new Arena().makeDefault()',
+      'this worker has no arena: start it after Arena.default (in Node), post Arena.default.handle to it for Arena.from, ' +
+        'or use Semaphore.from(handle), an { arena } or new Arena().makeDefault()',
     );
   }
   return makeDefault(create({}));

@@ -3,7 +3,15 @@
  */
 import { arenaFull, bad, badType, checkInteger, checkType, DisposedError } from './errors.js';
 import type { Properties } from './options.js';
-import { type ArenaHandle, attachmentForNew, attachmentOf, fromHandle, handleOf, type Inside } from './own-arenas.js';
+import {
+  type ArenaHandle,
+  attachmentForNew,
+  attachmentOf,
+  fromHandle,
+  handleOf,
+  type Inside,
+  inside,
+} from './own-arenas.js';
 import type { Attachment, Owner, Shared } from './runtime/attachment.js';
 import {
   ANSWER_FULL,
@@ -18,7 +26,7 @@ import {
   NAME_ROOM,
   NAME_USED,
 } from './runtime/core.js';
-import type { Kind, NumberOf } from './runtime/kinds.js';
+import { type Kind, MUTEX, type NumberOf } from './runtime/kinds.js';
 import { HELD } from './runtime/numbers.js';
 
 /** A plain, structured-cloneable value that stands for a shared object in a message to another thread. */
@@ -43,11 +51,9 @@ export interface Handle<K extends Kind = Kind> {
 export class Reference {
   declare readonly arena?: never;
   readonly attachment: Attachment;
-  readonly address: number;
-  /** What this thread knows of the shared object. It is set by the first `hold`. */
-  declare shared: Shared;
+  /** What this thread knows of the shared object. `hold` completes it. */
+  shared: Shared;
   #number: number;
-  readonly #isPrivate: boolean;
 
   /**
    * Takes the number under which the core has just attached the thread.
@@ -55,14 +61,17 @@ export class Reference {
    */
   constructor(attachment: Attachment, number: number, isPrivate = false) {
     this.attachment = attachment;
-    this.address = attachment.core.attachedTo(number);
     this.#number = number;
-    this.#isPrivate = isPrivate;
+    this.shared = { address: attachment.core.attachedTo(number), owners: new Set(), isPrivate } as Shared;
+  }
+
+  get address(): number {
+    return this.shared.address;
   }
 
   /** Keeps the thread attached for as long as the library object lives. If there are several, the last one counts. */
   hold(owner: Owner): void {
-    this.shared = this.attachment.hold(owner, this.address, this.#number, this.#isPrivate);
+    this.shared = this.attachment.hold(owner, this.#number, this.shared);
     this.#number = HELD;
   }
 
@@ -77,6 +86,13 @@ export class Reference {
     head?.flush();
     promises.settle();
     attachment.detach(owner, shared);
+  }
+
+  /** Enters the object, which has been evicted, in the arena again. Returns the address. */
+  enter(owner: Owner): number {
+    // Its words will overwrite these properties.
+    const given = make('Mutex', MUTEX, ANY, { [inside]: this.attachment });
+    return this.attachment.hold(owner, given.#number, this.shared, given.address).address;
   }
 
   handle<K extends Kind>(kind: K): Handle<K> {
@@ -216,24 +232,21 @@ function differencesOf(core: Core, at: number, p: Properties, only: string | und
   const differences = properties
     .filter(([, has, wanted]) => has !== wanted)
     .map(([name, has, wanted]) => `${only ?? name} ${has}, not ${wanted}`);
-  return only === undefined ? differences.join('; ') : (differences[0] ?? '');
+  return [...new Set(differences)].join('; ');
 }
 
 function refusal(answer: number, what: string, kind: Kind): Error {
   switch (answer) {
     case ANSWER_OBJECTS_FULL:
-      return arenaFull(
-        'object',
-        'dispose of some (those never shared go in a later turn), or make it with more `objects`',
-      );
+      return arenaFull('object', 'dispose of some, or make it with more `objects`');
     case ANSWER_FULL:
-      return arenaFull('attachment of a thread to an object', 'dispose of some, or make it with more `waiters`');
+      return arenaFull('attachment', 'dispose of some, or make it with more `waiters`');
     case ANSWER_NAMES_FULL:
       return arenaFull('name', 'dispose of some, or make it with more `names`');
     case ANSWER_WRONG_KIND:
-      return new TypeError(`${what}: the object there is of another kind, not a ${kind}`);
+      return new TypeError(`${what}: the object there is no ${kind}`);
     case ANSWER_NOT_FOUND:
-      return new Error(`${what}: nothing of that name exists; give the permits to create it`);
+      return new Error(`${what}: nothing of that name exists; give permits to create it`);
     default:
       return new DisposedError(`${what}: the ${kind} has been disposed of`);
   }

@@ -19,7 +19,7 @@ import {
   type WaitOptions,
 } from './options.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
-import type { Shared } from './runtime/attachment.js';
+import { balanceOf, type Shared } from './runtime/attachment.js';
 import { notAdmitted, timedOut, watch } from './runtime/cancellation.js';
 import {
   ADMITTED,
@@ -38,7 +38,7 @@ import { ADAPTIVE, CHECK_OWNER_DEATHS } from './runtime/numbers.js';
 import { countdown, forEver, parkUntilDue } from './runtime/parking.js';
 import type { Promises } from './runtime/promises.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
-import { close, disposedError, forget, reference, SharedObject } from './shared-object.js';
+import { back, close, disposedError, forget, reference, SharedObject } from './shared-object.js';
 import { type SemaphoreStats, semaphoreStats } from './stats.js';
 
 /** The options of a new `Semaphore`. */
@@ -98,7 +98,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   readonly #shared = this[reference].shared;
   /** This thread's waiting promises on the shared object. */
   readonly #promises: Promises = this.#shared.promises;
-  /** The address of the shared object, or of the closed one after this object has released its reference. */
+  /** The address of the shared object, or of the closed one if this object has let go or been evicted; see `back`. */
   #at = this[reference].address;
   readonly #max = this.#core.maxOf(this.#at);
   readonly #robust = this.#shared.robust !== 0;
@@ -166,7 +166,9 @@ export class Semaphore extends SharedObject<typeof KIND> {
 
   /** The number of permits that `tryAcquire` could take now. It is racy, and meant for diagnostics. */
   get available(): number {
-    return this.#core.available(this.#at);
+    const { away } = this.#shared;
+    if (!away || this.disposed) return this.#core.available(this.#at);
+    return balanceOf(away);
   }
 
   /**
@@ -184,17 +186,13 @@ export class Semaphore extends SharedObject<typeof KIND> {
    */
   inspect(): SemaphoreStats {
     if (this.disposed) throw this[disposedError]();
+    this[back]();
     return semaphoreStats(this.#core, this.#at);
   }
 
   /** Whether the permits of each thread are recorded; see `SemaphoreOptions.robust`. */
   get robust(): boolean {
     return this.#robust;
-  }
-
-  /** Whether it has been disposed of, as far as this object has noticed. */
-  get disposed(): boolean {
-    return this.#at === CLOSED_OBJECT;
   }
 
   /**
@@ -247,6 +245,10 @@ export class Semaphore extends SharedObject<typeof KIND> {
   /** The core has not simply admitted the thread: waits until it has, or the request has left the queue. */
   #park(acquired: number, permits: number, timeout = Infinity, left = forEver): void {
     const { robust } = this.#shared;
+    if (this[back]()) {
+      this.#acquireFor(permits, timeout);
+      return;
+    }
     if (acquired !== CHECK_OWNER_DEATHS) {
       let answer = this.#core.enqueue(this.#at, permits, acquired, robust);
       if (answer === QUEUED) {
@@ -323,6 +325,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 
   #try(permits: number): number {
+    this[back]();
     const { robust } = this.#shared;
     const answer = this.#robust
       ? this.#core.tryAcquireRobust(this.#at, permits, robust)
@@ -337,6 +340,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @throws {@link DisposedError} if the semaphore has been disposed of.
    */
   drain(): number {
+    this[back]();
     const taken = this.#core.drain(this.#at, this.#shared.robust);
     if (taken < 0) throw this[disposedError]();
     if (taken > 0 && this.#robust) this.#takeOwnerDeaths(taken);
@@ -354,6 +358,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    */
   add(permits = 1): void {
     this.#check('add', permits);
+    this[back]();
     const at = this.#at;
     const core = this.#core;
     const promises = this.#promises;
@@ -379,6 +384,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    */
   reduce(permits = 1): void {
     this.#check('reduce', permits);
+    this[back]();
     if (this.#core.reduce(this.#at, permits) !== ADMITTED) throw this[disposedError]();
     if (this.#usual !== LIMIT) this.#usual = Math.max(this.#usual - permits, 0);
   }
@@ -420,6 +426,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     const promises = this.#promises;
     if (promises.first !== 0) promises.obey();
     const answer = this.#core.arrive(this.#at, permits, promises.last, this.#shared.robust);
+    if (answer === ANSWER_CLOSED && this[back]()) return this.#arrive(permits);
     return answer > 0 ? promises.wait(this, answer) : this.#arrived(answer, permits);
   }
 
@@ -430,6 +437,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
       return this.#arrived(answer === REFUSED ? TIMED_OUT : answer, permits);
     }
     if (this.#promises.first !== 0) this.#promises.obey();
+    this[back]();
     const answer = this.#core.arrive(this.#at, permits, 0, this.#shared.robust);
     if (answer <= 0) return this.#arrived(answer, permits);
     return this.#promises.waitAlone(this, answer, (cancel) =>
@@ -477,6 +485,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
         : this.#core.finishRelease(this.#at, permits, released, promises.first, this.#shared.robust);
     if (answer > 0) promises.settled(answer);
     else if (answer === ANSWER_OVER_MAX || answer === ANSWER_NOT_HELD) throw this.#refused('release', answer, permits);
+    else if (this[back]()) this.release(permits);
   }
 
   /**
@@ -494,6 +503,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * shared.
    */
   cancelAll(reason?: unknown): void {
+    // Nobody waits for an object that has been evicted, and the words that count these calls are not there.
+    if (this.#at === CLOSED_OBJECT) return;
     this.#core.askAll(this.#at);
     this.#promises.cancelAll(new CancelledError(reason));
   }
@@ -575,8 +586,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 
   /** @internal */
-  protected override [forget](): void {
-    this.#at = CLOSED_OBJECT;
+  protected override [forget](address = CLOSED_OBJECT): void {
+    this.#at = address;
   }
 
   #check(method: string, permits: number): void {
@@ -587,13 +598,14 @@ export class Semaphore extends SharedObject<typeof KIND> {
   #checkRequest(method: string, permits: number): void {
     this.#check(method, permits);
     if (permits > this.#usual && permits > this.available && !this.disposed) {
+      this[back]();
       // Permits may have been added, or taken away by another thread.
       const made = this.#core.initial(this.#at) + this.#core.added(this.#at);
       this.#usual = permits > made ? LIMIT : made;
       if (permits <= made) return;
       host.warn(
         `Semaphore.${method}: a request for ${permits} permits waits, but the semaphore has ${made}. It and ` +
-          `all behind it wait until more are released than taken. With { max: ${made} } it is a RangeError`,
+          `all behind it wait until more are released than taken. With { max } it is a RangeError`,
       );
     }
   }

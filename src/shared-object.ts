@@ -17,6 +17,8 @@ export const forget = Symbol();
 /** @internal */
 export const detach = Symbol();
 /** @internal */
+export const back = Symbol();
+/** @internal */
 export const disposedError = Symbol();
 
 /**
@@ -43,13 +45,19 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
     given.hold(this);
   }
 
+  /** Whether it has been disposed of, as far as this object has noticed. */
+  get disposed(): boolean {
+    // The end of an attachment does not reach an object that has been evicted.
+    return this.#hasLetGo || this.#reference.attachment.isOver;
+  }
+
   /**
    * The value to send to another thread, for `from` there.
    * @throws {@link DisposedError} if the object has been disposed of.
    */
   get handle(): Handle<K> {
-    if (this.#hasLetGo) throw this[disposedError]();
-    return this.#reference.handle(this.#kind);
+    if (this.disposed) throw this[disposedError]();
+    return this[reference].handle(this.#kind);
   }
 
   /**
@@ -86,14 +94,24 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
 
   /** @internal */
   protected get [reference](): Reference {
+    this[back]();
     return this.#reference;
+  }
+
+  /** @internal Gives the object a place if it has been evicted, and returns whether it was. Other calls find it closed. */
+  protected [back](): boolean {
+    const { shared } = this.#reference;
+    if (!shared.away || this.disposed) return false;
+    this[forget](this.#reference.enter(this));
+    shared.away = undefined;
+    return true;
   }
 
   /** @internal Closes the shared object for all threads, and wakes its waiters. */
   protected abstract [close](): void;
 
-  /** @internal Sets the address to CLOSED_OBJECT. */
-  protected abstract [forget](): void;
+  /** @internal Sets the address, by default to CLOSED_OBJECT. Only an object that may be evicted is given another. */
+  protected abstract [forget](address?: number): void;
 
   /** @internal */
   get [leaves](): boolean {
@@ -106,11 +124,13 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
     this[forget]();
   }
 
-  /** @internal Releases the shared object, which is disposed of or cannot be used. */
-  [closed](): void {
+  /** @internal Releases the shared object, which is disposed of or cannot be used, or is evicted. */
+  [closed](away?: Int32Array): void {
     if (this.#hasLetGo) return;
-    this.#hasLetGo = true;
+    this.#hasLetGo = !away;
     this[forget]();
+    // An exception of node:vm comes at the beginning of a call, so the address and this change at once.
+    this.#reference.shared.away = away;
     this[detach]();
   }
 

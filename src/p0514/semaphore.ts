@@ -79,11 +79,6 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     return this.#counter.counted(this.#at) >>> 0;
   }
 
-  /** Whether it has been disposed of, as far as this object has noticed. */
-  get disposed(): boolean {
-    return this.#at === CLOSED_OBJECT;
-  }
-
   /** @internal Adds `count` to the value, and unblocks waiters. */
   protected raise(count: number, notify: Notify): void {
     const number = notify === 'all' ? 0 : notifyNumber(`${this.#kind}.signal`, notify);

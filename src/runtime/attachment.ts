@@ -9,6 +9,7 @@
  *     this thread disposes of the shared object       all library objects of the thread let go at once (letGo)
  *     another thread has disposed of it               one lets go when it notices, the others by a look (tidy, sweep)
  *     it is collected                                 the thread detaches, and disposes of an object of its own
+ *     it is evicted                                   the same, and the object gets another place when it is used again
  *     the thread ends, or leaves the arena (dispose)
  *
  * So no garbage collection is needed for what is disposed of. Each time the thread attaches to an object, it looks at
@@ -17,20 +18,24 @@
  * about as many disposed objects as it has others. A thread that finds the arena full looks at all. A thread that does
  * nothing lets go of nothing, since no other may do so for it.
  *
+ * A mutex or a semaphore, unless it is robust, that is idle and that no other thread can know is evicted where a thread has many objects: its
+ * words stay with its library object, and go to another place when that is next used.
+ *
  * The collector sees only the small library objects, and does not know that an arena is nearly full. So a thread that is
- * attached to many objects asks for a collection, once for each quarter of the arena. Finalizers wait for a turn of the
- * event loop.
+ * attached to very many objects asks for a collection, once in each round of looks. Finalizers wait for a turn of the event
+ * loop.
  */
 import { host } from '#host';
 import { arenaFull, DisposedError, mayNotBlock } from '../errors.js';
 import type { Line } from '../host/host.js';
 import { Awake } from './awake.js';
 import { common } from './common.js';
-import { ANSWER_FULL, CLOSED_OBJECT, type Core, GONE, H_OBJECTS } from './core.js';
+import { ANSWER_FULL, CLOSED_OBJECT, type Core, GONE } from './core.js';
 import { Doorbell } from './doorbell.js';
 import type { HeadPromise } from './head-promise.js';
 import { coreModule, instantiate } from './instance.js';
 import { afterInterrupt } from './interrupts.js';
+import { MUTEX, SEMAPHORE } from './kinds.js';
 import { HELD } from './numbers.js';
 import { closed, Promises } from './promises.js';
 
@@ -40,14 +45,11 @@ export const ended = Symbol.for('taketurns:ended');
 /** Says that a library object need do nothing more once the shared object has been disposed of by another thread. */
 export const leaves = Symbol.for('taketurns:leaves');
 
-/** So many bytes make an engine collect. They are never touched. */
-const BALLAST = 1 << 26;
-
 /** A library object, as its attachment sees it. */
 export interface Owner {
   [ended](): void;
-  /** Lets go of the shared object, which has been disposed of. */
-  [closed](): void;
+  /** Lets go of the shared object, which has been disposed of, or is evicted with these words. */
+  [closed](away?: Int32Array): void;
   readonly [leaves]?: boolean;
 }
 
@@ -79,21 +81,29 @@ function known({ buffer }: WebAssembly.Memory): Attachment | undefined {
   return isIts ? attachment : undefined;
 }
 
+/** The available permits in the words of an object, less those that are asked for; below 0 if too many to tell. */
+export function balanceOf(words: Int32Array): number {
+  const GRANT = 2;
+  return ((words[GRANT] as number) - (words[0] as number)) | 0;
+}
+
 /** The things that this thread knows of a shared object to which it is attached. */
 export interface Shared {
-  readonly address: number;
+  address: number;
   /** The number of the attachment in the core. */
-  readonly number: number;
+  number: number;
   /** The same number if the object is robust, so that held permits are counted there; else 0. */
-  readonly robust: number;
+  robust: number;
   /** The promises of this thread that wait on the object. */
-  readonly promises: Promises;
+  promises: Promises;
   /** The promise of this thread that is the head of the object. A mutex makes it. */
   head?: HeadPromise;
   /** The library objects that hold the shared object. The finalizer of one that was collected may still be due. */
   readonly owners: Set<WeakRef<Owner>>;
   /** Whether no other thread can know the shared object: it has no name, and its handle was never taken. */
   isPrivate: boolean;
+  /** The words of the object while it is evicted. */
+  away?: Int32Array | undefined;
   /** Whether a function that `runExclusive` of a mutex has called has not returned yet. */
   isRunning?: boolean;
   /** How many notifications of a condition promises of this thread carry. */
@@ -121,11 +131,16 @@ export class Attachment {
   readonly #endings: ((reason?: Error) => void)[] = [];
   readonly #line: Line | undefined;
   readonly #ignoreExit: () => void;
-  readonly #shared = new Map<number, Shared>();
-  /** The objects that come next for a look. */
-  #turn = this.#shared.values();
-  /** How often the thread has attached since it asked for a collection, while it was attached to many objects. */
-  #attached = 0;
+  /**
+   * By address. An object that has been let go leaves its key until `tidy` finds that: the next object often gets the same
+   * address, and V8 walks over all that were deleted under one key.
+   */
+  readonly #shared = new Map<number, Shared | undefined>();
+  /** The addresses that come next for a look. */
+  #turn = this.#shared.keys();
+  readonly #words: Int32Array;
+  /** Whether the library objects of this thread reach the arena no more. */
+  isOver = false;
   readonly #refs = new WeakMap<Owner, WeakRef<Owner>>();
   readonly #collected = new FinalizationRegistry<{ shared: Shared; ref: WeakRef<Owner> }>(({ shared, ref }) =>
     this.#forget(shared, ref),
@@ -136,6 +151,7 @@ export class Attachment {
     this.core = core;
     this.id = core.id();
     this.header = headerOf(memory.buffer);
+    this.#words = new Int32Array(memory.buffer);
     this.#line = host.deaths?.openLine(memory, this.id, () => this.share());
     this.thread = core.register(host.threadName);
     if (this.thread === ANSWER_FULL) {
@@ -170,37 +186,32 @@ export class Attachment {
   /**
    * Keeps the thread attached to an object until the owner is collected or calls `detach`.
    * @param number of an attachment that the core has just made, or HELD if another owner holds it.
-   * @param isPrivate whether the thread has just made the object, without a name.
+   * @param given is what the thread knows of the object from here on, if it is new to the thread or was evicted.
    */
-  hold(owner: Owner, address: number, number: number, isPrivate: boolean): Shared {
+  hold(owner: Owner, number: number, given: Shared, address = given.address): Shared {
     let shared = this.#shared.get(address);
     if (shared) {
       // One attachment serves the thread, however many library objects it has.
       if (number !== HELD) this.core.detach(number);
     } else {
-      const robust = this.core.isRobust(address) ? number : 0;
-      const promises = new Promises(this.core, this.doorbell, address, robust);
-      const owners = new Set<WeakRef<Owner>>();
-      shared = { address, number, robust, promises, owners, isPrivate };
+      shared = given;
+      const { away } = shared;
+      if (away) {
+        // O_LIFE, the words in between, belongs to the place.
+        this.#words.set(away.subarray(0, 16), address / 4);
+        this.#words.set(away.subarray(18), address / 4 + 18);
+      }
+      shared.address = address;
+      shared.number = number;
+      shared.robust = this.core.isRobust(address) ? number : 0;
+      shared.promises ??= new Promises(this.core, this.doorbell, shared);
       this.#shared.set(address, shared);
     }
     const ref = this.#refs.get(owner) ?? new WeakRef(owner);
     shared.owners.add(ref);
     this.#refs.set(owner, ref);
     this.#collected.register(owner, { shared, ref }, owner);
-    const [capacity] = new Int32Array(this.memory.buffer, H_OBJECTS, 1) as unknown as [number];
-    if (this.#shared.size * 16 > capacity && ++this.#attached * 4 > capacity + 4096) this.#askCollector();
     return shared;
-  }
-
-  #askCollector(): void {
-    this.#attached = 0;
-    try {
-      // A bundler would drop an object that is not used.
-      this.#attached = new ArrayBuffer(BALLAST).byteLength - BALLAST;
-    } catch {
-      // The collector has been asked all the same.
-    }
   }
 
   /** Ends what `hold` began. */
@@ -210,36 +221,70 @@ export class Attachment {
   }
 
   /** Lets library objects of this thread let go of an object that has been disposed of: by default, all of them. */
-  letGo(shared: Shared, leaves: (owner: Owner) => boolean | undefined = () => true): void {
+  letGo(shared: Shared, leaves: (owner: Owner) => boolean | undefined = () => true, away?: Int32Array): void {
     for (const ref of [...shared.owners]) {
       const owner = ref.deref();
       if (owner === undefined) this.#forget(shared, ref);
-      else if (leaves(owner)) owner[closed]();
+      else if (leaves(owner)) owner[closed](away);
     }
     this.#drop(shared);
   }
 
-  /** Looks at objects of the thread, and lets go of each that has been disposed of, until it has met two that stay. */
+  /**
+   * Looks at objects of the thread until it has met two that stay. Lets go of each that has been disposed of, and evicts
+   * while there are too many. Asks for a collection once in a round of looks while very many stay.
+   */
   tidy(): void {
+    const OBJECTS = 4;
+    const capacity = this.#words[OBJECTS] as number;
+    // All threads together may keep half of the arena.
+    const most = capacity / (14 + 2 * this.core.mostThreads()) + 8;
     for (let stay = 0; stay < 2; ) {
       let next = this.#turn.next();
       if (next.done) {
-        this.#turn = this.#shared.values();
+        this.#turn = this.#shared.keys();
         next = this.#turn.next();
+        if (this.#shared.size > 4 * most + 1024) askCollector();
       }
       if (next.done) return;
-      this.#look(next.value);
-      if (this.#shared.has(next.value.address)) stay++;
+      this.#look(this.#shared.get(next.value), most);
+      if (this.#shared.get(next.value)) stay++;
+      else this.#shared.delete(next.value);
     }
   }
 
   /** The same for all objects of the thread. */
   sweep(): void {
-    for (const shared of this.#shared.values()) this.#look(shared);
+    for (const shared of this.#shared.values()) this.#look(shared, 0);
   }
 
-  #look(shared: Shared): void {
+  #look(shared: Shared | undefined, most: number): void {
+    if (!shared) return;
     if (this.core.isDisposed(shared.address)) this.letGo(shared, (owner) => owner[leaves]);
+    else if (this.#shared.size > most) this.#evict(shared);
+  }
+
+  /**
+   * Takes the place of a private object that is idle, if its class knows how to come back (SharedObject). The calls of a
+   * robust semaphore have the number of its attachment in them.
+   */
+  #evict(shared: Shared): void {
+    const { core } = this;
+    const { address, number, robust, promises } = shared;
+    const at = address / 4;
+    // An exception may have ended a call on the object midway; see #drop.
+    core.tryLock(CLOSED_OBJECT);
+    const words = this.#words.slice(at, at + 32);
+    // As O_KIND and so on of core/memory/layout.ts.
+    const { 4: kind, 8: initial, 21: added, 27: isKnown } = words as unknown as Record<number, number>;
+    if (
+      kind === (robust ? MUTEX : SEMAPHORE) &&
+      !isKnown &&
+      promises.first === 0 &&
+      core.held(number) === 0 &&
+      balanceOf(words) >= Math.max(0, (initial as number) + (added as number))
+    )
+      this.letGo(shared, undefined, words);
   }
 
   /** A library object has let go, or has been collected. Nothing happens if that is known already. */
@@ -261,7 +306,7 @@ export class Attachment {
     // If an exception has ended a call on the object midway, the next call of the core completes it (pending-call.ts).
     // This call comes while the memory is still that of the object.
     core.tryLock(CLOSED_OBJECT);
-    this.#shared.delete(address);
+    this.#shared.set(address, undefined);
     core.detach(number);
   }
 
@@ -290,14 +335,15 @@ export class Attachment {
 
   /** The library objects of this thread reach the arena no more. */
   endObjects(): void {
-    for (const { owners } of this.#shared.values()) for (const ref of owners) ref.deref()?.[ended]();
+    this.isOver = true;
+    for (const shared of this.#shared.values()) for (const ref of shared?.owners ?? []) ref.deref()?.[ended]();
   }
 
   #end(reason?: Error): void {
     for (const ending of this.#endings) ending(reason);
-    for (const { promises, head } of this.#shared.values()) {
-      promises.forget(reason);
-      head?.forget(reason);
+    for (const shared of this.#shared.values()) {
+      shared?.promises.forget(reason);
+      shared?.head?.forget(reason);
     }
     this.endObjects();
     this.#shared.clear();
@@ -309,6 +355,17 @@ export class Attachment {
     core.createObject = core.attach = core.draftName = core.reap = refuse;
     // A timer may still look whether a worker has ended.
     if (reason) core.reap = () => GONE;
+  }
+}
+
+function askCollector(): void {
+  /** So many bytes make an engine collect. They are never touched. */
+  const BALLAST = 1 << 26;
+  try {
+    // A bundler would drop an object that is not used.
+    new ArrayBuffer(BALLAST).slice(BALLAST);
+  } catch {
+    // The collector has been asked all the same.
   }
 }
 

@@ -49,8 +49,6 @@ export const ASYNC = 0x1000;
 export const CLOSED_OBJECT = 512;
 /** The number of bytes of an object. */
 export const OBJECT_SIZE = 128;
-/** The address of the number of objects that an arena has room for. */
-export const H_OBJECTS = 16;
 /** The size of the record of a thread, and the offsets of its doorbell and its counts. */
 export const THREAD_SIZE = 128;
 export const T_DOORBELL = 4;

@@ -12,24 +12,20 @@ import { DisposedError } from '../errors.js';
 import { ADMITTED, ANSWER_CLOSED, type Core, OBJECT_SIZE } from './core.js';
 import type { Doorbell, Flushable } from './doorbell.js';
 import { NOWHERE } from './numbers.js';
-import type { Promises, Resolve } from './promises.js';
+import type { Place, Resolve } from './promises.js';
 
 export class HeadPromise implements Flushable {
   readonly #core: Core;
   readonly #doorbell: Doorbell;
-  readonly #at: number;
-  readonly #attachment: number;
-  readonly #promises: Promises;
+  readonly #shared: Place;
   #settle: Resolve | undefined;
   place = NOWHERE;
 
-  constructor(core: Core, doorbell: Doorbell, at: number, attachment: number, promises: Promises) {
+  constructor(core: Core, doorbell: Doorbell, shared: Place) {
     this.#core = core;
     this.#doorbell = doorbell;
-    this.#at = at;
-    this.#attachment = attachment;
-    this.#promises = promises;
-    promises.head = this;
+    this.#shared = shared;
+    shared.promises.head = this;
   }
 
   /** Whether a promise waits. */
@@ -40,7 +36,7 @@ export class HeadPromise implements Flushable {
   /** Is called when a promise has become the head. `settle` settles it, and it has waited since `since`. */
   begin(settle: Resolve, since: number): void {
     this.#settle = settle;
-    this.#core.waitsSince(this.#attachment, since);
+    this.#core.waitsSince(this.#shared.robust, since);
     this.#doorbell.waitFor(this);
     this.flush();
   }
@@ -48,10 +44,10 @@ export class HeadPromise implements Flushable {
   /** Takes the lock if it may. This thread has given the lock back, or its doorbell has rung. */
   flush(): void {
     if (this.#settle === undefined) return;
-    const answer = this.#core.reserveLock(this.#at, this.#attachment);
+    const answer = this.#core.reserveLock(this.#shared.address, this.#shared.robust);
     if (answer === ADMITTED) this.#end();
     else if (answer === ANSWER_CLOSED) this.#end(Promise.reject(new DisposedError()));
-    else if (!this.#promises.obey()) this.#doorbell.entered(this, this.#at / OBJECT_SIZE);
+    else if (!this.#shared.promises.obey()) this.#doorbell.entered(this, this.#shared.address / OBJECT_SIZE);
   }
 
   /** As that of the promises. */
@@ -63,7 +59,7 @@ export class HeadPromise implements Flushable {
 
   cancel(reason: () => unknown): void {
     if (this.#settle === undefined) return;
-    this.#core.cancelHead(this.#at, this.#attachment);
+    this.#core.cancelHead(this.#shared.address, this.#shared.robust);
     this.#end(Promise.reject(reason()));
   }
 
@@ -73,6 +69,6 @@ export class HeadPromise implements Flushable {
     this.#doorbell.done(this);
     settle(value);
     // The next waiter may be a promise of this very thread, for which no other thread rings.
-    if (this.#promises.first !== 0) this.#promises.settle();
+    if (this.#shared.promises.first !== 0) this.#shared.promises.settle();
   }
 }

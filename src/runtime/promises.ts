@@ -40,6 +40,13 @@ interface Owner {
   [closed](): void;
 }
 
+/** Where an object is, and the attachment that counts the permits of this thread, if the semaphore is robust; else 0. */
+export interface Place {
+  readonly address: number;
+  readonly robust: number;
+  readonly promises: Promises;
+}
+
 // All promises here share one executor, since a promise may wait in a hot loop. It drops `reject`, because a promise
 // that resolves to a rejected one rejects as well.
 let resolveNew: Resolve;
@@ -51,9 +58,7 @@ function capture(resolve: (value?: void | PromiseLike<void>) => void): void {
 export class Promises {
   readonly #core: Core;
   readonly #doorbell: Doorbell;
-  readonly #at: number;
-  /** The attachment that counts the permits of this thread, if the semaphore is robust; else 0. */
-  readonly #attachment: number;
+  readonly #shared: Place;
   /** The number of the first run, or 0 if no promise waits; and that of the last run, or 0 if that stands alone. */
   first = 0;
   last = 0;
@@ -73,11 +78,10 @@ export class Promises {
   head: { cancel(reason: unknown): void } | undefined;
 
   /** @internal */
-  constructor(core: Core, doorbell: Doorbell, at: number, attachment: number) {
+  constructor(core: Core, doorbell: Doorbell, shared: Place) {
     this.#core = core;
     this.#doorbell = doorbell;
-    this.#at = at;
-    this.#attachment = attachment;
+    this.#shared = shared;
   }
 
   /** Returns a promise that the core has just queued in the run of this number. */
@@ -185,14 +189,14 @@ export class Promises {
 
   /** Rejects all promises if cancelAll has been called since this thread has looked last. Returns whether it has. */
   obey(): boolean {
-    const isAsked = this.#core.asks(this.#at) !== this.#asks;
+    const isAsked = this.#core.asks(this.#shared.address) !== this.#asks;
     if (isAsked) this.cancelAll(new CancelledError());
     return isAsked;
   }
 
   /** Rejects all promises but those that are due. */
   cancelAll(error: CancelledError): void {
-    this.#asks = this.#core.asks(this.#at);
+    this.#asks = this.#core.asks(this.#shared.address);
     while (this.first !== 0) {
       if (this.#core.cancelRun(this.first) !== REFUSED) this.#settle();
       else this.#fulfil((this.#head as Run).waiting, () => Promise.reject(error));
@@ -232,7 +236,7 @@ export class Promises {
 
   #settle(): void {
     while (this.first !== 0) {
-      const count = this.#core.settle(this.first, this.#attachment);
+      const count = this.#core.settle(this.first, this.#shared.robust);
       if (count === 0) return;
       if (count < 0) this.#close();
       else this.#fulfil(count);

@@ -74,7 +74,7 @@ export function compile(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
     throw attempt(() => new WebAssembly.Module(bytes.slice(0, 8))) === undefined
       ? missing(
           "the Content-Security-Policy of this page or worker forbids WebAssembly: add 'wasm-unsafe-eval' to its " +
-            'script-src (or default-src, where it has none)',
+            'script-src (or default-src)',
           cause,
         )
       : missing('the WebAssembly of this runtime has no threads or no bulk memory', cause);

@@ -156,11 +156,6 @@ export class Condition extends SharedObject<typeof KIND> {
     return { ...super.handle, mutex: this.mutex.handle };
   }
 
-  /** Whether it has been disposed of, as far as this object has noticed. */
-  get disposed(): boolean {
-    return this.#at === CLOSED_OBJECT;
-  }
-
   /** How many wait and are not notified, threads and promises alike. It is racy, and meant for diagnostics. */
   get waiting(): number {
     return this.#sync.waitingFor(this.#at);

@@ -91,11 +91,6 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     this.at = given.address;
   }
 
-  /** Whether the object has been disposed of, as far as this library object has noticed. */
-  get disposed(): boolean {
-    return this.at === CLOSED_OBJECT;
-  }
-
   /** The number of calls that wait, of all threads: blocked ones and promises. It is racy, and meant for diagnostics. */
   get waiting(): number {
     return this.waiters().reduce((sum, { calls }) => sum + calls, 0);

@@ -2,6 +2,7 @@
 import { Arena, Semaphore } from 'taketurns';
 import { expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
+import { shared } from '../support/shared.js';
 import { Member, team, together } from '../support/team.js';
 import { until } from '../support/until.js';
 
@@ -12,7 +13,7 @@ it('threads that make and dispose of semaphores at once never get the same memor
   const arena = new Arena({ objects: 4 * crowd.length });
   const made = await together<number>(crowd, 'churn-objects', { arena: arena.handle, rounds: 10_000 });
   expect(made).toEqual(crowd.map(() => 10_000));
-  const all = Array.from({ length: 4 * crowd.length }, () => new Semaphore(1, { arena }));
+  const all = Array.from({ length: 4 * crowd.length }, () => shared(new Semaphore(1, { arena })));
   expect(() => new Semaphore(1, { arena })).toThrow(/no room for another object/);
   for (const semaphore of all) semaphore.dispose();
 });

@@ -8,11 +8,12 @@ import {
   TwaSemaphore,
 } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
+import { shared } from '../support/shared.js';
 
 describe('objects', () => {
   it('run out with an error, and come back with dispose', () => {
     const arena = new Arena({ objects: 4 });
-    const all = Array.from({ length: 4 }, (_, i) => new Semaphore(i, { arena }));
+    const all = Array.from({ length: 4 }, (_, i) => shared(new Semaphore(i, { arena })));
     for (const make of [
       Semaphore,
       TicketSemaphore,
@@ -26,7 +27,7 @@ describe('objects', () => {
     }
     expect(all.map((semaphore) => semaphore.available)).toEqual([0, 1, 2, 3]);
     all[1]?.dispose();
-    const next = new Semaphore(9, { arena });
+    const next = shared(new Semaphore(9, { arena }));
     expect(next.available).toBe(9);
     expect(() => new Semaphore(1, { arena })).toThrow(ArenaFullError);
     expect([all[0], all[2], all[3]].map((semaphore) => semaphore?.available)).toEqual([0, 2, 3]);
@@ -34,7 +35,7 @@ describe('objects', () => {
 
   it('are at least 60,000 by default', () => {
     const arena = new Arena();
-    const all = Array.from({ length: 60_000 }, () => new Semaphore(1, { arena }));
+    const all = Array.from({ length: 60_000 }, () => shared(new Semaphore(1, { arena })));
     expect(arena.stats().objects.used).toBe(60_000);
     for (const semaphore of all) semaphore.dispose();
     expect(arena.stats().objects.used).toBe(0);

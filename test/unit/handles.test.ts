@@ -58,6 +58,7 @@ describe('a handle', () => {
     expect(Object.getOwnPropertyNames(Object.getPrototypeOf(Semaphore.prototype)).sort()).toEqual([
       'constructor',
       'dispose',
+      'disposed',
       'handle',
     ]);
   });
@@ -179,7 +180,7 @@ describe('from refuses', () => {
         );
         // A false claim does not help: the object itself has its kind.
         expect(() => Kind.from({ ...handle, kind: Kind.name } as never)).toThrow(
-          new TypeError(`${Kind.name}.from: handle: the object there is of another kind, not a ${Kind.name}`),
+          new TypeError(`${Kind.name}.from: handle: the object there is no ${Kind.name}`),
         );
       }
     }

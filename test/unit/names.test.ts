@@ -3,6 +3,7 @@ import { Arena, ArenaFullError, DisposedError, Mutex, Semaphore } from 'taketurn
 import { TicketLock } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 import { at, firstObject, Memory, nameHeads } from '../support/memory.js';
+import { shared } from '../support/shared.js';
 import { type Member, team } from '../support/team.js';
 
 const crowd = team(1, { core: true });
@@ -88,7 +89,7 @@ describe('open refuses', () => {
 
   it('a name that nothing has, when no permits are given', () => {
     expect(() => Semaphore.open('nobody')).toThrow(
-      new Error('Semaphore.open: name "nobody": nothing of that name exists; give the permits to create it'),
+      new Error('Semaphore.open: name "nobody": nothing of that name exists; give permits to create it'),
     );
     // The call has not made it either.
     expect(() => Semaphore.open('nobody')).toThrow(/nothing of that name/);
@@ -217,7 +218,7 @@ describe('no room', () => {
 
   it('for another object', () => {
     const arena = new Arena({ objects: 1 });
-    const semaphore = new Semaphore(1, { arena });
+    const semaphore = shared(new Semaphore(1, { arena }));
     for (let i = 0; i < 10; i++) {
       expect(() => Semaphore.open('late', 1, { arena })).toThrow(ArenaFullError);
       expect(() => Semaphore.open('late', 1, { arena })).toThrow(/no room for another object.*`objects`/);

@@ -6,6 +6,7 @@ import { threadId, Worker } from 'node:worker_threads';
 import { Arena, ArenaFullError, DisposedError, Semaphore, TimeoutError } from 'taketurns';
 import { Barrier, BrokenBarrierError, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it, vi } from 'vitest';
+import { shared } from '../support/shared.js';
 import { until } from '../support/until.js';
 
 setFlagsFromString('--expose-gc');
@@ -600,7 +601,7 @@ describe.each(kinds)('%s', (kind, make, Class, args, wait) => {
     for (let i = 0; i < 1000; i++)
       new (Class as new (...given: unknown[]) => { dispose(): void })(...args, { arena }).dispose();
     expect(arena.stats().objects.used).toBe(0);
-    const kept = [1, 2].map(() => new (Class as new (...given: unknown[]) => object)(...args, { arena }));
+    const kept = [1, 2].map(() => shared(new (Class as new (...given: unknown[]) => Latch)(...args, { arena })));
     expect(() => new (Class as new (...given: unknown[]) => object)(...args, { arena })).toThrow(ArenaFullError);
     expect(kept).toHaveLength(2);
   });

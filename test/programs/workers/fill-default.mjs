@@ -3,7 +3,7 @@ import { Semaphore } from 'taketurns';
 
 const made = [];
 try {
-  while (made.length < 10) made.push(new Semaphore(1));
+  while (made.length < 10) made.push(new Semaphore(1).handle);
   parentPort.postMessage('never full');
 } catch (error) {
   parentPort.postMessage(error.name === 'ArenaFullError' ? `full after ${made.length}` : error.message);
