@@ -7,6 +7,7 @@ export type { SpaceEvents } from './events.js';
 export type { Holder, ObjectState, Party } from './handle.js';
 export type { Held, HeldLock, HeldPermits, HeldRead, HeldWrite } from './hold.js';
 export type { HeldAll, HeldOf, Holdable } from './hold-all.js';
+export type { Leader, LeaderState } from './leader.js';
 export type { Mutex } from './mutex.js';
 export type { MutexOptions, ObjectOptions } from './object.js';
 export type { Durability, SpaceOptions } from './options.js';

@@ -10,6 +10,7 @@ import { Listeners, type SpaceEvents } from './events.js';
 import { labelIn } from './handle.js';
 import { asyncDispose, inspected } from './hold.js';
 import { type HeldAll, type HeldOf, type Holdable, holdAll } from './hold-all.js';
+import { Leader } from './leader.js';
 import { Mutex } from './mutex.js';
 import {
   foundIn,
@@ -291,6 +292,21 @@ export class Space implements AsyncDisposable {
    */
   async rwLock(name: string, options: ObjectOptions = {}): Promise<RwLock> {
     return this.#open(RwLock, 'Space.rwLock', 'w', name, READERS, options);
+  }
+
+  /**
+   * Stands for an office that one process of the space has at a time, until `close` of what this returns. When the leader's
+   * process ends or its lease is lost, another leads. It keeps the process alive.
+   *
+   *     await using scheduler = await space.leader('scheduler');
+   *     const { signal, token } = await scheduler.elected();
+   *     console.log(await scheduler.inspect()); // who leads
+   * @param name 1 to 108 bytes of UTF-8 without NUL: of a mutex with a bypass of 0.
+   * @throws (rejects) as `semaphore`.
+   */
+  async leader(name: string): Promise<Leader> {
+    const mutex = await this.#open(Mutex, 'Space.leader', 'm', name, 1, { bypass: 0 });
+    return new Leader(mutex, this.#options.clock);
   }
 
   /**

@@ -1,0 +1,150 @@
+/** A leader: of all processes that stand for an office, one has it, for as long as it lives. */
+import { whenAborted } from './abort.js';
+import { aborted, checkWait, type WaitOptions } from './acquire.js';
+import type { Clock, Timer } from './clock.js';
+import { DisposedError, TimeoutError } from './errors.js';
+import { asyncDispose, type HeldLock, inspected } from './hold.js';
+import type { Mutex } from './mutex.js';
+
+/** Who leads, as the server has it. */
+export interface LeaderState {
+  /** The session of the leader's process. */
+  readonly session: string;
+  /** The label of its process, as in the options of `Space.connect`. */
+  readonly label: string;
+  /** The fencing token of its term: larger than those of all terms before. */
+  readonly token: bigint;
+  /** How many others stand. */
+  readonly waiting: number;
+}
+
+/**
+ * This process stands for an office, from when `Space.leader` made this until `close`. One of those who stand leads; when
+ * its process ends, or its lease is lost, the next one does, in the order in which they came. The office is a mutex of the
+ * name, with a bypass of 0.
+ */
+export class Leader implements AsyncDisposable {
+  readonly #mutex: Mutex;
+  readonly #clock: Clock;
+  readonly #end = new AbortController();
+  #term: Promise<HeldLock> | undefined;
+  #held: HeldLock | undefined;
+
+  /** @internal */
+  constructor(mutex: Mutex, clock: Clock) {
+    this.#mutex = mutex;
+    this.#clock = clock;
+    this.#stand();
+  }
+
+  /** The name of the office. */
+  get name(): string {
+    return this.#mutex.name;
+  }
+
+  /** The guard of this process's term, with its `token` and `signal`; undefined while it does not lead. */
+  get held(): HeldLock | undefined {
+    return this.#held?.held ? this.#held : undefined;
+  }
+
+  #stand(): void {
+    this.#elected().catch(() => {});
+  }
+
+  #elected(): Promise<HeldLock> {
+    // The term has ended.
+    if (this.#held && !this.held) this.#held = this.#term = undefined;
+    this.#term ??= this.#campaign();
+    return this.#term;
+  }
+
+  async #campaign(): Promise<HeldLock> {
+    const { signal } = this.#end;
+    try {
+      signal.throwIfAborted();
+      const held = await this.#mutex.holdAsync({ signal });
+      this.#held = held;
+      // It stands again at once.
+      held.signal.addEventListener('abort', () => this.#stand());
+      return held;
+    } catch (error) {
+      this.#term = undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Waits until this process leads. The guard is one for all callers: its `signal` is aborted when the term ends, its
+   * `token` fences. The process stands again by itself then. `unlock` of the guard resigns; the next call stands again.
+   *
+   *     for (;;) {
+   *       const { signal, token } = await scheduler.elected();
+   *       await schedule(signal, token); // until the signal is aborted
+   *     }
+   * @param options how long this caller waits. The process stands on when it has given up.
+   * @throws (rejects) {RangeError | TypeError} for a bad argument.
+   * @throws (rejects) {TimeoutError} when the time-out has passed.
+   * @throws (rejects) {CancelledError} when `cancelAll` of the mutex was called; the next call stands again.
+   * @throws (rejects) {DisposedError} when this, the space or the mutex is closed or disposed of.
+   * @throws (rejects) {SpaceError} when the server refuses, or cannot be reached any more; the next call tries again.
+   */
+  async elected(options: WaitOptions = {}): Promise<HeldLock> {
+    const { timeout, signal } = checkWait('Leader.elected', options);
+    if (signal?.aborted) throw aborted(signal);
+    const clock = this.#clock;
+    let timer: Timer;
+    let unlisten: (() => void) | undefined;
+    return new Promise<HeldLock>((resolve, reject) => {
+      const late = (): void => reject(new TimeoutError(`${this} is another process for ${timeout} ms`));
+      if (timeout !== Infinity) timer = clock.after(timeout, late, true);
+      if (signal) unlisten = whenAborted(signal, () => reject(aborted(signal)));
+      this.#elected().then(resolve, reject);
+    }).finally(() => {
+      clock.stop(timer);
+      unlisten?.();
+    });
+  }
+
+  /**
+   * Tells who leads, by the server. Any process that opens the leader may ask.
+   * @returns undefined if nobody does.
+   * @throws (rejects) {SpaceError} when no server answers within `connectTimeout`, or it refuses.
+   */
+  async inspect(): Promise<LeaderState | undefined> {
+    const { holders, waiting = 0 } = (await this.#mutex.inspect(1)) ?? {};
+    const leader = holders?.[0];
+    return leader && { session: leader.session, label: leader.label, token: leader.token, waiting };
+  }
+
+  /**
+   * Stands no more. If this process leads, the next one does at once. Never rejects.
+   * @returns a promise that resolves when the server has it.
+   */
+  async close(): Promise<void> {
+    this.#end.abort(new DisposedError(`${this} has been closed`));
+    await this.#term?.then(
+      (held) => held.unlock(),
+      () => {},
+    );
+  }
+
+  /** Returns, for example, `Leader("scheduler")`. Throws nothing. */
+  toString(): string {
+    return `Leader(${JSON.stringify(this.name)})`;
+  }
+
+  /** `Leader`. */
+  get [Symbol.toStringTag](): string {
+    return 'Leader';
+  }
+
+  /** @internal */
+  [inspected](): string {
+    return this.toString();
+  }
+
+  /** Ends an `await using` scope: calls `close`. */
+  [asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
