@@ -59,7 +59,8 @@ export function acquire(
   Guard: Guard,
   options: WaitOptions,
 ): Promise<Held> {
-  const { clock } = session.around;
+  const { around } = session;
+  const { clock } = around;
   return new Promise((resolve, reject) => {
     const { timeout, signal } = checkWait(what, options);
     if (signal?.aborted) throw aborted(signal);
@@ -74,10 +75,12 @@ export function acquire(
       reject(error);
     };
     const expired = (): void => {
+      if (timeout > 0) around.measure('timeout', object, permits, stamp);
       const wanted = permits === 1 || object.settings.kind !== 's' ? '' : `${permits} permits of `;
       const name = `${KINDS[object.settings.kind]} ${JSON.stringify(object.name)}`;
-      fail(new TimeoutError(`${wanted}${name} not available within ${timeout} ms${session.around.lastWords()}`));
+      fail(new TimeoutError(`${wanted}${name} not available within ${timeout} ms${around.lastWords()}`));
     };
+    const stamp = around.stamp();
     const request = session.requests.ask(object, permits, timeout > 0, Guard, {
       granted(guard) {
         stop();

@@ -1,8 +1,26 @@
 /** What a space tells, and to whom. */
 import { bad, checkFunction } from './errors.js';
 
+/** What has become of a request of this process: for metrics. */
+export interface Metric {
+  /**
+   * `wait`: it stands in the server's queue; what is granted at once does not. `hold`: it was granted. `release`: permits were given
+   * back. `timeout`: its time-out has passed before; a request with `{ timeout: 0 }` is none.
+   */
+  readonly event: 'wait' | 'hold' | 'release' | 'timeout';
+  /** The object. */
+  readonly name: string;
+  readonly kind: 'semaphore' | 'mutex' | 'rwlock';
+  /** Those that it asks for, or gives back. A writer of a read-write lock has 1,048,576. */
+  readonly permits: number;
+  /** Milliseconds, by this process's monotonic clock: since the grant for `release`, and else since it asked. */
+  readonly ms: number;
+}
+
 /** What a space tells its listeners. */
 export interface SpaceEvents {
+  /** A request waits, holds, gives back or has timed out. Without a listener nothing is measured. */
+  metric: [metric: Metric];
   /** The lease is lost, and with it what the process held of these objects. */
   lost: [event: { readonly names: readonly string[]; readonly reason: string }];
   /** The session goes on after a connection was lost. */
@@ -17,6 +35,7 @@ export interface SpaceEvents {
 
 export class Listeners {
   readonly #of: Record<keyof SpaceEvents, Set<unknown>> = {
+    metric: new Set(),
     lost: new Set(),
     resumed: new Set(),
     failover: new Set(),
@@ -34,6 +53,10 @@ export class Listeners {
 
   delete(event: keyof SpaceEvents, listener: unknown): void {
     this.#of[event]?.delete(listener);
+  }
+
+  has(event: keyof SpaceEvents): boolean {
+    return this.#of[event].size > 0;
   }
 
   emit<E extends keyof SpaceEvents>(event: E, ...args: SpaceEvents[E]): void {

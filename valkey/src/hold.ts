@@ -47,6 +47,8 @@ export abstract class Held implements Disposable, AsyncDisposable {
   readonly pass: number;
   /** @internal */
   readonly deaths: number;
+  /** @internal When it was granted, by `Surroundings.stamp`. */
+  stamp = 0;
   /** @internal */
   lost: LeaseLostError | undefined;
   #controller: AbortController | undefined;
@@ -224,6 +226,7 @@ export class HeldWrite extends Locked {
   downgrade(): HeldRead {
     const { keeper, base, left } = this;
     const read = new HeldRead(keeper, base, Math.min(left, 1), this.pass, this.deaths);
+    read.stamp = this.stamp;
     if (left > 1) {
       base.guard = read; // a loss that `giveBack` notices is the reader's
       void keeper.giveBack(this, left - 1);

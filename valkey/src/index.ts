@@ -3,7 +3,7 @@
 export type { WaitOptions } from './acquire.js';
 export type { Driver, Script, StopListening } from './drivers/driver.js';
 export { CancelledError, DisposedError, LeaseLostError, SpaceError, TimeoutError } from './errors.js';
-export type { SpaceEvents } from './events.js';
+export type { Metric, SpaceEvents } from './events.js';
 export type { Holder, ObjectState, Party } from './handle.js';
 export type { Held, HeldLock, HeldPermits, HeldRead, HeldWrite } from './hold.js';
 export type { HeldAll, HeldOf, Holdable } from './hold-all.js';

@@ -43,6 +43,8 @@ export class Request {
   unsent: { withdrawn: boolean } | undefined;
   /** The ticket with which it holds: 14 hexadecimal digits. */
   ticket = '';
+  /** When it was made, by `Surroundings.stamp`. */
+  stamp = 0;
   /** The number of the message that granted it; 0 if an answer did. */
   heardAt = 0;
   /** The permits that the server counts for it once all that was sent has arrived. */

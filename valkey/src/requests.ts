@@ -155,6 +155,7 @@ export class Requests implements Keeper {
       caller.failed(failure);
       return request;
     }
+    request.stamp = this.#around.stamp();
     this.#requests.set(request.rid, request);
     if (queues) object.waiting.add(request);
     if (this.#requests.size === 1) this.#around.keepAlive();
@@ -212,7 +213,10 @@ export class Requests implements Keeper {
     } else if (kind === 'H') {
       this.#granted(request, answer);
     } else if (kind === 'Q') {
-      if (request.state === 'asked') request.state = 'waiting';
+      if (request.state === 'asked') {
+        request.state = 'waiting';
+        this.#around.measure('wait', request.object, request.permits, request.stamp);
+      }
     } else if (kind === 'R') {
       this.#fail(request, undefined);
     } else if (kind === 'M') {
@@ -242,8 +246,15 @@ export class Requests implements Keeper {
     } else if (lent !== '0') {
       object.resize(Number(lent));
     }
-    request.guard = new request.Guard(this, request, permits, 0, request.deaths);
-    request.caller.granted(request.guard);
+    this.#hand(new request.Guard(this, request, permits, 0, request.deaths), request);
+  }
+
+  /** A request gets its guard. */
+  #hand(guard: Held, { object, permits, stamp, caller }: Request): void {
+    guard.base.guard = guard;
+    guard.stamp = this.#around.stamp();
+    this.#around.measure('hold', object, permits, stamp);
+    caller.granted(guard);
   }
 
   /** The request is over: nobody here wants it, and no answer to it is awaited. */
@@ -300,6 +311,7 @@ export class Requests implements Keeper {
     const { base } = held;
     if (permits === 0 || held.left === 0 || base.state !== 'held') return Promise.resolve();
     held.left -= permits;
+    this.#around.measure('release', base.object, permits, held.stamp);
     // With deaths that nobody has repaired the mutex goes back: the server tells its next holder of them.
     if (held.left === 0 && base.object.settings.kind === 'm' && base.note !== 'r') {
       if (this.#mayGoOn(base)) return this.#goOn(base);
@@ -345,8 +357,7 @@ export class Requests implements Keeper {
     next.state = 'passed';
     this.#requests.delete(next.rid);
     base.passes++;
-    base.guard = new next.Guard(this, base, 1, base.passes, 0);
-    next.caller.granted(base.guard);
+    this.#hand(new next.Guard(this, base, 1, base.passes, 0), next);
     return true;
   }
 

@@ -110,6 +110,12 @@ export class Space implements AsyncDisposable {
       drained: () => {},
       lastWords: () => (this.#trouble ? `: ${this.#trouble.message}` : ''),
       emit: (event, ...args) => this.#listeners.emit(event, ...args),
+      stamp: () => (this.#listeners.has('metric') ? options.clock.now() : 0),
+      measure: (event, { name, settings }, permits, stamp) => {
+        if (stamp === 0 || !this.#listeners.has('metric')) return;
+        const ms = options.clock.now() - stamp;
+        this.#listeners.emit('metric', { event, name, kind: KINDS[settings.kind], permits, ms });
+      },
       keepAlive: () => this.#keepAlive(),
     };
     driver.watch({
