@@ -1,6 +1,7 @@
 /** Connections that stand and carry nothing: a proxy swallows what comes, and tells nobody. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { GlideClient } from '@valkey/valkey-glide';
 import { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis-5';
 import { createClient } from 'redis';
@@ -56,12 +57,23 @@ onServers(
       ['ioredis 6', (port) => new Redis(port, '127.0.0.1', { lazyConnect: true })],
       ['ioredis 5', (port) => new Redis5(port, '127.0.0.1', { lazyConnect: true })],
       ['node-redis', (port) => createClient({ socket: { host: '127.0.0.1', port } })],
+      [
+        'GLIDE',
+        async (port) => {
+          const client = await GlideClient.createClient({
+            addresses: [{ host: '127.0.0.1', port }],
+            lazyConnect: true,
+          });
+          onTestFinished(() => client.close());
+          return client;
+        },
+      ],
     ];
 
     test.each(clients)('%s: a dead connection for messages is found and replaced', async (_, client) => {
       const between = await proxy(setting.server.port);
       const lease = 2000;
-      const space = await Space.connect(client(between.port), { space: 'messages', lease });
+      const space = await Space.connect(await client(between.port), { space: 'messages', lease });
       onTestFinished(() => space.close());
       const resumed = new Promise<void>((heard) => space.on('resumed', heard));
       const lost: unknown[] = [];
@@ -82,7 +94,7 @@ onServers(
 
     test.each(clients)('%s: a dead connection for commands is replaced before the lease is lost', async (_, client) => {
       const between = await proxy(setting.server.port);
-      const space = await Space.connect(client(between.port), { space: 'commands', lease: 4000 });
+      const space = await Space.connect(await client(between.port), { space: 'commands', lease: 4000 });
       onTestFinished(() => space.close());
       const resumed = new Promise<string>((heard) => space.on('resumed', () => heard('resumed')));
       const lost = new Promise<string>((heard) => space.on('lost', () => heard('lost')));
@@ -96,7 +108,7 @@ onServers(
 
     test.each(clients)('%s: the first request after an idle time needs no good luck', async (_, client) => {
       const between = await proxy(setting.server.port);
-      const space = await Space.connect(client(between.port), { space: 'idle', lease: 1000 });
+      const space = await Space.connect(await client(between.port), { space: 'idle', lease: 1000 });
       onTestFinished(() => space.close());
       const mutex = await space.mutex('m');
       await mutex.runExclusive(() => {});
