@@ -226,13 +226,13 @@ const COMMANDS = 'TIME HGET HMGET HSET HDEL HINCRBY HSCAN ZADD ZREM ZRANGEBYLEX 
 export function scriptedCalls(
   channel: string,
 ): readonly ((ticketOf: (sid: string, rid: string) => string) => Scripted)[] {
-  const [one, two] = SIDS as [string, string];
+  const [one, two, three] = SIDS as [string, string, string];
   const rid = (number: number): string => hex(number, 10);
   const call =
     (sid: string, args: readonly string[], more: Partial<Scripted> = {}, conn = '0') =>
     (): Scripted => ({ args: [sid, conn, channel, ...args], ...more });
-  const open = (sid: string, conn = '0', more: Partial<Scripted> = {}) =>
-    call(sid, ['O', '1', PARTITIONS, LEASE, 'l', '-', '0'], more, conn);
+  const open = (sid: string, conn = '0', more: Partial<Scripted> = {}, topmost = '0') =>
+    call(sid, ['O', '1', PARTITIONS, LEASE, 'l', '-', topmost], more, conn);
   const make = (name: string, kind: string, max: number, bypass = 0) => [
     'N',
     name,
@@ -261,10 +261,12 @@ export function scriptedCalls(
   return [
     ...COMMANDS.map((forbidden) => open(one, '0', { forbidden })),
     open(one),
+    open(three, '0', { forbidden: 'ZREM' }),
     call(one, [...make('own', 'm', 1, 2), ...ask('own', 1), ...ask('own', 2), ...ask('own', 3)]),
     give(one, 'own', 1),
     call(one, [...make('crowd', 'm', 1, 4095), ...Array.from({ length: 71 }, (_, at) => ask('crowd', 11 + at)).flat()]),
     give(one, 'crowd', 11),
+    (ticketOf) => ({ args: [one, '0', channel, 'I', 'crowd', '2', `${ticketOf(one, rid(15))}~`, ''] }),
     call(one, [...make('large', 's', 2 * large), ...ask('large', 101, large), ...ask('large', 102, large)]),
     call(one, ask('large', 103, large)),
     give(one, 'large', 101, large),
@@ -290,6 +292,28 @@ export function scriptedCalls(
     call(two, ['K', 'full', '-'], FULL, '1'),
     call(two, ['X'], FULL, '1'),
     open(two, '0', FULL),
+    // The last ticket of all is of who waits; and who waits behind those that are cancelled is served.
+    open(three),
+    call(three, [...make('up to', 's', 2), ...ask('up to', 501), ...ask('up to', 502, 2), 'L', 'up to', '-', '-']),
+    call(three, [...ask('up to', 503, 2), ...ask('up to', 504)]),
+    (ticketOf) => ({ args: [three, '0', channel, 'L', 'up to', '-', ticketOf(three, rid(503))] }),
+    // Grants are left of an object that is disposed of.
+    call(three, [...make('left', 's', 200), ...ask('left', 601, 200)]),
+    call(three, Array.from({ length: 130 }, (_, at) => ask('left', 602 + at)).flat()),
+    give(three, 'left', 601, 200),
+    call(three, ['K', 'left', '-']),
+    call(three, ['B', '-']),
+    // More wait for an object that is disposed of than go in one call.
+    call(three, [...make('many', 's', 1), ...Array.from({ length: 131 }, (_, at) => ask('many', 801 + at)).flat()]),
+    call(three, ['K', 'many', '-', 'B', '-']),
+    call(three, ['K', 'many', '-', 'B', '-']),
+    // A process knows of tickets that lie ahead of the time, so tickets leap. Who waits gets a new one as the session ends.
+    open(one, '1'),
+    call(one, ['X'], {}, '1'),
+    open(two),
+    call(two, [...make('again', 's', 1), ...ask('again', 701), ...ask('again', 702)]),
+    open(two, '1', {}, hex(2 ** 49, 14)),
+    call(two, ['X'], {}, '1'),
   ];
 }
 
