@@ -97,7 +97,7 @@ onEachServer((binary) => {
   async function modelled(
     model: Server,
     data: Data,
-    args: string[],
+    args: readonly string[],
     real: unknown,
     more: Omit<Surroundings, 'time'>,
   ): Promise<Turn> {
