@@ -37,22 +37,8 @@ export function objectsOf(data: Data): Map<string, SharedObject> {
   const objects = new Map<string, SharedObject>();
   for (const [name, text] of data.hash('objects')) {
     if (name.includes('\0')) continue;
-    const [
-      kind = '',
-      max,
-      robust,
-      ephemeral,
-      born = '',
-      free,
-      waiting,
-      deaths,
-      bypass,
-      passes,
-      lent,
-      noticed,
-      ,
-      holder,
-    ] = text.split(' ');
+    const [kind = '', max, robust, ephemeral, born = '', free, waiting, deaths, bypass, passes, lent, noticed, holder] =
+      text.split(' ');
     objects.set(name, {
       name,
       kind,

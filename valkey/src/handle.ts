@@ -21,11 +21,6 @@ export interface Party {
 export interface Holder extends Party {
   /** What `validate` and `revoke` take. */
   readonly proof: string;
-  /**
-   * For how many milliseconds its process holds a mutex, by the server's clock: what that was set forward or back meanwhile is in it.
-   * Undefined for other objects.
-   */
-  readonly since: number | undefined;
 }
 
 /** The state of an object on the server. */
@@ -224,7 +219,6 @@ export abstract class Handle {
       if (!Array.isArray(answer)) return undefined;
       const [, entries, records, next, sessions] = answer as [string, string[], string[], string, string[]];
       [text] = answer;
-      const since = text[2] === 'm' ? Number(text.split(' ')[10]) : undefined;
       for (const line of sessions) labels.set(line.slice(0, 16), labelIn(line));
       const party = (session: string, ticket: string, permits: string): Party => ({
         session,
@@ -240,7 +234,7 @@ export abstract class Handle {
       if (entries.length < most || queue.length >= limit) place = END;
       for (const record of records) {
         const [sid, rid, ticket] = [record.slice(0, 16), record.slice(16, 26), record.slice(26, 40)];
-        holders.push({ ...party(sid, ticket, record.slice(40, 48)), proof: `${sid}.${rid}.${ticket}`, since });
+        holders.push({ ...party(sid, ticket, record.slice(40, 48)), proof: `${sid}.${rid}.${ticket}` });
       }
       from = holders.length < limit && next ? next : END;
     } while (place !== END || from !== END);

@@ -14,8 +14,6 @@ export interface LeaderState {
   readonly label: string;
   /** The fencing token of its term: larger than those of all terms before. */
   readonly token: bigint;
-  /** For how many milliseconds it leads, by the server's clock. */
-  readonly since: number;
   /** How many others stand. */
   readonly waiting: number;
 }
@@ -115,9 +113,7 @@ export class Leader implements AsyncDisposable {
   async inspect(): Promise<LeaderState | undefined> {
     const { holders, waiting = 0 } = (await this.#mutex.inspect(1)) ?? {};
     const leader = holders?.[0];
-    return (
-      leader && { session: leader.session, label: leader.label, token: leader.token, since: leader.since ?? 0, waiting }
-    );
+    return leader && { session: leader.session, label: leader.label, token: leader.token, waiting };
   }
 
   /**

@@ -72,7 +72,7 @@ local work = WORK -- what is left of it
 -- kind r: a semaphore that was resized. Who opens it need not know how many permits it has, and is told. free is less than 0
 -- while more are held than there are.
 -- Of a mutex besides, see `lend`: bypass; passes, which were lent or counted so far; lent, to the holder (sid rid, or -);
--- noticed, whether the holder knows of others; since, the time of the last grant.
+-- noticed, whether the holder knows of others.
 local function get(name)
   local o = objects[name]
   if o ~= nil then return o end
@@ -89,9 +89,9 @@ local function get(name)
   }
   if kind == 'r' then o.lent = o.max end
   if kind == 'm' then
-    local bypass, passes, lent, noticed, since, holder = match(rest, '^ (%d+) (%d+) (%d+) (%d) (%d+) (.*)$')
+    local bypass, passes, lent, noticed, holder = match(rest, '^ (%d+) (%d+) (%d+) (%d) (.*)$')
     o.bypass, o.passes, o.lent = tonumber(bypass), tonumber(passes), tonumber(lent)
-    o.noticed, o.since, o.holder = noticed, tonumber(since), holder
+    o.noticed, o.holder = noticed, holder
   end
   objects[name] = o
   return o
@@ -113,7 +113,7 @@ local function write(name)
   end
   local text = o.fixed .. format(' %d %d %d', o.free, o.waiting, o.deaths)
   if o.kind == 'm' then
-    text = text .. format(' %d %d %d %s %.0f %s', o.bypass, o.passes, o.lent, o.noticed, o.since, o.holder)
+    text = text .. format(' %d %d %d %s %s', o.bypass, o.passes, o.lent, o.noticed, o.holder)
   end
   call('HSET', OBJECTS, name, text)
 end
@@ -187,7 +187,7 @@ local function hold(name, o, key, ticket, n)
     o.deaths = 0
   end
   if o.kind == 'm' then
-    o.holder, o.noticed, o.lent, o.since = key, '0', math.min(MOST_LENT, o.bypass), now()
+    o.holder, o.noticed, o.lent = key, '0', math.min(MOST_LENT, o.bypass)
     if o.waiting > 0 then rest().lend(name, o, key) end
   end
   return ticket .. ':' .. deaths .. ':' .. (o.lent or 0) .. ':' .. o.waiting
@@ -619,7 +619,7 @@ rest = function()
           }
           fix(o)
           if kind == 'm' then
-            o.bypass, o.passes, o.lent, o.noticed, o.since, o.holder = tonumber(bypass), 0, 0, '0', 0, '-'
+            o.bypass, o.passes, o.lent, o.noticed, o.holder = tonumber(bypass), 0, 0, '0', '-'
           end
           objects[name] = o
           touch(name, o)
@@ -738,14 +738,13 @@ rest = function()
         return 'K', i + 2
       end,
 
-      -- I name limit place from: the object and for how many milliseconds its mutex is held, the first entries of its queue behind a place, its holders among the first
+      -- I name limit place from: the object, the first entries of its queue behind a place, its holders among the first
       -- records behind `from`, from where to go on, or '', and sid conn label of the sessions of all these.
       I = function(i)
         local name, limit, place, from = ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2], ARGV[i + 3]
         local o = get(name)
         if not o then return 'X', i + 4 end
-        local text = format('I %s %d %d %d %d %.0f', o.fixed, o.free, o.waiting, o.deaths, o.bypass,
-          o.since and math.max(0, now() - o.since) or 0)
+        local text = format('I %s %d %d %d %d', o.fixed, o.free, o.waiting, o.deaths, o.bypass)
         local queue = call('ZRANGEBYLEX', QUEUE, '[' .. name .. '\0' .. place, '(' .. name .. '\1', 'LIMIT', 0, limit)
         local holders = {}
         local most = limit > 0 and MOST_FOUND or 0

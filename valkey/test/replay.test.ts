@@ -93,22 +93,20 @@ onEachServer((binary) => {
   };
   let before = 0;
 
-  /** What the model does, at the time of the real call: one at which it writes and answers the same, if there is one. */
+  /** What the model does, at the time that the real call has written. If it wrote none, at one around the call. */
   async function modelled(
     model: Server,
     data: Data,
     args: readonly string[],
-    real: unknown,
     more: Omit<Surroundings, 'time'>,
   ): Promise<Turn> {
     const after = await now();
+    const [since, late] = await client.hmget(keys[0] as string, 'since', 'late');
     const dumped = await dump();
-    let turn = model.turn(data, args, { time: before * 1000, ...more });
-    const isRight = (): boolean => turn.data.text() === dumped && JSON.stringify(turn.reply) === JSON.stringify(real);
-    const isFailed = real === FAILED;
-    for (let time = before + 1; time <= after && !(isRight() || (isFailed && turn.data.text() === dumped)); time++)
-      turn = model.turn(data, args, { time: time * 1000, ...more });
-    return turn;
+    const leapt = Math.floor(Number(late) / 1024) + 1577836800000;
+    const at = [Number(since), leapt, before, after].filter((time) => time >= before && time <= after);
+    const turns = at.map((time) => model.turn(data, args, { time: time * 1000, ...more }));
+    return turns.find((turn) => turn.data.text() === dumped) ?? (turns[0] as Turn);
   }
 
   test.each(SEEDS)('replays as the model does, seed %i', { timeout: 300_000 }, async (seed) => {
@@ -125,7 +123,7 @@ onEachServer((binary) => {
         .callBuffer('EVAL', TURN.text, String(keys.length), ...keys, ...sent)
         .then(text, () => FAILED);
       const history = /master_replid:(\w+)/.exec(await client.info('replication'))?.[1];
-      const turn = await modelled(model, data, args, reply, { history });
+      const turn = await modelled(model, data, args, { history });
       const where = `call ${step}: ${JSON.stringify(args)}`;
       expect(
         typeof turn.reply === 'object' && turn.reply && 'error' in turn.reply ? FAILED : turn.reply,
@@ -163,7 +161,7 @@ onEachServer((binary) => {
       await client.acl('SETUSER', 'default', '+@all');
       await client.config('SET', 'maxmemory', '0');
       const history = /master_replid:(\w+)/.exec(await client.info('replication'))?.[1];
-      const turn = await modelled(model, data, args, reply, { history, isFull: isFull ?? false, forbidden });
+      const turn = await modelled(model, data, args, { history, isFull: isFull ?? false, forbidden });
       const where = `call ${step}: ${JSON.stringify(args)}`;
       expect(
         typeof turn.reply === 'object' && turn.reply && 'error' in turn.reply ? FAILED : turn.reply,
