@@ -57,7 +57,8 @@ onServers(
       );
       await until(async () => (await mine.inspect(0))?.waiting === MANY);
       const cancelled = mine.cancelAll();
-      const later = theirs.holdAsync();
+      // Of the same process, so that the server gets it later.
+      const later = mine.holdAsync();
       await cancelled;
       for (const error of await failures) expect(error).toBeInstanceOf(CancelledError);
       await held.release();
