@@ -7,7 +7,8 @@ const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error',
 const only = (name, comment, folder, tree, allowed) =>
   forbid(name, comment, { path: folder }, { path: tree, pathNot: [folder, ...allowed] });
 
-const KINDS = '^core/primitives/kinds[.]ts$';
+const KINDS = '^core/kinds/kinds[.]ts$';
+const WORDS = '^core/(answers|kinds/numbers|.*/words)[.]ts$';
 const ENTRIES = '(index|algorithms/index|p0514/index|sync/index)[.](d[.]ts|js)$';
 
 const circles = [
@@ -15,74 +16,16 @@ const circles = [
     'no-circle',
     'Files that import each other can only be understood together, and the order in which they are loaded decides ' +
       'whether they work.',
-    { path: '^(src|check/src|bench/src|lab/src)/' },
+    { path: '^(core|src|check/src|bench/src|lab/src)/' },
     { circular: true },
-  ),
-  forbid(
-    'core-no-circle-but-through-kinds',
-    'The queue calls back the primitive that a waiter waits for. It does so through kinds.ts alone, so that one file ' +
-      'shows all of these calls.',
-    { path: '^core/' },
-    { circular: true, viaOnly: { pathNot: KINDS } },
   ),
 ];
 
-const ASKING = '^core/memory/(objects|attachments)[.]ts$';
 const core = [
-  forbid(
-    'core-memory',
-    'core/memory says where things lie. It is the lowest layer, and knows neither queues nor primitives.',
-    { path: '^core/memory/', pathNot: ASKING },
-    { path: '^core/', pathNot: '^core/memory/' },
-  ),
-  only(
-    'core-memory-asking',
-    'Where a new object keeps its permits, and what a thread leaves of it, depends on its kind, so these ask kinds.ts.',
-    ASKING,
-    '^core/',
-    ['^core/memory/', KINDS],
-  ),
-  only(
-    'core-queue',
-    'One queue serves all primitives. It names none of them, and asks kinds.ts where they differ.',
-    '^core/queue/',
-    '^core/',
-    ['^core/memory/', KINDS],
-  ),
-  only(
-    'core-primitives',
-    'A primitive is built on the queue. A death reaches it through kinds.ts, so it knows nothing of deaths.',
-    '^core/primitives/',
-    '^core/',
-    ['^core/(memory|queue)/'],
-  ),
-  only(
-    'core-death',
-    'What a dead thread leaves behind is put in order without naming a primitive.',
-    '^core/death/',
-    '^core/',
-    ['^core/(memory|queue)/', KINDS],
-  ),
-  only(
-    'core-algorithms',
-    "The papers' algorithms share the memory, the waiting array and the pause with the queue, but not the queue itself.",
-    '^core/algorithms/',
-    '^core/(memory|queue|primitives|death)/',
-    ['^core/memory/', '^core/queue/(waiting-array|pause)[.]ts$', '^core/primitives/counter[.]ts$'],
-  ),
-  forbid(
-    'core-counter-exports',
-    'The module of the algorithms exports the counter, and no algorithm uses it.',
-    { path: '^core/algorithms/', pathNot: '^core/algorithms/index[.]ts$' },
-    { path: '^core/primitives/' },
-  ),
-  forbid(
-    'core-kinds-is-the-way-in',
-    'A new primitive is its file and a line in kinds.ts: no other file outside core/primitives names a primitive. ' +
-      'The three index files only export.',
-    { path: '^core/', pathNot: ['^core/primitives/', '^core/((algorithms|sync)/)?index[.]ts$'] },
-    { path: '^core/primitives/', pathNot: KINDS },
-  ),
+  only('core-arena', 'The arena knows neither the line nor a kind.', '^core/arena/', '^core/', [WORDS]),
+  only('core-line', 'The line names no kind: hooks.ts says what it asks.', '^core/line/', '^core/', ['^core/arena/', WORDS]),
+  only('core-kinds', 'A kind is built on the line, and knows no other kind but those it is made of.', '^core/kinds/', '^core/', ['^core/(arena|line)/', WORDS]),
+  only('core-death', 'Names no kind.', '^core/death/', '^core/', ['^core/(arena|line)/', WORDS, KINDS]),
 ];
 
 const src = [

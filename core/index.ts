@@ -12,6 +12,12 @@
  * queue/ ask it where the kind of an object matters.
  */
 
+export { create, id, measure, open } from './arena/arena';
+export { attach, attachedTo, createObject, detach } from './arena/attachments';
+export { reserveSecond, usedElements } from './arena/elements';
+export { draftName, openName } from './arena/names';
+export { generation, isDisposed, isRobust, maxOf } from './arena/objects';
+export { doorbell, hostOf, isAsleep, lifeIfAlive, mostThreads, threadCount, trapIfDead } from './arena/threads';
 export { reap } from './death/reaping';
 export { register, unregister } from './death/registry';
 export {
@@ -33,13 +39,7 @@ export {
   timeouts,
   waiting,
 } from './inspect';
-export { create, id, measure, open } from './memory/arena';
-export { attach, attachedTo, createObject, detach } from './memory/attachments';
-export { reserveSecond, usedElements } from './memory/elements';
-export { draftName, openName } from './memory/names';
-export { generation, isDisposed, isRobust, maxOf } from './memory/objects';
-export { doorbell, hostOf, isAsleep, lifeIfAlive, mostThreads, threadCount, trapIfDead } from './memory/threads';
-export { disposeAgain, held, restoreOwnerDeaths } from './primitives/kinds';
+export { disposeAgain, held, restoreOwnerDeaths } from './kinds/kinds';
 export {
   lock,
   mutexDispose,
@@ -50,17 +50,17 @@ export {
   waitersOf,
   waitsSince,
   wakeHead,
-} from './primitives/mutex';
-export { cancelHead, compete, reserveLock } from './primitives/mutex-head';
-export { turnLasted } from './primitives/mutex-pace';
-export { ownersDied } from './primitives/robust';
-export { acquireOne, available, exceeds, releaseOne } from './primitives/semaphore';
-export { cancel, cancelRun } from './queue/cancelling';
-export { askAll, asks, dispose } from './queue/closing';
-export { enqueue, park, parkFor } from './queue/parking';
-export { setAwake, spend } from './queue/polling';
-export { finishRelease } from './queue/releasing';
-export { arrive, dropRun, enterRun, settle } from './queue/runs';
+} from './kinds/mutex/mutex';
+export { cancelHead, compete, reserveLock } from './kinds/mutex/mutex-head';
+export { turnLasted } from './kinds/mutex/mutex-pace';
+export { ownersDied } from './kinds/semaphore/robust';
+export { acquireOne, available, exceeds, releaseOne } from './kinds/semaphore/semaphore';
+export { cancel, cancelRun } from './line/cancelling';
+export { askAll, asks, dispose } from './line/closing';
+export { enqueue, park, parkFor } from './line/parking';
+export { setAwake, spend } from './line/polling';
+export { finishRelease } from './line/releasing';
+export { arrive, dropRun, enterRun, settle } from './line/runs';
 export {
   acquire,
   acquireRobust,
@@ -72,4 +72,4 @@ export {
   ticketTaken,
   tryAcquire,
   tryAcquireRobust,
-} from './queue/tickets';
+} from './line/tickets';

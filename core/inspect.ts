@@ -2,8 +2,9 @@
  * The numbers that diagnostics read. Each is one word, or a count of elements, as it is at that moment. Nothing here
  * changes anything. The counts are kept only on slow paths: a sleep, a cancellation, a collision.
  */
-import { elementCapacity, objectCapacity, objects } from './memory/arena';
-import { elementAt, usedElements } from './memory/elements';
+import { elementCapacity, objectCapacity, objects } from './arena/arena';
+import { elementAt, usedElements } from './arena/elements';
+import { isAsync, isLive, objectOf } from './arena/objects';
 import {
   ATTACHED,
   E_END,
@@ -24,10 +25,9 @@ import {
   USED_OBJECTS,
   WAITING,
   WIDTH_MASK,
-} from './memory/layout';
-import { isAsync, isLive, objectOf } from './memory/objects';
-import { heldBy, isHead } from './primitives/kinds';
-import { pendingCount } from './queue/runs';
+} from './arena/words';
+import { heldBy, isHead } from './kinds/kinds';
+import { pendingCount } from './line/runs';
 
 export function mostElements(): u32 {
   return elementCapacity;

@@ -8,6 +8,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 import binaryen from 'assemblyscript/binaryen';
+import { bind } from './bind.mjs';
 import { inline, unmatched } from './inline.mjs';
 import { padLocals, waitsOverOperands } from './pad-locals.mjs';
 
@@ -48,7 +49,7 @@ for (const { name, entry, limit, embedded } of MODULES) {
       '--initialMemory=1',
       '--maximumMemory=65536',
     ],
-    { transforms: [inline] },
+    { transforms: [inline, bind] },
   );
   if (error) {
     console.error(stderr.toString());

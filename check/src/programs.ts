@@ -16,7 +16,7 @@ const COUNTER = ['closeCounter', 'countDown', 'counted', 'countUp', 'tryCountDow
 
 /** Returns the name of a function or global without the folders of its file. */
 export function shortName(name: string): string {
-  return name.replace(/^core\/(?:(?:memory|queue|primitives|death)\/)?/, '');
+  return name.replace(/^core\/(?!algorithms\/)(?:[\w-]+\/)*?(?=[\w-]+\/[\w-]+$)|^core\//, '');
 }
 
 /** The functions of `taketurns/sync` that are. */

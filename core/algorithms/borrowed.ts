@@ -8,8 +8,9 @@
  * enough, since a thread waits in one place at a time, unless the condition that it waits for is a function of the user
  * that waits too. Then it borrows a second one for that while.
  */
-import { freeElement, reserve } from '../memory/elements';
-import { BORROWED, E_STATE, NEVER, RESERVED } from '../memory/layout';
+import { freeElement, reserve } from '../arena/elements';
+import { E_STATE, NEVER, RESERVED } from '../arena/words';
+import { BORROWED } from './words';
 
 /** The element at hand, 0 if there is none. */
 let mine: usize = 0;

@@ -25,7 +25,9 @@
  * Threads that find that at the same moment settle by a cmpxchg which of them does. So a capacitor that is misused may
  * let a platoon in early, and never keeps one out.
  */
-import { ADMITTED, ANSWER_NOT_HELD, GRANT, MORE, O_DEPARTED, TICKET } from '../memory/layout';
+import { ADMITTED, ANSWER_NOT_HELD, MORE } from '../answers';
+import { GRANT, TICKET } from '../arena/words';
+import { O_DEPARTED } from './words';
 
 /**
  * Leaves a capacitor of platoons of `bypass`. Returns ADMITTED; or MORE: the caller was the last of the platoon, and a

@@ -9,10 +9,11 @@
  * Before a waiter pushes its element, it may look at grant a few times more (O_LOOK), which spares it the chain if its
  * turn is close. The listing calls that tantamount to global spinning, so it is bounded, and none by default.
  */
-import { GRANT, O_LOOK, O_WAKE, WAKE_DUE, WAKE_PASS } from '../memory/layout';
-import { pause } from '../queue/pause';
+import { GRANT } from '../arena/words';
+import { pause } from '../line/pause';
 import { addressSignal, addressSignalPolite, addressWaitUntil, satisfied } from './chains';
 import { dueSignal, dueWait } from './due-chains';
+import { O_LOOK, O_WAKE, WAKE_DUE, WAKE_PASS } from './words';
 
 /** Waits until grant has passed `value` or is closed, and returns a grant that proves it. The caller has looked. */
 export function chainWait(s: usize, key: u32, value: i64, polls: i32): i64 {

@@ -25,11 +25,12 @@
  * whose turn the value proves need not read the counter. The value may be old. But counters only grow until they are
  * closed, so what it proves stays true. If it proves nothing, the waiter reads the counter itself.
  */
-import { chainMask, chains } from '../memory/arena';
-import { C_HEAD, E_BELOW, E_PASSED, GRANT, LINE, OPEN } from '../memory/layout';
+import { chainMask, chains } from '../arena/arena';
+import { GRANT, LINE } from '../arena/words';
 import { borrow, giveBack } from './borrowed';
 import { countCollision, countFutileWake } from './counting';
 import { park, saysOpen, shut, unpark, unparkWith } from './parking';
+import { C_HEAD, E_BELOW, E_PASSED, OPEN } from './words';
 
 /** The way, 1 to 4, by which this thread took its element off last; for tests and models. */
 export let recovery: i32 = 0;

@@ -5,10 +5,11 @@
  * A waiter waits on the channel of its ticket until grant has passed a value. With O_LAZY it uses keyWaitLazy, and never
  * monitors.
  */
-import { GRANT, O_LAZY } from '../memory/layout';
+import { GRANT } from '../arena/words';
 import { satisfied } from './chains';
 import { keyMonitor, keyWait, keyWaitLazy } from './channels';
 import { countFutileWake } from './counting';
+import { O_LAZY } from './words';
 
 /** Waits until grant has passed `value` or is closed, and returns it. */
 export function channelWait(s: usize, channel: usize, value: i64, polls: i32): i64 {

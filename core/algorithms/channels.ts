@@ -14,11 +14,12 @@
  * it takes its element off; otherwise the signalling thread sees the element. It takes it off by way 3 or 4 of
  * chains.ts. Way 1 would gain nothing, since the waiters below have been signalled too.
  */
-import { C_CHANNEL_HEAD, C_SEQUENCE } from '../memory/layout';
+
 import { borrow, giveBack } from './borrowed';
 import { wake } from './chains';
 import { countCollision } from './counting';
 import { park, saysOpen, shut } from './parking';
+import { C_CHANNEL_HEAD, C_SEQUENCE } from './words';
 
 /** Returns the sequence for keyWait. The caller looks at the condition after that. */
 export function keyMonitor(channel: usize): i64 {

@@ -14,16 +14,8 @@
  * Exclusion: a thread that finds 0 in tail gets the lock, and tail is 0 only while nobody holds it. Every other thread
  * is let in by the one before it, when that one leaves. The order is that of the exchanges, and nobody is overtaken.
  */
-import {
-  ADMITTED,
-  ANSWER_CLOSED,
-  ANSWER_FULL,
-  ANSWER_HELD,
-  ANSWER_NOT_HELD,
-  GRANT,
-  O_SPIN,
-  TICKET,
-} from '../memory/layout';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, ANSWER_NOT_HELD } from '../answers';
+import { GRANT, O_SPIN, TICKET } from '../arena/words';
 import { giveNode, OPEN, openGate, passGate, takeNode } from './nodes';
 import { disown, holds, nodeOf, own } from './ownership';
 

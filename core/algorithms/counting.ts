@@ -4,8 +4,9 @@
  * A collision: a waiter comes to a slot where another waiter stands. A futile wake-up: a waiter that sleeps, or polls
  * its own word, is woken before its turn. So a waiter on a word that all share (Listing 1) is counted only if it slept.
  */
-import { T_COLLISIONS, T_FUTILE_WAKES } from '../memory/layout';
-import { count } from '../memory/threads';
+
+import { count } from '../arena/threads';
+import { T_COLLISIONS, T_FUTILE_WAKES } from '../line/words';
 
 export function countCollision(): void {
   count(T_COLLISIONS);

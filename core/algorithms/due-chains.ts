@@ -14,11 +14,13 @@
  * count, or the other notifier sees the elements. A waiter pushes, then reads its counter. If it is due, it acts as a
  * notifier. Then its gate is open, or the notifier that has its element will open it, since that one evaluates later.
  */
-import { C_DUE_HEAD, C_DUE_POSTS, E_AWAITED, E_BELOW, E_COUNTER, GRANT, OPEN } from '../memory/layout';
+
+import { GRANT } from '../arena/words';
 import { borrow, giveBack } from './borrowed';
 import { chainOf, satisfied } from './chains';
 import { countCollision } from './counting';
 import { park, shut, unpark } from './parking';
+import { C_DUE_HEAD, C_DUE_POSTS, E_AWAITED, E_BELOW, E_COUNTER, OPEN } from './words';
 
 /** What a gate says when the counter is closed. */
 const CLOSED: u32 = OPEN + 1;

@@ -10,10 +10,12 @@
  * count, value), on a chain that is woken as a whole, with the count passed along (chains.ts). advance looks into the
  * chain of each value that it has reached.
  */
-import { chainMask } from '../memory/arena';
-import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, TICKET } from '../memory/layout';
-import { closeObject } from '../memory/objects';
-import { keyOf } from '../queue/waiting-array';
+
+import { ADMITTED, ANSWER_CLOSED } from '../answers';
+import { chainMask } from '../arena/arena';
+import { closeObject } from '../arena/objects';
+import { GRANT, O_SPIN, TICKET } from '../arena/words';
+import { keyOf } from '../line/waiting-array';
 import { addressSignalPolite, addressWaitUntil, satisfied } from './chains';
 
 /** Adds n, 1 or more, and wakes the waiters for values that have been reached. */

@@ -21,9 +21,10 @@
  * modulo that number, and is one to one there (an odd step; the two parts of an orbit; a Gray code, which is cyclic).
  * Paired needs twice as many tickets. A release of many permits relies on that (mostTickets).
  */
-import { bucketMask, buckets, chainMask } from '../memory/arena';
-import { HASH_GRAY, HASH_MIXED, HASH_ORBIT, HASH_PAIRED, HASHES, LINE, O_HASH } from '../memory/layout';
-import { MULTIPLIER, spread } from '../queue/waiting-array';
+import { bucketMask, buckets, chainMask } from '../arena/arena';
+import { LINE } from '../arena/words';
+import { MULTIPLIER, spread } from '../line/waiting-array';
+import { HASH_GRAY, HASH_MIXED, HASH_ORBIT, HASH_PAIRED, HASHES, O_HASH } from './words';
 
 /** The lines of a page of 4 KiB, less one. */
 const ORBIT: u32 = 63;

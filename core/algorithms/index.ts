@@ -3,10 +3,10 @@
  * with its own globals, and compiles in what it needs of the core. A thread that has registered through the core calls
  * adopt first. create, createObject and attachedTo are for programs that run this module alone (check/).
  */
-export { create, measure } from '../memory/arena';
-export { attachedTo, createObject } from '../memory/attachments';
-export { closeObject, isDisposed } from '../memory/objects';
-export { adopt } from '../memory/threads';
+export { create, measure } from '../arena/arena';
+export { attachedTo, createObject } from '../arena/attachments';
+export { closeObject, isDisposed } from '../arena/objects';
+export { adopt } from '../arena/threads';
 export {
   cancelWaiting,
   closeCounter,
@@ -14,8 +14,8 @@ export {
   counted,
   countUp,
   tryCountDown,
-} from '../primitives/counter';
-export { pause } from '../queue/pause';
+} from '../kinds/counter/counter';
+export { pause } from '../line/pause';
 export { prepare } from './borrowed';
 export { capacitorDepart, capacitorIsIdle } from './capacitor';
 export {
@@ -94,3 +94,5 @@ export {
   twaRelease,
   twaReleaseConservative,
 } from './twa-semaphore';
+
+import '../kinds/kinds';

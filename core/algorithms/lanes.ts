@@ -18,7 +18,7 @@
  * ticket. If it finds that the lane's ticket has been drawn it wakes the lane. A thread that draws the ticket later
  * finds the grant of the semaphore above it. The wait compares the grant of the lane and goes to sleep in one step.
  */
-import { GRANT, TICKET } from '../memory/layout';
+import { GRANT, TICKET } from '../arena/words';
 import { lastTicket } from './core';
 
 /** lanesRelease leaves these to laneOpen: the old grant, and the permits that it gave. */

@@ -11,20 +11,11 @@
  * Exclusion: a thread holds the lock after a compare-and-swap from 0, or when the owner has opened its gate, and only
  * the owner's compare-and-swap from HELD frees it. It is not fair: a waiter further down can wait for ever.
  */
-import {
-  ADMITTED,
-  ANSWER_CLOSED,
-  ANSWER_FULL,
-  ANSWER_HELD,
-  ANSWER_NOT_HELD,
-  GRANT,
-  O_SPIN,
-  Q_NEXT,
-  REFUSED,
-  TICKET,
-} from '../memory/layout';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, ANSWER_NOT_HELD, REFUSED } from '../answers';
+import { GRANT, O_SPIN, TICKET } from '../arena/words';
 import { giveNode, OPEN, openGate, passGate, takeNode } from './nodes';
 import { disown, holds, own } from './ownership';
+import { Q_NEXT } from './words';
 
 const TOP: usize = TICKET;
 const HELD: u32 = 1;

@@ -4,10 +4,11 @@
  *
  * A waiter waits at the location of its ticket until grant has passed a value.
  */
-import { GRANT, O_ALTERNATES } from '../memory/layout';
+import { GRANT } from '../arena/words';
 import { satisfied } from './chains';
 import { countFutileWake } from './counting';
 import { isEmplacedAt, locationWait } from './locations';
+import { O_ALTERNATES } from './words';
 
 /**
  * Waits until grant has passed `value` or is closed, and returns it. The caller has looked, and if it is emplaced there

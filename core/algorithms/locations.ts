@@ -25,11 +25,12 @@
  * The thread that detaches an element opens its gate, and waits for nobody. It reads the link of an element before it
  * opens the gate, since the element may be anywhere after that.
  */
-import { chainMask, chains } from '../memory/arena';
-import { C_LOCATION_HEAD, E_BELOW, LINE, OPEN } from '../memory/layout';
+import { chainMask, chains } from '../arena/arena';
+import { LINE } from '../arena/words';
 import { borrow, giveBack, prepare } from './borrowed';
 import { countCollision } from './counting';
 import { park, saysOpen, shut, unpark } from './parking';
+import { C_LOCATION_HEAD, E_BELOW, OPEN } from './words';
 
 /** The location where this thread's element is emplaced, and the element; 0, and any value, if it is nowhere. */
 let where: usize = 0;

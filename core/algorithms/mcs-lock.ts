@@ -15,16 +15,8 @@
  * Nobody uses the owner's node after the owner has left: only the thread after it writes there, and the owner leaves
  * when that has happened, or when no thread is after it.
  */
-import {
-  ADMITTED,
-  ANSWER_CLOSED,
-  ANSWER_FULL,
-  ANSWER_HELD,
-  ANSWER_NOT_HELD,
-  GRANT,
-  O_SPIN,
-  TICKET,
-} from '../memory/layout';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, ANSWER_NOT_HELD } from '../answers';
+import { GRANT, O_SPIN, TICKET } from '../arena/words';
 import { follow, giveNode, OPEN, openGate, passGate, takeNext, takeNode } from './nodes';
 import { disown, holds, nodeOf, own } from './ownership';
 

@@ -38,19 +38,12 @@
  *
  * Dispose closes grant, which passes every value, and then signals every chain.
  */
-import { chainMask } from '../memory/arena';
-import {
-  ADMITTED,
-  ANSWER_CLOSED,
-  GRANT,
-  KIND_CHANNEL_SEMAPHORE,
-  KIND_LOCATION_SEMAPHORE,
-  O_KIND,
-  O_SPIN,
-  O_THRESHOLD,
-  TICKET,
-} from '../memory/layout';
-import { closeObject } from '../memory/objects';
+
+import { ADMITTED, ANSWER_CLOSED } from '../answers';
+import { chainMask } from '../arena/arena';
+import { closeObject } from '../arena/objects';
+import { GRANT, O_KIND, O_SPIN, O_THRESHOLD, TICKET } from '../arena/words';
+import { KIND_CHANNEL_SEMAPHORE, KIND_LOCATION_SEMAPHORE } from '../kinds/numbers';
 import { chainSignal, chainWait } from './chain-semaphore';
 import { chainOf, satisfied } from './chains';
 import { channelWait } from './channel-semaphore';

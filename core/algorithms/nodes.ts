@@ -16,10 +16,11 @@
  * for another value, and wakes the waiter if it finds PARKED. One thread waits at a gate. The wake may come after the
  * waiter has gone on, and even after the node has another use. Then a thread is woken in vain, and looks again.
  */
-import { freeElement, reserve } from '../memory/elements';
-import { BORROWED, E_STATE, Q_END, Q_GATE, Q_LINK, Q_NEXT, RESERVED } from '../memory/layout';
-import { pause } from '../queue/pause';
+import { freeElement, reserve } from '../arena/elements';
+import { E_STATE, RESERVED } from '../arena/words';
+import { pause } from '../line/pause';
 import { relax } from './relax';
+import { BORROWED, Q_END, Q_GATE, Q_LINK, Q_NEXT } from './words';
 
 const KEPT: i32 = 4;
 const PARKED: u32 = 1;

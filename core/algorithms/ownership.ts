@@ -9,8 +9,8 @@
  * so that a hand-over costs one miss for it: the store of the next owner.
  */
 
-import { O_OWNER } from '../memory/layout';
-import { me } from '../memory/threads';
+import { me } from '../arena/threads';
+import { O_OWNER } from '../arena/words';
 
 /** How many locks the calling thread holds, or more: those that others dispose of may stay counted. */
 let held: i32 = 0;

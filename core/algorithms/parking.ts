@@ -11,8 +11,9 @@
  * The exchange that opens is the last access to the element but for the notify. By then the owner may have gone on, and
  * sleep on the same word in another wait. Then the notify wakes it in vain, and it looks at the gate again.
  */
-import { E_GATE, E_PASSED, PARKED, SHUT } from '../memory/layout';
+
 import { relax } from './relax';
+import { E_GATE, E_PASSED, PARKED, SHUT } from './words';
 
 /** Shuts the gate, before the element becomes known to other threads. */
 export function shut(e: usize): void {

@@ -15,9 +15,10 @@
  *
  * Source: the buckets of Dice and Kogan, Listing 2, for the atomic_wait and atomic_signal of P0514R1.
  */
-import { bucketMask, buckets } from '../memory/arena';
-import { B_PARKED, B_SEQUENCE, LINE, O_PLACE } from '../memory/layout';
-import { closeObject } from '../memory/objects';
+import { bucketMask, buckets } from '../arena/arena';
+import { closeObject } from '../arena/objects';
+import { LINE } from '../arena/words';
+import { B_PARKED, B_SEQUENCE, O_PLACE } from './words';
 
 const SPREAD: u32 = 0x9e3779b1;
 

@@ -2,7 +2,8 @@
  * The part that McsLock, ClhLock and ReciprocatingLock share. The word of such a lock is 0 while it is free, and a
  * thread that finds it free enters its node there.
  */
-import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, GRANT, REFUSED, TICKET } from '../memory/layout';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, REFUSED } from '../answers';
+import { GRANT, TICKET } from '../arena/words';
 import { giveNode, takeNode } from './nodes';
 import { own } from './ownership';
 

@@ -24,20 +24,11 @@
  *
  * The owner's node has its successor in next, and the end in end, where 0 means the node itself.
  */
-import {
-  ADMITTED,
-  ANSWER_CLOSED,
-  ANSWER_FULL,
-  ANSWER_HELD,
-  ANSWER_NOT_HELD,
-  GRANT,
-  O_SPIN,
-  Q_END,
-  Q_NEXT,
-  TICKET,
-} from '../memory/layout';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, ANSWER_NOT_HELD } from '../answers';
+import { GRANT, O_SPIN, TICKET } from '../arena/words';
 import { giveNode, openGate, passGate, takeNode } from './nodes';
 import { disown, holds, nodeOf, own } from './ownership';
+import { Q_END, Q_NEXT } from './words';
 
 const ARRIVALS: usize = TICKET;
 const EMPTY: u32 = 2;

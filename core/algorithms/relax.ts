@@ -6,8 +6,8 @@
  *     spin             the most that there are: they last minutes, and then the waiter parks all the same
  *     yield            -n     so many turns in which the waiter yields the processor for a moment; then it parks
  */
-import { NEVER } from '../memory/layout';
-import { pause } from '../queue/pause';
+import { NEVER } from '../arena/words';
+import { pause } from '../line/pause';
 
 /** Nanoseconds of the shortest sleep. It lets other threads run, since WebAssembly cannot yield. */
 const MOMENT: i64 = 1;

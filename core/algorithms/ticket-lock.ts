@@ -5,7 +5,8 @@
  * semaphore: a permit goes to the lowest ticket that has none, and with one permit nobody is overtaken. The owner is
  * the thread whose ticket is grant - 1, until it raises grant.
  */
-import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, ANSWER_NOT_HELD, GRANT, REFUSED, TICKET } from '../memory/layout';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, ANSWER_NOT_HELD, REFUSED } from '../answers';
+import { GRANT, TICKET } from '../arena/words';
 import { setLastTicket } from './core';
 import { disown, holds, own } from './ownership';
 import { ticketDispose, ticketGive, ticketTake } from './ticket-semaphore';

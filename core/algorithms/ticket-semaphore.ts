@@ -13,12 +13,14 @@
  * The wait compares all 64 bits of grant with the value that was too small, and goes to sleep in the same step. The
  * releasing thread changes grant before it notifies. So a waiter sees the new grant or is woken.
  */
-import { ADMITTED, ANSWER_CLOSED, GRANT, MORE, O_DELAY, O_SPIN, QUEUED, TICKET } from '../memory/layout';
-import { closeObject } from '../memory/objects';
-import { pause } from '../queue/pause';
+import { ADMITTED, ANSWER_CLOSED, MORE, QUEUED } from '../answers';
+import { closeObject } from '../arena/objects';
+import { GRANT, O_SPIN, TICKET } from '../arena/words';
+import { pause } from '../line/pause';
 import { lastTicket, setLastTicket } from './core';
 import { countFutileWake } from './counting';
 import { relax } from './relax';
+import { O_DELAY } from './words';
 
 /** The most pauses between two looks at grant: about a millisecond. */
 const LONGEST: i64 = 100_000;

@@ -23,9 +23,10 @@
  * The lock is not fair: any thread may take it when it is free, and nothing bounds how often a waiter is overtaken.
  */
 
-import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, ANSWER_NOT_HELD, O_SPIN, REFUSED, TICKET } from '../memory/layout';
-import { closeObject } from '../memory/objects';
-import { me } from '../memory/threads';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, ANSWER_NOT_HELD, REFUSED } from '../answers';
+import { closeObject } from '../arena/objects';
+import { me } from '../arena/threads';
+import { O_SPIN, TICKET } from '../arena/words';
 import { relax } from './relax';
 
 const WORD: usize = TICKET;

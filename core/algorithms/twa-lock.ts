@@ -7,12 +7,14 @@
  * Its waiters stand in buckets, or on chains as those of the semaphore in near-and-far.ts do: the mark ON_CHAINS beside
  * the hash says so. Ticket and grant are the same in both, so only a thread that waits or wakes reads it.
  */
-import { ADMITTED, ANSWER_HELD, ANSWER_NOT_HELD, GRANT, O_HASH, ON_CHAINS } from '../memory/layout';
+import { ADMITTED, ANSWER_HELD, ANSWER_NOT_HELD } from '../answers';
+import { GRANT } from '../arena/words';
 import { lastTicket } from './core';
 import { awaitTurn, dispose, post } from './near-and-far';
 import { disown, holds, own } from './ownership';
 import { ticketTryLock } from './ticket-lock';
 import { grantBefore, twaAcquire, twaAwait, twaDispose, twaPost, twaRelease, waiters } from './twa-semaphore';
+import { O_HASH, ON_CHAINS } from './words';
 
 /** Whether the waiters of the lock stand on chains, and each needs an element (borrowed.ts). */
 export function twaIsOnChains(s: usize): bool {

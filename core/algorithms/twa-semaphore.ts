@@ -28,28 +28,16 @@
  * Dispose of it sets grant to the first ticket + CLOSED_DISTANCE, which is no higher than what closes another semaphore
  * with that first ticket: at most 2^61 - 2^62. However many wait, that is below 0 until 2^61 more permits are released.
  */
-import { bucketMask, buckets } from '../memory/arena';
-import {
-  ADMITTED,
-  ANSWER_CLOSED,
-  B_PARKED,
-  B_SEQUENCE,
-  GRANT,
-  LINE,
-  MORE,
-  O_HASH,
-  O_SPIN,
-  O_TAKEN,
-  O_THRESHOLD,
-  QUEUED,
-  SEQUESTERED,
-  TICKET,
-} from '../memory/layout';
-import { closeObject } from '../memory/objects';
+
+import { ADMITTED, ANSWER_CLOSED, MORE, QUEUED } from '../answers';
+import { bucketMask, buckets } from '../arena/arena';
+import { closeObject } from '../arena/objects';
+import { GRANT, LINE, O_SPIN, O_THRESHOLD, TICKET } from '../arena/words';
 import { lastTicket, setLastTicket } from './core';
 import { countCollision, countFutileWake } from './counting';
 import { bucketOf, mostTickets } from './hashes';
 import { relax } from './relax';
+import { B_PARKED, B_SEQUENCE, O_HASH, O_TAKEN, SEQUESTERED } from './words';
 
 /** What a wait answers that a notify has ended. It answers something else if the value was another from the start. */
 const NOTIFIED: i32 = 0;

@@ -29,8 +29,13 @@
  * The record of the dead thread is freed last. Until then its attachments keep their objects from being freed, so the
  * sweep touches none that has been made in their place.
  */
-import { detach } from '../memory/attachments';
-import { elementAt, freeElement, indexOf, usedElements } from '../memory/elements';
+
+import { GONE, REAPED, STILL_AWAKE } from '../answers';
+import { detach } from '../arena/attachments';
+import { elementAt, freeElement, indexOf, usedElements } from '../arena/elements';
+import { freeDrafts } from '../arena/names';
+import { closeObject, freeUnfinished, isDisposed, isKnown, objectOf } from '../arena/objects';
+import { lifeOf, me, mostThreads, myLife, threadRecord } from '../arena/threads';
 import {
   ALIVE,
   ASLEEP,
@@ -43,18 +48,15 @@ import {
   E_START,
   E_STATE,
   FREE,
-  GONE,
   GRANT,
   GRANTED,
   IDLE,
   LIFE_EPOCH,
   LIFE_STATE,
   OWNER_SHIFT,
-  REAPED,
   REAPER,
   RESERVED,
   STATE_MASK,
-  STILL_AWAKE,
   T_HOST,
   T_LIFE,
   T_WAKE,
@@ -62,14 +64,11 @@ import {
   TOMBSTONE,
   WAITING,
   WIDTH_MASK,
-} from '../memory/layout';
-import { freeDrafts } from '../memory/names';
-import { closeObject, freeUnfinished, isDisposed, isKnown, objectOf } from '../memory/objects';
-import { lifeOf, me, mostThreads, myLife, threadRecord } from '../memory/threads';
-import { disposeAgain, ownerDied } from '../primitives/kinds';
-import { cancelFor, claimIfDue } from '../queue/cancelling';
-import { NOTHING, pendingCall, recover } from '../queue/pending-call';
-import { ALL, endWait, ring, wakeOwner } from '../queue/waking';
+} from '../arena/words';
+import { disposeAgain, ownerDied } from '../kinds/kinds';
+import { cancelFor, claimIfDue } from '../line/cancelling';
+import { NOTHING, pendingCall, recover } from '../line/pending-call';
+import { ALL, endWait, ring, wakeOwner } from '../line/waking';
 
 /**
  * Declares a thread dead that was registered with this life, and reaps it. If another thread is reaping, that one does

@@ -1,20 +1,12 @@
 /**
  * The registry: a thread takes a record when it registers, and frees it when it ends in an orderly way.
  */
-import { reserve, setSecondSpare, setSpare, spare } from '../memory/elements';
-import {
-  ALIVE,
-  ANSWER_FULL,
-  FREE,
-  H_THREADS,
-  LIFE_EPOCH,
-  LIFE_STATE,
-  T_HOST,
-  T_LIFE,
-  USED_THREADS,
-} from '../memory/layout';
-import { become, me, mostThreads, myLife, threadRecord, wakeUp } from '../memory/threads';
-import { begin, callEnded, end } from '../queue/pending-call';
+
+import { ANSWER_FULL } from '../answers';
+import { reserve, setSecondSpare, setSpare, spare } from '../arena/elements';
+import { become, me, mostThreads, myLife, threadRecord, wakeUp } from '../arena/threads';
+import { ALIVE, FREE, H_THREADS, LIFE_EPOCH, LIFE_STATE, T_HOST, T_LIFE, USED_THREADS } from '../arena/words';
+import { begin, callEnded, end } from '../line/pending-call';
 import { cleanUp } from './reaping';
 
 /**

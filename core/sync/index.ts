@@ -3,10 +3,10 @@
  * arena's memory, and compiles in what it needs of the core. A thread that has registered through the core calls adopt
  * first. create, createObject and attachedTo are for programs that run this module alone (check/).
  */
-export { create, measure } from '../memory/arena';
-export { attachedTo, createObject } from '../memory/attachments';
-export { adopt, trapIfDead } from '../memory/threads';
-export { isOf, notify, notifyOne, putDown, relay, settleUp, waitingFor } from '../primitives/condition';
+export { create, measure } from '../arena/arena';
+export { attachedTo, createObject } from '../arena/attachments';
+export { adopt, trapIfDead } from '../arena/threads';
+export { isOf, notify, notifyOne, putDown, relay, settleUp, waitingFor } from '../kinds/condition/condition';
 export {
   announce,
   arm,
@@ -33,7 +33,7 @@ export {
   waitsBy,
   waitsSinceBy,
   wasBroken,
-} from '../primitives/phase';
+} from '../kinds/phase/phase';
 export {
   announceDrain,
   beginRead,
@@ -53,6 +53,8 @@ export {
   stampOf,
   tryRead,
   unreportedDeaths,
-} from '../primitives/rw-lock';
-export { clearPlaces } from '../primitives/rw-lock-places';
-export { setAwake } from '../queue/polling';
+} from '../kinds/rw-lock/rw-lock';
+export { clearPlaces } from '../kinds/rw-lock/rw-lock-places';
+export { setAwake } from '../line/polling';
+
+import '../kinds/kinds';

@@ -5,7 +5,7 @@ import type { Arena } from 'taketurns';
 /** Every number that core/memory/layout.ts exports. */
 export const layout: Readonly<Record<string, number>> = Object.fromEntries(
   [
-    ...readFileSync(new URL('../../core/memory/layout.ts', import.meta.url), 'utf8').matchAll(
+    ...['core/algorithms/words.ts', 'core/arena/words.ts', 'core/kinds/condition/words.ts', 'core/kinds/counter/words.ts', 'core/kinds/mutex/words.ts', 'core/kinds/phase/words.ts', 'core/kinds/rw-lock/words.ts', 'core/line/words.ts', 'core/answers.ts', 'core/kinds/numbers.ts'].map((f) => readFileSync(new URL(`../../${f}`, import.meta.url), 'utf8')).join('\n').matchAll(
       /^export const (\w+): \w+ = (-?)((?:0x[0-9a-f]+|\d+));/gm,
     ),
   ].map(([, name, minus, digits]) => [name, (minus ? -1 : 1) * Number(digits)]),

@@ -32,8 +32,8 @@ describe('the numbers of src/runtime/core.ts and src/host/', () => {
     expect(GRANT_HIGH).toBe(at('GRANT') + 4);
   });
 
-  it('LIMIT is that of core/queue/tickets.ts', () => {
-    const [, limit] = read('core/queue/tickets.ts').match(/^export const LIMIT: i64 = (0x[0-9a-f]+);/m) ?? [];
+  it('LIMIT is that of core/line/tickets.ts', () => {
+    const [, limit] = read('core/line/tickets.ts').match(/^export const LIMIT: i64 = (0x[0-9a-f]+);/m) ?? [];
     expect(new Map(numbers).get('LIMIT')).toBe(Number(limit));
   });
 
@@ -171,18 +171,18 @@ describe('the uninterruptible sections of the compiled core', () => {
   // A runtime stops a thread only at calls, at loop back-edges and at returns. None may lie between taking a ticket and recording
   // it, and these functions are quick because they call nothing.
   it.each([
-    'queue/tickets/acquire',
-    'primitives/semaphore/acquireOne',
-    'queue/tickets/release',
-    'primitives/semaphore/releaseOne',
+    'line/tickets/acquire',
+    'kinds/semaphore/semaphore/acquireOne',
+    'line/tickets/release',
+    'kinds/semaphore/semaphore/releaseOne',
   ])('%s calls nothing and does not loop', (name) => {
     expect(body(name)).toContain('i64.atomic.rmw.add');
     expect(body(name)).not.toMatch(/\((call|call_indirect|loop)\b/);
   });
 
-  it('queue/runs/arrive neither calls nor loops once it has its ticket', () => {
+  it('line/runs/arrive neither calls nor loops once it has its ticket', () => {
     // For a mutex the first add counts the waiter; the second takes the ticket.
-    const [, ...parts] = body('queue/runs/arrive').split('i64.atomic.rmw.add');
+    const [, ...parts] = body('line/runs/arrive').split('i64.atomic.rmw.add');
     const straight = parts.join();
     expect(straight).toContain('i64.atomic.store');
     expect(straight).not.toMatch(/\((call|call_indirect|loop)\b/);

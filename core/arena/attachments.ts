@@ -1,0 +1,89 @@
+/**
+ * Attachments: which thread is attached to which object, and what the thread holds of it.
+ *
+ *     thread 3  ──  element, ATTACHED  ──►  object         one reference (objects.ts)
+ *                   held: 2                                of a robust object: permits that thread 3 holds
+ *
+ * A thread that attaches to an object takes an element of the pool as a record of the attachment. So a reaper finds
+ * what a dead thread referred to and held. The record is an element because a reaper looks through the pool anyway.
+ * Only the attached thread and its reaper change a record.
+ *
+ * R6 (the record comes and goes with the reference) and R7 (held changes with the counter, or with the word that ends a
+ * wait) are uninterruptible sections. So no runtime can stop a thread while it has a reference that is not recorded, or
+ * permits that count twice or not at all.
+ */
+
+import { ANSWER_FULL, ANSWER_OBJECTS_FULL } from '../answers';
+import { objects } from './arena';
+import { elementAt, freeElement, indexOf, reserve } from './elements';
+import { attachObject, buildObject, detachObject, objectOf } from './objects';
+import { me } from './threads';
+import { ATTACHED, E_END, E_HELD, E_REQUEST, E_STATE, OBJECT_SHIFT, OBJECT_SIZE, OWNER_SHIFT, RESERVED } from './words';
+
+/**
+ * Makes an object with the max `limit`, the first ticket `first` and, if it is of the algorithms, the words `variant`
+ * (O_VARIANT), and attaches the thread to it. Returns the number of the attachment, above 0; ANSWER_OBJECTS_FULL if
+ * there is no room for the object; ANSWER_FULL if there is none for the attachment.
+ */
+export function createObject(
+  kind: i32,
+  permits: i32,
+  limit: i32,
+  spin: i32,
+  threshold: i32,
+  robust: i32,
+  variant: i64,
+  first: i64,
+): i32 {
+  const e = reserve();
+  if (e === 0) return ANSWER_FULL;
+  const o = buildObject(kind, permits, limit, spin, threshold, robust, variant, first); // R6 begins at its last store
+  if (o === 0) {
+    freeElement(e);
+    return ANSWER_OBJECTS_FULL;
+  }
+  return record(e, o); // R6 ends
+}
+
+/** Attaches the thread to a live object. Returns the number of the attachment, or an answer below 0. */
+export function attach(o: usize, generation: u32, kind: i32): i32 {
+  const e = reserve();
+  if (e === 0) return ANSWER_FULL;
+  const answer = attachObject(o, generation, kind); // R6 begins at its cmpxchg
+  if (answer === 0) return record(e, o); // R6 ends
+  freeElement(e);
+  return answer;
+}
+
+function record(e: usize, o: usize): i32 {
+  const object = ((o - objects) / OBJECT_SIZE) as i64;
+  atomic.store<i64>(e, ((me as i64) << OWNER_SHIFT) | (object << OBJECT_SHIFT), E_REQUEST);
+  atomic.store<i64>(e, 0, E_HELD);
+  atomic.store<i64>(e, 0, E_END);
+  atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (ATTACHED - RESERVED), E_STATE);
+  return (indexOf(e) + 1) as i32;
+}
+
+/** Returns the element of the attachment with this number. */
+export function recordOf(attachment: i32): usize {
+  return elementAt((attachment - 1) as u32);
+}
+
+/** Returns the object to which the thread is attached. */
+export function attachedTo(attachment: i32): usize {
+  return objectOf(atomic.load<i64>(recordOf(attachment), E_REQUEST));
+}
+
+/** Detaches the thread from the object. The permits that the thread holds of it are not given back. */
+export function detach(attachment: i32): void {
+  const e = recordOf(attachment);
+  detachObject(objectOf(atomic.load<i64>(e, E_REQUEST))); // R6 begins at its cmpxchg
+  freeElement(e); // R6 ends
+}
+
+/** Adds permits, below 0 for a release, to those that the thread holds. Does nothing without an attachment (0). */
+export function hold(attachment: i32, permits: i64): void {
+  if (attachment === 0) return;
+  const e = recordOf(attachment);
+  atomic.store<i64>(e, atomic.load<i64>(e, E_HELD) + permits, E_HELD);
+}

@@ -1,0 +1,122 @@
+/**
+ * The pool of wait elements.
+ *
+ * A thread takes an element by a cmpxchg IDLE -> RESERVED on the element itself, and frees it by a store of IDLE with
+ * the next epoch. There is no free list that a dying thread could tear, and there is no ABA problem. A hint, private to
+ * the thread, says where a free element is likely: at the one that the thread freed last. R5 is uninterruptible: a
+ * thread takes an element and stores its owner, or takes a cell and stores its address in the element (enterBoth).
+ *
+ * The search tries some elements from the hint on. Then it extends the used part of the pool by one. Only when the
+ * whole pool is in use does it try all elements, once. So the usual cost is constant, and the pool is reported as full
+ * only after a whole pass has found no free element.
+ *
+ * A registered thread owns one RESERVED element, its spare, whenever no request of it is queued. So taking a ticket
+ * never needs an allocation, which could fail when the ticket is already taken.
+ */
+import { elementCapacity, elements } from './arena';
+import { me } from './threads';
+import {
+  E_CELLS,
+  E_REQUEST,
+  E_STATE,
+  ELEMENT_SIZE,
+  EPOCH,
+  IDLE,
+  OWNER_SHIFT,
+  RESERVED,
+  STATE_MASK,
+  USED_ELEMENTS,
+} from './words';
+
+/** How many elements a search tries before it extends the pool. It is the same for objects and names. */
+export const TRIES: u32 = 16;
+/** Where a free element is likely: an offset in bytes from the first element. */
+let hint: u32 = 0;
+/** The spare element of this thread. */
+export let spare: usize = 0;
+/** A second spare, for a promise or a thread that may cancel; 0 if there is none. */
+export let secondSpare: usize = 0;
+
+export function setSpare(e: usize): void {
+  spare = e;
+}
+
+export function setSecondSpare(e: usize): void {
+  secondSpare = e;
+}
+
+export function elementAt(index: u32): usize {
+  return elements + (index as usize) * ELEMENT_SIZE;
+}
+
+export function indexOf(e: usize): u32 {
+  return ((e - elements) / ELEMENT_SIZE) as u32;
+}
+
+export function usedElements(): u32 {
+  return atomic.load<u32>(USED_ELEMENTS);
+}
+
+function take(e: usize): bool {
+  const state = atomic.load<i64>(e, E_STATE);
+  if ((state & STATE_MASK) !== IDLE) return false;
+  if (atomic.cmpxchg<i64>(e, state, state + RESERVED, E_STATE) !== state) return false;
+  atomic.store<i64>(e, (me as i64) << OWNER_SHIFT, E_REQUEST);
+  return true;
+}
+
+/** Returns a RESERVED element that this thread owns, or 0 when every element of the arena is in use. */
+export function reserve(): usize {
+  while (true) {
+    const used = usedElements();
+    const full = used === elementCapacity;
+    for (let tries = full ? used : min(TRIES, used); tries > 0; tries--) {
+      if (hint >= used * ELEMENT_SIZE) hint = 0;
+      const e = elements + (hint as usize);
+      hint += ELEMENT_SIZE;
+      if (take(e)) return e;
+    }
+    if (full) return 0;
+    if (atomic.cmpxchg<u32>(USED_ELEMENTS, used, used + 1) === used) hint = used * ELEMENT_SIZE;
+  }
+}
+
+/**
+ * Reserves the second spare, if the thread has none. Returns whether it has one. A promise stands in the queue in the
+ * place of a spare, and a request that has blocked its thread leaves one there as a tombstone when it is cancelled. So
+ * each makes sure of the next spare before its ticket is taken: after that it is too late to fail. A thread that has left
+ * the arena gets none, since nobody would free that; all of its objects are closed.
+ */
+export function reserveSecond(): bool {
+  if (secondSpare === 0 && me !== 0) secondSpare = reserve();
+  return secondSpare !== 0;
+}
+
+/**
+ * Gives an element back to the pool. The caller owns it and has taken it out of its cells. The owner is cleared before
+ * the state becomes IDLE. Otherwise a reaper could take the next owner's element for the last owner's.
+ */
+export function freeElement(e: usize): void {
+  hint = (e - elements) as u32;
+  atomic.store<i64>(e, 0, E_REQUEST);
+  atomic.store<i64>(e, (atomic.load<i64>(e, E_STATE) | STATE_MASK) + 1 + IDLE, E_STATE);
+}
+
+/** Makes an element whose wait is over a spare of this thread. The state moves to the next epoch. */
+export function keepAsSpare(e: usize): void {
+  atomic.store<i64>(e, (atomic.load<i64>(e, E_STATE) & ~STATE_MASK) + EPOCH + RESERVED, E_STATE);
+}
+
+/** Takes an element out of the cells in which it is entered. */
+export function leaveCells(e: usize): void {
+  leaveCellsInlined(e);
+}
+
+/** As leaveCells. The build inlines it, so that it can be part of an uninterruptible section. */
+export function leaveCellsInlined(e: usize): void {
+  const cells = atomic.load<u64>(e, E_CELLS);
+  if (cells === 0) return;
+  atomic.store<i32>(cells as u32 as usize, 0);
+  if (cells >> 32) atomic.store<i32>((cells >> 32) as usize, 0);
+  atomic.store<u64>(e, 0, E_CELLS);
+}

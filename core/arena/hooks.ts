@@ -1,0 +1,1 @@
+export declare function hasCounter(kind: i32): bool;

@@ -1,0 +1,221 @@
+/**
+ * Names: a table of hashed lists. There are at least as many lists as names, so a list stays short.
+ *
+ *     head  ──►  "c", its object  ──►  "a", its object (disposed of)  ──►  "b", its object
+ *                                      a thread that comes by unlinks it, and the entry is free
+ *
+ * A thread fills an entry that no other thread can see: name, and object. Then it puts the entry at the head of its list
+ * by cmpxchg, after a look at every entry that was added meanwhile. So each name has one entry, all threads that open a
+ * name at once end up with one object, and what an entry says never changes while it stands in a list.
+ *
+ * An entry is stale once its object has been disposed of, and stays so. Every thread that walks along a list takes the
+ * stale entries out: it marks the link that leads on from the entry (GONE), which no other thread changes then, and
+ * leads the link before it past the entry (Michael's list: SPAA 2002). A thread that finds the table full walks along
+ * all lists. So a name that has been disposed of takes up no room for good, and nobody need remember where it stood.
+ *
+ * A free entry is used again while other threads may still stand on it. So each link has a tag, which grows whenever
+ * the link changes, and a thread looks again at the link by which it came, after it has read an entry and before it
+ * trusts that. If the link is as it was, the entry stood in the list all the while. Otherwise the thread begins again
+ * at the head. The head's tag also tells whether a name was added since the thread began.
+ *
+ * A thread looks at the number of names, searches the list, publishes its entry, and then counts it. It is refused only
+ * when there are as many names as the arena has room for, all stale ones are out, and the one that it looks for has not
+ * come meanwhile. (While another thread is just taking out an entry, that counts too.) Threads that publish at the same
+ * moment may exceed that number, by one name each: the next look of each finds the table full. So the table has two
+ * entries for each thread beyond it: one for such a name, and a draft, with which it can search a full table.
+ *
+ *     used     0 (free)  ->  the drafting thread  ->  PUBLISHED, a store of that thread; or 0 again, a store of that
+ *              thread or its reaper
+ *              PUBLISHED  ->  0, a store of the thread that has unlinked the entry
+ */
+
+import { ANSWER_CLOSED, ANSWER_MISMATCH, ANSWER_NAMES_FULL, ANSWER_NOT_FOUND, ANSWER_STALE } from '../answers';
+import { draftCapacity, headCount, nameCapacity, names } from './arena';
+import { attach, attachedTo, createObject, detach } from './attachments';
+import { TRIES } from './elements';
+import { closeObject, generation, isCurrent } from './objects';
+import { me } from './threads';
+import {
+  N_BYTES,
+  N_NEXT,
+  N_TARGET,
+  N_USED,
+  NAME_HEADS,
+  NAME_SIZE,
+  O_INITIAL,
+  O_MAX,
+  O_ROBUST,
+  PUBLISHED_NAMES,
+  USED_NAMES,
+} from './words';
+
+const PUBLISHED: i32 = -1;
+/** The bit of a link that says that its entry is being taken out. */
+const GONE: i64 = 1;
+/** One step of a link's tag, and the bits of the tag. */
+const TAG: i64 = 1 << 32;
+const TAGS: i64 = -TAG;
+/** The bits of a target that hold the length of the name, since an object lies at a multiple of 128. */
+const LENGTH: i64 = 127;
+/** The index of the entry that this thread drafted last. It is likely free, since most drafts are given back. */
+let hint: u32 = 0;
+/** The head's link as the thread saw it before it searched the list. */
+let first: i64 = 0;
+
+/**
+ * Returns an entry into which the caller writes a name, from N_BYTES on, or 0 if every entry is in use. The search is
+ * that for an element (elements.ts).
+ */
+export function draftName(): usize {
+  while (true) {
+    const used = atomic.load<u32>(USED_NAMES);
+    const full = used === draftCapacity;
+    for (let tries = full ? used : min(TRIES, used); tries > 0; tries--) {
+      if (hint >= used) hint = 0;
+      const entry = names + (hint as usize) * NAME_SIZE;
+      if (atomic.load<i32>(entry, N_USED) === 0 && atomic.cmpxchg<i32>(entry, 0, me, N_USED) === 0) return entry;
+      hint++;
+    }
+    if (full) return 0;
+    if (atomic.cmpxchg<u32>(USED_NAMES, used, used + 1) === used) hint = used;
+  }
+}
+
+function headOf(entry: usize, length: i32): usize {
+  let hash: u32 = 0x811c9dc5;
+  for (let i = 0; i < length; i++) hash = (hash ^ load<u8>(entry + N_BYTES + (i as usize))) * 0x01000193;
+  return NAME_HEADS + ((hash % headCount) as usize) * 8;
+}
+
+/** Compares names word by word, since the host fills the last word up with zeros. */
+function sameName(entry: usize, draft: usize, length: usize): bool {
+  for (let i: usize = 0; i < length; i += 4) {
+    if (atomic.load<i32>(entry + i, N_BYTES) !== load<i32>(draft + i, N_BYTES)) return false;
+  }
+  return true;
+}
+
+/**
+ * Returns the target of the drafted name, or 0 if there is none in the list. It takes out each stale entry that it meets.
+ * With the length 0, it takes out all stale entries.
+ */
+function findName(head: usize, draft: usize, length: i32): i64 {
+  let from = head;
+  first = atomic.load<i64>(head);
+  let link = first;
+  while (true) {
+    const entry = link as u32 as usize;
+    if (entry === 0) return 0;
+    const next = atomic.load<i64>(entry, N_NEXT);
+    const target = atomic.load<i64>(entry, N_TARGET);
+    const found = ((target & LENGTH) as i32) === length && sameName(entry, draft, length as usize);
+    if (atomic.load<i64>(from) === link) {
+      if (next & GONE) {
+        const past = (link & TAGS) + TAG + ((next - GONE) & ~TAGS);
+        // The section from here to the end is uninterruptible: else nobody would free the entry.
+        if (atomic.cmpxchg<i64>(from, link, past) === link) {
+          atomic.store<i32>(entry, 0, N_USED);
+          atomic.sub<i32>(PUBLISHED_NAMES, 1);
+        }
+      } else if (isCurrent(objectIn(target), (target >> 32) as u32)) {
+        if (found) return target;
+        from = entry + N_NEXT;
+        link = next;
+        continue;
+      } else atomic.cmpxchg<i64>(entry, next, next + GONE, N_NEXT);
+    }
+    from = head;
+    first = atomic.load<i64>(head);
+    link = first;
+  }
+}
+
+function objectIn(target: i64): usize {
+  return (target & (~TAGS - LENGTH)) as usize;
+}
+
+/** Gives back the entries that a thread has drafted and not published. */
+export function freeDrafts(thread: i32): void {
+  const used = atomic.load<u32>(USED_NAMES);
+  for (let i: u32 = 0; i < used; i++) {
+    const entry = names + (i as usize) * NAME_SIZE;
+    if (atomic.load<i32>(entry, N_USED) === thread) atomic.store<i32>(entry, 0, N_USED);
+  }
+}
+
+/**
+ * Attaches to the object of the drafted name, or makes it with these properties if there is none. Returns the number of
+ * the attachment, or an answer below 0: ANSWER_NOT_FOUND if there is none and permits < 0, ANSWER_MISMATCH for an
+ * object with other properties. The draft is used up.
+ */
+export function openName(
+  draft: usize,
+  length: i32,
+  kind: i32,
+  permits: i32,
+  limit: i32,
+  spin: i32,
+  threshold: i32,
+  robust: i32,
+): i32 {
+  const head = headOf(draft, length);
+  let fresh = 0;
+  let answer = ANSWER_NOT_FOUND;
+  while (true) {
+    // The count comes first: if the table is full, the list has every name that is counted by now.
+    const full = atomic.load<i32>(PUBLISHED_NAMES) >= (nameCapacity as i32);
+    const target = findName(head, draft, length);
+    if (target) {
+      const o = objectIn(target);
+      answer = attach(o, (target >> 32) as u32, kind);
+      if (answer === ANSWER_CLOSED || answer === ANSWER_STALE) continue;
+      if (answer > 0 && permits >= 0 && !isLike(o, permits, limit, robust)) {
+        detach(answer);
+        answer = ANSWER_MISMATCH;
+      }
+      break;
+    }
+    answer = ANSWER_NOT_FOUND;
+    if (permits < 0) break;
+    if (full) {
+      const seen = first;
+      for (let i: u32 = 0; i < headCount; i++) findName(NAME_HEADS + (i as usize) * 8, 0, 0);
+      // The table is full of other names if nobody has added one to this list since.
+      if (atomic.load<i32>(PUBLISHED_NAMES) < (nameCapacity as i32) || atomic.load<i64>(head) !== seen) continue;
+      answer = ANSWER_NAMES_FULL;
+      break;
+    }
+    if (fresh === 0) {
+      answer = createObject(kind, permits, limit, spin, threshold, robust, 0, 0);
+      if (answer < 0) break;
+      fresh = answer;
+    }
+    const o = attachedTo(fresh);
+    atomic.store<i64>(draft, ((generation(o) as i64) << 32) | (o as i64) | (length as i64), N_TARGET);
+    atomic.store<i64>(draft, ((atomic.load<i64>(draft, N_NEXT) & TAGS) + TAG) | (first & ~TAGS), N_NEXT);
+    // The section from here to the end is uninterruptible: a reaper would free an entry that is in a list. The mark comes
+    // first, since another thread may take the entry out at once. It is an exchange, by which the check of sections
+    // (check/src/uninterruptible.ts) tells it from the stores.
+    atomic.xchg<i32>(draft, PUBLISHED, N_USED);
+    if (atomic.cmpxchg<i64>(head, first, (first & TAGS) + TAG + (draft as i64)) === first) {
+      atomic.add<i32>(PUBLISHED_NAMES, 1);
+      return fresh;
+    }
+    atomic.store<i32>(draft, me, N_USED);
+  }
+  atomic.store<i32>(draft, 0, N_USED);
+  if (fresh > 0) {
+    // No other thread knows the object, so it has no waiters to wake.
+    closeObject(attachedTo(fresh));
+    detach(fresh);
+  }
+  return answer;
+}
+
+function isLike(o: usize, permits: i32, limit: i32, robust: i32): bool {
+  return (
+    atomic.load<i32>(o, O_INITIAL) === permits &&
+    atomic.load<i32>(o, O_MAX) === limit &&
+    atomic.load<i32>(o, O_ROBUST) === robust
+  );
+}

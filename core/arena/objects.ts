@@ -1,0 +1,223 @@
+/**
+ * The allocator of shared objects, and how long an object lives.
+ *
+ * life is generation << 32 | state << 24 | references. It is changed by cmpxchg, except that a store ends BUILDING.
+ * While the state is BUILDING, the index of the building thread stands in place of the references:
+ *
+ * | from                | to                          | changed by                                             |
+ * |---------------------|-----------------------------|--------------------------------------------------------|
+ * | FREE                | BUILDING                    | a thread that makes an object                          |
+ * | BUILDING            | LIVE, 1 reference           | the same, once every other word is written             |
+ * | LIVE, r             | LIVE, r+1                   | a thread that attaches by handle (generation must fit) |
+ * | LIVE, r             | LIVE, r-1                   | a thread that detaches; r may become 0 (handles on their way) |
+ * | LIVE, r             | DISPOSED, r                 | a thread that disposes of the object; the reaper of the only thread that knew it |
+ * | DISPOSED, r > 1     | DISPOSED, r-1               | a thread that detaches                                 |
+ * | DISPOSED, 1         | FREE, next generation       | the last thread that detaches                          |
+ * | BUILDING of a dead thread | FREE, next generation | the reaper of that thread                              |
+ *
+ * A thread holds a reference for as long as any code of its own can still reach the object, its waiters that are asleep
+ * included. So when a disposed object is freed, no thread is inside and no element names it, and its memory can be used
+ * again. An object that other threads know is freed only if a thread disposes of it. Each reference has a record
+ * (attachments.ts), by which the reaper of a killed thread detaches it.
+ *
+ * Because of the generation, an old handle fails to attach and does not find another object.
+ */
+
+import { ANSWER_CLOSED, ANSWER_STALE, ANSWER_WRONG_KIND } from '../answers';
+import { M_PACE } from '../kinds/mutex/words';
+import { objectCapacity, objects } from './arena';
+import { TRIES } from './elements';
+import { hasCounter } from './hooks';
+import { me } from './threads';
+import {
+  CLOSED_DISTANCE,
+  GRANT,
+  O_COUNTER,
+  O_INITIAL,
+  O_KIND,
+  O_KNOWN,
+  O_LIFE,
+  O_MAX,
+  O_OWNER,
+  O_PARKED,
+  O_ROBUST,
+  O_SLEEPERS,
+  O_SPIN,
+  O_THRESHOLD,
+  O_TIMEOUTS,
+  O_UNREPORTED_DEATHS,
+  O_WHERE,
+  OBJECT_BITS,
+  OBJECT_SHIFT,
+  OBJECT_SIZE,
+  TICKET,
+  USED_OBJECTS,
+} from './words';
+
+const FREE: u32 = 0;
+const BUILDING: u32 = 1 << 24;
+const LIVE: u32 = 2 << 24;
+const DISPOSED: u32 = 3 << 24;
+const STATES: u32 = 3 << 24;
+const REFERENCES: u32 = 0xffffff;
+const GENERATION: u64 = 1 << 32;
+const GENERATIONS: u64 = 0xffffffff00000000;
+/** Where a free object is likely: the index of the one that this thread freed last. */
+let hint: u32 = 0;
+
+export function objectOf(request: i64): usize {
+  return objects + (((request >> OBJECT_SHIFT) as usize) & OBJECT_BITS) * OBJECT_SIZE;
+}
+
+/** Whether a request is that of promises. ASYNC is the highest bit of an owner, and so of the request. */
+export function isAsync(request: i64): bool {
+  return request < 0;
+}
+
+/**
+ * Returns a BUILDING object, or 0 when every object of the arena is in use. It searches as reserve in elements.ts does.
+ */
+function allocate(): usize {
+  while (true) {
+    const used = atomic.load<u32>(USED_OBJECTS);
+    const full = used === objectCapacity;
+    for (let tries = full ? used : min(TRIES, used); tries > 0; tries--) {
+      if (hint >= used) hint = 0;
+      const o = objects + (hint as usize) * OBJECT_SIZE;
+      hint++;
+      const life = atomic.load<u64>(o, O_LIFE);
+      if (((life as u32) & STATES) !== FREE) continue;
+      if (atomic.cmpxchg<u64>(o, life, life + (BUILDING as u64) + (me as u64), O_LIFE) === life) return o;
+    }
+    if (full) return 0;
+    if (atomic.cmpxchg<u32>(USED_OBJECTS, used, used + 1) === used) hint = used;
+  }
+}
+
+/** Makes a live object with one reference, that of the caller. Returns its address, or 0 when the arena is full. */
+export function buildObject(
+  kind: i32,
+  permits: i32,
+  limit: i32,
+  spin: i32,
+  threshold: i32,
+  robust: i32,
+  variant: i64,
+  first: i64,
+): usize {
+  const o = allocate();
+  if (o === 0) return 0;
+  atomic.store<i64>(o, first, TICKET);
+  const counter = hasCounter(kind);
+  atomic.store<i64>(o, counter ? first : first + (permits as i64), GRANT);
+  // O_VARIANT, M_WORD and O_PLACE are in the same place, and M_LIMIT is in that of O_PARKED: these stores set them too.
+  atomic.store<i64>(o, counter ? (permits as i64) : variant, O_COUNTER);
+  atomic.store<i32>(o, 0, O_PARKED);
+  // This store clears M_TURN too, which lies next to it.
+  atomic.store<i64>(o, 0, M_PACE);
+  atomic.store<i32>(o, kind, O_KIND);
+  atomic.store<i32>(o, limit, O_MAX);
+  atomic.store<i32>(o, spin, O_SPIN);
+  atomic.store<i32>(o, threshold, O_THRESHOLD);
+  atomic.store<i32>(o, permits, O_INITIAL);
+  atomic.store<i32>(o, robust, O_ROBUST);
+  // Each of these clears the word that lies next to it too: O_DEATHS, O_DEPARTED, O_VAIN_POLLS, O_KNOWN.
+  atomic.store<i64>(o, 0, O_UNREPORTED_DEATHS);
+  atomic.store<i64>(o, 0, O_TIMEOUTS);
+  atomic.store<i64>(o, 0, O_WHERE);
+  atomic.store<i64>(o, 0, O_OWNER);
+  atomic.store<i64>(o, 0, O_SLEEPERS);
+  atomic.store<u64>(o, (atomic.load<u64>(o, O_LIFE) & GENERATIONS) + LIVE + 1, O_LIFE);
+  return o;
+}
+
+/**
+ * Returns the generation, by which other threads find the object. From then on they may know it, so it outlives the
+ * thread that made it.
+ */
+export function generation(o: usize): u32 {
+  atomic.store<i32>(o, 1, O_KNOWN);
+  return (atomic.load<u64>(o, O_LIFE) >> 32) as u32;
+}
+
+export function maxOf(o: usize): i32 {
+  return atomic.load<i32>(o, O_MAX);
+}
+
+export function isRobust(o: usize): bool {
+  return atomic.load<i32>(o, O_ROBUST) !== 0;
+}
+
+/** Adds a reference to a live object. Returns 0, ANSWER_STALE, ANSWER_CLOSED or ANSWER_WRONG_KIND. */
+export function attachObject(o: usize, gen: u32, kind: i32): i32 {
+  const used = atomic.load<u32>(USED_OBJECTS) as usize;
+  if (o < objects || o >= objects + used * OBJECT_SIZE || (o - objects) % OBJECT_SIZE) return ANSWER_STALE;
+  while (true) {
+    const life = atomic.load<u64>(o, O_LIFE);
+    if (life >> 32 !== (gen as u64)) return ANSWER_STALE;
+    const state = (life as u32) & STATES;
+    if (state === DISPOSED) return ANSWER_CLOSED;
+    if (state !== LIVE) return ANSWER_STALE;
+    if (atomic.load<i32>(o, O_KIND) !== kind) return ANSWER_WRONG_KIND;
+    if (atomic.cmpxchg<u64>(o, life, life + 1, O_LIFE) === life) return 0;
+  }
+}
+
+/** Takes a reference back. Taking back the last one of a disposed object frees the object. */
+export function detachObject(o: usize): void {
+  while (true) {
+    const life = atomic.load<u64>(o, O_LIFE);
+    const last = ((life as u32) & (STATES | REFERENCES)) === DISPOSED + 1;
+    const next = last ? (life & GENERATIONS) + GENERATION : life - 1;
+    if (atomic.cmpxchg<u64>(o, life, next, O_LIFE) !== life) continue;
+    if (last) hint = ((o - objects) / OBJECT_SIZE) as u32;
+    return;
+  }
+}
+
+export function isLive(o: usize): bool {
+  return ((atomic.load<u64>(o, O_LIFE) as u32) & STATES) === LIVE;
+}
+
+/** Returns whether the object of this generation is live. */
+export function isCurrent(o: usize, gen: u32): bool {
+  return atomic.load<u64>(o, O_LIFE) >> 24 === ((gen as u64) << 8) + (LIVE >> 24);
+}
+
+export function isDisposed(o: usize): bool {
+  return ((atomic.load<u64>(o, O_LIFE) as u32) & STATES) === DISPOSED;
+}
+
+/** Whether a thread other than the one that made the object may know it. */
+export function isKnown(o: usize): bool {
+  return atomic.load<i32>(o, O_KNOWN) !== 0;
+}
+
+/** Frees the objects that a dead thread has begun to make and not finished. */
+export function freeUnfinished(thread: i32): void {
+  const used = atomic.load<u32>(USED_OBJECTS);
+  const building = BUILDING + (thread as u32);
+  for (let i: u32 = 0; i < used; i++) {
+    const o = objects + (i as usize) * OBJECT_SIZE;
+    const life = atomic.load<u64>(o, O_LIFE);
+    if ((life as u32) === building) atomic.store<u64>(o, (life & GENERATIONS) + GENERATION, O_LIFE);
+  }
+}
+
+/**
+ * Closes a live object: from now on no thread attaches to it or waits on it. Returns whether the object is closed. Then
+ * the caller, which knows the kind, wakes the waiters.
+ */
+export function closeObject(o: usize): bool {
+  while (true) {
+    const life = atomic.load<u64>(o, O_LIFE);
+    const state = (life as u32) & STATES;
+    // An earlier disposer may not have closed grant yet, or may have died before it woke every waiter.
+    if (state !== DISPOSED) {
+      if (state !== LIVE) return false;
+      if (atomic.cmpxchg<u64>(o, life, life - LIVE + DISPOSED, O_LIFE) !== life) continue;
+    }
+    atomic.store<i64>(o, atomic.load<i64>(o, TICKET) + CLOSED_DISTANCE, GRANT); // D6 write
+    return true;
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Threads: the record of each thread, and which thread the caller is.
+ *
+ * A record says whether its thread is alive, sleeps, or is dead (the table in layout.ts). The number `life` tells a
+ * thread from every other thread that had the same index before. death/registry.ts has registration and its end.
+ */
+import { open, threads } from './arena';
+import { ALIVE, ASLEEP, DEAD, LIFE_STATE, NEVER, T_DOORBELL, T_HOST, T_LIFE, THREAD_SIZE, USED_THREADS } from './words';
+
+/** The index of this thread in the registry, from 1 on; 0 if the thread is not registered. */
+export let me: i32 = 0;
+/** The life in the record of this thread, while the thread is registered; before that, the life in record 0. */
+export let myLife: i32 = DEAD;
+/** The index of this thread again, in the width of the words that name an owner: requests, and the word of a mutex. */
+export let owner: i64 = 0;
+
+/** Whether a host that never stops a sleeping thread catches a trap, so that the thread ends and its memory is freed. */
+let traps: bool = false;
+
+/** Makes this thread the one that has this record. */
+export function become(thread: i32, life: i32): void {
+  me = thread;
+  myLife = life;
+}
+
+/** Sets the owner that requests of this thread carry from now on; 0 when the thread ends. */
+export function setOwner(thread: i32): void {
+  owner = thread as i64;
+}
+
+/** Opens the arena in the instance of another module, for a thread that the core has registered with this index. */
+export function adopt(thread: i32): bool {
+  if (!open()) return false;
+  become(thread, lifeOf(thread));
+  return true;
+}
+
+export function threadRecord(index: i32): usize {
+  return threads + (index as usize) * THREAD_SIZE;
+}
+
+/** Counts an event, T_COLLISIONS or T_FUTILE_WAKES, in the record of this thread, which no other thread writes there. */
+export function count(word: usize): void {
+  atomic.add<i32>(threadRecord(me) + word, 1);
+}
+
+/** Returns the address of the doorbell of this thread. */
+export function doorbell(): usize {
+  return threadRecord(me) + T_DOORBELL;
+}
+
+/**
+ * Sleeps while the word has this value, for at most so many nanoseconds (below 0: for ever). The thread is recorded as
+ * asleep meanwhile. In some runtimes a thread that was terminated in its sleep can still wake and run on. If it was
+ * declared dead in its sleep, what it waited with may have the next owner by now. So the thread touches nothing, and
+ * sleeps on NEVER for ever, or traps.
+ */
+export function sleepOn(word: usize, value: i32, nanoseconds: i64): void {
+  while (!fallAsleep()) stop();
+  atomic.wait<i32>(word, value, nanoseconds); // D5, D10
+  stayAwake();
+}
+
+/** Records that the thread is awake. If it was declared dead, it goes no further, as after its sleep. */
+export function stayAwake(): void {
+  while (!wakeUp()) stop();
+}
+
+/** Has this thread trap if it wakes after it was declared dead. */
+export function trapIfDead(): void {
+  traps = true;
+}
+
+/** Does not return, but after a spurious wake-up. */
+function stop(): void {
+  if (traps) unreachable();
+  atomic.wait<i32>(NEVER, 0, -1);
+}
+
+/**
+ * Records that the thread is about to sleep. Returns whether no thread has declared it dead. The thread is recorded as
+ * asleep still if an exception has ended its last sleep.
+ */
+function fallAsleep(): bool {
+  const asleep = myLife + (ASLEEP - ALIVE);
+  const life = atomic.cmpxchg<i32>(threadRecord(me), myLife, asleep, T_LIFE);
+  return life === myLife || life === asleep;
+}
+
+/** Records that the thread is awake, if it is not. Returns whether no thread has declared it dead. */
+export function wakeUp(): bool {
+  const asleep = myLife + (ASLEEP - ALIVE);
+  const life = atomic.cmpxchg<i32>(threadRecord(me), asleep, myLife, T_LIFE);
+  return life === asleep || life === myLife;
+}
+
+/** Returns the highest index that was ever in use. No registered thread has a higher one. */
+export function mostThreads(): i32 {
+  return atomic.load<i32>(USED_THREADS);
+}
+
+export function lifeOf(thread: i32): i32 {
+  return atomic.load<i32>(threadRecord(thread), T_LIFE);
+}
+
+/** Returns whether a thread with this life is registered and not declared dead. */
+function isAlive(life: i32): bool {
+  return (life & LIFE_STATE) === ALIVE || (life & LIFE_STATE) === ASLEEP;
+}
+
+/** Returns whether a thread sleeps in this library. */
+export function isAsleep(thread: i32): bool {
+  return (lifeOf(thread) & LIFE_STATE) === ASLEEP;
+}
+
+/** Returns the life of the thread with this index, as it is while the thread is awake; 0 if no such thread is alive. */
+export function lifeIfAlive(thread: i32): i32 {
+  const life = lifeOf(thread);
+  return isAlive(life) ? (life & ~LIFE_STATE) | ALIVE : 0;
+}
+
+/** Returns the number `host` that a thread passed to register; 0 if the thread is not registered. */
+export function hostOf(thread: i32): i32 {
+  const host = atomic.load<i32>(threadRecord(thread), T_HOST);
+  return isAlive(lifeOf(thread)) ? host : 0;
+}
+
+/** Returns how many threads are registered now. Racy by nature. */
+export function threadCount(): i32 {
+  const used = mostThreads();
+  let alive = 0;
+  for (let i = 1; i <= used; i++) if (isAlive(lifeOf(i))) alive++;
+  return alive;
+}

@@ -1,0 +1,213 @@
+/**
+ * The condition: threads wait in the queue of a semaphore, whose permits are notifications.
+ *
+ *     ticket  ─────────────────────────────────►  waits begun
+ *     grant   ──────────────────►                 waits that are notified
+ *     woken   ────────►                           notified waits at which a relay has looked
+ *                      └ on their way ┘└ waiting ┘
+ *
+ *     wait     (owner of the mutex) settleUp; take a ticket; unlock the mutex; park; lock the mutex; putDown, which relays
+ *     notify   grant += as many as wait, n at most; relay
+ *     relay    woken += 1, and wake the waiter of that ticket; again, until it has woken a blocked thread or nobody is left
+ *
+ * So all who are notified are notified at once, by one exchange, and are woken one after the other: each that has the
+ * mutex wakes the next, which is on its way while the first works. Nobody is woken only to queue up behind 15 others, and
+ * notifyAll costs the notifier one wake-up.
+ *
+ * Why nobody who is notified sleeps for ever: while woken < grant, some thread relays sooner or later. That is the
+ * notifier, in the same call, or the blocked thread that a relay has woken last, when it has the mutex, whatever the
+ * answer of its wait. A relay that finds no blocked thread with the ticket goes on to the next one: the waiter has not
+ * entered its cell yet, and then it finds that it is due by itself (D2); or it has given up, and then relays too; or it
+ * is a promise, whose event loop may be busy, so that nobody waits for it. Two relays at a time do no harm. A thread whose
+ * wait an exception has ended relays in a microtask (src/sync/condition.ts). If a thread
+ * dies that uses the condition, whoever reaps it wakes all who are due (sweep in death/reaping.ts, and passOn).
+ *
+ * A thread carries a notification from the step in which its wait ends until it is the owner of the mutex again. Its
+ * attachment counts how many, as that of a robust semaphore counts permits (R7): a thread that blocks carries one, and
+ * one with promises several. If the thread dies or ends, they go to the next (passOn). If it dies as the owner, before
+ * putDown, its notification goes on, too: the next finds the mutex of a dead owner, and what it waits for or not.
+ *
+ * Time-outs and deaths are those of the queue (queue/cancelling.ts): the notification of a waiter that gives up too late,
+ * or dies before it has seen it, goes to the next. If nobody is left for it, grant gets past ticket. The one that has given
+ * up takes it after all, by tryAcquire. A later wait must not find it, so each wait begins with settleUp, which raises
+ * ticket to grant. What becomes free between settleUp and
+ * the ticket counts as a notification after the wait has begun.
+ *
+ * A ticket that is taken before the mutex is unlocked is why no notification is lost between the two.
+ *
+ * Sources: Hoare, Monitors (1974), with the queue of Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1
+ * and 2. That a waiter wakes the next is this library's own. Others move waiters to the queue of the mutex for that.
+ */
+import { ANSWER_CLOSED } from '../../answers';
+import { hold } from '../../arena/attachments';
+import { elementAt } from '../../arena/elements';
+import { objectOf } from '../../arena/objects';
+import {
+  CLOSED_BELOW,
+  E_END,
+  E_HELD,
+  E_REQUEST,
+  E_START,
+  E_STATE,
+  GRANT,
+  GRANTED,
+  LINE,
+  O_LIFE,
+  O_MAX,
+  O_THRESHOLD,
+  OWNER_SHIFT,
+  STATE_MASK,
+  TICKET,
+  WAITING,
+} from '../../arena/words';
+import { claim, findTombstone, isTombstone } from '../../line/tombstones';
+import { bucketOf, extentOf, lineAfter } from '../../line/waiting-array';
+import { visit, wakeDue } from '../../line/waking';
+import { ASYNC, B_CELLS } from '../../line/words';
+import { C_WOKEN } from './words';
+
+/** Whether a condition is one of this mutex. A condition keeps the address of its mutex as its max, and the generation as its threshold. */
+export function isOf(c: usize, m: usize): bool {
+  return (
+    atomic.load<u32>(c, O_MAX) === (m as u32) &&
+    atomic.load<u32>(c, O_THRESHOLD) === ((atomic.load<u64>(m, O_LIFE) >> 32) as u32)
+  );
+}
+
+/** Drops the notifications for which nobody was left. A wait begins with it. */
+export function settleUp(c: usize): void {
+  while (true) {
+    const ticket = atomic.load<i64>(c, TICKET);
+    const grant = atomic.load<i64>(c, GRANT);
+    if (grant - ticket <= 0 || atomic.cmpxchg<i64>(c, ticket, grant, TICKET) === ticket) return;
+  }
+}
+
+/**
+ * Notifies as many as wait, n at most, and wakes the first. Returns how many, or ANSWER_CLOSED. Without waiters it is
+ * three loads. Never blocks.
+ */
+export function notify(c: usize, n: i32): i32 {
+  while (true) {
+    const grant = atomic.load<i64>(c, GRANT);
+    const waiting = atomic.load<i64>(c, TICKET) - grant;
+    if (waiting > -CLOSED_BELOW) return ANSWER_CLOSED;
+    const notified = waiting <= 0 ? 0 : live(c, grant, waiting, n as i64);
+    if (notified === 0) {
+      if (atomic.load<i64>(c, C_WOKEN) - grant < 0) relay(c, false);
+      return 0;
+    }
+    if (atomic.cmpxchg<i64>(c, grant, grant + notified, GRANT) !== grant) continue; // D2 write
+    if (behind - grant > notified) passTombstones(c, grant, behind);
+    relay(c, false);
+    return notified as i32;
+  }
+}
+
+/** Notifies one, the usual call: where nobody waits, it calls nothing. */
+export function notifyOne(c: usize): i32 {
+  const grant = atomic.load<i64>(c, GRANT);
+  if (atomic.load<i64>(c, TICKET) - grant <= 0 && atomic.load<i64>(c, C_WOKEN) - grant >= 0) return 0;
+  return notify(c, 1);
+}
+
+/** Returns how many wait now: those who are not notified, without those who have given up. It may be out of date at once. */
+export function waitingFor(c: usize): i32 {
+  const grant = atomic.load<i64>(c, GRANT);
+  const waiting = atomic.load<i64>(c, TICKET) - grant;
+  return waiting <= 0 || waiting > -CLOSED_BELOW ? 0 : (live(c, grant, waiting, waiting) as i32);
+}
+
+/** The ticket behind the last that `live` has counted. */
+let behind: i64 = 0;
+
+/** Returns how many of the tickets from `first` on are not those of tombstones, at most so many. */
+function live(c: usize, first: i64, tickets: i64, most: i64): i64 {
+  const last = first + tickets;
+  let found: i64 = 0;
+  behind = first;
+  for (let ticket = first; ticket < last && found < most; ) {
+    const e = findTombstone(c, ticket, E_START, ticket);
+    const state = e === 0 ? 0 : atomic.load<i64>(e, E_STATE);
+    if (e === 0 || !isTombstone(c, e, state, E_START, ticket)) {
+      found++;
+      behind = ++ticket;
+      continue;
+    }
+    const end = atomic.load<i64>(e, E_END);
+    if (atomic.load<i64>(e, E_STATE) === state) ticket = end;
+  }
+  return found;
+}
+
+/**
+ * Claims the tombstones among the tickets up to `last`, so that those behind them are notified at once. Nothing but the
+ * answers of notify and waitingFor depends on it: relay claims them, too.
+ */
+function passTombstones(c: usize, first: i64, last: i64): void {
+  for (let ticket = first; ticket < last; ticket++) {
+    const e = findTombstone(c, ticket, E_START, ticket);
+    const state = e === 0 ? 0 : atomic.load<i64>(e, E_STATE);
+    if (e === 0 || !isTombstone(c, e, state, E_START, ticket)) continue;
+    if (atomic.load<i64>(c, GRANT) - ticket > 0) ticket += max(claim(c, e, state) - 1, 0);
+  }
+}
+
+/**
+ * Wakes the next of those who are notified, or all of them, before the condition is disposed of. A thread that ends its wait
+ * calls it, once it has the mutex or cannot get it.
+ */
+export function relay(c: usize, all: bool): void {
+  while (true) {
+    const ticket = atomic.load<i64>(c, C_WOKEN);
+    if (atomic.load<i64>(c, GRANT) - ticket <= 0) return;
+    if (atomic.cmpxchg<i64>(c, ticket, ticket + 1, C_WOKEN) !== ticket) continue;
+    let isThread = blocks(c, ticket);
+    // A look ends where it claims a tombstone. Each claim has notified another, whom nobody but this thread wakes.
+    while (visit(c, bucketOf(c, ticket), ticket + 1, ticket) === 0) isThread = false;
+    if (isThread && !all) return;
+  }
+}
+
+/**
+ * Ends the waits of this thread that carried so many notifications, and relays. It is the owner of the mutex again. If it
+ * is not, since an exception has ended the wait, it `passesOn` what it carried.
+ */
+export function putDown(c: usize, attachment: i32, carried: i32, passesOn: bool): void {
+  hold(attachment, -carried); // R7 begins
+  if (passesOn) atomic.add<i64>(c, carried as i64, GRANT); // R7 ends. D2 write
+  relay(c, false);
+}
+
+/**
+ * Passes on what a dead or ending thread carried, by its attachment, and wakes all who are due: the thread may have been
+ * the one to relay. Another thread may begin this again if the caller dies.
+ */
+export function passOn(c: usize, e: usize): void {
+  const carried = atomic.load<i64>(e, E_HELD);
+  const grant = atomic.add<i64>(c, carried, GRANT) + carried; // R7 begins. D2 write
+  atomic.store<i64>(e, 0, E_HELD); // R7 ends
+  const woken = atomic.load<i64>(c, C_WOKEN);
+  wakeDue(c, woken, grant - woken);
+}
+
+/** Whether a blocked thread stands in the queue with this ticket. It will relay. */
+function blocks(c: usize, ticket: i64): bool {
+  let line = bucketOf(c, ticket);
+  for (let left = extentOf(line); left >= 0; left--) {
+    for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
+      const number = atomic.load<u32>(cell);
+      if (number === 0) continue;
+      const e = elementAt(number - 1);
+      const state = atomic.load<i64>(e, E_STATE);
+      const is = state & STATE_MASK;
+      if (is !== WAITING && is !== GRANTED) continue;
+      const request = atomic.load<i64>(e, E_REQUEST);
+      if (objectOf(request) !== c || atomic.load<i64>(e, E_START) !== ticket) continue;
+      // If the state is still the same, these words were of one owner.
+      if (atomic.load<i64>(e, E_STATE) === state) return ((request >> OWNER_SHIFT) & (ASYNC as i64)) === 0;
+    }
+    line = lineAfter(line);
+  }
+  return false;
+}

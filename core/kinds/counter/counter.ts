@@ -1,0 +1,165 @@
+/**
+ * The counter of a BinarySemaphore or CountingSemaphore: a value beside the queue of a Semaphore. A taker wants n of the
+ * value, all or nothing, and is through when it has them. A permit is handed on when it goes from the value to the
+ * queue.
+ *
+ *     value word    waiting << 32 | value          the queue (ticket, grant): permits that were handed on
+ *                       │         └── a taker subtracts n while it is n or more, and is through
+ *                       └── any other taker adds n here, and acquires n permits of the queue
+ *     signal n      value += n;  k = min(limit, value, waiting), the limit being 0 for none, and for one the most that
+ *                   a taker ever waited for;  value -= k, waiting -= k, all in one exchange;  the queue is given k
+ *
+ * Source: P0514R1, 32.10. There a signal of `none` may leave the value above 0 while threads sleep. The counters of a
+ * Semaphore cannot express that, so the value is a word of its own. A signal acts as if the waiters that it unblocks
+ * had taken the value in that instant. The text wants "1 or count" taken (clause 12), and lets an implementation take
+ * them one by one. So may a taker here: what is handed on is put by for the first in the queue until it has all.
+ *
+ * Invariant: waiting + permits handed on and not acquired = what takers that have counted themselves still want. So the
+ * queue gets all that they want. It (queue/tickets.ts) loses no wake-up, keeps a permit that comes before the ticket,
+ * and serves in order, so a taker of many at its head is not starved by lighter ones. A taker that must wait hands on
+ * what is there at once. So without signals of `one` or `none` nobody waits while value > 0, and newcomers overtake
+ * nobody.
+ *
+ * Cancelling: a taker subtracts from `waiting` what it can of its n. If less than n is left there, then all the rest of
+ * what anybody wants has been handed on, and so has the rest of its own. But it has left its place in the queue, and a
+ * later taker may get those permits, and be counted in its place. So it does not wait there: it tries in turn to
+ * subtract, and to acquire one. One of the two succeeds as soon as signals that have handed on have come to the queue,
+ * whoever stands there: permits are short in the queue only if somebody is counted in `waiting`. If in the end it holds
+ * all n, it is through. Otherwise it gives back what it holds (GIVE_BACK). That may carry the value past the maximum,
+ * where signals have raised it meanwhile.
+ *
+ * Closing leaves `waiting` as it is. Takers that find the queue closed subtract in the same way. A taker that can
+ * subtract nothing, and has not before, has been handed all that it wants, and is through. If only a part can be
+ * subtracted, the taker is not through, and the rest is lost with the object.
+ *
+ * Dying: a request that is cancelled in the name of a dead thread subtracts its tickets, which are as many as it wants,
+ * from `waiting`, whatever its value. If that gives less than 0, the queue has permits that no taker is counted for.
+ * The next taker that counts itself gets them, and tryCountDown does not find them. A thread that dies after it has
+ * counted itself and before it takes tickets leaves `waiting` too high; after more signals the queue has such permits,
+ * too. A reaper cannot die between the tickets and `waiting`: it changes both in R2 (queue/cancelling.ts).
+ *
+ * The core uses only uncountDead and isCounter. The module of the algorithms exports the rest.
+ */
+import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, QUEUED, REFUSED } from '../../answers';
+import { CLOSED_COUNTER, COUNTER_CLOSED_BELOW, O_COUNTER, O_KIND } from '../../arena/words';
+import { KIND_BINARY_SEMAPHORE, KIND_COUNTING_SEMAPHORE } from '../numbers';
+import { GIVE_BACK, MOST_WAITING, NOTIFY_NONE, NOTIFY_ONE, O_MOST, O_WIDEST, VALUE_MASK, WAITING_SHIFT } from './words';
+
+/**
+ * A closed counter is so far below 0 that dead waiters bring an open one there only if they wanted over 2 ** 29 more in
+ * all than takers are counted for.
+ */
+function isClosed(word: i64): bool {
+  return word < COUNTER_CLOSED_BELOW;
+}
+
+/** Whether objects of this kind have a counter. */
+export function isCounter(kind: i32): bool {
+  return kind === KIND_BINARY_SEMAPHORE || kind === KIND_COUNTING_SEMAPHORE;
+}
+
+/** Subtracts what cancelled requests of a dead thread wanted: as many tickets as they had. The object may be of any kind. */
+export function uncountDead(s: usize, tickets: i64): void {
+  if (isCounter(atomic.load<i32>(s, O_KIND))) atomic.sub<i64>(s, tickets << WAITING_SHIFT, O_COUNTER);
+}
+
+/** How many permits a signal hands on that may hand on so many: no more than the takers wait for. */
+function handedOn(word: i64, limit: i64): i64 {
+  return max(0, min(limit, word >> WAITING_SHIFT));
+}
+
+/** The word after so many permits have been handed on, from the value to takers that wait. */
+function afterHanding(word: i64, permits: i64): i64 {
+  return word - permits - (permits << WAITING_SHIFT);
+}
+
+/** Notes the width of a taker that may have to wait. */
+function widen(s: usize, n: i32): void {
+  while (true) {
+    const widest = atomic.load<i32>(s, O_WIDEST);
+    if (n <= widest || atomic.cmpxchg<i32>(s, widest, n, O_WIDEST) === widest) return;
+  }
+}
+
+/**
+ * Takes n of the value, or counts the caller as waiting for n. Returns ADMITTED; ANSWER_CLOSED; ANSWER_OVER_MAX, with
+ * nothing changed, if the takers would wait for more than MOST_WAITING; or QUEUED and k more: the caller must release k
+ * permits to the queue, which it has handed on, and then acquire n.
+ */
+export function countDown(s: usize, n: i32): i32 {
+  const wanted = n as i64;
+  while (true) {
+    const word = atomic.load<i64>(s, O_COUNTER);
+    if (isClosed(word)) return ANSWER_CLOSED;
+    const value = word & VALUE_MASK;
+    let next = word - wanted;
+    let answer = ADMITTED;
+    if (value < wanted) {
+      if ((word >> WAITING_SHIFT) + wanted > MOST_WAITING) return ANSWER_OVER_MAX;
+      if (n > 1) widen(s, n);
+      const counted = word + (wanted << WAITING_SHIFT);
+      const handed = handedOn(counted, value);
+      next = afterHanding(counted, handed);
+      answer = QUEUED + (handed as i32);
+    }
+    if (atomic.cmpxchg<i64>(s, word, next, O_COUNTER) === word) return answer;
+  }
+}
+
+/** Takes n of the value. Returns ADMITTED, REFUSED if the value is less, or ANSWER_CLOSED. */
+export function tryCountDown(s: usize, n: i32): i32 {
+  while (true) {
+    const word = atomic.load<i64>(s, O_COUNTER);
+    if (isClosed(word)) return ANSWER_CLOSED;
+    if ((word & VALUE_MASK) < (n as i64)) return REFUSED;
+    if (atomic.cmpxchg<i64>(s, word, word - (n as i64), O_COUNTER) === word) return ADMITTED;
+  }
+}
+
+/**
+ * Subtracts what it can of n from `waiting`, for a counted caller that is cancelled or finds the queue closed. Returns
+ * how many of the n are left. So many permits have been handed on for the caller, who must try to acquire them from the
+ * queue. If the queue is closed, the caller is through when all that it wanted has been handed on.
+ */
+export function cancelWaiting(s: usize, n: i32): i32 {
+  while (true) {
+    const word = atomic.load<i64>(s, O_COUNTER);
+    const waiting = (isClosed(word) ? word - CLOSED_COUNTER : word) >> WAITING_SHIFT;
+    const out = min(n as i64, waiting);
+    if (out <= 0) return n;
+    if (atomic.cmpxchg<i64>(s, word, word - (out << WAITING_SHIFT), O_COUNTER) === word) return n - (out as i32);
+  }
+}
+
+/**
+ * Adds n, 0 or more, to the value. Returns how many permits the caller must release to the queue, 0 if it is closed; or
+ * ANSWER_OVER_MAX, with nothing changed, if n is not 0 and the value would pass the maximum. GIVE_BACK may pass it.
+ */
+export function countUp(s: usize, n: i32, notify: i32): i32 {
+  const most = atomic.load<i32>(s, O_MOST) as i64;
+  while (true) {
+    const word = atomic.load<i64>(s, O_COUNTER);
+    if (isClosed(word)) return 0;
+    const raised = word + (n as i64);
+    let limit = (word & VALUE_MASK) + (n as i64);
+    if (limit > most && n !== 0 && notify !== GIVE_BACK) return ANSWER_OVER_MAX;
+    if (notify === NOTIFY_NONE) limit = 0;
+    if (notify === NOTIFY_ONE) limit = min(limit, max(1, atomic.load<i32>(s, O_WIDEST)) as i64);
+    const handed = handedOn(raised, limit);
+    if (atomic.cmpxchg<i64>(s, word, afterHanding(raised, handed), O_COUNTER) === word) return handed as i32;
+  }
+}
+
+/** Closes the counter. The caller does so before it disposes of the queue. */
+export function closeCounter(s: usize): void {
+  while (true) {
+    const word = atomic.load<i64>(s, O_COUNTER);
+    if (isClosed(word) || atomic.cmpxchg<i64>(s, word, word + CLOSED_COUNTER, O_COUNTER) === word) return;
+  }
+}
+
+/** Returns the value, 0 if the counter is closed. It may be out of date at once. */
+export function counted(s: usize): i32 {
+  const word = atomic.load<i64>(s, O_COUNTER);
+  return isClosed(word) ? 0 : ((word & VALUE_MASK) as i32);
+}

@@ -1,0 +1,170 @@
+/**
+ * This file alone knows every primitive. The queue, attachments, the death of threads and diagnostics ask here wherever
+ * the answer depends on the kind of the object, so that none of them names a primitive.
+ *
+ *     when                                           semaphore          mutex                   counter (counter.ts)
+ *     an object is made (hasCounter)                                                            permits go to counter
+ *     a promise is queued (hasHead, countWaiter)     is tried first     counts as a waiter      is tried first
+ *     it may be one too many (mayQueue)                                 is refused
+ *     a request is admitted (admitted)               has its permits    is the head             has its permit
+ *     a request is cancelled (cancelled)                                counts no more
+ *     one of a dead thread is (cancelledByDeath)                                                counts no more
+ *     a wait is interrupted (abandonRequest)         stays in line      is cancelled            stays in line
+ *     an owner dies (ownerDied)                      permits go back    lock and head go back
+ *     its disposer may have died (disposeAgain)         waiters are woken  waiters are woken       in the other module
+ *
+ * An object of taketurns/sync has a phase, and no queue. A RwLock has both: the queue of a semaphore, and a phase
+ * (rw-lock.ts). A thread that dies or ends reads it no more (ownerDied).
+ *
+ * The circle of imports from the queue to the primitives and back goes through this file alone.
+ */
+import { attachedTo, recordOf } from '../arena/attachments';
+import { objectOf } from '../arena/objects';
+import { owner } from '../arena/threads';
+import {
+  E_HELD,
+  E_REQUEST,
+  E_STATE,
+  O_KIND,
+  O_UNREPORTED_DEATHS,
+  OWNER_SHIFT,
+  STATE_MASK,
+  WAITING,
+} from '../arena/words';
+import { cancelFor } from '../line/cancelling';
+import { dispose } from '../line/closing';
+import { becomeHead } from '../line/pending-call';
+import { ASKED } from '../line/words';
+import { passOn } from './condition/condition';
+import { isCounter, uncountDead } from './counter/counter';
+import {
+  isMutex,
+  isOwner,
+  mutexDispose,
+  ownerHasDied,
+  ownerOf,
+  resetGuess,
+  roomForWaiter,
+  spoilGuess,
+} from './mutex/mutex';
+import { releaseHead, releaseOfDeadOwner } from './mutex/mutex-head';
+import { M_WAITER, M_WORD } from './mutex/words';
+import { KIND_CONDITION, KIND_MUTEX, KIND_RW_LOCK, KIND_SEMAPHORE } from './numbers';
+import { disposePhase, endOfDead, hasPhase } from './phase/phase';
+import { clearPlaces, NOBODY } from './rw-lock/rw-lock-places';
+import { releaseOfDead } from './semaphore/robust';
+
+/** Whether a new object of this kind keeps its permits in a counter beside the queue. */
+export function hasCounter(kind: i32): bool {
+  return isCounter(kind) || kind > KIND_RW_LOCK;
+}
+
+/** Called when the thread has registered. */
+export function threadBegins(): void {
+  resetGuess();
+}
+
+/** Called when the thread frees its record. */
+export function threadEnds(): void {
+  spoilGuess();
+}
+
+/** Whether a request that the queue admits is the head, which still competes with barging threads for the lock. */
+export function hasHead(o: usize): bool {
+  return isMutex(o);
+}
+
+/** Returns ADMITTED if an object with a head has room for another waiter, ANSWER_CLOSED or ANSWER_FULL. */
+export function mayQueue(o: usize): i32 {
+  return roomForWaiter(o);
+}
+
+/** Counts a request for an object with a head, in the uninterruptible section that takes its ticket (R8). */
+export function countWaiter(o: usize): void {
+  atomic.add<i64>(o, M_WAITER, M_WORD);
+}
+
+/**
+ * Called when a request of this thread is admitted and its wait in the queue is over. Nobody waits for a mutex without
+ * an attachment, so for all else the line of the object, which other threads write, is not read.
+ */
+export function admitted(o: usize, attachment: i32): void {
+  if (attachment !== 0 && isMutex(o)) becomeHead(o, attachment);
+}
+
+/** Counts so many cancelled requests, in the uninterruptible section that settles their tickets (R2). */
+export function cancelled(o: usize, requests: i64): void {
+  if (isMutex(o)) atomic.sub<i64>(o, requests * M_WAITER, M_WORD);
+}
+
+/** Counts requests of so many tickets as cancelled for a thread that is dead or ends, in R2 as well. */
+export function cancelledByDeath(o: usize, tickets: i64): void {
+  uncountDead(o, tickets);
+}
+
+/** Ends the wait of this thread as the head, by this attachment. It does not get the lock. */
+export function abandonHead(o: usize, attachment: i32): void {
+  releaseHead(o, attachment);
+}
+
+/**
+ * Cancels the interrupted request of this thread whose element this is, if it stands in line for an object with a head,
+ * or for a condition: no thread would compete as that head, and all behind it would wait; or no thread would go on after
+ * the notification. The thread may have been stopped just before it
+ * had another spare. Then the element may be another's by now, so the state is read before the owner (reaping.ts).
+ */
+export function abandonRequest(e: usize): void {
+  const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
+  const request = atomic.load<i64>(e, E_REQUEST);
+  if (state < WAITING || state > ASKED || request >> OWNER_SHIFT !== owner) return;
+  const kind = atomic.load<i32>(objectOf(request), O_KIND);
+  if (kind === KIND_MUTEX || kind === KIND_CONDITION || kind === KIND_RW_LOCK) cancelFor(e);
+}
+
+/** Gives back what a dead or ending thread has of an object to which it was attached by this element. */
+export function ownerDied(o: usize, thread: i32, e: usize): void {
+  if (isMutex(o)) releaseOfDeadOwner(o, thread, e);
+  else {
+    const kind = atomic.load<i32>(o, O_KIND);
+    if (kind === KIND_RW_LOCK) clearPlaces(o, thread);
+    if (kind === KIND_CONDITION) passOn(o, e);
+    else if (!hasPhase(kind) || endOfDead(o, e, kind)) releaseOfDead(o, e);
+  }
+}
+
+/**
+ * Disposes of an object again: its disposer may have died, or may not have come to the end. The papers' algorithms wake
+ * their own waiters.
+ */
+export function disposeAgain(o: usize): void {
+  const kind = atomic.load<i32>(o, O_KIND);
+  if (kind === KIND_MUTEX) mutexDispose(o);
+  else if (kind === KIND_SEMAPHORE || kind === KIND_RW_LOCK || kind === KIND_CONDITION) dispose(o);
+  if (hasPhase(kind)) disposePhase(o);
+  if (kind === KIND_RW_LOCK) clearPlaces(o, NOBODY);
+}
+
+/** Returns the permits of a robust object that this thread holds; of a mutex, whether it is the owner. */
+export function held(attachment: i32): i32 {
+  const o = attachedTo(attachment);
+  if (isMutex(o)) return isOwner(o) as i32;
+  return atomic.load<i64>(recordOf(attachment), E_HELD) as i32;
+}
+
+/** Restores the report of so many dead owners, because the thread that took it could not pass it on. */
+export function restoreOwnerDeaths(s: usize, deaths: i32): void {
+  atomic.add<i32>(s, deaths, O_UNREPORTED_DEATHS);
+  if (isMutex(s)) ownerHasDied(s);
+}
+
+/** Returns the permits that the thread of any attachment holds; of a mutex, whether it is the owner. A condition has none. */
+export function heldBy(o: usize, e: usize): i32 {
+  if (atomic.load<i32>(o, O_KIND) === KIND_CONDITION) return 0;
+  if (isMutex(o)) return (ownerOf(o) === ((atomic.load<i64>(e, E_REQUEST) >> OWNER_SHIFT) as i32)) as i32;
+  return atomic.load<i64>(e, E_HELD) as i32;
+}
+
+/** Whether the thread of an attachment, or a promise of it, is the head. */
+export function isHead(o: usize, e: usize): bool {
+  return isMutex(o) && atomic.load<i64>(e, E_HELD) !== 0;
+}

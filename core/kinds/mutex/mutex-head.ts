@@ -1,0 +1,208 @@
+/**
+ * The head of a mutex: the waiter whose turn is next. It polls the word, ends the turn of the head before it, sleeps,
+ * takes the lock, or cancels. mutex.ts says why no head sleeps for ever, and what bounds overtaking.
+ */
+
+import { ADMITTED, ANSWER_CLOSED, LEAVE, REFUSED, TIMED_OUT } from '../../answers';
+import { recordOf } from '../../arena/attachments';
+import { me, owner, sleepOn, threadRecord } from '../../arena/threads';
+import {
+  CLOSED_BELOW,
+  E_HELD,
+  GRANT,
+  O_DEATHS,
+  O_TIMEOUTS,
+  O_UNREPORTED_DEATHS,
+  T_WAKE,
+  TICKET,
+} from '../../arena/words';
+import { asks } from '../../line/closing';
+import { beginHeadRelease, endHeadRelease, isCompeting, NOTHING, pendingCall, recover } from '../../line/pending-call';
+import { pollsPaid, pollsWereVain } from '../../line/polling';
+import { wakeDue } from '../../line/waking';
+import { ASYNC } from '../../line/words';
+import {
+  asksBefore,
+  backOff,
+  IDLE_POLLS,
+  limitUnset,
+  pollLimit,
+  setGuess,
+  setLimitUnset,
+  setSlept,
+  slept,
+  wakeHead,
+} from './mutex';
+import { beginTurn, isTurnOver, overtakingsBetween, paceOf, SLOW, setLimit, setPace } from './mutex-pace';
+import { M_CLOSED, M_HEAD, M_OWNER, M_OWNER_DIED, M_RESERVED, M_SLEEPING, M_WAITER, M_WAITERS, M_WORD } from './words';
+
+/** So many times more pauses lie between polls if the lock changes hands faster: the owner keeps its cache line. */
+const LONG_PAUSE: i32 = 32;
+/** The same as IDLE_POLLS, when others wait behind the head: taking the lock then wakes one of them. */
+const IDLE_POLLS_OF_MANY: i32 = 8;
+/** The head polls for no longer than so many polls with usual pauses take. */
+const MOST_POLLS: i32 = 20_000;
+
+/**
+ * Waits for the lock as the head. Returns ADMITTED or ANSWER_CLOSED. Unless `nanoseconds` is below 0, it sleeps once,
+ * for that long at most, and then may return TIMED_OUT: the thread is still the head, and must call compete or
+ * cancelHead. It may also return LEAVE, since askAll was called after the thread had begun to wait: cancelHead must follow.
+ */
+export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
+  if (limitUnset) {
+    setLimit(m, atomic.load<i64>(m, M_WORD));
+    setLimitUnset(false);
+  }
+  const wake = threadRecord(me) + T_WAKE;
+  let sleeps = true;
+  while (true) {
+    const answer = pollAsHead(m, attachment);
+    if (answer !== REFUSED) return answer;
+    if (!sleeps) return TIMED_OUT;
+    const bits = slept || paceOf(m) <= SLOW ? M_RESERVED | M_SLEEPING : M_SLEEPING;
+    atomic.store<i32>(wake, 0); // D10
+    atomic.store<i32>(m, me, M_HEAD);
+    const w = atomic.or<i64>(m, bits, M_WORD) | bits; // D9
+    if ((w & M_CLOSED) !== 0) continue;
+    if ((w & M_OWNER) === 0) {
+      if (takeLock(m, w, attachment, true)) return ADMITTED;
+      continue;
+    }
+    if (asks(m) !== asksBefore) return LEAVE; // D12
+    sleepOn(wake, 0, nanoseconds);
+    setSlept();
+    sleeps = nanoseconds < 0;
+  }
+}
+
+/**
+ * Polls as the head while others come and go, for MOST_POLLS at most. After `most` polls without an overtaking, one
+ * owner has had the lock for so long that a sleep is worth it. Returns ADMITTED, REFUSED or ANSWER_CLOSED.
+ */
+function pollAsHead(m: usize, attachment: i32): i32 {
+  const most = pollLimit(m);
+  let w = atomic.load<i64>(m, M_WORD);
+  let unchanged = 0;
+  let quiet = 0;
+  let spent = 0;
+  let length = 1;
+  while (true) {
+    if ((w & M_CLOSED) !== 0) {
+      releaseHead(m, attachment);
+      return ANSWER_CLOSED;
+    }
+    if ((w & M_OWNER) === 0) {
+      if ((w & M_RESERVED) !== 0 || isTurnOver(m, w) || liesIdle(w, unchanged)) {
+        if (spent > 0) pollsPaid(m);
+        if (takeLock(m, w, attachment, true)) return ADMITTED;
+      }
+    } else if ((w & M_RESERVED) === 0 && isTurnOver(m, w)) atomic.or<i64>(m, M_RESERVED, M_WORD);
+    if (quiet >= most || spent >= MOST_POLLS) {
+      if (spent > 0) pollsWereVain(m);
+      // The first time, the owner may just have been interrupted.
+      if (slept && spent > 0 && quiet >= most) setPace(m, SLOW);
+      return REFUSED;
+    }
+    backOff(length);
+    spent += length;
+    quiet += length;
+    const now = atomic.load<i64>(m, M_WORD);
+    const gone = overtakingsBetween(w, now);
+    unchanged = now === w ? unchanged + 1 : 0;
+    if (gone > 0) quiet = 0;
+    length = gone > length ? LONG_PAUSE : 1;
+    w = now;
+  }
+}
+
+/** Whether a free lock whose word so many polls have found unchanged lies idle. */
+function liesIdle(w: i64, unchanged: i32): bool {
+  return unchanged >= ((w & M_WAITERS) > M_WAITER ? IDLE_POLLS_OF_MANY : IDLE_POLLS);
+}
+
+/** Returns the word after the head has stopped to wait: a waiter less, not reserved, and with no head asleep. */
+function withoutHead(w: i64): i64 {
+  return (w - M_WAITER) & ~(M_RESERVED | M_SLEEPING);
+}
+
+/** Takes the lock as the head, from a free word, and admits the next head. Returns false if the word has changed. */
+function takeLock(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
+  const free = withoutHead(w) & ~M_OWNER_DIED;
+  if (atomic.cmpxchg<i64>(m, w, free + owner, M_WORD) !== w) return false; // R8 begins
+  atomic.store<i64>(recordOf(attachment), 0, E_HELD);
+  const grant = atomic.add<i64>(m, 1, GRANT); // R8 ends
+  beginHeadRelease(m, grant);
+  setGuess(free);
+  if (movesLimit) {
+    setLimit(m, w);
+    beginTurn(m, w);
+  }
+  wakeNext(m, grant);
+  return true;
+}
+
+/**
+ * Competes for a promise that is the head. Its thread cannot poll, so it reserves the lock at once. It leaves the limit
+ * as it is. Returns ADMITTED, ANSWER_CLOSED, or REFUSED: the doorbell rings when another try is worth it.
+ */
+export function reserveLock(m: usize, attachment: i32): i32 {
+  if (pendingCall !== NOTHING) recover();
+  atomic.store<i32>(m, me | ASYNC, M_HEAD);
+  while (true) {
+    const w = atomic.or<i64>(m, M_RESERVED | M_SLEEPING, M_WORD) | M_RESERVED | M_SLEEPING; // D9
+    if ((w & M_CLOSED) !== 0) {
+      releaseHead(m, attachment);
+      return ANSWER_CLOSED;
+    }
+    if ((w & M_OWNER) !== 0) return REFUSED;
+    if (takeLock(m, w, attachment, false)) return ADMITTED;
+  }
+}
+
+/** Cancels the head, because its time-out has passed or its signal has fired. */
+export function cancelHead(m: usize, attachment: i32): void {
+  // The head is the thread itself, or a promise of it.
+  if (pendingCall !== NOTHING && !isCompeting(m)) recover();
+  releaseHead(m, attachment);
+  atomic.add<i32>(m, 1, O_TIMEOUTS);
+}
+
+/** Ends the wait of the head without the lock, and wakes the next head. */
+export function releaseHead(m: usize, attachment: i32): void {
+  const grant = returnHeadPermit(m, recordOf(attachment));
+  beginHeadRelease(m, grant);
+  wakeNext(m, grant);
+}
+
+/** Ends the wait of the head, whose attachment this is, and gives its permit back. Returns the old grant. */
+function returnHeadPermit(m: usize, e: usize): i64 {
+  while (true) {
+    const w = atomic.load<i64>(m, M_WORD);
+    if (atomic.cmpxchg<i64>(m, w, withoutHead(w), M_WORD) !== w) continue; // R8 begins
+    atomic.store<i64>(e, 0, E_HELD);
+    return atomic.add<i64>(m, 1, GRANT); // R8 ends
+  }
+}
+
+/** Wakes the next head, after the permit has gone back. `grant` is the old grant. */
+function wakeNext(m: usize, grant: i64): void {
+  const ahead = grant - atomic.load<i64>(m, TICKET);
+  if (ahead < 0 && ahead >= CLOSED_BELOW) wakeDue(m, grant, 1);
+  endHeadRelease();
+}
+
+/**
+ * Gives back what a dead or ending thread has of a mutex to which it was attached: the lock, and its place as the head.
+ * Wakes the head, which the thread may have left asleep. Another thread may begin this again if the caller dies.
+ */
+export function releaseOfDeadOwner(m: usize, thread: i32, e: usize): void {
+  if (atomic.load<i64>(e, E_HELD) !== 0) wakeNext(m, returnHeadPermit(m, e));
+  if ((atomic.load<i64>(m, M_WORD) & M_OWNER) === (thread as i64)) {
+    atomic.add<i32>(m, 1, O_DEATHS);
+    atomic.add<i32>(m, 1, O_UNREPORTED_DEATHS); // R8 begins
+    // ownerHasDied may have set it already: adding it again would count a waiter that does not exist.
+    atomic.or<i64>(m, M_OWNER_DIED, M_WORD);
+    atomic.sub<i64>(m, thread as i64, M_WORD); // D9, R8 ends
+  }
+  wakeHead(m);
+}

@@ -1,0 +1,358 @@
+/**
+ * The default mutex. A barging thread may take the lock while that does no harm, and no waiter is overtaken more often
+ * than a bound allows.
+ *
+ *     word    waiters | overtakings | owner       the lock
+ *     ticket, grant                               a semaphore of one permit for the waiters: the head has it
+ *
+ *     lock       owner 0 -> me, if nobody waits; or if overtakings < limit, and then overtakings += 1
+ *     otherwise  1. if others wait: poll the word for a while, and lock when it lies idle
+ *                2. waiters += 1, and take a ticket
+ *                3. wait in ticket order, until I am the head (queue/tickets.ts)
+ *                4. poll the word: take the lock when it lies idle
+ *                5. when the turn of the owner is over: take the lock if it is free, or else RESERVE it until it is
+ *                6. when no polls are left: sleep; unlock wakes me. The second time, or if sections are long,
+ *                   RESERVE it too
+ *     unlock     owner me -> 0; wake the head if it sleeps
+ *     the head, as it takes the lock: waiters -= 1; it sets turn and limit for the others, and gives the permit back
+ *
+ * Turns. The last thread that was the head may lock and unlock undisturbed, for two instructions a pair, until its turn
+ * is over or it leaves the lock alone. Meanwhile the head polls, and the waiters behind it sleep. A turn lasts about
+ * half a millisecond, and less where more than 60 wait, so that all their turns take 30 milliseconds. It is counted in
+ * locks, since a count ends all turns alike, whatever the kernel does. Each thread measures after its own turn how many
+ * locks fit into that time (turnLasted). The head ends a turn by reserving the lock. If the head does not run, the turn
+ * goes on up to the limit, which is four times as far: otherwise the lock would be free until then.
+ *
+ * If an owner keeps the lock for all the polls of the head, either its section is long, or it has lost its processor.
+ * So the head first sleeps without reserving the lock, and the owner may finish its turn. If that happens again, the
+ * head takes sections for long: it reserves the lock before it sleeps, until a thread measures a faster pace.
+ *
+ * Where threads work between their sections, a polling thread sees the lock lie idle (free, with an unchanged word from
+ * poll to poll), and takes it before its turn. So all processors work. While a thread waits, each overtaking is counted
+ * in the word. So an unchanged word tells the head that nobody has had the lock meanwhile, and tells a barging thread
+ * that at most a head has had it. A count that has gone far tells both that the lock changes hands faster than they
+ * poll. Then the barging thread queues up, and the head polls more seldom, so that the owner keeps its cache line.
+ *
+ * The bound. Let B be `max` of the object, and let the base of a waiter be the count of overtakings when it raised
+ * `waiters`, before it took its ticket. From then on each thread that takes the lock and is not the head adds 1 in the
+ * same exchange, which it tries only below the limit, and which fails if the word has changed. Every limit ever stored
+ * was at most base + B of the head of that time, or of the head that had just taken the lock. The waiters behind it
+ * took their tickets later, when the count had reached at least that base. So while a waiter waits, every limit that a
+ * thread can have read is at most B more than the count when the waiter took its ticket: it is overtaken at most B
+ * times, by any number of threads. Between `waiters` += 1 and its ticket the waiter has no place yet: those who take
+ * tickets meanwhile go before it, each with a limit of its own. lock compares the limit with a count that it only remembers. Its exchange succeeds
+ * only if the word still has that count, so the limit is one of those read until then. Overtakings are counted modulo
+ * 2^29: no thread stands still between a limit and its exchange for 2^27 of them, which take seconds.
+ *
+ * Why no waiter sleeps for ever:
+ *     D9   SLEEPING against owner: the head sets SLEEPING and sees whether the word is free in one access, and
+ *          unlock frees the word and sees SLEEPING in one
+ *     D10  wake against the waker's store: the head clears wake before it sets SLEEPING, and sleeps only if it is clear
+ *     the limit is reached: the head polls and takes the lock, or it sleeps and the owner's unlock wakes it. It looks
+ *         at the word once more before it sleeps
+ *     the waiters behind the head: as in the semaphore; a head gives its permit back in every case
+ *
+ * R8: waiters and the ticket change together, and so do owner, waiters and the permit. Between the two accesses there
+ * is no call, loop or return, so a runtime that stops a thread only there cannot stop it in between (death/reaping.ts).
+ *
+ * lock and unlock do not load the word. They first try an exchange from the word that this thread saw last, its guess.
+ * So a pair is two locked instructions, also while others wait (then with a look at the limit first). The exchange of
+ * unlock also detects a thread that is not the owner.
+ */
+
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_FULL,
+  ANSWER_HELD,
+  ANSWER_NOT_HELD,
+  CONTENDED,
+  HEAD,
+  MORE,
+  QUEUED,
+  REFUSED,
+} from '../../answers';
+import { recordOf } from '../../arena/attachments';
+import { elementAt, spare } from '../../arena/elements';
+import { owner, threadRecord } from '../../arena/threads';
+import {
+  CLOSED_BELOW,
+  E_HELD,
+  E_SINCE,
+  GRANT,
+  O_KIND,
+  OBJECT_SIZE,
+  T_WAKE,
+  THREAD_MASK,
+  TICKET,
+} from '../../arena/words';
+import { asks, dispose } from '../../line/closing';
+import { leaveQueue, untilDue } from '../../line/parking';
+import { pause } from '../../line/pause';
+import { becomeHead, NOTHING, pendingCall, recover } from '../../line/pending-call';
+import { isAdaptive, pollsOf } from '../../line/polling';
+import { queueSpare } from '../../line/tickets';
+import { note, ring } from '../../line/waking';
+import { ASYNC } from '../../line/words';
+import { KIND_MUTEX } from '../numbers';
+import { COUNT_HIGH_BITS, overtakings, scaledBypassLeft, setBase } from './mutex-pace';
+import {
+  M_CLOSED,
+  M_HEAD,
+  M_OVERTAKING,
+  M_OWNER,
+  M_OWNER_DIED,
+  M_RESERVED,
+  M_SLEEPING,
+  M_WAITER,
+  M_WAITERS,
+  M_WORD,
+  MOST_WAITERS,
+} from './words';
+
+/** There are 1 << PAUSES_SHIFT pauses between two polls: a tenth of a microsecond. */
+const PAUSES_SHIFT: i32 = 3;
+/** A free lock lies idle when so many polls in a row have found its word unchanged. */
+export const IDLE_POLLS: i32 = 1;
+/** A polling thread queues up when it has seen more overtakings than this since it began. */
+const BUSY: i32 = 16;
+/** The word of some mutex as this thread last saw or wrote it, without an owner. If it is wrong, the exchange fails. */
+let guess: i64 = 0;
+/** Whether nobody waited when this thread began to wait, so that no limit is set. */
+export let limitUnset: bool = false;
+/** Whether this thread has slept as the head since it began to wait. */
+export let slept: bool = false;
+/** How often askAll had been called when this thread began to wait. */
+export let asksBefore: i32 = 0;
+
+export function isMutex(o: usize): bool {
+  return atomic.load<i32>(o, O_KIND) === KIND_MUTEX;
+}
+
+/** Called when the thread frees its record. From now on the first exchange of lock fails: no word equals this guess. */
+export function spoilGuess(): void {
+  guess = ~M_WAITERS;
+}
+
+/** Called when the thread has registered. */
+export function resetGuess(): void {
+  guess = 0;
+}
+
+/** Sets the guess: the word that this thread has just written, without its owner. */
+export function setGuess(free: i64): void {
+  guess = free;
+}
+
+/** Called when the limit for the waiters is set. */
+export function setLimitUnset(no: bool): void {
+  limitUnset = no;
+}
+
+/** Called when this thread has slept as the head. */
+export function setSlept(): void {
+  slept = true;
+}
+
+/** Whether this thread holds the lock. */
+export function isOwner(m: usize): bool {
+  return (atomic.load<i64>(m, M_WORD) & M_OWNER) === owner;
+}
+
+/** Returns the thread that holds the lock, 0 if none. It may be out of date at once, unless it is the caller. */
+export function ownerOf(m: usize): i32 {
+  return (atomic.load<i64>(m, M_WORD) & M_OWNER) as i32;
+}
+
+/** Returns the number of waiters, 0 once the mutex is disposed of. It may be out of date at once. */
+export function waitersOf(m: usize): i32 {
+  const w = atomic.load<i64>(m, M_WORD);
+  return (w & M_CLOSED) !== 0 ? 0 : (((w & M_WAITERS) / M_WAITER) as i32);
+}
+
+/**
+ * Returns ADMITTED if this thread may count one more waiter, ANSWER_CLOSED, or ANSWER_FULL if MOST_WAITERS wait. Between
+ * this look and the add, each other thread adds 1 at most: the field has room for all of them.
+ */
+export function roomForWaiter(m: usize): i32 {
+  const w = atomic.load<i64>(m, M_WORD);
+  if ((w & M_CLOSED) !== 0) return ANSWER_CLOSED;
+  return (w & M_WAITERS) < MOST_WAITERS * M_WAITER ? ADMITTED : ANSWER_FULL;
+}
+
+/** Takes the lock if it may. Returns ADMITTED, or CONTENDED: queue must follow. Calls nothing and never blocks. */
+export function lock(m: usize): i32 {
+  let w = guess;
+  if ((w & M_WAITERS) === 0) {
+    const before = atomic.cmpxchg<i64>(m, w, w + owner, M_WORD);
+    if (before === w) return ADMITTED;
+    w = before;
+  } else if (scaledBypassLeft(m, w) > 0) {
+    const free = w + M_OVERTAKING;
+    const before = atomic.cmpxchg<i64>(m, w, free + owner, M_WORD);
+    if (before === w) {
+      guess = free;
+      return ADMITTED;
+    }
+    w = before;
+  } else w = atomic.load<i64>(m, M_WORD);
+  if ((w & (M_OWNER | M_RESERVED | M_CLOSED | M_OWNER_DIED)) !== 0 || owner === 0) return CONTENDED;
+  let free = w;
+  if ((w & M_WAITERS) !== 0) {
+    if (scaledBypassLeft(m, w) <= 0) return CONTENDED;
+    free += M_OVERTAKING;
+  }
+  if (atomic.cmpxchg<i64>(m, w, free + owner, M_WORD) !== w) return CONTENDED;
+  guess = free;
+  return ADMITTED;
+}
+
+/**
+ * Takes the lock if it may, in whatever state the lock and the thread are. Returns ADMITTED, REFUSED, ANSWER_CLOSED, or
+ * ANSWER_FULL when an interrupted thread finds no spare. Never blocks.
+ */
+export function tryLock(m: usize): i32 {
+  if (pendingCall !== NOTHING && !recover()) return ANSWER_FULL;
+  while (true) {
+    const w = atomic.load<i64>(m, M_WORD);
+    if ((w & M_CLOSED) !== 0) return ANSWER_CLOSED;
+    if ((w & (M_OWNER | M_RESERVED)) !== 0) return REFUSED;
+    let free = w & ~M_OWNER_DIED;
+    if ((w & M_WAITERS) !== 0) {
+      if (scaledBypassLeft(m, w) <= 0) return REFUSED;
+      free += M_OVERTAKING;
+    }
+    if (atomic.cmpxchg<i64>(m, w, free + owner, M_WORD) === w) {
+      guess = free;
+      return ADMITTED;
+    }
+  }
+}
+
+/**
+ * Gives the lock back. Returns ADMITTED when that is all, MORE when wakeHead must follow, ANSWER_NOT_HELD when this
+ * thread is not the owner. Calls nothing and never blocks.
+ */
+export function unlock(m: usize): i32 {
+  const free = guess;
+  const held = free + owner;
+  let w = atomic.cmpxchg<i64>(m, held, free, M_WORD); // D9
+  if (w !== held) {
+    if ((w & M_OWNER) !== owner) return ANSWER_NOT_HELD;
+    w = atomic.sub<i64>(m, owner, M_WORD); // D9
+    guess = (w - owner) & ~(M_RESERVED | M_CLOSED | M_OWNER_DIED);
+  }
+  if ((w & M_SLEEPING) !== 0) return MORE;
+  return ADMITTED;
+}
+
+/** Wakes the head, if it sleeps. */
+export function wakeHead(m: usize): void {
+  while (true) {
+    const w = atomic.load<i64>(m, M_WORD);
+    if ((w & M_SLEEPING) === 0) return;
+    if (atomic.cmpxchg<i64>(m, w, w - M_SLEEPING, M_WORD) === w) break;
+  }
+  // M_HEAD may name a later head: then the earlier one has already woken.
+  const who = atomic.load<i32>(m, M_HEAD);
+  if (who & ASYNC) {
+    note(who, (m / OBJECT_SIZE) as u32);
+    ring(who & THREAD_MASK);
+    return;
+  }
+  const wake = threadRecord(who) + T_WAKE;
+  atomic.store<i32>(wake, 1); // D10
+  atomic.notify(wake, -1);
+}
+
+/** Records for inspect() when the wait of the thread, or of a promise of it, began: in milliseconds. */
+export function waitsSince(attachment: i32, now: i32): void {
+  atomic.store<i32>(elementAt((attachment - 1) as u32), now, E_SINCE);
+}
+
+/**
+ * Queues up for a lock that was CONTENDED. ADMITTED: it has the lock. HEAD: compete must follow. QUEUED: park or
+ * parkFor must follow, which return ADMITTED where queue returns HEAD. ANSWER_HELD: the thread is the owner itself
+ * and would wait for ever. It may also return ANSWER_CLOSED or ANSWER_FULL.
+ */
+export function queue(m: usize, attachment: i32): i32 {
+  if (pendingCall !== NOTHING && !recover()) return ANSWER_FULL;
+  const w = atomic.load<i64>(m, M_WORD);
+  if ((w & M_OWNER) === owner) return (w & M_CLOSED) !== 0 ? ANSWER_CLOSED : ANSWER_HELD;
+  const answer = spinBeforeQueueing(m, w);
+  if (answer !== REFUSED) return answer;
+  const room = roomForWaiter(m);
+  if (room !== ADMITTED) return room;
+  asksBefore = asks(m);
+  const before = atomic.add<i64>(m, M_WAITER, M_WORD); // R8 begins
+  setBase(before);
+  limitUnset = (before & M_WAITERS) === 0;
+  slept = false;
+  const start = atomic.add<i64>(m, 1, TICKET); // R1 begins. D1 write
+  const ahead = atomic.load<i64>(m, GRANT) - start - 1; // D1 read
+  if (ahead >= 0) {
+    atomic.store<i64>(recordOf(attachment), 1, E_HELD); // R8 ends
+    becomeHead(m, attachment);
+    return HEAD;
+  }
+  if (ahead < CLOSED_BELOW) {
+    atomic.sub<i64>(m, 1, TICKET);
+    return ANSWER_CLOSED;
+  }
+  queueSpare(m, start, 1); // R1 and R8 end
+  const due = untilDue(m, spare, 0);
+  if (due === QUEUED) return QUEUED;
+  leaveQueue(due, attachment);
+  return due === ADMITTED ? HEAD : due;
+}
+
+/**
+ * Polls before this thread is a waiter, in case the lock soon lies idle. If nobody waits, it tries once at most: once
+ * queued, the thread is the head at once, and polls as such. Returns ADMITTED, REFUSED or ANSWER_CLOSED.
+ */
+function spinBeforeQueueing(m: usize, before: i64): i32 {
+  let w = before;
+  // A lock that is free at the first look is tried at once. Only later polls test whether it lies idle.
+  let unchanged = IDLE_POLLS;
+  let polls = pollLimit(m) >> 1;
+  // Polls are in vain if the lock is reserved and the head sleeps. A head that is awake takes a reserved lock soon.
+  while ((w & M_CLOSED) === 0 && (w & (M_RESERVED | M_SLEEPING)) !== (M_RESERVED | M_SLEEPING)) {
+    if ((w & M_OWNER) === 0 && unchanged >= IDLE_POLLS) {
+      const answer = tryLock(m);
+      if (answer !== REFUSED) return answer;
+    }
+    if (--polls < 0 || (w & M_WAITERS) === 0 || scaledBypassLeft(m, w) <= 0 || isBusy(w, before)) break;
+    backOff(1);
+    const now = atomic.load<i64>(m, M_WORD);
+    unchanged = now === w ? unchanged + 1 : 0;
+    w = now;
+  }
+  return REFUSED;
+}
+
+/** Returns how often a waiter polls before it sleeps. A poll has more pauses here than at a semaphore (backOff). */
+export function pollLimit(m: usize): i32 {
+  const polls = pollsOf(m);
+  return isAdaptive(m) ? polls >> PAUSES_SHIFT : polls;
+}
+
+/** Whether the lock is taken again so soon that polls miss it. */
+function isBusy(w: i64, before: i64): bool {
+  return (overtakings(w) - overtakings(before)) << COUNT_HIGH_BITS > BUSY << COUNT_HIGH_BITS;
+}
+
+export function backOff(polls: i32): void {
+  for (let i = polls << PAUSES_SHIFT; i > 0; i--) pause();
+}
+
+/** Disposes of the mutex, and wakes its waiters. */
+export function mutexDispose(m: usize): void {
+  dispose(m);
+  atomic.or<i64>(m, M_CLOSED, M_WORD);
+  wakeHead(m);
+}
+
+/** Sets the bit by which the thread that takes the lock next learns that an owner has died. */
+export function ownerHasDied(m: usize): void {
+  atomic.or<i64>(m, M_OWNER_DIED, M_WORD);
+}

@@ -1,0 +1,374 @@
+/**
+ * The phase word: all that a Latch, a WaitGroup, an Event and a Barrier consist of. It is the gate of a RwLock, with flags
+ * in place of the count (rw-lock.ts).
+ *
+ *     bits 63 to 32        31           30 to 0
+ *     phase                SLEEPERS     count            closed: CLOSED_COUNTER more, so the word is far below 0
+ *
+ * What a thread waits for is the next phase. Each change of the word is one compare-and-swap. One that opens, so that
+ * those who wait may go on, moves the phase on by one and clears SLEEPERS in the same exchange, and wakes all threads
+ * that sleep on the phase. A thread that must wait sets SLEEPERS by an exchange of the very word that it has looked at,
+ * and then sleeps on the upper half of the word, while that is the phase of its look:
+ *
+ *     waiter                                            opener
+ *     word says wait: exchange it, with SLEEPERS         exchange the word: next phase, no SLEEPERS
+ *     sleep while the phase is that of the word          if SLEEPERS was set: notify all who sleep on the phase
+ *
+ * Why no waiter sleeps for ever: of the two exchanges one comes first. If that of the opener does, the waiter's fails,
+ * and it looks again. Otherwise the opener finds SLEEPERS. Then the waiter is asleep and woken, or it is about to
+ * sleep and finds another phase (D11). The word is one, so there is no other pair to look at. A waiter that is woken
+ * finds another phase, whatever has happened since: its wait is over, even if the word says wait again by now. So nobody
+ * misses an opening, and nobody overtakes: all who wait for a phase go on together.
+ *
+ * Nobody is counted, so a thread that dies in its sleep leaves nothing but SLEEPERS, which costs the next opener a
+ * notify. A notify to all leaves nobody who could swallow a wake-up of another. The exchange of an opener and its notify
+ * lie in one uninterruptible section (R11), so a dead opener leaves nobody asleep. The phase goes round after 2^29
+ * openings. A waiter would miss its wake-up if exactly so many came between its look and its sleep.
+ *
+ * Sources: the event counts of Reed and Kanodia (1979), where a thread waits until a number has been reached; a futex
+ * word with a bit for sleepers, as in Drepper, Futexes Are Tricky (2011).
+ */
+
+import {
+  ADMITTED,
+  ANSWER_BROKEN,
+  ANSWER_CLOSED,
+  ANSWER_OVER_MAX,
+  ARRIVED,
+  BEGUN,
+  QUEUED,
+  TIMED_OUT,
+} from '../../answers';
+import { hold, recordOf } from '../../arena/attachments';
+import { elementAt, usedElements } from '../../arena/elements';
+import { closeObject, objectOf } from '../../arena/objects';
+import { sleepOn } from '../../arena/threads';
+import {
+  ATTACHED,
+  CLOSED_COUNTER,
+  COUNTER_CLOSED_BELOW,
+  E_END,
+  E_HELD,
+  E_REQUEST,
+  E_SINCE,
+  E_STATE,
+  O_DEATHS,
+  O_MAX,
+  OWNER_SHIFT,
+  STATE_MASK,
+  THREAD_MASK,
+} from '../../arena/words';
+import { pause } from '../../line/pause';
+import { pollsOf, pollsPaid, pollsWereVain } from '../../line/polling';
+import { KIND_BARRIER, KIND_ONCE, KIND_RW_LOCK, KIND_WAIT_GROUP } from '../numbers';
+import { GATE_DIED } from '../rw-lock/words';
+import { NEXT_PHASE, O_PHASE, PHASE_BITS, PHASE_COUNT, PHASE_FULL, PHASE_SLEEPERS } from './words';
+
+/** The upper half of the word, on which threads sleep. */
+const PHASE: usize = O_PHASE + 4;
+
+/** The upper half of the word at which this thread has looked last, for `sleepInPhase` and `announce`. */
+export let phaseSeen: i32 = 0;
+
+/** Whether an object of this kind has a phase word. These kinds have the highest numbers. */
+export function hasPhase(kind: i32): bool {
+  return kind >= KIND_RW_LOCK;
+}
+
+/** Notes the phase of a word at which this thread has looked. */
+export function saw(word: i64): void {
+  phaseSeen = (word >> 32) as i32;
+}
+
+export function isClosed(word: i64): bool {
+  return word < COUNTER_CLOSED_BELOW;
+}
+
+export function opened(word: i64, count: i64): i64 {
+  return ((word + NEXT_PHASE) & PHASE_BITS) | count;
+}
+
+/**
+ * Wakes those who wait for the end of the phase, if this exchange has ended it. Always inlined: no death may come
+ * between the exchange and the notify (R11).
+ */
+export function wake(o: usize, word: i64, next: i64): void {
+  if (word & ~next & PHASE_SLEEPERS) atomic.notify(o + PHASE, -1);
+}
+
+/** Returns the count, 0 if the object is closed. It may be out of date at once. */
+export function phaseCount(o: usize): i32 {
+  const word = atomic.load<i64>(o, O_PHASE);
+  return isClosed(word) ? 0 : ((word & PHASE_COUNT) as i32);
+}
+
+/** Returns ADMITTED if the count is 0, ANSWER_CLOSED, or QUEUED: the caller waits for the next phase. */
+export function awaitZero(o: usize): i32 {
+  const word = atomic.load<i64>(o, O_PHASE);
+  phaseSeen = (word >> 32) as i32;
+  return isClosed(word) ? ANSWER_CLOSED : (word & PHASE_COUNT) === 0 ? ADMITTED : QUEUED;
+}
+
+/**
+ * Says that a thread is about to sleep in the phase that it has seen. Returns QUEUED; ADMITTED if the phase is over, or
+ * ANSWER_CLOSED if it has not ended and never will.
+ */
+export function announce(o: usize, phase: i32): i32 {
+  while (true) {
+    const word = atomic.load<i64>(o, O_PHASE);
+    if (((word >> 32) as i32) !== phase) return ended(word, phase);
+    if (word & PHASE_SLEEPERS) return QUEUED;
+    if (atomic.cmpxchg<i64>(o, word, word | PHASE_SLEEPERS, O_PHASE) === word) return QUEUED; // D11 read
+  }
+}
+
+function ended(word: i64, phase: i32): i32 {
+  return isClosed(word) && (((word - CLOSED_COUNTER) >> 32) as i32) === phase ? ANSWER_CLOSED : ADMITTED;
+}
+
+/**
+ * Waits for the end of a phase that the thread has seen: polls for a while, and then sleeps, for at most so many
+ * nanoseconds (below 0: for ever). Returns ADMITTED, ANSWER_CLOSED, or TIMED_OUT, which may be early.
+ */
+export function sleepInPhase(o: usize, phase: i32, nanoseconds: i64): i32 {
+  const polls = pollsOf(o);
+  if (polls > 0) {
+    let left = polls;
+    for (; left > 0 && atomic.load<i32>(o, PHASE) === phase; left--) pause();
+    if (left > 0) pollsPaid(o);
+    else pollsWereVain(o);
+  }
+  while (true) {
+    const answer = announce(o, phase);
+    if (answer !== QUEUED) return answer;
+    sleepOn(o + PHASE, phase, nanoseconds); // D11
+    if (nanoseconds >= 0 && atomic.load<i32>(o, PHASE) === phase) return TIMED_OUT;
+  }
+}
+
+/**
+ * Takes n, 1 or more, from the count, and opens if none is left. The thread holds so many fewer by this attachment (0:
+ * nobody recorded that it holds them). Returns ADMITTED; ANSWER_CLOSED; or ANSWER_OVER_MAX, with nothing changed, if
+ * the count is less than n.
+ */
+export function takeOff(o: usize, n: i32, attachment: i32): i32 {
+  while (true) {
+    const word = atomic.load<i64>(o, O_PHASE);
+    if (isClosed(word)) return ANSWER_CLOSED;
+    const count = (word & PHASE_COUNT) - (n as i64);
+    if (count < 0) return ANSWER_OVER_MAX;
+    const next = count === 0 ? opened(word, 0) : word - (n as i64);
+    if (atomic.cmpxchg<i64>(o, word, next, O_PHASE) !== word) continue; // D11 write, R11 begins
+    wake(o, word, next);
+    hold(attachment, -(n as i64)); // R11 ends
+    return ADMITTED;
+  }
+}
+
+/** Adds n to the count; the attachment is as in takeOff. Returns ADMITTED, ANSWER_CLOSED or ANSWER_OVER_MAX. */
+export function putOn(o: usize, n: i32, attachment: i32): i32 {
+  while (true) {
+    const word = atomic.load<i64>(o, O_PHASE);
+    if (isClosed(word)) return ANSWER_CLOSED;
+    if ((word & PHASE_COUNT) + (n as i64) > PHASE_COUNT) return ANSWER_OVER_MAX;
+    if (atomic.cmpxchg<i64>(o, word, word + (n as i64), O_PHASE) !== word) continue; // R11 begins
+    hold(attachment, n as i64); // R11 ends
+    return ADMITTED;
+  }
+}
+
+/** Sets the count to 1 if it is 0. Returns ADMITTED or ANSWER_CLOSED. */
+export function arm(o: usize): i32 {
+  while (true) {
+    const word = atomic.load<i64>(o, O_PHASE);
+    if (isClosed(word)) return ANSWER_CLOSED;
+    if ((word & PHASE_COUNT) !== 0 || atomic.cmpxchg<i64>(o, word, word + 1, O_PHASE) === word) return ADMITTED;
+  }
+}
+
+/**
+ * Arrives at a barrier. Returns ARRIVED and the index of the arrival more, and the thread is recorded as one of the
+ * parties; QUEUED if the last of this phase runs the action, so that the caller waits for the next phase and arrives
+ * then; ANSWER_BROKEN or ANSWER_CLOSED. The last to arrive opens, unless it has an action: then finishAction follows.
+ */
+export function arriveAt(o: usize, hasAction: bool, attachment: i32): i32 {
+  const parties = atomic.load<i32>(o, O_MAX) as i64;
+  while (true) {
+    const word = atomic.load<i64>(o, O_PHASE);
+    const left = word & PHASE_COUNT;
+    phaseSeen = (word >> 32) as i32;
+    if (isClosed(word)) return ANSWER_CLOSED;
+    if (left === 0) return ANSWER_BROKEN;
+    if (word & PHASE_FULL) return QUEUED;
+    const next = left > 1 ? word - 1 : hasAction ? word | PHASE_FULL : opened(word, parties);
+    if (atomic.cmpxchg<i64>(o, word, next, O_PHASE) !== word) continue; // D11 write, R11 begins
+    wake(o, word, next);
+    setHeld(attachment, 1); // R11 ends
+    return ARRIVED + ((parties - left) as i32);
+  }
+}
+
+/** Opens the barrier, whose action this thread has run in this phase. Returns ADMITTED, ANSWER_BROKEN or ANSWER_CLOSED. */
+export function finishAction(o: usize, phase: i32): i32 {
+  while (true) {
+    const word = atomic.load<i64>(o, O_PHASE);
+    if (((word >> 32) as i32) !== phase) return isClosed(word) ? ANSWER_CLOSED : ANSWER_BROKEN;
+    const next = opened(word, atomic.load<i32>(o, O_MAX) as i64);
+    if (atomic.cmpxchg<i64>(o, word, next, O_PHASE) !== word) continue; // D11 write, R11 begins
+    wake(o, word, next); // R11 ends
+    return ADMITTED;
+  }
+}
+
+/** Whether a phase of a barrier that is over has ended because the barrier was broken in it. */
+export function wasBroken(o: usize, phase: i32): bool {
+  const word = atomic.load<i64>(o, O_PHASE);
+  const open = isClosed(word) ? word - CLOSED_COUNTER : word;
+  return (open & PHASE_COUNT) === 0 && ((open ^ (((phase as i64) << 32) + NEXT_PHASE)) & PHASE_BITS) === 0;
+}
+
+/** Breaks a barrier in this phase for ever. Returns whether it has: nobody has ended the phase before. */
+export function breakPhase(o: usize, phase: i32): bool {
+  while (true) {
+    const word = atomic.load<i64>(o, O_PHASE);
+    if (((word >> 32) as i32) !== phase || (word & PHASE_COUNT) === 0) return false;
+    const next = opened(word, 0);
+    if (atomic.cmpxchg<i64>(o, word, next, O_PHASE) !== word) continue; // D11 write, R11 begins
+    wake(o, word, next); // R11 ends
+    return true;
+  }
+}
+
+/** Has the barrier forget that the thread is one of the parties. */
+export function leaveBarrier(attachment: i32): void {
+  setHeld(attachment, 0);
+}
+
+function setHeld(attachment: i32, held: i64): void {
+  atomic.store<i64>(recordOf(attachment), held, E_HELD);
+}
+
+/**
+ * Begins what is to be done once: the count is 1 before, 2 meanwhile, and 0 after. Returns ADMITTED if it has been done;
+ * BEGUN, and the thread is recorded as the one that does it; QUEUED if another does it, or ANSWER_CLOSED. What was done
+ * before the object was closed has been done.
+ */
+export function begin(o: usize, attachment: i32): i32 {
+  while (true) {
+    const word = atomic.load<i64>(o, O_PHASE);
+    const count = word & PHASE_COUNT;
+    phaseSeen = (word >> 32) as i32;
+    if (isClosed(word) && count !== 0) return ANSWER_CLOSED;
+    if (count !== 1) return count === 0 ? ADMITTED : QUEUED;
+    if (atomic.cmpxchg<i64>(o, word, word + 1, O_PHASE) !== word) continue; // R11 begins
+    setHeld(attachment, 1); // R11 ends
+    return BEGUN;
+  }
+}
+
+/** Ends what this thread has begun: it has been done, or another may begin. Wakes those who wait for that. */
+export function end(o: usize, isDone: bool, attachment: i32): void {
+  endFor(o, isDone ? 0 : 1, recordOf(attachment));
+}
+
+/** Opens with this count, and records that the thread of this attachment holds nothing any more. */
+function endFor(o: usize, count: i64, e: usize): void {
+  while (true) {
+    const word = atomic.load<i64>(o, O_PHASE);
+    if (isClosed(word)) return;
+    const next = opened(word, count);
+    if (atomic.cmpxchg<i64>(o, word, next, O_PHASE) !== word) continue; // D11 write, R11 begins
+    wake(o, word, next);
+    atomic.store<i64>(e, 0, E_HELD); // R11 ends
+    return;
+  }
+}
+
+/**
+ * Ends what a dead or ending thread had to do, by its attachment: its tasks count as done; its barrier is broken; what
+ * it has begun may be begun again; its gate is open. Returns whether the caller must give back what the thread holds,
+ * the writers' turn of a RwLock. Another thread may do this again if the caller dies: to open a gate that is open only
+ * ends a phase in which nobody waits.
+ */
+export function endOfDead(o: usize, e: usize, kind: i32): bool {
+  const held = atomic.load<i64>(e, E_HELD);
+  const isLock = kind === KIND_RW_LOCK;
+  // Before the exchange: those who go on then find the death counted. It is counted twice if the caller dies here.
+  if (held !== 0 && !isLock) atomic.add<i32>(o, 1, O_DEATHS);
+  while (held !== 0) {
+    const word = atomic.load<i64>(o, O_PHASE);
+    const count = word & PHASE_COUNT;
+    if (isClosed(word) || count === 0) break;
+    const left = isLock ? GATE_DIED : kind === KIND_ONCE ? 1 : kind === KIND_BARRIER ? 0 : max(0, count - held);
+    const next = left === 0 || kind !== KIND_WAIT_GROUP ? opened(word, left) : word - count + left;
+    if (atomic.cmpxchg<i64>(o, word, next, O_PHASE) !== word) continue; // D11 write, R11 begins
+    wake(o, word, next);
+    if (isLock) break;
+    atomic.store<i64>(e, 0, E_HELD); // R11 ends
+    break;
+  }
+  return isLock;
+}
+
+/** Closes the object for ever, and wakes those who wait. A reaper may do it again. */
+export function disposePhase(o: usize): void {
+  if (!closeObject(o)) return;
+  while (true) {
+    const word = atomic.load<i64>(o, O_PHASE);
+    if (isClosed(word)) return;
+    const next = (word & ~PHASE_SLEEPERS) + CLOSED_COUNTER;
+    if (atomic.cmpxchg<i64>(o, word, next, O_PHASE) !== word) continue; // D11 write, R11 begins
+    wake(o, word, next); // R11 ends
+    return;
+  }
+}
+
+/** Records, for diagnostics, that so many more calls of this thread wait, since `now` (parking.ts) if none did before. */
+export function noteWaits(attachment: i32, more: i32, now: i32): void {
+  const e = recordOf(attachment);
+  const waits = atomic.load<i64>(e, E_END);
+  if (waits === 0) atomic.store<i32>(e, now, E_SINCE);
+  atomic.store<i64>(e, waits + (more as i64), E_END);
+}
+
+/** Returns the number of the next attachment to the object after this one, 0 if there is none. It is racy. */
+export function attachmentAfter(o: usize, attachment: i32): i32 {
+  for (let i = attachment as u32; i < usedElements(); i++) {
+    const e = elementAt(i);
+    if ((atomic.load<i64>(e, E_STATE) & STATE_MASK) !== ATTACHED) continue;
+    if (objectOf(atomic.load<i64>(e, E_REQUEST)) === o) return (i as i32) + 1;
+  }
+  return 0;
+}
+
+/** Returns how many calls of the thread of an attachment wait. */
+export function waitsBy(attachment: i32): i32 {
+  return atomic.load<i64>(recordOf(attachment), E_END) as i32;
+}
+
+export function waitsSinceBy(attachment: i32): i32 {
+  return atomic.load<i32>(recordOf(attachment), E_SINCE);
+}
+
+export function heldByAttachment(attachment: i32): i32 {
+  return atomic.load<i64>(recordOf(attachment), E_HELD) as i32;
+}
+
+export function threadOfAttachment(attachment: i32): i32 {
+  return ((atomic.load<i64>(recordOf(attachment), E_REQUEST) >> OWNER_SHIFT) as i32) & THREAD_MASK;
+}
+
+/** Returns how many threads have died, or ended, with something to do for the object. */
+export function deathsOf(o: usize): i32 {
+  return atomic.load<i32>(o, O_DEATHS);
+}
+
+/** Whether all have arrived at the barrier, and the last of them runs the action. */
+export function isFull(o: usize): bool {
+  return (atomic.load<i64>(o, O_PHASE) & PHASE_FULL) !== 0;
+}
+
+/** Records that the thread holds one task less. */
+export function dropTask(attachment: i32): void {
+  hold(attachment, -1);
+}

@@ -1,0 +1,26 @@
+/**
+ * The part of a RwLock that the death of a thread needs (rw-lock.ts has the rest): a thread reads no more, and a writer
+ * is woken.
+ */
+
+import { threadRecord } from '../../arena/threads';
+import { LINE } from '../../arena/words';
+import { O_DRAIN, PLACE_FLAGS, PLACE_SIZE } from './words';
+
+/** No thread, so clearPlaces only wakes. */
+export const NOBODY: i32 = 0;
+
+/**
+ * Ends what a thread reads of the lock, or waits to read, and wakes the writer that waits until readers have left. The
+ * caller may be the reaper of the thread, and may do this again.
+ */
+export function clearPlaces(o: usize, thread: i32): void {
+  let p = threadRecord(thread + 1);
+  do {
+    p -= PLACE_SIZE;
+    if ((atomic.load<u32>(p, 4) & ~PLACE_FLAGS) === (o as u32)) atomic.store<i64>(p, 0); // D15 write
+  } while (p % LINE !== 0);
+  // An earlier reaper may have died before it did this, or the thread itself as it left.
+  atomic.add<i32>(o, 1, O_DRAIN);
+  atomic.notify(o + O_DRAIN, -1);
+}

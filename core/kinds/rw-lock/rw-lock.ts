@@ -1,0 +1,287 @@
+/**
+ * RwLock: many readers or one writer, phase-fair. It consists of three things:
+ *
+ *     the turn     the queue of the object, a robust semaphore of one permit (queue/tickets.ts). Who has the permit is the
+ *                  one that may write. So writers are first come, first served, and a dead one gives its turn on
+ *     the gate     the phase word (phase.ts), with flags in place of a count. Only who has the turn shuts it. To open it
+ *                  is to begin the next phase, which wakes all readers that sleep
+ *     places       a thread says in a line of its own, T_PLACES, which locks it reads. Only the thread stores to its
+ *                  places, and its reaper
+ *
+ *     gate         phase | SLEEPERS | DIED DRAINING SHUT        place        lock | WAITS READS | phase
+ *
+ *     reader                                               writer, which has the turn
+ *     1. place := READS                                    1. gate := SHUT, in phase w
+ *     2. gate is not SHUT: in                              2. no place of the lock is in the way: in
+ *     3. SHUT in phase w: place := WAITS for w             3. else gate := DRAINING; look at the places again
+ *     4. DRAINING: wake the writer                         4. sleep until O_DRAIN changes; look again
+ *     5. sleep until phase w is over; place := READS; in   5. gate := open, phase w + 1; wake the readers
+ *     6. place := 0; DRAINING: wake the writer             6. give the turn back
+ *
+ * A place is in the way of the writer of phase w if it READS, or if it WAITS for another phase than w. So a reader that
+ * waits for phase w is a reader for every other phase already, though it may not have woken. The next writer, which shuts
+ * the gate at once, waits for it. Hence a reader waits for one writer at most, and no reader that comes after a writer
+ * has shut the gate goes before that writer.
+ *
+ * Why it excludes, and nobody sleeps for ever: in each pair one side writes A and then reads B, and the other writes B
+ * and then reads A, and all accesses are sequentially consistent.
+ *     D13  place against SHUT: the writer sees the place, or the reader sees SHUT. A reader that sees SHUT is not in, and
+ *          takes READS back; one that has waited has been in the way of all writers but that of w, without a gap. A thread
+ *          that the writer does not look at, since it registers meanwhile, has no place yet, and sees SHUT
+ *     D15  place against DRAINING: a reader that goes, or begins to wait, stores its place and then reads the gate. The
+ *          writer reads O_DRAIN, sets DRAINING, and then looks at the places. So the writer sees the place, or the reader
+ *          sees DRAINING, and changes O_DRAIN after the writer has read it
+ * D11 (phase.ts) is the sleep of the readers.
+ *
+ * A reader that reads again, because its thread reads already, is let in though a writer waits: it would wait for
+ * itself. It needs no access here, since the thread counts its readers in JavaScript. Promises of the thread that wait
+ * have one place with it, which then READS and WAITS. They become readers together when the phase is over.
+ *
+ * A writer that gives up opens the gate as one that has written, so the number of a phase may go round, after 2^29
+ * phases, while a place WAITS. It would have to come back to the very number while that one thread sleeps.
+ *
+ * A dead reader's place is cleared by its reaper, as that of a thread that lets go of the lock is by itself
+ * (rw-lock-places.ts). A dead writer's gate is opened with DIED (endOfDead in phase.ts), and then its turn goes on.
+ * DIED stays until another writer has written: until then what a reader reads may be half-written. Nothing else has to
+ * be repaired, so no word of the turn and the gate is changed in one section: a thread that dies between has the turn,
+ * and its gate is open.
+ *
+ * Sources: the phases are those of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for
+ * Multiprocessor Real-Time Systems (2010). That readers are visible, each in a place of its own, is from Dice and Kogan,
+ * BRAVO (2019), without its hashing, its bias and its slow path. To wait for a phase in a place is this library's own.
+ */
+import { ADMITTED, ANSWER_CLOSED, MOVE, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT } from '../../answers';
+import { me, mostThreads, sleepOn, threadRecord } from '../../arena/threads';
+import { LINE, O_UNREPORTED_DEATHS, THREAD_SIZE } from '../../arena/words';
+import { pause } from '../../line/pause';
+import { pollsOf } from '../../line/polling';
+import { isClosed, opened, saw, wake } from '../phase/phase';
+import { O_PHASE } from '../phase/words';
+import {
+  GATE_DIED,
+  GATE_DRAINING,
+  GATE_SHUT,
+  O_DRAIN,
+  PLACE_FLAGS,
+  PLACE_READS,
+  PLACE_SIZE,
+  PLACE_WAITS,
+} from './words';
+
+const OBJECT_BITS: i64 = 32;
+/** What distinguishes a gate that a reader finds open. A closed word is below 0. */
+const UNUSUAL: i64 = (1 << 63) | GATE_SHUT | GATE_DIED;
+
+/** The value of O_DRAIN before the writer of this thread has looked at the places last. */
+export let drainSeen: i32 = 0;
+
+/** Orders plain accesses of the thread. The build makes the instruction of it, for which the compiler's own is invalid. */
+declare function fence(): void;
+
+// --- Readers --------------------------------------------------------------------------------------------
+
+/** Returns the place of this thread for the lock, or a free one; 0 if all are in use. */
+export function placeFor(o: usize): usize {
+  let free: usize = 0;
+  const end = threadRecord(me + 1);
+  for (let p = end - LINE; p < end; p += PLACE_SIZE) {
+    const place = atomic.load<i64>(p);
+    if (isOf(place, o)) return p;
+    if (place === 0 && free === 0) free = p;
+  }
+  return free;
+}
+
+function isOf(place: i64, o: usize): bool {
+  return (((place >> OBJECT_BITS) as u32) & ~PLACE_FLAGS) === (o as u32);
+}
+
+function placeOf(o: usize, flags: i64, word: i64): i64 {
+  return ((o as i64) << OBJECT_BITS) | flags | ((word as u64) >> 32);
+}
+
+/**
+ * Begins to read, in this place, for a thread that does not read the lock and has no promise that waits for that.
+ * Returns ADMITTED; OWNER_DIED, the same, but what it reads may be half-written; QUEUED: it waits for the end of the
+ * phase (phaseSeen), and then endWait follows; ANSWER_CLOSED; or MOVE if the place is that of another lock.
+ */
+export function beginRead(o: usize, p: usize): i32 {
+  const before = atomic.load<i64>(p);
+  if (before !== 0 && !isOf(before, o)) return MOVE;
+  atomic.store<i64>(p, placeOf(o, PLACE_READS, 0)); // D13 write
+  const word = atomic.load<i64>(o, O_PHASE); // D13 read
+  if ((word & UNUSUAL) === 0) return ADMITTED;
+  if (isClosed(word)) {
+    atomic.store<i64>(p, 0);
+    return ANSWER_CLOSED;
+  }
+  if (!(word & GATE_SHUT)) return OWNER_DIED;
+  saw(word);
+  atomic.store<i64>(p, placeOf(o, PLACE_WAITS, word)); // D15 write, R12 begins
+  wakeWriter(o); // R12 ends
+  return QUEUED;
+}
+
+/** As beginRead, but it does not wait. Returns REFUSED if the gate is shut. Readers that try keep no writer out. */
+export function tryRead(o: usize, p: usize): i32 {
+  if ((atomic.load<i64>(o, O_PHASE) & (UNUSUAL & ~GATE_DIED)) === GATE_SHUT) return REFUSED;
+  const answer = beginRead(o, p);
+  if (answer !== QUEUED) return answer;
+  leave(o, p, PLACE_WAITS);
+  return REFUSED;
+}
+
+/**
+ * Has a promise read of a thread that reads already, or wait for its turn. Returns as beginRead; the thread has this
+ * place.
+ */
+export function readToo(o: usize, p: usize): i32 {
+  const word = atomic.load<i64>(o, O_PHASE);
+  if (isClosed(word)) return ANSWER_CLOSED;
+  if (!(word & GATE_SHUT)) return word & GATE_DIED ? OWNER_DIED : ADMITTED;
+  saw(word);
+  atomic.store<i64>(p, placeOf(o, PLACE_READS | PLACE_WAITS, word));
+  return QUEUED;
+}
+
+/** The phase is over for which the thread has waited in this place: it reads. Returns ADMITTED or OWNER_DIED. */
+export function endWait(o: usize, p: usize): i32 {
+  atomic.store<i64>(p, placeOf(o, PLACE_READS, 0));
+  return atomic.load<i64>(o, O_PHASE) & GATE_DIED ? OWNER_DIED : ADMITTED;
+}
+
+/** Ends the reading of the thread in this place. Promises that wait in it wait on. */
+export function endRead(o: usize, p: usize): void {
+  leave(o, p, PLACE_READS);
+}
+
+/** Ends the waiting of the thread in this place. If it reads, it reads on. */
+export function giveUpRead(o: usize, p: usize): void {
+  leave(o, p, PLACE_WAITS);
+}
+
+/** Takes a flag off a place, which is free then if it has no other. Always inlined (R12). */
+function leave(o: usize, p: usize, flag: i64): void {
+  const rest = atomic.load<i64>(p) & ~flag;
+  atomic.store<i64>(p, rest & (PLACE_READS | PLACE_WAITS) ? rest : 0); // D15 write, R12 begins
+  wakeWriter(o); // R12 ends
+}
+
+/** Wakes the writer if it may sleep. Always inlined: no exception may come between the place and this (R12). */
+function wakeWriter(o: usize): void {
+  if (!(atomic.load<i64>(o, O_PHASE) & GATE_DRAINING)) return; // D15 read
+  atomic.add<i32>(o, 1, O_DRAIN);
+  atomic.notify(o + O_DRAIN, -1);
+}
+
+// --- The writer, which has the turn -----------------------------------------------------------------------
+
+/**
+ * Shuts the gate. Returns ADMITTED if nobody reads: the caller writes. QUEUED if somebody does: drainReaders must follow, or
+ * openGate. ANSWER_CLOSED if there is nothing to open any more. phaseSeen is the phase of the caller.
+ */
+export function shutGate(o: usize): i32 {
+  while (true) {
+    const word = atomic.load<i64>(o, O_PHASE);
+    if (isClosed(word)) return ANSWER_CLOSED;
+    if (atomic.cmpxchg<i64>(o, word, word | GATE_SHUT, O_PHASE) !== word) continue; // D13 write
+    saw(word);
+    return isDrained(o, (word >> 32) as i32) ? ADMITTED : QUEUED;
+  }
+}
+
+/**
+ * Whether no place is in the way of the writer of this phase. If so, what the writer stores from now on comes after SHUT
+ * for all threads: some processors would else let a plain store overtake it, and isStamp would not see SHUT.
+ */
+export function isDrained(o: usize, phase: i32): bool {
+  const end = threadRecord(mostThreads() + 1);
+  for (let p = threadRecord(1) + LINE; p < end; p += PLACE_SIZE) {
+    if (p % THREAD_SIZE === 0) p += LINE;
+    const place = atomic.load<i64>(p); // D13 read, D15 read
+    if (isOf(place, o) && (place & PLACE_READS || (place as i32) !== phase)) return false;
+  }
+  fence();
+  return true;
+}
+
+/**
+ * Looks at the places, once it is sure that a reader which leaves after that changes O_DRAIN from drainSeen. Returns
+ * ADMITTED, QUEUED or ANSWER_CLOSED.
+ */
+export function announceDrain(o: usize, phase: i32): i32 {
+  drainSeen = atomic.load<i32>(o, O_DRAIN);
+  while (true) {
+    const word = atomic.load<i64>(o, O_PHASE);
+    if (isClosed(word)) return ANSWER_CLOSED;
+    if (word & GATE_DRAINING) break;
+    if (atomic.cmpxchg<i64>(o, word, word | GATE_DRAINING, O_PHASE) === word) break; // D15 write
+  }
+  return isDrained(o, phase) ? ADMITTED : QUEUED;
+}
+
+/**
+ * Waits until nobody is in the way of the writer of this phase: polls for a while, and then sleeps, for at most so many
+ * nanoseconds (below 0: for ever). Returns ADMITTED, ANSWER_CLOSED, or TIMED_OUT, which may be early.
+ */
+export function drainReaders(o: usize, phase: i32, nanoseconds: i64): i32 {
+  for (let left = pollsOf(o); left > 0; left--) {
+    if (isDrained(o, phase)) return ADMITTED;
+    pause();
+  }
+  while (true) {
+    const answer = announceDrain(o, phase);
+    if (answer !== QUEUED) return answer;
+    sleepOn(o + O_DRAIN, drainSeen, nanoseconds);
+    if (nanoseconds >= 0) return TIMED_OUT;
+  }
+}
+
+/** Opens the gate, as the one that has shut it. `keepsDied`: it has written nothing, so what was half-written still is. */
+export function openGate(o: usize, keepsDied: bool): void {
+  while (true) {
+    const word = atomic.load<i64>(o, O_PHASE);
+    if (isClosed(word)) return;
+    const next = opened(word, keepsDied ? word & GATE_DIED : 0);
+    if (atomic.cmpxchg<i64>(o, word, next, O_PHASE) !== word) continue; // D11 write, R11 begins
+    wake(o, word, next); // R11 ends
+    return;
+  }
+}
+
+// --- Stamps, and what diagnostics read ----------------------------------------------------------------------
+
+/** Returns a number for the present phase, from 1 on; 0 if a writer is in or waits for readers; or ANSWER_CLOSED. */
+export function stampOf(o: usize): i32 {
+  const word = atomic.load<i64>(o, O_PHASE);
+  return isClosed(word) ? ANSWER_CLOSED : word & GATE_SHUT ? 0 : ((word >> 32) as i32) + 1;
+}
+
+/**
+ * Whether nobody has written since the thread had this stamp. What it has read since may be read by plain loads, which
+ * an atomic load does not hold back: some processors would do them after it. The fence does.
+ */
+export function isStamp(o: usize, stamp: i32): bool {
+  fence();
+  return stampOf(o) === stamp;
+}
+
+/** Returns whether a thread reads the lock. */
+export function readsBy(o: usize, thread: i32): bool {
+  const end = threadRecord(thread + 1);
+  for (let p = end - LINE; p < end; p += PLACE_SIZE) {
+    const place = atomic.load<i64>(p);
+    if (isOf(place, o) && place & PLACE_READS) return true;
+  }
+  return false;
+}
+
+/** Whether a writer has died, and no other has written since. */
+export function hasDied(o: usize): bool {
+  return (atomic.load<i64>(o, O_PHASE) & GATE_DIED) !== 0;
+}
+
+/** Returns how many deaths nobody who has had the turn since has learned of. */
+export function unreportedDeaths(o: usize): i32 {
+  return atomic.load<i32>(o, O_UNREPORTED_DEATHS);
+}

@@ -1,0 +1,9 @@
+export const O_DRAIN: usize = 48; // i32, of a RwLock: on which a writer sleeps until readers have left (primitives/rw-lock.ts)
+export const GATE_SHUT: i64 = 1; // a writer waits for the readers inside, or writes
+export const GATE_DRAINING: i64 = 2; // the writer sleeps, or is about to, until readers have left
+export const GATE_DIED: i64 = 4; // a writer has died, and no other has written since
+export const T_PLACES: usize = 64; // i64 each, to the end of the record: 0, or the address of a RwLock + flags << 32 | phase
+export const PLACE_SIZE: usize = 8;
+export const PLACE_READS: i64 = 0x100000000; // the thread is inside
+export const PLACE_WAITS: i64 = 0x200000000; // it waits for the end of the phase, and is inside for every other
+export const PLACE_FLAGS: u32 = 3; // of the upper half

@@ -1,0 +1,22 @@
+/**
+ * Robust semaphores: what a thread holds is recorded with its attachment (memory/attachments.ts), so that the permits
+ * of a dead thread go back, and the next one to acquire learns of the death. The queue records what each request gets.
+ */
+import { E_HELD, GRANT, O_DEATHS, O_UNREPORTED_DEATHS } from '../../arena/words';
+import { wakeDue } from '../../line/waking';
+
+/** Gives back the permits of a dead owner by its attachment. Another thread may begin this again if the caller dies. */
+export function releaseOfDead(s: usize, e: usize): void {
+  const held = atomic.load<i64>(e, E_HELD);
+  if (held === 0) return;
+  atomic.add<i32>(s, 1, O_DEATHS);
+  atomic.add<i32>(s, 1, O_UNREPORTED_DEATHS); // R7 begins
+  const grant = atomic.add<i64>(s, held, GRANT);
+  atomic.store<i64>(e, 0, E_HELD); // R7 ends
+  wakeDue(s, grant, held);
+}
+
+/** Returns how many owners have died since the last call. The thread that acquires next asks. */
+export function ownersDied(s: usize): i32 {
+  return atomic.load<i32>(s, O_UNREPORTED_DEATHS) === 0 ? 0 : atomic.xchg<i32>(s, 0, O_UNREPORTED_DEATHS);
+}

@@ -1,0 +1,28 @@
+/**
+ * The default semaphore. It consists of the queue alone (queue/tickets.ts).
+ */
+import { GRANT, O_MAX, TICKET } from '../../arena/words';
+import { acquire, LIMIT, release } from '../../line/tickets';
+
+/** Takes one permit, the usual request: V8 carries no width through it (docs/internals/what-was-tried.md). */
+export function acquireOne(s: usize): i32 {
+  return acquire(s, 1);
+}
+
+/** Gives one permit back. */
+export function releaseOne(s: usize): i32 {
+  return release(s, 1);
+}
+
+/** Whether n more permits would exceed the max of the semaphore. */
+export function exceeds(s: usize, n: i32): bool {
+  // It reads grant first: a ticket read later can only make the count smaller, so no release is refused wrongly.
+  const grant = atomic.load<i64>(s, GRANT);
+  return grant - atomic.load<i64>(s, TICKET) + (n as i64) > (atomic.load<i32>(s, O_MAX) as i64);
+}
+
+/** Returns the permits that tryAcquire could take. It may be out of date at once. */
+export function available(s: usize): i32 {
+  const grant = atomic.load<i64>(s, GRANT);
+  return max(0, min(grant - atomic.load<i64>(s, TICKET), LIMIT)) as i32;
+}

@@ -1,0 +1,210 @@
+/**
+ * Cancelling: a request leaves the queue before it is admitted, and no permit is lost or made.
+ *
+ *     last in line     its tickets are taken back, as if they had never been taken
+ *     otherwise        its element stays as a TOMBSTONE; later its width goes to the waiters behind (tombstones.ts)
+ *
+ * A thread cancels a request of its own because a time-out has passed, a signal has fired or it was asked to
+ * (closing.ts). It cancels the requests of a dead thread in the name of that thread.
+ *     D3  TOMBSTONE against grant: the cancelling thread sees grant past start, or the releasing thread sees TOMBSTONE
+ *     D4  the same after two tombstones have become one
+ *
+ * R2 is uninterruptible. So no runtime can stop a thread while a ticket is taken back and still queued.
+ */
+
+import { ADMITTED, REFUSED } from '../answers';
+import {
+  elementAt,
+  freeElement,
+  keepAsSpare,
+  leaveCells,
+  leaveCellsInlined,
+  secondSpare,
+  setSecondSpare,
+  setSpare,
+  spare,
+} from '../arena/elements';
+import { isAsync, objectOf } from '../arena/objects';
+import {
+  CLOSED,
+  CLOSED_BELOW,
+  E_END,
+  E_REQUEST,
+  E_START,
+  E_STATE,
+  GRANT,
+  GRANTED,
+  O_TIMEOUTS,
+  STATE_MASK,
+  TICKET,
+  TOMBSTONE,
+  WIDTH_MASK,
+} from '../arena/words';
+import { cancelled, cancelledByDeath } from './hooks';
+import { mark } from './marks';
+import { answerOf, leaveQueue } from './parking';
+import { callEnded } from './pending-call';
+import { enterRun } from './runs';
+import { claim, findTombstone, grantAfterClaim, isTombstone, merge } from './tombstones';
+import { enterBoth } from './waiting-array';
+import { wakeDue } from './waking';
+import { E_LEAVING } from './words';
+
+/**
+ * Cancels the request for which this thread has blocked. Returns REFUSED if it is cancelled; ADMITTED or ANSWER_CLOSED
+ * if that came first. The thread has called reserveSecond before.
+ *
+ * The thread need not settle its own promises after that. Those on this semaphore came before it blocked. So their
+ * tickets are below `start`, and below the first ticket of any tombstone that this one is merged with, since merged
+ * tombstones lie side by side. The width of the tombstone goes to grant only when grant is past that first ticket. So
+ * another thread has made the promises due before that, and it rings (endWait).
+ */
+export function cancel(s: usize, attachment: i32): i32 {
+  const e = spare;
+  const start = atomic.load<i64>(e, E_START);
+  const due = start + (atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK);
+  if (takeBack(s, e, start, due, true, false)) {
+    callEnded();
+    atomic.add<i32>(s, 1, O_TIMEOUTS);
+    return REFUSED;
+  }
+  const answer = leaveTombstone(s, e, 1, due);
+  if (answer === REFUSED) {
+    setSpare(secondSpare);
+    setSecondSpare(0);
+    callEnded();
+    atomic.add<i32>(s, 1, O_TIMEOUTS);
+    settleTombstone(s, e, start);
+  } else leaveQueue(answer, attachment);
+  return answer;
+}
+
+/**
+ * Takes the tickets of a request back, if they are the last. Returns whether they were. If so, the element is out of
+ * its cells, and either free or, with `keepsElement`, a spare of the thread. `isDead`: the request is a dead thread's.
+ */
+function takeBack(s: usize, e: usize, start: i64, end: i64, keepsElement: bool, isDead: bool): bool {
+  // Others may have the tickets soon. From now on no releasing thread takes them for tickets of this request (wakeDue).
+  atomic.store<i64>(e, ~start, E_LEAVING);
+  if (atomic.cmpxchg<i64>(s, end, start, TICKET) !== end) return false; // R2 begins
+  cancelled(s, end - start);
+  if (isDead) cancelledByDeath(s, end - start);
+  leaveCellsInlined(e);
+  if (keepsElement) keepAsSpare(e);
+  else freeElement(e); // R2 ends
+  return true;
+}
+
+/**
+ * Moves an element from WAITING or ASKED to TOMBSTONE, for so many requests. Returns REFUSED, or the answer of what
+ * came first.
+ */
+function leaveTombstone(s: usize, e: usize, requests: i64, end: i64): i32 {
+  atomic.store<i64>(e, end, E_END);
+  while (true) {
+    const state = atomic.load<i64>(e, E_STATE);
+    const is = state & STATE_MASK;
+    if (is === GRANTED || is === CLOSED) return answerOf(is);
+    // It is WAITING or ASKED.
+    if (atomic.cmpxchg<i64>(e, state, (state & ~STATE_MASK) + TOMBSTONE, E_STATE) !== state) continue; // R2 begins. D3 write
+    cancelled(s, requests); // R2 ends
+    return REFUSED;
+  }
+}
+
+/**
+ * Cancels a run of promises. Returns REFUSED if it is cancelled; ADMITTED if its first promise is due or the semaphore
+ * is closed, or ANSWER_CLOSED: then settle must follow.
+ */
+export function cancelRun(number: i32): i32 {
+  const e = elementAt((number - 1) as u32);
+  const request = atomic.load<i64>(e, E_REQUEST);
+  const s = objectOf(request);
+  const start = atomic.load<i64>(e, E_START);
+  const end = atomic.load<i64>(e, E_END);
+  if (takeBack(s, e, start, end, false, false)) {
+    atomic.add<i32>(s, 1, O_TIMEOUTS);
+    return REFUSED;
+  }
+  // Releasing threads find a tombstone only through its cells, so the run is entered first.
+  if (enterRun(number, 0)) return ADMITTED;
+  const answer = leaveTombstone(s, e, end - start, end);
+  if (answer === REFUSED) {
+    atomic.add<i32>(s, 1, O_TIMEOUTS);
+    settleTombstone(s, e, start);
+  }
+  return answer;
+}
+
+/**
+ * Cancels a request, or a run with all its promises, in the name of a thread that is dead or ends. Permits granted to
+ * it that the thread has not seen go to the waiters behind it too. If the caller dies, another thread may begin again.
+ */
+export function cancelFor(e: usize): void {
+  const request = atomic.load<i64>(e, E_REQUEST);
+  const s = objectOf(request);
+  const start = atomic.load<i64>(e, E_START);
+  const end = isAsync(request) ? atomic.load<i64>(e, E_END) : start + (request & WIDTH_MASK);
+  while (true) {
+    const state = atomic.load<i64>(e, E_STATE);
+    if ((state & STATE_MASK) === CLOSED) {
+      leaveCells(e);
+      freeElement(e);
+      return;
+    }
+    if (takeBack(s, e, start, end, false, true)) return;
+    // A run was entered under its first promise only, or not at all. A tombstone is entered under both ends.
+    leaveCells(e);
+    mark(s, e);
+    enterBoth(s, e, start, end);
+    atomic.store<i64>(e, end, E_END);
+    const tombstone = (state & ~STATE_MASK) + TOMBSTONE;
+    if (atomic.cmpxchg<i64>(e, state, tombstone, E_STATE) === state) break; // R2 begins. D3 write
+  }
+  cancelled(s, end - start);
+  cancelledByDeath(s, end - start); // R2 ends
+  settleTombstone(s, e, start);
+}
+
+/**
+ * Ends a cancellation: adds the width of the new tombstone to grant if it is due, or else merges it with its
+ * neighbours. If two cancelling threads meet in a merge, the one that succeeds looks again, for both of them.
+ */
+function settleTombstone(s: usize, tombstone: usize, first: i64): void {
+  let e = tombstone;
+  let start = first;
+  while (true) {
+    const state = atomic.load<i64>(e, E_STATE);
+    // Another thread may have claimed or merged it, and its element may have the next owner by now.
+    if (!isTombstone(s, e, state, E_START, start)) return;
+    if (claimIfDue(s, e, state, start)) return;
+    const end = atomic.load<i64>(e, E_END);
+    const right = findTombstone(s, end, E_START, end);
+    if (right) {
+      const its = atomic.load<i64>(right, E_STATE);
+      if (isTombstone(s, right, its, E_START, end)) merge(e, state, right, its);
+      continue;
+    }
+    const left = findTombstone(s, start - 1, E_END, start);
+    if (left === 0) return;
+    const its = atomic.load<i64>(left, E_STATE);
+    if (!isTombstone(s, left, its, E_END, start)) continue;
+    const from = atomic.load<i64>(left, E_START);
+    if (merge(left, its, e, state)) {
+      e = left;
+      start = from;
+    } else {
+      const now = atomic.load<i64>(left, E_STATE);
+      if (isTombstone(s, left, now, E_START, from)) claimIfDue(s, left, now, from);
+    }
+  }
+}
+
+/** Claims a tombstone if grant has passed its start or is closed, and wakes what is due. Returns whether that is so. */
+export function claimIfDue(s: usize, e: usize, state: i64, start: i64): bool {
+  const ahead = atomic.load<i64>(s, GRANT) - start; // D3, D4 read
+  if (ahead <= 0 && ahead >= CLOSED_BELOW) return false;
+  const width = claim(s, e, state);
+  if (width) wakeDue(s, grantAfterClaim - width, width);
+  return true;
+}

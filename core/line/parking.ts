@@ -1,0 +1,178 @@
+/**
+ * Parking: what a waiter does from the moment its request stands in the queue until the request is over.
+ *
+ * It polls grant for a while if it is near the head (polling.ts), enters its element in the waiting array, looks at
+ * grant again, and sleeps on its own element until that is granted or closed. tickets.ts has the picture of both sides.
+ */
+
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, INTERRUPTED, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../answers';
+import { hold } from '../arena/attachments';
+import { leaveCells, reserveSecond, spare } from '../arena/elements';
+import { objectOf } from '../arena/objects';
+import { count, sleepOn } from '../arena/threads';
+import {
+  CLOSED,
+  CLOSED_BELOW,
+  E_REQUEST,
+  E_SINCE,
+  E_START,
+  E_STATE,
+  EPOCH,
+  GRANT,
+  GRANTED,
+  RESERVED,
+  STATE_MASK,
+  WAITING,
+  WIDTH_MASK,
+} from '../arena/words';
+import { admitted } from './hooks';
+import { pause } from './pause';
+import { callEnded, recover } from './pending-call';
+import { isCrowded, isFar, markSleeper, pollsOf, pollsPaid, pollsWereVain } from './polling';
+import { acquireRobust, tryAcquireRobust } from './tickets';
+import { enterBoth } from './waiting-array';
+import { ASKED, T_FUTILE_WAKES } from './words';
+
+const FOREVER: i64 = -1;
+/** A thread that was woken early polls for the usual time shifted right by this. */
+const WOKEN_SHIFT: i32 = 2;
+/** A waiter with more requests than this before it does not poll grant: all pollers of one line lose it each time. */
+const NEXT: i64 = 1;
+/** How often the waiter may still poll before it sleeps. */
+let polls: i32 = 0;
+
+/**
+ * Continues an acquire(s, n) that has returned `taken`: the thread polls, and then enters its element in the array. It
+ * returns QUEUED, and then park must follow, or ADMITTED if the request is due by now, ANSWER_CLOSED, or ANSWER_FULL
+ * when an interrupted thread finds no spare and would have to wait. `attachment` counts permits of a robust semaphore;
+ * it is 0 for others.
+ */
+export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
+  if (taken === INTERRUPTED) {
+    if (!recover()) {
+      const answer = tryAcquireRobust(s, n, attachment);
+      return answer === REFUSED ? ANSWER_FULL : answer;
+    }
+    return enqueue(s, n, acquireRobust(s, n, attachment), attachment);
+  }
+  if (taken !== QUEUED) return taken;
+  const answer = untilDue(s, spare, NEXT);
+  if (answer !== QUEUED) leaveQueue(answer, attachment);
+  return answer;
+}
+
+/**
+ * Blocks until the request of the thread, which is QUEUED, is due or closed. `now`, in milliseconds, is kept for
+ * diagnostics: since when it waits. Returns ADMITTED, ANSWER_CLOSED, or LEAVE: the thread is asked to leave, and cancel
+ * must follow.
+ */
+export function park(now: i32, attachment: i32): i32 {
+  return parkFor(FOREVER, now, attachment);
+}
+
+/**
+ * As park, but for at most so many nanoseconds (below 0: for ever). It may end early. Then it returns TIMED_OUT, and
+ * the request still stands: park or parkFor continues the wait, and cancel cancels the request.
+ */
+export function parkFor(nanoseconds: i64, now: i32, attachment: i32): i32 {
+  atomic.store<i32>(spare, now, E_SINCE);
+  const answer = sleep(spare, nanoseconds);
+  if (answer < TIMED_OUT) leaveQueue(answer, attachment);
+  return answer;
+}
+
+/** Ends the request of the thread, which has its permits if `answer` is ADMITTED. The element is its spare again. */
+export function leaveQueue(answer: i32, attachment: i32): void {
+  const e = spare;
+  leaveCells(e);
+  const state = atomic.load<i64>(e, E_STATE);
+  const request = atomic.load<i64>(e, E_REQUEST);
+  if (answer === ADMITTED) hold(attachment, request & WIDTH_MASK); // R7 begins
+  atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + RESERVED, E_STATE); // R7 ends
+  callEnded();
+  if (answer === ADMITTED) admitted(objectOf(request), attachment);
+}
+
+/**
+ * Polls grant if at most `most` requests of the same width are before this one, unless the queue is crowded. Then it
+ * enters the request in the waiting array. Returns ADMITTED or ANSWER_CLOSED if the wait is over already, else QUEUED.
+ * A waiter that is near, but has more than `most` before it, polls its element in `sleep`, except that of a mutex (0).
+ */
+export function untilDue(s: usize, e: usize, most: i64): i32 {
+  const start = atomic.load<i64>(e, E_START);
+  const width = atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK;
+  const due = start + width;
+  polls = isCrowded(s, width) || isFar(s, start, width) ? 0 : pollsOf(s);
+  if (poll(s, s + GRANT, due, (most + 1) * width, true)) return ADMITTED;
+  if (most === 0) polls = 0;
+  return enterUntilDue(s, e, start, due);
+}
+
+/**
+ * Polls a word, as often as `polls` says, until it has reached a value or is further below it than `most`. Returns
+ * whether it has reached the value. Polls in vain are counted, if `counts`.
+ */
+function poll(s: usize, word: usize, value: i64, most: i64, counts: bool): bool {
+  if (polls <= 0) return false;
+  do {
+    const ahead = atomic.load<i64>(word) - value;
+    if (ahead >= 0) {
+      pollsPaid(s);
+      return true;
+    }
+    if (ahead < -most) return false;
+    pause();
+  } while (--polls > 0);
+  if (counts) pollsWereVain(s);
+  return false;
+}
+
+/** As untilDue, without polling. */
+export function enterUntilDue(s: usize, e: usize, start: i64, due: i64): i32 {
+  enterBoth(s, e, start, due); // D2 write
+  return lookAtGrant(s, due);
+}
+
+/** Returns ADMITTED if a request is due, ANSWER_CLOSED if the object is closed, else QUEUED. */
+function lookAtGrant(s: usize, due: i64): i32 {
+  const ahead = atomic.load<i64>(s, GRANT) - due; // D2, D6, D12 read
+  if (ahead >= 0) return ADMITTED;
+  return ahead < CLOSED_BELOW ? ANSWER_CLOSED : QUEUED;
+}
+
+/** Returns ADMITTED for GRANTED, and ANSWER_CLOSED for CLOSED. */
+export function answerOf(state: i64): i32 {
+  return (GRANTED - state) as i32;
+}
+
+/**
+ * Sleeps until the element is granted or closed, or the thread is asked to leave and has an element to leave behind. A
+ * timed sleep may end early, since the caller has the clock.
+ */
+function sleep(e: usize, nanoseconds: i64): i32 {
+  let slept = false;
+  while (true) {
+    const state = atomic.load<i64>(e, E_STATE);
+    const is = state & STATE_MASK;
+    if (is === GRANTED || is === CLOSED) return answerOf(is);
+    const request = atomic.load<i64>(e, E_REQUEST);
+    const s = objectOf(request);
+    if (is === ASKED) {
+      if (reserveSecond()) return LEAVE;
+      atomic.store<i64>(e, state - (ASKED - WAITING), E_STATE); // D12 write
+      const answer = lookAtGrant(s, atomic.load<i64>(e, E_START) + (request & WIDTH_MASK));
+      if (answer !== QUEUED) return answer;
+      continue;
+    }
+    if (slept) polls = pollsOf(s) >> WOKEN_SHIFT;
+    // Only GRANTED, CLOSED and ASKED can follow, and are above WAITING.
+    if (poll(s, e + E_STATE, state + 1, 1, !slept)) continue;
+    if (slept) {
+      if (nanoseconds >= 0) return TIMED_OUT;
+      count(T_FUTILE_WAKES);
+    }
+    markSleeper(s);
+    sleepOn(e + E_STATE, state as i32, nanoseconds);
+    slept = true;
+  }
+}

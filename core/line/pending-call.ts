@@ -1,0 +1,121 @@
+/**
+ * The pending call: the call that this thread has begun and not yet ended.
+ *
+ *     NOTHING      no call is pending
+ *     PARKING      a request of the thread stands in the queue, in its spare element; park ends it
+ *     RELEASING    grant has been moved, and waiters may have to be woken; finishRelease does that
+ *     COMPETING    the thread is the head of a mutex; compete or abandonHead ends it
+ *
+ * acquire and release answer that a second call must follow. No other code of the thread runs in between, unless an
+ * exception that the thread survives ends the second call: an exhausted stack, or an interrupt by the embedder. Then
+ * the next call of the thread finds a call pending, and brings things into order first (recover).
+ */
+import { reserve, setSpare, spare } from '../arena/elements';
+import { me, setOwner, stayAwake } from '../arena/threads';
+import { GRANT } from '../arena/words';
+import { abandonHead, abandonRequest, threadBegins, threadEnds } from './hooks';
+import { ring, wakeDue } from './waking';
+
+export const NOTHING: i32 = 0;
+const PARKING: i32 = 1;
+export const RELEASING: i32 = 2;
+const COMPETING: i32 = 4;
+export let pendingCall: i32 = NOTHING;
+/** While RELEASING: the released object, and the old grant. */
+let released: usize = 0;
+export let grantBefore: i64 = 0;
+/** While COMPETING: the mutex, and the attachment that has the permit. */
+let competedFor: usize = 0;
+let competesBy: i32 = 0;
+/** The old grant of a release that found another call pending. */
+export let grantLate: i64 = 0;
+
+/** Called when the thread has registered. */
+export function begin(thread: i32): void {
+  setOwner(thread);
+  pendingCall = NOTHING;
+  threadBegins();
+}
+
+/** Called when the thread ends and frees its record. */
+export function end(): void {
+  if (pendingCall === RELEASING || pendingCall === COMPETING) recover();
+  pendingCall = NOTHING;
+  setOwner(0);
+  threadEnds();
+}
+
+/**
+ * Completes an interrupted call: it finishes a release, and cancels a request for a mutex, in line or at its head. The
+ * element of an interrupted acquire stays in the queue, as that of a killed thread would. The thread gets another spare
+ * in its place. Returns false if the arena has none. Then the interrupted call stays the pending call.
+ */
+export function recover(): bool {
+  if (pendingCall === RELEASING) {
+    wakeDue(released, grantBefore, atomic.load<i64>(released, GRANT) - grantBefore);
+    // The caller may use another semaphore. The doorbell lets the thread find its promises of this one.
+    ring(me);
+  } else {
+    // The exception may have ended its sleep, in which the thread may have been declared dead.
+    stayAwake();
+    if (pendingCall === COMPETING) abandonHead(competedFor, competesBy);
+    else {
+      const e = reserve();
+      if (e === 0) return false;
+      abandonRequest(spare);
+      setSpare(e);
+    }
+  }
+  pendingCall = NOTHING;
+  return true;
+}
+
+/** Records that the spare stands in the queue. */
+export function beginParking(): void {
+  pendingCall = PARKING;
+}
+
+/** Records that a release has moved grant, which was `before`, while no call was pending. */
+export function beginRelease(s: usize, before: i64): void {
+  released = s;
+  grantBefore = before;
+  pendingCall = RELEASING;
+}
+
+/** Records that a release has moved grant, which was `before`, while another call was pending. */
+export function beginLateRelease(before: i64): void {
+  grantLate = before;
+}
+
+/**
+ * Records that the permit of a head has gone back to grant, which was `before`, and that wakeDue follows. An
+ * interrupted acquire that found no other spare stays the pending call.
+ */
+export function beginHeadRelease(s: usize, before: i64): void {
+  if (pendingCall === PARKING) return;
+  released = s;
+  grantBefore = before;
+  pendingCall = RELEASING;
+}
+
+/** Records that the thread is the head of a mutex, and has the permit of its queue by this attachment. */
+export function becomeHead(m: usize, attachment: i32): void {
+  competedFor = m;
+  competesBy = attachment;
+  pendingCall = COMPETING;
+}
+
+/** Ends the call that beginHeadRelease has recorded. An interrupted acquire stays the pending call. */
+export function endHeadRelease(): void {
+  if (pendingCall === RELEASING) pendingCall = NOTHING;
+}
+
+/** Returns whether the thread is competing for this mutex. */
+export function isCompeting(m: usize): bool {
+  return pendingCall === COMPETING && competedFor === m;
+}
+
+/** Ends the pending call: the request of the thread is settled or cancelled. */
+export function callEnded(): void {
+  pendingCall = NOTHING;
+}

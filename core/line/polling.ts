@@ -1,0 +1,102 @@
+/**
+ * Polling: how long a waiter stays awake before it sleeps. docs/waiting.md says why.
+ *
+ *     a waiter polls      for about as long as a park and a wake-up cost: `turns` calls of pause(). Each thread
+ *                         measures that for itself (setAwake)
+ *     only in a short     if a few more than `near` waiters are queued, their threads outnumber the processors by so
+ *     queue               much that a polling thread only keeps a processor from the thread whose turn it is
+ *     on one of two       grant, if it is one of the next two in line: that is the fastest. Otherwise its own element,
+ *     words               which only the thread writes that admits it: so however many poll, two at most poll one line
+ *     it is woken early   if it sleeps and at most `near` waiters are before it: it is awake, and polls, when it is due.
+ *                         A waiter that goes to sleep leaves a mark in the object. A releasing thread that finds all
+ *                         waiters near and awake takes the mark off, and later ones look for no sleepers
+ *     vain polls          are counted in the object. While the count is not 0, waiters poll in full for the first TRIAL
+ *                         of each PERIOD, all at the same time. In the rest they poll a 16th, and none is woken early
+ *
+ * Waiters try again together, not one by one: a queue in which all sleep recovers from that only if several stay awake.
+ *
+ * The count is a hint: a thread loads it and stores it, and may lose what others store meanwhile. It only decides how
+ * long a waiter polls, and whether a waiter is woken that will sleep again. No safety rests on it.
+ */
+import { GRANT, O_SLEEPERS, O_SPIN, TICKET } from '../arena/words';
+import { pause } from './pause';
+import { O_VAIN_POLLS } from './words';
+
+/** O_SPIN in place of a number of polls: each waiter decides for itself. */
+const ADAPTIVE: i32 = -1;
+/** The length of a period, in vain polls. */
+const PERIOD: i32 = 512;
+/** Waiters poll in full for this many vain polls of a period. */
+const TRIAL: i32 = 128;
+/** In the rest of a period, the number of polls is shifted right by this. */
+const VAIN_SHIFT: i32 = 4;
+/** The bits of the count of vain polls, which wraps round. */
+const COUNT_MASK: i32 = 0xffff;
+/** A queue is crowded if it has more than `near` + CROWD waiters. */
+const CROWD: i64 = 2;
+/** How many calls of pause() last as long as a park and a wake-up. */
+let turns: i32 = 0;
+/** A waiter is near, and polls, if at most so many requests of its width are before it. */
+export let near: i64 = 0;
+
+/** Sets `turns` and `near`. The runtime side calls this after it has measured pause() by the clock (spend). */
+export function setAwake(turnsOfPause: i32, waiters: i32): void {
+  turns = turnsOfPause;
+  near = waiters as i64;
+}
+
+/** Spends so many calls of pause(), so that the caller can measure how long they take. */
+export function spend(count: i32): void {
+  for (let i = 0; i < count; i++) pause();
+}
+
+export function isAdaptive(o: usize): bool {
+  return atomic.load<i32>(o, O_SPIN) === ADAPTIVE;
+}
+
+/** Returns how often a waiter of the object polls before it sleeps. */
+export function pollsOf(o: usize): i32 {
+  const spin = atomic.load<i32>(o, O_SPIN);
+  if (spin !== ADAPTIVE) return spin;
+  return isVain(o) ? turns >> VAIN_SHIFT : turns;
+}
+
+/** Returns whether polls of this object were in vain lately, and waiters are not trying again. */
+export function isVain(o: usize): bool {
+  return atomic.load<i32>(o, O_VAIN_POLLS) % PERIOD >= TRIAL;
+}
+
+/** Returns whether waiters are to be woken early: some may sleep, and polls do not seem hopeless (isVain). */
+export function mayWake(o: usize): bool {
+  return atomic.load<i32>(o, O_SLEEPERS) !== 0 && !isVain(o);
+}
+
+/** Records that a waiter goes to sleep. */
+export function markSleeper(o: usize): void {
+  if (atomic.load<i32>(o, O_SLEEPERS) === 0) atomic.store<i32>(o, 1, O_SLEEPERS);
+}
+
+/** Records that no waiter sleeps, before a look at all of them that says otherwise if one does. */
+export function noSleepers(o: usize): void {
+  atomic.store<i32>(o, 0, O_SLEEPERS);
+}
+
+/** Returns whether more than near + CROWD requests of this width are queued, so that nobody polls or is woken early. */
+export function isCrowded(o: usize, width: i64): bool {
+  return atomic.load<i64>(o, TICKET) - atomic.load<i64>(o, GRANT) > (near + CROWD) * width;
+}
+
+/** Returns whether more than `near` requests of this width are before the request with this first ticket. */
+export function isFar(o: usize, start: i64, width: i64): bool {
+  return start - atomic.load<i64>(o, GRANT) > near * width;
+}
+
+/** Records that a waiter has polled in vain. */
+export function pollsWereVain(o: usize): void {
+  atomic.store<i32>(o, (atomic.load<i32>(o, O_VAIN_POLLS) + 1) & COUNT_MASK, O_VAIN_POLLS);
+}
+
+/** Records that a waiter has polled and need not sleep. */
+export function pollsPaid(o: usize): void {
+  if (atomic.load<i32>(o, O_VAIN_POLLS) !== 0) atomic.store<i32>(o, 0, O_VAIN_POLLS);
+}

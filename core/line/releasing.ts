@@ -1,0 +1,55 @@
+/**
+ * Releasing: what follows when release has found that a request waits, or that there are too many permits.
+ */
+
+import { ANSWER_OVER_MAX, INTERRUPTED } from '../answers';
+import { hold } from '../arena/attachments';
+import { CLOSED_BELOW, GRANT, TICKET } from '../arena/words';
+import { callEnded, grantBefore, grantLate, pendingCall, RELEASING, recover } from './pending-call';
+import { covers, settle } from './runs';
+import { LIMIT } from './tickets';
+import { wakeDue, wakeNear } from './waking';
+
+/**
+ * Finishes a release that returned `answered`. It wakes every waiter that the release has made due, except promises of
+ * this thread. `run` is the first run of these promises, or 0 if none waits. It settles those in `run` that are due,
+ * and returns how many. If there are more permits than LIMIT, it takes n back and returns ANSWER_OVER_MAX: the
+ * attachment of a robust semaphore still holds them. If the semaphore is disposed of, it takes n back and returns 0.
+ */
+export function finishRelease(s: usize, n: i32, answered: i32, run: i32, attachment: i32): i32 {
+  const width = n as i64;
+  let answer = 0;
+  if (answered === INTERRUPTED) {
+    const late = grantLate;
+    if (pendingCall === RELEASING) recover();
+    answer = settleRelease(s, width, late, attachment);
+  } else {
+    // If all granted tickets are in the run of this thread, no other waiter is due.
+    if (run === 0 || !covers(run, grantBefore, width)) answer = settleRelease(s, width, grantBefore, attachment);
+  }
+  if (run !== 0 && answer === 0) answer = max(settle(run, attachment), 0);
+  if (answered !== INTERRUPTED) callEnded();
+  return answer;
+}
+
+function settleRelease(s: usize, width: i64, before: i64, attachment: i32): i32 {
+  while (true) {
+    const ticket = atomic.load<i64>(s, TICKET);
+    const surplus = before - ticket;
+    if (surplus < CLOSED_BELOW) {
+      atomic.sub<i64>(s, width, GRANT);
+      return 0;
+    }
+    if (surplus < 0) {
+      wakeDue(s, before, width);
+      wakeNear(s, width);
+      return 0;
+    }
+    // No request waits. If there are too many permits, this thread takes n back as a request does.
+    if (atomic.load<i64>(s, GRANT) - ticket <= LIMIT) return 0;
+    if (atomic.cmpxchg<i64>(s, ticket, ticket + width, TICKET) === ticket) {
+      hold(attachment, width);
+      return ANSWER_OVER_MAX;
+    }
+  }
+}

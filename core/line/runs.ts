@@ -1,0 +1,199 @@
+/**
+ * Runs: promises of one thread that took consecutive tickets of one semaphore share one wait element.
+ *
+ *     tickets     ... | 40 41 42 | 43 | 44 45 46 47 | ...
+ *                       this run   another's    the thread's next run
+ *                       start ──► end           of its runs on this semaphore, only the first is in the array
+ *
+ *     AWAKE     the thread looks after the run itself: the run is in no cell, and no thread rings for it
+ *     WAITING   entered as its first promise alone, [start, start + width); a releasing thread rings when that is due
+ *
+ * Every promise of a run asks for the same number of permits, the width in the request; another width begins another
+ * run. So start and end tell how many promises there are, and a promise comes and goes with two stores: end moves up
+ * when it takes its ticket, start when it is settled.
+ *
+ * Why no promise is forgotten: before a thread sleeps, it enters the first run of each semaphore and then reads grant
+ * again (D2, D6). Until then it is awake, and could not have settled a promise any sooner. The runs behind the first
+ * are due later. A thread that settles the front of an entered run first takes the run out of the array, with the next
+ * epoch. So an exchange by a releasing thread that has read the old start fails.
+ *
+ * R1 ends with the store of end or of AWAKE: at every call, loop and return, each ticket taken lies in [start, end) of an
+ * element that is AWAKE, WAITING, GRANTED or CLOSED.
+ */
+
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, REFUSED } from '../answers';
+import { objects } from '../arena/arena';
+import { hold } from '../arena/attachments';
+import {
+  elementAt,
+  freeElement,
+  indexOf,
+  leaveCells,
+  reserveSecond,
+  secondSpare,
+  setSecondSpare,
+  setSpare,
+  spare,
+} from '../arena/elements';
+import { objectOf } from '../arena/objects';
+import { me } from '../arena/threads';
+import {
+  AWAKE,
+  CLOSED_BELOW,
+  E_CELLS,
+  E_END,
+  E_REQUEST,
+  E_SINCE,
+  E_START,
+  E_STATE,
+  EPOCH,
+  GRANT,
+  OBJECT_SHIFT,
+  OBJECT_SIZE,
+  OWNER_SHIFT,
+  RESERVED,
+  STATE_MASK,
+  TICKET,
+  WAITING,
+  WIDTH_MASK,
+} from '../arena/words';
+import { countWaiter, hasHead, mayQueue } from './hooks';
+import { mark } from './marks';
+import { NOTHING, pendingCall, recover } from './pending-call';
+import { setLastTicket, tryAcquireRobust } from './tickets';
+import { enterBoth } from './waiting-array';
+import { ASYNC } from './words';
+
+/**
+ * Queues a promise. Returns ADMITTED, ANSWER_CLOSED, ANSWER_FULL (no ticket is taken), or the number (above ADMITTED)
+ * of the run in which it stands. That is `last`, the run that the thread began last on this semaphore (0 if none is
+ * left), or a new run behind it, which is AWAKE. `attachment` is as in enqueue. Never blocks.
+ */
+export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
+  // The caller has tried a lock with a head already. Its queue makes a request the head, and does not give it the lock.
+  const isHeadKind = hasHead(s);
+  if (isHeadKind) {
+    const room = mayQueue(s);
+    if (room !== ADMITTED) return room;
+  } else {
+    const answer = tryAcquireRobust(s, n, attachment);
+    if (answer !== REFUSED) return answer;
+  }
+  if (pendingCall !== NOTHING && !recover()) return ANSWER_FULL;
+  if (!reserveSecond()) return ANSWER_FULL;
+  const width = n as i64;
+  const object = ((s - objects) / OBJECT_SIZE) as i64;
+  const request = (((me | ASYNC) as i64) << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width;
+  const run = elementAt((last - 1) as u32);
+  const alike = last !== 0 && atomic.load<i64>(run, E_REQUEST) === request;
+
+  if (isHeadKind) countWaiter(s); // R8 begins, and ends with R1
+  const start = atomic.add<i64>(s, width, TICKET); // R1 begins. D1 write
+  setLastTicket(start);
+  const due = start + width;
+  const ahead = atomic.load<i64>(s, GRANT) - due; // D1 read
+  if (ahead >= 0) {
+    hold(attachment, width);
+    return ADMITTED;
+  }
+  if (ahead < CLOSED_BELOW) {
+    atomic.sub<i64>(s, width, TICKET);
+    return ANSWER_CLOSED;
+  }
+  if (alike && atomic.load<i64>(run, E_END) === start) {
+    atomic.store<i64>(run, due, E_END); // R1 ends
+    return last;
+  }
+  const e = spare;
+  atomic.store<i64>(e, request, E_REQUEST);
+  atomic.store<i64>(e, start, E_START);
+  atomic.store<i64>(e, due, E_END);
+  atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (AWAKE - RESERVED), E_STATE); // R1 ends
+  setSpare(secondSpare);
+  setSecondSpare(0);
+  return (indexOf(e) + 1) as i32;
+}
+
+/** Settles the due promises of a run, and drops the run if none is left. Returns how many, or ANSWER_CLOSED. */
+export function settle(number: i32, attachment: i32): i32 {
+  const e = elementAt((number - 1) as u32);
+  const request = atomic.load<i64>(e, E_REQUEST);
+  const width = request & WIDTH_MASK;
+  const start = atomic.load<i64>(e, E_START);
+  const ahead = atomic.load<i64>(objectOf(request), GRANT) - start; // D2, D6, D7 read
+  if (ahead < width) return ahead < CLOSED_BELOW ? ANSWER_CLOSED : 0;
+  const length = atomic.load<i64>(e, E_END) - start;
+  const count = ahead < width + width ? 1 : min(ahead, length) / width;
+  const settled = count * width;
+  if (settled === length) {
+    endRun(e, settled, attachment);
+  } else {
+    leaveArray(e);
+    hold(attachment, settled); // R7 begins
+    atomic.store<i64>(e, start + settled, E_START); // R7 ends
+  }
+  return count as i32;
+}
+
+/** Takes a run out of the array if it is entered. Then the thread looks after it again: it is AWAKE. */
+function leaveArray(e: usize): void {
+  const state = atomic.load<i64>(e, E_STATE);
+  if ((state & STATE_MASK) === AWAKE) return;
+  leaveCells(e);
+  atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + AWAKE, E_STATE);
+}
+
+/** Drops a run of a closed semaphore, with all its promises. */
+export function dropRun(number: i32): void {
+  endRun(elementAt((number - 1) as u32), 0, 0);
+}
+
+/** Ends a run, whose last promises have just got so many permits: its element is a spare, or free. */
+function endRun(e: usize, settled: i64, attachment: i32): void {
+  leaveCells(e);
+  const state = atomic.load<i64>(e, E_STATE);
+  hold(attachment, settled); // R7 begins
+  atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + RESERVED, E_STATE); // R7 ends
+  if (secondSpare === 0) setSecondSpare(e);
+  else freeElement(e);
+}
+
+/**
+ * Enters a run of which nothing was due, so that a releasing thread rings when its first promise is. Returns whether
+ * that promise is due, or the semaphore is closed, by now: then settle must follow. `now` is as in park.
+ */
+export function enterRun(number: i32, now: i32): bool {
+  // Before the thread sleeps, it ends a call that is pending.
+  if (pendingCall !== NOTHING) recover();
+  const e = elementAt((number - 1) as u32);
+  const state = atomic.load<i64>(e, E_STATE);
+  const is = state & STATE_MASK;
+  // WAITING in no cell: an exception ended an earlier call before it had entered the run.
+  if (is !== AWAKE && (is !== WAITING || atomic.load<u64>(e, E_CELLS) !== 0)) return is !== WAITING;
+  const request = atomic.load<i64>(e, E_REQUEST);
+  const s = objectOf(request);
+  const start = atomic.load<i64>(e, E_START);
+  const due = start + (request & WIDTH_MASK);
+  mark(s, e);
+  atomic.store<i32>(e, now, E_SINCE);
+  atomic.store<i64>(e, (state & ~STATE_MASK) + WAITING, E_STATE); // D6 write
+  enterBoth(s, e, start, due); // D2 write
+  const ahead = atomic.load<i64>(s, GRANT) - due; // D2 read, D6 read
+  return ahead >= 0 || ahead < CLOSED_BELOW;
+}
+
+/** Returns whether the tickets, `width` of them from `from` on, are all in this run and not settled. */
+export function covers(number: i32, from: i64, width: i64): bool {
+  const e = elementAt((number - 1) as u32);
+  return from - atomic.load<i64>(e, E_START) >= 0 && atomic.load<i64>(e, E_END) - from - width >= 0;
+}
+
+/** Returns how many promises of a run wait and are not due. Racy when the run is that of another thread. */
+export function pendingCount(e: usize, request: i64): i32 {
+  const width = request & WIDTH_MASK;
+  const start = atomic.load<i64>(e, E_START);
+  const ahead = atomic.load<i64>(objectOf(request), GRANT) - start;
+  const length = atomic.load<i64>(e, E_END) - start;
+  if (ahead < CLOSED_BELOW || length < 0) return 0;
+  return (length / width - min(max(ahead, 0), length) / width) as i32;
+}

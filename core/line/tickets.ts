@@ -1,0 +1,207 @@
+/**
+ * The queue of every primitive: first come, first served; every waiter sleeps on a word of its own.
+ *
+ *     ticket  ──────────────────────────────►  taken so far      acquire(n) owns [t, t+n)
+ *     grant   ───────────────►                 granted so far    admitted once grant >= t+n
+ *                             └─ the waiters ─┘
+ *
+ *     waiter                                      releasing thread
+ *     1. ticket += n                              1. grant += k
+ *     2. grant >= t+n? then it is admitted        2. ticket <= old grant? then no request waits: done
+ *     3. element := [t, t+n), WAITING             3. for each ticket just granted, look into its bucket:
+ *     4. poll grant (polling.ts), if near the head   an element that is WAITING and due
+ *     5. enter the element in the ticket's bucket      -> GRANTED, and wake its owner
+ *     6. grant >= t+n? then it is admitted        4. wake waiters that have come near: they poll until they are due
+ *     7. sleep on the element until it is GRANTED
+ *
+ * tickets.ts has steps 1 to 3 of the waiter, and 1 and 2 of the release. parking.ts has the rest of the waiter, and
+ * releasing.ts and waking.ts have that of the release.
+ *
+ * Why no waiter sleeps for ever: in every pair below, one side writes A and then reads B, and the other writes B and
+ * then reads A, so at least one of the two sees the other. All accesses are sequentially consistent.
+ *     D1  ticket against grant: step 2 of the waiter sees the new grant, or step 2 of the release sees the ticket
+ *     D2  cell against grant: step 6 sees the new grant, or step 3 of the release sees the cell, and the extent that covers
+ *         it (waiting-array.ts)
+ *     D5  WAITING against GRANTED: wait32 compares and sleeps in one step, against cmpxchg and notify
+ *     D6  mark and WAITING against CLOSED: step 6 sees the closed grant, or the disposer sees the mark (marks.ts), and
+ *         then its pass over the pool sees the state
+ *     D7  doorbell against due and grant: a thread reads its doorbell, then which of its runs are due, then grant, and
+ *         sleeps on the doorbell; a releasing thread writes them in the opposite order
+ * D3 and D4 are in cancelling.ts, D12 is in closing.ts, D8 is in reaping.ts, D9 and D10 are in mutex.ts.
+ *
+ * Why in order: grant is compared by magnitude against the whole range, so a heavy waiter holds up the lighter ones
+ * behind it, and tryAcquire takes a ticket only when it would be admitted with it.
+ *
+ * R1: the section from the add on ticket to WAITING is uninterruptible. So no runtime can stop a thread while it has a
+ * ticket that no other thread can find.
+ *
+ * acquire and release are leaves: the build inlines what they call. Rare work is left to enqueue, park, finishRelease.
+ * V8 enters a leaf without a stack check, which saves a fifth of the uncontended pair (docs/internals/measurements.md).
+ *
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2: ticket, grant, the array, and
+ * the short-cut (step 2 of the release). All else, such as elements in cells, is this library's own.
+ */
+
+import { ADMITTED, ANSWER_CLOSED, ANSWER_NOT_HELD, INTERRUPTED, MORE, QUEUED, REFUSED } from '../answers';
+import { objects } from '../arena/arena';
+import { hold, recordOf } from '../arena/attachments';
+import { spare } from '../arena/elements';
+import { owner } from '../arena/threads';
+import {
+  CLOSED_BELOW,
+  E_HELD,
+  E_REQUEST,
+  E_START,
+  E_STATE,
+  GRANT,
+  O_ADDED,
+  OBJECT_SHIFT,
+  OBJECT_SIZE,
+  OWNER_SHIFT,
+  RESERVED,
+  TICKET,
+  WAITING,
+} from '../arena/words';
+import { mark } from './marks';
+import { beginLateRelease, beginParking, beginRelease, NOTHING, pendingCall } from './pending-call';
+
+/** Most permits that may ever be available, and most that one request may ask for. */
+export const LIMIT: i64 = 0x7fffffff;
+/** The ticket that the thread took last. JavaScript reads it, for programs that check the order of admissions. */
+export let ticketTaken: i64 = -1;
+
+export function setLastTicket(ticket: i64): void {
+  ticketTaken = ticket;
+}
+
+/**
+ * Takes n tickets. Returns ADMITTED; ANSWER_CLOSED; QUEUED when the spare element stands for them in the queue; or
+ * INTERRUPTED, with nothing taken, when an earlier call is still pending: no element could stand for them. After QUEUED
+ * and INTERRUPTED enqueue must follow. Calls nothing and never blocks.
+ */
+export function acquire(s: usize, n: i32): i32 {
+  if (pendingCall !== NOTHING) return INTERRUPTED;
+  const width = n as i64;
+  const start = atomic.add<i64>(s, width, TICKET); // R1 begins. D1 write
+  ticketTaken = start;
+  const free = atomic.load<i64>(s, GRANT) - start; // D1 read
+  if (free < width) {
+    if (free < CLOSED_BELOW) {
+      atomic.sub<i64>(s, width, TICKET);
+      return ANSWER_CLOSED;
+    }
+    queueSpare(s, start, width); // R1 ends
+    return QUEUED;
+  }
+  return ADMITTED;
+}
+
+/** Records the request of these tickets in the spare, which stands in the queue then. Inlined: no call lies in R1. */
+export function queueSpare(s: usize, start: i64, width: i64): void {
+  const e = spare;
+  mark(s, e);
+  atomic.store<i64>(e, start, E_START);
+  const object = ((s - objects) / OBJECT_SIZE) as i64;
+  atomic.store<i64>(e, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width, E_REQUEST);
+  atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (WAITING - RESERVED), E_STATE);
+  beginParking();
+}
+
+/** Takes n permits if they are free and no request waits. Returns ADMITTED, REFUSED or ANSWER_CLOSED. Never blocks. */
+export function tryAcquire(s: usize, n: i32): i32 {
+  const width = n as i64;
+  while (true) {
+    const start = atomic.load<i64>(s, TICKET);
+    const ahead = atomic.load<i64>(s, GRANT) - start - width;
+    if (ahead < 0) return ahead < CLOSED_BELOW ? ANSWER_CLOSED : REFUSED;
+    if (atomic.cmpxchg<i64>(s, start, start + width, TICKET) === start) {
+      ticketTaken = start;
+      return ADMITTED;
+    }
+  }
+}
+
+/**
+ * Takes all permits that are free, if no request waits. Returns how many, or ANSWER_CLOSED. They are all that are free
+ * when it reads grant, since ticket is unchanged between the two accesses before and after. Never blocks.
+ */
+export function drain(s: usize, attachment: i32): i32 {
+  while (true) {
+    const start = atomic.load<i64>(s, TICKET);
+    // A release may have made more than LIMIT available, and be about to take them back.
+    const free = min(atomic.load<i64>(s, GRANT) - start, LIMIT);
+    if (free <= 0) return free < CLOSED_BELOW ? ANSWER_CLOSED : 0;
+    if (atomic.cmpxchg<i64>(s, start, start + free, TICKET) === start) {
+      // R7 begins
+      hold(attachment, free); // R7 ends
+      ticketTaken = start;
+      return free as i32;
+    }
+  }
+}
+
+/**
+ * Takes n permits for good: at once as far as they are free, else when they are granted, after the requests that wait
+ * now. It takes tickets for which no request stands, so R1 and D1 do not matter: there is nobody to wake. Returns ADMITTED
+ * or ANSWER_CLOSED. Calls nothing and never blocks.
+ */
+export function reduce(s: usize, n: i32): i32 {
+  const width = n as i64;
+  const start = atomic.add<i64>(s, width, TICKET);
+  if (atomic.load<i64>(s, GRANT) - start < CLOSED_BELOW) {
+    atomic.sub<i64>(s, width, TICKET);
+    return ANSWER_CLOSED;
+  }
+  atomic.sub<i32>(s, n, O_ADDED);
+  return ADMITTED;
+}
+
+/** Makes n permits. Otherwise as release. */
+export function add(s: usize, n: i32): i32 {
+  const answer = release(s, n);
+  atomic.add<i32>(s, n, O_ADDED);
+  return answer;
+}
+
+/**
+ * Gives n permits back. Returns ADMITTED when that is all: no request waits, and no more than LIMIT are available.
+ * Otherwise returns MORE, or INTERRUPTED when an earlier call is still pending: finishRelease must follow. Calls
+ * nothing and never blocks.
+ */
+export function release(s: usize, n: i32): i32 {
+  const width = n as i64;
+  const grant = atomic.add<i64>(s, width, GRANT); // D1, D2 write
+  // One comparison finds a waiter or too many permits: with a waiter the surplus is negative, which is huge unsigned.
+  const surplus = grant - atomic.load<i64>(s, TICKET); // D1 read
+  if ((surplus as u64) > ((LIMIT - width) as u64)) {
+    if (pendingCall !== NOTHING) {
+      beginLateRelease(grant);
+      return INTERRUPTED;
+    }
+    beginRelease(s, grant);
+    return MORE;
+  }
+  return ADMITTED;
+}
+
+/** As acquire, for a robust semaphore. */
+export function acquireRobust(s: usize, n: i32, attachment: i32): i32 {
+  const answer = acquire(s, n); // R7 begins
+  if (answer === ADMITTED) hold(attachment, n); // R7 ends
+  return answer;
+}
+
+/** As tryAcquire, for a robust semaphore. */
+export function tryAcquireRobust(s: usize, n: i32, attachment: i32): i32 {
+  const answer = tryAcquire(s, n); // R7 begins at its cmpxchg
+  if (answer === ADMITTED) hold(attachment, n); // R7 ends
+  return answer;
+}
+
+/** As release, for a robust semaphore. Returns ANSWER_NOT_HELD, with nothing changed, if the thread holds fewer. */
+export function releaseRobust(s: usize, n: i32, attachment: i32): i32 {
+  if (atomic.load<i64>(recordOf(attachment), E_HELD) < (n as i64)) return ANSWER_NOT_HELD;
+  const answer = release(s, n); // R7 begins
+  hold(attachment, -n); // R7 ends
+  return answer;
+}

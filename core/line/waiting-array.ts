@@ -1,0 +1,138 @@
+/**
+ * The waiting array: buckets that all objects of the arena share (the idea of the papers; Listing 2).
+ *
+ * A bucket is one cache line, which a hash of object and ticket chooses. A TwaSemaphore uses the sequence word of the
+ * bucket, as in the listing. The queue uses its cells: a waiter enters the number of its wait element in a free cell,
+ * and a releasing thread looks at the elements entered there.
+ *
+ *     bucket 0   bucket 1   bucket 2   bucket 3     a bucket that is full goes on below, in lines of its own, and
+ *     line       line       line       line         then in the common lines, which follow each other by address
+ *     line       line       line       line
+ *     common, common, common, ...                   extent of bucket 2 is 3: an element stands in the first common line
+ *
+ * The extent of a bucket tells how many lines after it a thread looks through. A waiter raises it when it has entered
+ * such a line. A releasing thread that finds the last of these lines empty lowers it (trim). So a burst of waiters
+ * makes no later look longer.
+ *
+ * The hash is ticket-aware, as the design rules of the listing ask: semaphore + ticket * 17. So consecutive tickets
+ * land on lines that are not neighbours, and any B tickets in a row visit B different buckets, since the multiplier is
+ * odd. The bounded scan of a release relies on that. The papers name other hashes, which the semaphores of the
+ * algorithms can have (algorithms/hashes.ts); docs/internals/hashes.md says why this one stays.
+ *
+ * The ticket is taken already, so entering must not fail: the common lines have room for every element of the arena,
+ * twice. A common line may serve many buckets, since the words of an element tell to which semaphore it belongs.
+ */
+import { bucketMask, buckets, common, elements } from '../arena/arena';
+import { indexOf } from '../arena/elements';
+import { count, me } from '../arena/threads';
+import { E_CELLS, LINE, OBJECT_SIZE } from '../arena/words';
+import { B_CELLS, B_EXTENT, EXTENT_MASK, T_COLLISIONS, TRIMMER_SHIFT } from './words';
+
+export const MULTIPLIER: u32 = 17;
+const SPREAD: u32 = 0x9e3779b1;
+
+/** Spreads semaphores, which lie next to one another (Fibonacci hashing). The upper half is added to the tickets. */
+export function spread(semaphore: usize): u32 {
+  return ((semaphore / OBJECT_SIZE) as u32) * SPREAD;
+}
+
+/** Returns the hash. Its low bits (bucketMask) choose the bucket. */
+export function keyOf(semaphore: usize, ticket: i64): u32 {
+  return (spread(semaphore) >> 16) + (ticket as u32) * MULTIPLIER;
+}
+
+export function bucketOf(semaphore: usize, ticket: i64): usize {
+  return buckets + ((keyOf(semaphore, ticket) & bucketMask) as usize) * LINE;
+}
+
+/**
+ * Enters an element in the bucket of the ticket, and stores the address of the cell in the element, at this offset. No
+ * call or return lies between the two, so a reaper finds the cell of a dead thread (R5).
+ */
+function enter(semaphore: usize, ticket: i64, e: usize, offset: usize): void {
+  const number = (indexOf(e) + 1) as i32;
+  const bucket = bucketOf(semaphore, ticket);
+  // No load comes before this, since the line is usually in another cache and has to come for a write anyway.
+  // D2 write, R5 begins
+  if (atomic.cmpxchg<i32>(bucket, 0, number, B_CELLS) === 0) {
+    atomic.store<u32>(e + offset, (bucket + B_CELLS) as u32); // R5 ends
+    return;
+  }
+  count(T_COLLISIONS);
+  let line = bucket;
+  let depth: i32 = 0;
+  while (true) {
+    for (let cell = line; cell < line + (LINE - B_CELLS); cell += 4) {
+      if (atomic.load<i32>(cell, B_CELLS) !== 0) continue;
+      if (atomic.cmpxchg<i32>(cell, 0, number, B_CELLS) !== 0) continue; // D2 write, R5 begins
+      atomic.store<u32>(e + offset, (cell + B_CELLS) as u32); // R5 ends
+      if (depth) raise(bucket, depth);
+      return;
+    }
+    line = lineAfter(line);
+    depth++;
+    if (line < elements) continue;
+    // The common lines have room, but it may have moved behind this thread. So it begins again.
+    line = bucket;
+    depth = 0;
+  }
+}
+
+/** Returns the line in which a bucket goes on after this one. */
+export function lineAfter(line: usize): usize {
+  return line < common ? min(line + ((bucketMask as usize) + 1) * LINE, common) : line + LINE;
+}
+
+/** Returns how many lines after the bucket a thread that seeks an element of the bucket looks through. */
+export function extentOf(bucket: usize): i32 {
+  return atomic.load<i32>(bucket, B_EXTENT) & EXTENT_MASK; // D2 read
+}
+
+/**
+ * Makes the extent of a bucket cover the line of this depth, in which the caller has just taken a cell. A thread that
+ * trims the bucket may have found that cell empty, so its number is wiped out.
+ */
+function raise(bucket: usize, depth: i32): void {
+  while (true) {
+    const word = atomic.load<i32>(bucket, B_EXTENT);
+    const extent = max(word & EXTENT_MASK, depth);
+    if (word === extent || atomic.cmpxchg<i32>(bucket, word, extent, B_EXTENT) === word) return; // D2 write
+  }
+}
+
+/**
+ * Lowers the extent of a bucket to its last line that is not empty. The caller writes its number beside the extent,
+ * looks through the lines, and then exchanges the very word that it has written. A waiter takes a cell before it
+ * raises the extent, which wipes the number out. So if the exchange succeeds, no waiter has raised the extent since the
+ * number was written, and one that does it later finds the lower extent and raises that. No other thread writes this
+ * number, so the word is not another one that looks the same.
+ *
+ * A thread that trims the same bucket puts its number in the place of this one. The keeper has no number: it never
+ * trims.
+ */
+export function trim(bucket: usize): void {
+  const word = atomic.load<i32>(bucket, B_EXTENT);
+  const extent = word & EXTENT_MASK;
+  const mine = extent | (me << TRIMMER_SHIFT);
+  if (me === 0 || atomic.cmpxchg<i32>(bucket, word, mine, B_EXTENT) !== word) return;
+  let line = bucket;
+  let deepest: i32 = 0;
+  for (let depth: i32 = 1; depth <= extent; depth++) {
+    line = lineAfter(line);
+    for (let cell = line; cell < line + (LINE - B_CELLS); cell += 4) {
+      if (atomic.load<i32>(cell, B_CELLS) !== 0) deepest = depth;
+    }
+  }
+  atomic.cmpxchg<i32>(bucket, mine, deepest, B_EXTENT);
+}
+
+/**
+ * Enters an element under its last ticket, where a releasing thread meets it when it is due. A heavy one is entered
+ * under its first ticket too: if it is cancelled, its width goes to grant once grant passes that ticket. The element
+ * must be in no cell before.
+ */
+export function enterBoth(s: usize, e: usize, start: i64, due: i64): void {
+  const last = due - 1;
+  enter(s, last, e, E_CELLS);
+  if (start !== last && bucketOf(s, start) !== bucketOf(s, last)) enter(s, start, e, E_CELLS + 4);
+}

@@ -1,0 +1,197 @@
+/**
+ * Waking: what a thread does after it has moved grant, so that each waiter that is due learns of it.
+ *
+ * Granting is idempotent and open to every thread: grant tells which tickets are due, and the element tells who waits.
+ * The epoch in the state makes the cmpxchg of a slow thread fail once the element has another owner. So several threads
+ * may look at the same buckets at once, and a survivor may finish what a dead thread began (death/reaping.ts).
+ */
+import { bucketMask } from '../arena/arena';
+import { elementAt, indexOf } from '../arena/elements';
+import { objectOf } from '../arena/objects';
+import { isAsleep, me, threadRecord } from '../arena/threads';
+import {
+  E_REQUEST,
+  E_START,
+  E_STATE,
+  GRANT,
+  GRANTED,
+  LINE,
+  OWNER_SHIFT,
+  STATE_MASK,
+  T_DOORBELL,
+  THREAD_MASK,
+  TICKET,
+  TOMBSTONE,
+  WAITING,
+  WIDTH_MASK,
+} from '../arena/words';
+import { isAdaptive, isCrowded, markSleeper, mayWake, near, noSleepers } from './polling';
+import { claim, grantAfterClaim } from './tombstones';
+import { bucketOf, extentOf, lineAfter, trim } from './waiting-array';
+import { ASYNC, B_CELLS, E_LEAVING, T_DUE } from './words';
+
+export const ALL: i32 = -1;
+/** Over how many heavy requests a release hops before it looks into every bucket instead. */
+const HOPS: i32 = 16;
+
+/**
+ * Looks into the buckets of the tickets from `from` to `from + width` that have been taken, once into each bucket. A
+ * claim of a tombstone grants more tickets, and its own bucket is then looked into again.
+ *
+ * A look does not stop at the request that has the ticket. That request may have just taken its tickets back, and the
+ * request that has them now may be in the same bucket.
+ *
+ * The thread hops over the other tickets of a request that it finds under its first ticket and that is not about to
+ * take its tickets back. These tickets belonged to it after grant had been moved. If another request has them now, it
+ * took them later, so it saw that grant (D1). So a heavy request costs no more than a light one. After HOPS hops, the
+ * thread looks into all the buckets that may be left.
+ */
+export function wakeDue(s: usize, from: i64, width: i64): void {
+  const all = (bucketMask as i64) + 1;
+  let hops = HOPS;
+  let next = from;
+  let to = from + width;
+  let end = next + min(min(width, atomic.load<i64>(s, TICKET) - next), all);
+  while (end - next > 0) {
+    const tickets = visit(s, bucketOf(s, next), to, next);
+    if (tickets === 0) to = grantAfterClaim;
+    else if (tickets === 1 || hops === 0) {
+      next++;
+      continue;
+    } else {
+      next += tickets;
+      hops--;
+    }
+    end = next + min(min(to - next, atomic.load<i64>(s, TICKET) - next), all);
+  }
+}
+
+/**
+ * Wakes sleeping waiters that have come near, so that they are awake when they are due. Nothing depends on it: a woken
+ * thread looks at its element, polls, and sleeps on. A heavy waiter is found by its first ticket. If all waiters are
+ * near and none sleeps, later calls look for nobody until a waiter goes to sleep: a look reads three cache lines.
+ */
+export function wakeNear(s: usize, width: i64): void {
+  if (!isAdaptive(s) || isCrowded(s, width) || !mayWake(s)) return;
+  const first = atomic.load<i64>(s, GRANT);
+  let end = first + near;
+  const last = atomic.load<i64>(s, TICKET);
+  if (last - end <= 0) {
+    end = last;
+    noSleepers(s);
+  }
+  for (let ticket = first; end - ticket > 0; ticket++) wakeWaiter(s, ticket);
+}
+
+/** Wakes the thread whose request has this first ticket, if the thread sleeps. */
+function wakeWaiter(s: usize, ticket: i64): void {
+  const bucket = bucketOf(s, ticket);
+  for (let cell = bucket + B_CELLS; cell < bucket + LINE; cell += 4) {
+    const number = atomic.load<u32>(cell);
+    if (number === 0) continue;
+    const e = elementAt(number - 1);
+    if ((atomic.load<i64>(e, E_STATE) & STATE_MASK) !== WAITING) continue;
+    const request = atomic.load<i64>(e, E_REQUEST);
+    if (objectOf(request) !== s || atomic.load<i64>(e, E_START) !== ticket) continue;
+    const who = (request >> OWNER_SHIFT) as i32;
+    if ((who & ASYNC) === 0 && isAsleep(who)) {
+      markSleeper(s);
+      atomic.notify(e + E_STATE, ALL);
+    }
+    return;
+  }
+}
+
+/**
+ * Wakes the waiters of a bucket that are due. Returns how many tickets, from `first` on, need no further look: those of
+ * the request that begins with `first`, or 1. Returns 0 if it has claimed a tombstone, since more tickets are due then.
+ *
+ * A woken thread leaves its cell at once, and so takes the line. Waiters enter the first free cell, so the look goes
+ * from the last cell to the first: in the usual bucket, with one waiter, the whole line has been read by then. Any
+ * order is right, since each cell is read after grant has been moved (D2).
+ */
+export function visit(s: usize, bucket: usize, to: i64, first: i64): i64 {
+  let tickets: i64 = 1;
+  let left = extentOf(bucket);
+  let line = bucket;
+  while (true) {
+    let isEmpty = true;
+    for (let cell = line + LINE - 4; cell >= line + B_CELLS; cell -= 4) {
+      const number = atomic.load<u32>(cell); // D2 read
+      if (number === 0) continue;
+      isEmpty = false;
+      const found = grantIfDue(s, elementAt(number - 1), to, first);
+      if (found === 0) return 0;
+      tickets = max(tickets, found);
+    }
+    if (left === 0) {
+      if (isEmpty && line !== bucket) trim(bucket);
+      return tickets;
+    }
+    left--;
+    line = lineAfter(line);
+  }
+}
+
+/** Grants the request of an element if it is due, or claims a tombstone. Returns the same as visit. */
+function grantIfDue(s: usize, e: usize, to: i64, first: i64): i64 {
+  const state = atomic.load<i64>(e, E_STATE); // D3, D4 read
+  const is = state & STATE_MASK;
+  if (is !== WAITING && is !== TOMBSTONE) return 1;
+  // The element may have the next owner by now. Then the cmpxchg below fails, since the epoch differs.
+  const request = atomic.load<i64>(e, E_REQUEST);
+  if (objectOf(request) !== s) return 1;
+  const start = atomic.load<i64>(e, E_START);
+  const ahead = to - start;
+  if (is === TOMBSTONE) return (ahead <= 0 || claim(s, e, state) === 0) as i64;
+  const width = request & WIDTH_MASK;
+  if (ahead >= width) endWait(e, state, GRANTED, request); // D5
+  if (start !== first || atomic.load<i64>(e, E_LEAVING) === ~start) return 1;
+  // If the epoch is still the same, these words were of one owner, which had the tickets when E_LEAVING was read.
+  return (atomic.load<i64>(e, E_STATE) ^ state) & ~STATE_MASK ? 1 : width;
+}
+
+/**
+ * Moves an element from WAITING to the next state, once, and wakes its owner.
+ *
+ * A promise of this very thread stays WAITING. If this thread makes it due or closes it, it also settles it before the
+ * call returns (release, dispose, a promise that is cancelled), or rings for itself (reap, recover). A thread that
+ * cancels the request for which it blocks makes no promise of its own due: their tickets are before its own, and it
+ * adds nothing to grant before grant is past them (cancelling.ts). If another thread has just made one due, that thread
+ * rings only if it finds the promise WAITING.
+ *
+ * R9: the section from the exchange to the wake-up is uninterruptible. So neither an exception (an exhausted stack) nor
+ * a death comes between, after which no thread would wake the owner. The note comes first: it is there when the bell
+ * rings.
+ */
+export function endWait(e: usize, state: i64, next: i64, request: i64): void {
+  const who = (request >> OWNER_SHIFT) as i32;
+  if (who & ASYNC) {
+    note(who, indexOf(e) + 1);
+    if ((who & THREAD_MASK) === me) return;
+  }
+  if (atomic.cmpxchg<i64>(e, state, state + (next - WAITING), E_STATE) === state) wakeOwner(e, request); // R9
+}
+
+/** Wakes the thread that has made a request. */
+export function wakeOwner(e: usize, request: i64): void {
+  const who = (request >> OWNER_SHIFT) as i32;
+  if ((who & ASYNC) === 0) atomic.notify(e + E_STATE, ALL);
+  else ring(who & THREAD_MASK);
+}
+
+/**
+ * Notes what the thread of this owner shall look at when its doorbell rings: the run of this number, or the lock of
+ * this number, of which it has the head. A thread that sees the note sees also that grant has been moved, or the lock
+ * is free. Always inlined: no death may come between this and the exchange which says that a head has been woken.
+ */
+export function note(who: i32, number: u32): void {
+  const words = threadRecord(who & THREAD_MASK) + T_DUE;
+  atomic.or<i32>(words + (((number >> 5) & 7) << 2), 1 << number); // D7 write
+}
+
+export function ring(thread: i32): void {
+  const bell = threadRecord(thread) + T_DOORBELL;
+  atomic.add<i32>(bell, 1); // D7 write
+  atomic.notify(bell, ALL);
+}

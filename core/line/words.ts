@@ -1,0 +1,14 @@
+export const O_VAIN_POLLS: usize = 92; // i32, vain polls since a poll last paid; see polling.ts
+export const O_ASKS: usize = 124; // i32, how often all waiters have been asked to leave, modulo 2^32
+export const T_COLLISIONS: usize = 16; // i32, how often it has come to a bucket or chain in which another waiter stood
+export const T_FUTILE_WAKES: usize = 20; // i32, how often it was woken early, with no time-out, and waited again
+export const T_DUE: usize = 32; // i32 each, to the end of the line: 256 bits, one for each number modulo 256
+export const B_EXTENT: usize = 12; // i32: the thread that trims << 20, or 0 | lines after the bucket (waiting-array.ts)
+export const EXTENT_MASK: i32 = 0xfffff;
+export const TRIMMER_SHIFT: i32 = 20;
+export const B_CELLS: usize = 16; // i32 each, to the end of the line
+export const E_LEAVING: usize = 40; // i64, of a waiter, in the same place: ~start while it takes its tickets back
+export const ASKED: i64 = 5;
+export const CLAIMED: i64 = 8;
+export const MERGING: i64 = 9;
+export const ASYNC: i32 = 0x1000;
