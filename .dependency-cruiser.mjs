@@ -8,7 +8,7 @@ const only = (name, comment, folder, tree, allowed) =>
   forbid(name, comment, { path: folder }, { path: tree, pathNot: [folder, ...allowed] });
 
 const KINDS = '^core/kinds/kinds[.]ts$';
-const WORDS = '^core/(answers|kinds/numbers|.*/words)[.]ts$';
+const WORDS = '^core/(answers|.*/words)[.]ts$';
 const ENTRIES = '(index|algorithms/index|p0514/index|sync/index)[.](d[.]ts|js)$';
 
 const circles = [
@@ -22,10 +22,55 @@ const circles = [
 ];
 
 const core = [
-  only('core-arena', 'The arena knows neither the line nor a kind.', '^core/arena/', '^core/', [WORDS]),
-  only('core-line', 'The line names no kind: hooks.ts says what it asks.', '^core/line/', '^core/', ['^core/arena/', WORDS]),
-  only('core-kinds', 'A kind is built on the line, and knows no other kind but those it is made of.', '^core/kinds/', '^core/', ['^core/(arena|line)/', WORDS]),
-  only('core-death', 'Names no kind.', '^core/death/', '^core/', ['^core/(arena|line)/', WORDS, KINDS]),
+  only(
+    'core-arena',
+    'core/arena says where things lie. It is the lowest layer, and knows neither the line nor a kind.',
+    '^core/arena/',
+    '^core/',
+    [WORDS],
+  ),
+  only(
+    'core-line',
+    'One line serves all kinds. It names none of them: core/line/hooks.ts says what it asks, and the build binds the ' +
+      'answers of core/kinds/kinds.ts.',
+    '^core/line/',
+    '^core/',
+    ['^core/arena/', WORDS],
+  ),
+  only(
+    'core-kinds',
+    'A kind is built on the line. A death reaches it through kinds.ts, so it knows nothing of deaths.',
+    '^core/kinds/',
+    '^core/',
+    ['^core/(arena|line)/', WORDS],
+  ),
+  only(
+    'core-death',
+    'What a dead thread leaves behind is put in order without naming a kind.',
+    '^core/death/',
+    '^core/',
+    ['^core/(arena|line)/', WORDS, KINDS],
+  ),
+  only(
+    'core-algorithms',
+    "The papers' algorithms share the arena, the waiting array and the pause with the line, but not the line itself.",
+    '^core/algorithms/',
+    '^core/',
+    ['^core/arena/', '^core/line/(waiting-array|pause)[.]ts$', '^core/kinds/(counter/counter|kinds)[.]ts$', WORDS],
+  ),
+  forbid(
+    'core-counter-exports',
+    'The module of the algorithms exports the counter and has the table of the kinds, and no algorithm uses them.',
+    { path: '^core/algorithms/', pathNot: '^core/algorithms/index[.]ts$' },
+    { path: '^core/kinds/', pathNot: WORDS },
+  ),
+  forbid(
+    'core-kinds-is-the-way-in',
+    'A new kind is its folder and a line in kinds.ts: no other file outside core/kinds names a kind. The three index ' +
+      'files only export.',
+    { path: '^core/', pathNot: ['^core/kinds/', '^core/((algorithms|sync)/)?index[.]ts$'] },
+    { path: '^core/kinds/', pathNot: [KINDS, WORDS] },
+  ),
 ];
 
 const src = [

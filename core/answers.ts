@@ -1,19 +1,23 @@
+/** What the functions answer that src/ calls. Numbers of 0 and more say how to go on, and numbers below 0 why it cannot. */
 export const ADMITTED: i32 = 0;
 export const OWNER_DIED: i32 = 1; // beginRead: as ADMITTED, and a writer has died
 export const REFUSED: i32 = 2; // tryAcquire: not now; cancel: it is cancelled
 export const QUEUED: i32 = 3; // acquire: enqueue must follow; enqueue: park must follow
 export const MORE: i32 = 4; // release: finishRelease must follow
-export const BEGUN: i32 = 7; // begin: the thread is the one to do it
-export const ARRIVED: i32 = 16; // arriveAt: and the index of the arrival more
-export const TIMED_OUT: i32 = 6; // parkFor: not yet
-export const LEAVE: i32 = 9; // park, parkFor, compete: askAll has asked the thread to leave
-export const HEAD: i32 = 8; // queue: compete must follow
-export const CONTENDED: i32 = 7; // lock: queue must follow
-export const MOVE: i32 = 10; // beginRead: the place is that of another lock
 export const INTERRUPTED: i32 = 5; // acquire and release: as QUEUED and MORE, while an earlier call is pending
+export const TIMED_OUT: i32 = 6; // parkFor: not yet
+export const BEGUN: i32 = 7; // begin: the thread is the one to do it
+export const CONTENDED: i32 = 7; // lock: queue must follow
+export const HEAD: i32 = 8; // queue: compete must follow
+export const LEAVE: i32 = 9; // park, parkFor, compete: askAll has asked the thread to leave
+export const MOVE: i32 = 10; // beginRead: the place is that of another lock
+export const ARRIVED: i32 = 16; // arriveAt: and the index of the arrival more
+
+// Of reap:
 export const GONE: i32 = 0; // reap: not alive any more
 export const REAPED: i32 = 1; // reap: dead from now on
 export const STILL_AWAKE: i32 = 2; // reap: not asleep
+
 export const ANSWER_CLOSED: i32 = -1;
 export const ANSWER_FULL: i32 = -2; // no element, or no record for a thread
 export const ANSWER_OVER_MAX: i32 = -3;
@@ -24,5 +28,5 @@ export const ANSWER_MISMATCH: i32 = -7;
 export const ANSWER_NAMES_FULL: i32 = -8;
 export const ANSWER_OBJECTS_FULL: i32 = -9; // createObject and openName: no room for another object
 export const ANSWER_NOT_HELD: i32 = -10; // releaseRobust: the thread holds fewer; unlock: it does not hold the lock
-export const ANSWER_BROKEN: i32 = -12; // of a barrier: somebody has left it
 export const ANSWER_HELD: i32 = -11; // queue: the thread holds the lock already
+export const ANSWER_BROKEN: i32 = -12; // of a barrier: somebody has left it

@@ -1,15 +1,18 @@
 /**
- * The exports of the module; everything else is private to it. Start reading at queue/tickets.ts and memory/layout.ts.
+ * The exports of the module; everything else is private to it. Start reading at line/tickets.ts and arena/words.ts.
  *
- *     memory/        the layout of the arena, and the pools in it: threads, elements, objects, attachments, names
- *     queue/         one queue for all primitives: tickets, parking, waking, cancelling, promises
- *     primitives/    semaphore, mutex, counter, and kinds.ts, the one file that knows them all
+ *     arena/         where things lie, and the pools: threads, elements, objects, attachments, names
+ *     line/          the one line in which the waiters of every kind stand: tickets, parking, waking, cancelling, promises
+ *     kinds/         a folder for each kind of object, and kinds.ts, the one file that knows them all
  *     death/         registration of threads, and the work that a thread leaves when it ends or dies
  *     inspect.ts     the numbers that diagnostics read
+ *     answers.ts     what the exports answer
  *     algorithms/    the listings and locks of the papers, which are a module of their own: algorithms/index.ts
+ *     sync/          the module of taketurns/sync, which has other kinds: sync/index.ts
  *
- * Each layer imports only from itself and the layers above it in this list. kinds.ts is the one exception: memory/ and
- * queue/ ask it where the kind of an object matters.
+ * Each folder imports only from itself and from those above it in this list. The words of a folder, which are the
+ * offsets of what it keeps in shared memory, are in its words.ts. Where the kind of an object matters, the line calls the
+ * functions that line/hooks.ts declares. kinds/kinds.ts has them, and the build binds the two (scripts/bind.mjs).
  */
 
 export { create, id, measure, open } from './arena/arena';

@@ -45,7 +45,7 @@ export function liveObjects(): u32 {
   return live;
 }
 
-/** Returns one of the states in layout.ts. */
+/** Returns one of the states in arena/words.ts. */
 export function elementState(i: u32): i32 {
   return (atomic.load<i64>(elementAt(i), E_STATE) & STATE_MASK) as i32;
 }

@@ -31,7 +31,7 @@ function forBrowsers(): Plugin {
       if (id !== FILES) return undefined;
       return `
         const modules = { core: ${files('core')}, algorithms: ${files('algorithms')}, sync: ${files('sync')} };
-        export const layoutText = () => ${JSON.stringify(lines('core/memory/layout.ts', /^export const .*$/gm))};
+        export const words = () => (${read('build/words.json')});
         export const moduleFiles = (name) => ({
           wasm: Uint8Array.from(atob(modules[name].wasm), (c) => c.charCodeAt(0)),
           wat: modules[name].wat,

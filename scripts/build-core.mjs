@@ -11,6 +11,7 @@ import binaryen from 'assemblyscript/binaryen';
 import { bind } from './bind.mjs';
 import { inline, unmatched } from './inline.mjs';
 import { padLocals, waitsOverOperands } from './pad-locals.mjs';
+import { mapOfObjects, readWords } from './words.mjs';
 
 const MODULES = [
   { name: 'core', entry: 'core/index.ts', limit: 17920, embedded: 'src/runtime/core-bytes.ts' },
@@ -28,6 +29,14 @@ const INLINED = 16;
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
 await mkdir('build', { recursive: true });
+
+/** Every number of the core, for all that is not compiled with it. */
+const words = readWords(root);
+await writeFile(
+  'build/words.json',
+  `${JSON.stringify(Object.fromEntries([...words].map(([name, { value }]) => [name, value])))}\n`,
+);
+await writeFile('docs/internals/words-of-objects.md', mapOfObjects(root, words));
 
 /** The table of the text (encode). */
 const [, TABLE] = /^const TABLE = "(.*)";$/m.exec(await readFile('src/runtime/decode.ts', 'utf8'));

@@ -1,5 +1,5 @@
 /**
- * Mutex is the public face of core/primitives/mutex.ts, where the algorithm, its bound and its proof are.
+ * Mutex is the public face of core/kinds/mutex/mutex.ts, where the algorithm, its bound and its proof are.
  *
  * This file checks arguments, and turns answers into errors and promises. `lock` and `unlock` leave the rare cases to
  * private methods, so that the common case stays small enough for V8 to inline into its caller. There they compare with

@@ -178,7 +178,7 @@ export function create(options: ArenaOptions): Attachment {
   // V8 reserves 10 GiB of address space for each memory, whatever its size. So there is no second memory in which the
   // core could measure the arena: this is a bound of its size, which `open` checks. Untouched pages are free.
   const records = objects + names + 3 * threads + slots + chains;
-  // No record or bucket, and no element with its share of the overflow lines, takes so many bytes (core/memory/arena.ts).
+  // No record or bucket, and no element with its share of the overflow lines, takes so many bytes (core/arena/arena.ts).
   // What they leave exceeds the header and the gaps that align tables, or fits the first page with them.
   const PAGE = 65536;
   const RECORD = 256;

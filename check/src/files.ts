@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 const read = (path: string): Uint8Array => readFileSync(new URL(`../../${path}`, import.meta.url));
 const text = (path: string): string => new TextDecoder().decode(read(path));
 
-/** Returns the text of core/memory/layout.ts, which has the constants of the core. */
-export function layoutText(): string {
-  return ['core/algorithms/words.ts', 'core/arena/words.ts', 'core/kinds/condition/words.ts', 'core/kinds/counter/words.ts', 'core/kinds/mutex/words.ts', 'core/kinds/phase/words.ts', 'core/kinds/rw-lock/words.ts', 'core/line/words.ts', 'core/answers.ts', 'core/kinds/numbers.ts'].map(text).join('\n');
+/** Returns the constants of the core, by name. */
+export function words(): Record<string, number> {
+  return JSON.parse(text('build/words.json'));
 }
 
 /** Returns a module as it ships, and its text format, which has the names. */

@@ -4,9 +4,9 @@
  * The runtime stops a thread only where the thread enters a function, goes round a loop or returns from a function, and
  * an exception cuts a call short only where it enters a function. So none of these may lie in a section, and no section
  * goes on in the caller. docs/internals/adding-a-primitive.md has a table of the sections:
- * R1 in core/queue/ (tickets, runs) and core/primitives/mutex.ts, R2 in cancelling, R3 and R4 in tombstones, R5 in
- * core/memory/elements.ts and waiting-array, R6 in core/memory/attachments.ts, R7 wherever permits are recorded, R8 in the
- * files of the mutex, R9 in waking, R11 in core/primitives/phase.ts, R12 in rw-lock.ts.
+ * R1 in core/line/ (tickets, runs) and core/kinds/mutex/mutex.ts, R2 in cancelling, R3 and R4 in tombstones, R5 in
+ * core/arena/elements.ts and waiting-array, R6 in core/arena/attachments.ts, R7 wherever permits are recorded, R8 in the
+ * files of the mutex, R9 in waking, R11 in core/kinds/phase/phase.ts, R12 in rw-lock.ts.
  *
  * engine/wasm/uninterruptible.ts checks them in the code that the search runs, on every path from the first access of a
  * section to the last. `returns` says why a path may return before that.
@@ -164,7 +164,7 @@ export const sections: readonly Section[] = [
     from: { kind: CMPXCHG, word: 0, bytes: 8 },
     to: [0],
   },
-  // While the build compiles it so, no dead thread leaves an object half made (freeUnfinished in core/memory/objects.ts).
+  // While the build compiles it so, no dead thread leaves an object half made (freeUnfinished in core/arena/objects.ts).
   {
     name: 'R6, build',
     fn: 'attachments/createObject',

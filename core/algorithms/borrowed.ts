@@ -1,7 +1,7 @@
 /**
  * The wait elements that the algorithms borrow.
  *
- *     pool (core/memory/elements.ts)  ──borrow──►  BORROWED, of this thread  ──►  on a chain, while it waits  ──►  mine
+ *     pool (core/arena/elements.ts)  ──borrow──►  BORROWED, of this thread  ──►  on a chain, while it waits  ──►  mine
  *
  * Other threads point to an element that is on a chain. So it is BORROWED, a state that a reaper leaves alone, and goes
  * back to the pool only when it is on no chain. Between two waits the thread keeps one at hand until it ends. One is
@@ -9,8 +9,7 @@
  * that waits too. Then it borrows a second one for that while.
  */
 import { freeElement, reserve } from '../arena/elements';
-import { E_STATE, NEVER, RESERVED } from '../arena/words';
-import { BORROWED } from './words';
+import { BORROWED, E_STATE, NEVER, RESERVED } from '../arena/words';
 
 /** The element at hand, 0 if there is none. */
 let mine: usize = 0;

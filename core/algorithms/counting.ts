@@ -6,7 +6,7 @@
  */
 
 import { count } from '../arena/threads';
-import { T_COLLISIONS, T_FUTILE_WAKES } from '../line/words';
+import { T_COLLISIONS, T_FUTILE_WAKES } from '../arena/words';
 
 export function countCollision(): void {
   count(T_COLLISIONS);

@@ -94,5 +94,3 @@ export {
   twaRelease,
   twaReleaseConservative,
 } from './twa-semaphore';
-
-import '../kinds/kinds';

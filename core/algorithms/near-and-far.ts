@@ -43,7 +43,6 @@ import { ADMITTED, ANSWER_CLOSED } from '../answers';
 import { chainMask } from '../arena/arena';
 import { closeObject } from '../arena/objects';
 import { GRANT, O_KIND, O_SPIN, O_THRESHOLD, TICKET } from '../arena/words';
-import { KIND_CHANNEL_SEMAPHORE, KIND_LOCATION_SEMAPHORE } from '../kinds/numbers';
 import { chainSignal, chainWait } from './chain-semaphore';
 import { chainOf, satisfied } from './chains';
 import { channelWait } from './channel-semaphore';
@@ -53,6 +52,7 @@ import { chainSlotOf, mostChains } from './hashes';
 import { locationWaitUntil } from './location-semaphore';
 import { locationWakeAll, locationWakeAllPolite } from './locations';
 import { relax } from './relax';
+import { KIND_CHANNEL_SEMAPHORE, KIND_LOCATION_SEMAPHORE } from './words';
 
 /** SemaTake: takes a permit, and blocks until it is this thread's turn. Returns ADMITTED or ANSWER_CLOSED. */
 export function acquire(s: usize): i32 {

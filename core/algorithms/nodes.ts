@@ -17,10 +17,10 @@
  * waiter has gone on, and even after the node has another use. Then a thread is woken in vain, and looks again.
  */
 import { freeElement, reserve } from '../arena/elements';
-import { E_STATE, RESERVED } from '../arena/words';
+import { BORROWED, E_STATE, RESERVED } from '../arena/words';
 import { pause } from '../line/pause';
 import { relax } from './relax';
-import { BORROWED, Q_END, Q_GATE, Q_LINK, Q_NEXT } from './words';
+import { Q_END, Q_GATE, Q_LINK, Q_NEXT } from './words';
 
 const KEPT: i32 = 4;
 const PARKED: u32 = 1;

@@ -33,11 +33,12 @@ import { ADMITTED, ANSWER_CLOSED, MORE, QUEUED } from '../answers';
 import { bucketMask, buckets } from '../arena/arena';
 import { closeObject } from '../arena/objects';
 import { GRANT, LINE, O_SPIN, O_THRESHOLD, TICKET } from '../arena/words';
+import { B_PARKED, B_SEQUENCE } from '../line/words';
 import { lastTicket, setLastTicket } from './core';
 import { countCollision, countFutileWake } from './counting';
 import { bucketOf, mostTickets } from './hashes';
 import { relax } from './relax';
-import { B_PARKED, B_SEQUENCE, O_HASH, O_TAKEN, SEQUESTERED } from './words';
+import { O_HASH, O_TAKEN, SEQUESTERED } from './words';
 
 /** What a wait answers that a notify has ended. It answers something else if the value was another from the start. */
 const NOTIFIED: i32 = 0;

@@ -1,35 +1,59 @@
-export const KEEPER: usize = 392;
-export const UNWATCHED: i32 = -1;
-export const O_HASH: usize = 36; // i32, one of HASH_*, and of a TwaLock ON_CHAINS (of the algorithms' semaphores, which are never robust)
-export const O_VARIANT: usize = 40; // i64, of an object of the algorithms: the next two words
-export const O_WAKE: usize = 40; // i32, of a ChainSemaphore: one of WAKE_*
-export const O_DELAY: usize = 40; // i32, of a TicketSemaphore: pauses for each ticket ahead between two looks at grant
-export const O_LAZY: usize = 44; // i32, of a ChannelSemaphore: 1 if it waits by keyWaitLazy
-export const O_LOOK: usize = 44; // i32, of a ChainSemaphore: looks at grant before a waiter pushes its element
-export const O_ALTERNATES: usize = 44; // i32, of a LocationSemaphore: 1 if its waiters alternate between two elements
-export const O_PLACE: usize = 40; // of an AtomicSemaphore: sequence and parked, as in a bucket
-export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the present platoon have left it
-export const O_TAKEN: usize = 96; // i64, of a sequestered TwaSemaphore: the tickets taken so far
-export const NOTIFY_ALL: i32 = 0;
-export const B_SEQUENCE: usize = 0; // i64
-export const B_PARKED: usize = 8; // i32
-export const C_HEAD: usize = 0; // i32, address of an element, 0 if no thread waits
-export const C_DUE_HEAD: usize = 4; // i32, the same
-export const C_DUE_POSTS: usize = 8; // i64
-export const C_CHANNEL_HEAD: usize = 16; // i32
-export const C_LOCATION_HEAD: usize = 20; // i32
-export const C_SEQUENCE: usize = 24; // i64
-export const E_AWAITED: usize = 8; // i64, the value that the counter must pass
-export const E_COUNTER: usize = 32; // i32, address of that counter
-export const E_BELOW: usize = 36; // i32, address of the next element of the chain
-export const E_GATE: usize = 52; // i32: SHUT, PARKED, OPEN, or the address of the object whose counter was passed
-export const E_PASSED: usize = 56; // i64
-export const SHUT: u32 = 0;
-export const PARKED: u32 = 1;
-export const OPEN: u32 = 2;
+/**
+ * The words of the papers' algorithms: objects, chains, borrowed elements and queue nodes. Nothing else in core/ reads
+ * them.
+ */
+
+export const KIND_TICKET_SEMAPHORE: i32 = 2;
+export const KIND_TWA_SEMAPHORE: i32 = 3;
+export const KIND_CHAIN_SEMAPHORE: i32 = 4;
+export const KIND_CHANNEL_SEMAPHORE: i32 = 5;
+export const KIND_LOCATION_SEMAPHORE: i32 = 6;
+export const KIND_EVENT_COUNT: i32 = 7;
+export const KIND_SEQUENCER: i32 = 8;
+export const KIND_ATOMIC_SEMAPHORE: i32 = 11;
+export const KIND_TTS_LOCK: i32 = 21;
+export const KIND_TICKET_LOCK: i32 = 22;
+export const KIND_TWA_LOCK: i32 = 23;
+export const KIND_MCS_LOCK: i32 = 24;
+export const KIND_CLH_LOCK: i32 = 25;
+export const KIND_LIFO_LOCK: i32 = 26;
+export const KIND_RECIPROCATING_LOCK: i32 = 27;
+export const KIND_CAPACITOR: i32 = 28;
+export const KIND_MULTILANE_SEMAPHORE: i32 = 29;
+
+// --- Object ---------------------------------------------------------------------------------------------
+//
+// | word   | changed by                            | how                                                   |
+// |--------|---------------------------------------|-------------------------------------------------------|
+// | grant of a lane | a thread that releases       | add; see lanes.ts                          |
+// | ticket | a TtsLock's threads                   | the word of the lock; see tts-lock.ts                 |
+// |        | a TicketLock's, TwaLock's, Capacitor's | as a semaphore's                                     |
+// |        | the other locks' threads              | tail, top or arrivals, an address; see their files    |
+// | grant  | a TicketLock's, TwaLock's, Capacitor's | as a semaphore's. Below 0, a lock of any kind is closed |
+// | owner  | a thread that has just got the lock   | store, its number and its queue node                  |
+// |        | the same before it gives the lock back | store 0                                              |
+// | departed | a thread that leaves a capacitor    | add 1                                                 |
+// |        | the last thread of a platoon          | cmpxchg, bypass less: capacitor.ts         |
+//
+// The ticket of a sequestered TwaSemaphore stays at its first value, and acquire adds to the tickets taken instead
+// (twa-semaphore.ts). An AtomicSemaphore has sequence and parked as a bucket (places.ts).
+export const O_HASH: usize = 36; // i32, in the place of O_ROBUST: one of HASH_*, with ON_CHAINS and SEQUESTERED
+export const O_VARIANT: usize = 40; // i64, in the place of O_COUNTER: the words of the class that follow, as createObject gets them
+export const O_WAKE: usize = 40; // i32, of a ChainSemaphore, in the place of O_VARIANT: one of WAKE_*
+export const O_DELAY: usize = 40; // i32, of a TicketSemaphore, in the place of O_VARIANT: pauses for each ticket ahead between two looks at grant
+export const O_LAZY: usize = 44; // i32, of a ChannelSemaphore, in the place of O_VARIANT: 1 if it waits by keyWaitLazy
+export const O_LOOK: usize = 44; // i32, of a ChainSemaphore, in the place of O_VARIANT: looks at grant before a waiter pushes its element
+export const O_ALTERNATES: usize = 44; // i32, of a LocationSemaphore, in the place of O_VARIANT: 1 if its waiters alternate between two elements
+export const O_PLACE: usize = 40; // i64, of an AtomicSemaphore, in the place of O_VARIANT: sequence, and behind it O_PARKED, as in a bucket
+export const O_DEPARTED: usize = 84; // i32, of a Capacitor, in the place of O_ADDED: how many of the present platoon have left it
+export const O_TAKEN: usize = 96; // i64, of a TwaSemaphore that is sequestered, in the place of O_OWNER: the tickets taken so far
+
+// How a ChainSemaphore wakes.
 export const WAKE_ALL: i32 = 0; // Listing 3: each woken waiter looks at grant
 export const WAKE_PASS: i32 = 1; // the grant is passed along the chain
 export const WAKE_DUE: i32 = 2; // the releasing thread wakes only waiters that are due
+
+// How a semaphore spreads its tickets over the buckets (hashes.ts).
 export const HASH_MULTIPLIER: i32 = 0;
 export const HASH_PAIRED: i32 = 1;
 export const HASH_ORBIT: i32 = 2;
@@ -38,7 +62,50 @@ export const HASH_MIXED: i32 = 4;
 export const HASHES: i32 = 7; // the bits of these
 export const ON_CHAINS: i32 = 8; // beside the hash of a TwaLock: its waiters stand on chains, not in buckets
 export const SEQUESTERED: i32 = 16; // beside the hash of a TwaSemaphore: O_TAKEN counts its tickets, ticket stands still
-export const BORROWED: i64 = 11;
+
+// --- Chain: one line ------------------------------------------------------------------------------------
+//
+// | word     | from -> to          | changed by, how                                                       |
+// |----------|---------------------|-----------------------------------------------------------------------|
+// | head     | any -> element      | a waiter that pushes, exchange (chains.ts)                            |
+// |          | any -> 0            | a thread that notifies, or recovers, exchange: takes the whole chain off |
+// |          | element -> below it | the waiter that has just pushed it, cmpxchg                           |
+// | due head | the same            | push by cmpxchg; a notifier puts back waiters that are not due (due-chains.ts) |
+// | due posts | p -> p+1           | a thread that changes the counter of waiters on the due head, add     |
+// | channel head | as head          | Listing 4 (channels.ts)                                               |
+// | sequence | q -> q+1            | a thread that signals a channel, add                                  |
+// | location head | any -> element | Listing 5: a waiter, cmpxchg (locations.ts)                           |
+// |          | any -> 0            | a thread that wakes all, or takes an element of its own off, exchange |
+export const C_HEAD: usize = 0; // i32, address of an element, 0 if no thread waits
+export const C_DUE_HEAD: usize = 4; // i32, the same
+export const C_DUE_POSTS: usize = 8; // i64
+export const C_CHANNEL_HEAD: usize = 16; // i32
+export const C_LOCATION_HEAD: usize = 20; // i32
+export const C_SEQUENCE: usize = 24; // i64
+
+// --- Borrowed element -----------------------------------------------------------------------------------
+//
+// The words of a BORROWED element, on which an algorithm waits:
+//
+// | word    | from -> to           | changed by, how                                                   |
+// |---------|----------------------|-------------------------------------------------------------------|
+// | gate    | any -> SHUT          | owner, store, while no other thread knows the element             |
+// |         | SHUT -> PARKED       | owner, cmpxchg, before it sleeps on it                            |
+// |         | SHUT, PARKED -> open | the one thread that shall wake it, exchange                       |
+// | passed  | any                  | the same before that, exchange: the counter's value               |
+// | below   | any                  | owner, store before it pushes; in a due chain, a notifying thread too |
+// | counter, awaited | any         | owner, store before it pushes                                     |
+export const E_AWAITED: usize = 8; // i64, the value that the counter must pass
+export const E_COUNTER: usize = 32; // i32, address of that counter
+export const E_BELOW: usize = 36; // i32, address of the next element of the chain
+export const E_GATE: usize = 52; // i32: SHUT, PARKED, OPEN, or the address of the object whose counter was passed
+export const E_PASSED: usize = 56; // i64
+
+export const SHUT: u32 = 0;
+export const PARKED: u32 = 1;
+export const OPEN: u32 = 2;
+
+// --- Queue node (nodes.ts): other words than a waiter, of i32 each ---------------------------------------
 export const Q_GATE: usize = 8; // 0; 1 if a thread is parked on it; else the value that opened it
 export const Q_NEXT: usize = 12; // a node
 export const Q_END: usize = 32; // a node

@@ -27,10 +27,10 @@ import { ANSWER_CLOSED, ANSWER_STALE, ANSWER_WRONG_KIND } from '../answers';
 import { M_PACE } from '../kinds/mutex/words';
 import { objectCapacity, objects } from './arena';
 import { TRIES } from './elements';
-import { hasCounter } from './hooks';
 import { me } from './threads';
 import {
   CLOSED_DISTANCE,
+  FIRST_COUNTED,
   GRANT,
   O_COUNTER,
   O_INITIAL,
@@ -108,7 +108,7 @@ export function buildObject(
   const o = allocate();
   if (o === 0) return 0;
   atomic.store<i64>(o, first, TICKET);
-  const counter = hasCounter(kind);
+  const counter = kind >= FIRST_COUNTED;
   atomic.store<i64>(o, counter ? first : first + (permits as i64), GRANT);
   // O_VARIANT, M_WORD and O_PLACE are in the same place, and M_LIMIT is in that of O_PARKED: these stores set them too.
   atomic.store<i64>(o, counter ? (permits as i64) : variant, O_COUNTER);

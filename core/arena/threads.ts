@@ -1,7 +1,7 @@
 /**
  * Threads: the record of each thread, and which thread the caller is.
  *
- * A record says whether its thread is alive, sleeps, or is dead (the table in layout.ts). The number `life` tells a
+ * A record says whether its thread is alive, sleeps, or is dead (the table in words.ts). The number `life` tells a
  * thread from every other thread that had the same index before. death/registry.ts has registration and its end.
  */
 import { open, threads } from './arena';

@@ -1,6 +1,32 @@
+/**
+ * Where everything lies in an arena's memory, and which threads may change each word.
+ *
+ *     0        header line: magic, version, sizes and bases (written once, by create)
+ *     64       bump counters, one line each: elements, objects, names, threads; and the count of names
+ *     512      the closed object: a semaphore that is disposed of for ever (see objects.ts)
+ *     1024     heads        8 bytes each   of the lists of names: 256 at least, and as many as there are names
+ *     ...      objects    128 bytes each   of every kind: semaphores, mutexes, locks and others
+ *     ...      names      128 bytes each   one for each name, and two more for each thread
+ *     ...      threads    128 bytes each   the registry
+ *     ...      chains      64 bytes each   a second waiting array, for the algorithms, a power of two of them
+ *     ...      buckets     64 bytes each   the waiting array, a power of two of them
+ *     ...      lines       64 bytes each   overflow of each bucket, as many for one as for another
+ *     ...      common      64 bytes each   overflow of the overflow, shared by all buckets
+ *     ...      elements    64 bytes each   wait elements
+ *
+ * Chains and buckets begin at the start of a page (arena.ts), as the papers ask. A region is touched only as it comes
+ * into use, so unused capacity costs address space alone. Every shared access is a sequentially consistent atomic one.
+ * The few plain accesses (name bytes) are to memory that is private until a compare-and-swap publishes it.
+ *
+ * The words of a bucket are in line/words.ts, and those that only one kind of object has in the words.ts of the kind. The
+ * build compares them all: no two words of one object may overlap that words-map.mjs does not allow.
+ */
+
 export const MAGIC: i32 = 0x746b7473;
 export const VERSION: i32 = 2; // of this layout, and of what copies of the package share (src/runtime/common.ts)
 export const LINE: usize = 64;
+
+// --- Header ---------------------------------------------------------------------------------------------
 export const H_MAGIC: usize = 0; // written last by create: a thread that sees it may read the rest
 export const H_VERSION: usize = 4;
 export const H_ID: usize = 8; // i64, random: tells one arena from another
@@ -11,57 +37,172 @@ export const H_BUCKETS: usize = 28;
 export const H_ELEMENTS: usize = 32;
 export const H_END: usize = 36; // bytes of the whole arena
 export const H_CHAINS: usize = 40; // capacity
+
+// Bump counters: how many of each were ever in use. They grow by compare-and-swap up to the capacity and never shrink.
+// A search below the counter finds again what was given back. PUBLISHED_NAMES counts the names in the lists, by add and
+// sub.
 export const USED_ELEMENTS: usize = 64;
 export const USED_OBJECTS: usize = 128;
 export const USED_NAMES: usize = 192;
 export const USED_THREADS: usize = 256;
 export const PUBLISHED_NAMES: usize = 320;
+
+// i64: the thread that reaps, its index << 32 | life; 0 when no thread reaps. See reaping.ts.
 export const REAPER: usize = 384;
+// i32: 0, or UNWATCHED from the start, or the host number of the keeper, the thread that notices deaths here. The
+// thread that shares the arena first sets it, cmpxchg (src/host/keeper.ts). -2 means that the keeper is about to set it
+// (src/host/ports.ts).
+export const KEEPER: usize = 392;
+export const UNWATCHED: i32 = -1;
+// i32, always 0: a thread that was declared dead in its sleep sleeps on here, and no thread wakes it.
 export const NEVER: usize = 396;
+
 export const CLOSED_OBJECT: usize = 512;
 export const NAME_HEADS: usize = 1024;
 export const NAME_HEADS_LEAST: u32 = 256;
+/** How many list heads take as much memory as an object. */
 export const NAME_HEADS_STEP: u32 = 16;
+
+// --- Object: two lines ----------------------------------------------------------------------------------
+//
+// | word   | changed by                              | how                                               |
+// |--------|-----------------------------------------|---------------------------------------------------|
+// | ticket | acquire, arrive, queue                  | add n                                             |
+// |        | tryAcquire, drain, arrive, finishRelease | cmpxchg t -> t+n, only while grant >= t+n        |
+// |        | reduce                                  | add n, for which no request stands                |
+// |        | the first three and reduce, on a disposed object; takeBack | sub n, which they have just added; cmpxchg t+n -> t |
+// | grant  | release, add; claim                     | add n; add the width of the tombstone             |
+// |        | finishRelease, on a disposed object     | sub n, which release has just added               |
+// |        | dispose                                 | store ticket + CLOSED_DISTANCE                    |
+// | kind, max, spin, threshold, initial, robust | buildObject | store, before the object is LIVE         |
+// | life   | every thread that attaches or detaches  | cmpxchg; see objects.ts                           |
+// | unreported deaths | a reaper of a dead owner     | add 1                                             |
+// |        | a thread that acquires and asks for it  | exchange for 0                                    |
+// | deaths, timeouts | a reaper; a thread that cancels | add 1; only diagnostics read them               |
+// | added  | add, reduce                             | add n; sub n: only diagnostics read it            |
+// | vain polls | a waiter that has polled            | store: 1 more, or 0; see polling.ts               |
+// | sleepers | a waiter before it sleeps; a release that finds none asleep | store: 1; 0           |
+// | known  | generation, of the thread that made the object | store: 1                                   |
+// | asks   | askAll                                  | add 1                                             |
+// | where  | a thread, before it makes an element WAITING or TOMBSTONE | or, a bit; see marks.ts         |
+//
+// The grant of a live object never falls. Bytes 40 to 63 are for the words of the kind. They are 0 in a new object, but
+// for the counter, the variant and the place that objects.ts sets.
 export const OBJECT_SIZE: usize = 128;
 export const TICKET: usize = 0; // i64
 export const GRANT: usize = 8; // i64
 export const O_KIND: usize = 16; // i32, one of KIND_*
+/** Kinds from this number on keep their permits in O_COUNTER, and not in the line. */
+export const FIRST_COUNTED: i32 = 42;
 export const O_MAX: usize = 20; // i32, most permits that may be available at once; of a mutex, the bypass bound
 export const O_SPIN: usize = 24; // i32, polls before parking; -1: as many as pay (polling.ts)
 export const O_THRESHOLD: usize = 28; // i32, LongTermThreshold, of an object of the algorithms
 export const O_INITIAL: usize = 32; // i32, permits at creation
 export const O_ROBUST: usize = 36; // i32, 1: the permits that each thread holds are recorded
-export const O_COUNTER: usize = 40; // i64, waiting << 32 | value (BinarySemaphore, CountingSemaphore)
-export const O_PARKED: usize = 48; // i32
+export const O_COUNTER: usize = 40; // i64, of a BinarySemaphore or CountingSemaphore: waiting << 32 | value
+export const O_PARKED: usize = 48; // i32, of an AtomicSemaphore: its sleepers (algorithms/places.ts)
 export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no thread that acquires
 export const O_UNREPORTED_DEATHS: usize = 72; // i32, owners that died and were not reported yet
 export const O_DEATHS: usize = 76; // i32, owners that died
 export const O_TIMEOUTS: usize = 80; // i32, requests cancelled by a time-out, a signal or cancelAll
 export const O_ADDED: usize = 84; // i32, of a semaphore: permits added, less those that reduce has taken
 export const O_WHERE: usize = 88; // i32, in which parts of the pool its waiters are or were (marks.ts)
+export const O_VAIN_POLLS: usize = 92; // i32, vain polls since a poll last paid; see polling.ts
+export const O_OWNER: usize = 96; // i64, of a lock: queue node << 32 | thread, 0 if no thread holds it (ownership.ts)
 export const O_SLEEPERS: usize = 104; // i32, a hint: 1 if a waiter may sleep; see polling.ts
 export const O_KNOWN: usize = 108; // i32, 1 once another thread may know the object, since its handle was taken or it has a name
-export const O_OWNER: usize = 96; // i64, of a lock: queue node << 32 | thread, 0 if no thread holds it (ownership.ts)
-export const CLOSED_COUNTER: i64 = -0x4000000000000000;
-export const COUNTER_CLOSED_BELOW: i64 = -0x2000000000000000;
+export const O_ASKS: usize = 124; // i32, how often all waiters have been asked to leave, modulo 2^32; not set in a new object
+
+// Counters are compared by their difference, so it does no harm that requests for many permits may carry them round.
+// The grant of a disposed semaphore lies so far below its ticket that no number of waiters could make up for it.
 export const CLOSED_DISTANCE: i64 = -0x4000000000000000;
 export const CLOSED_BELOW: i64 = -0x2000000000000000;
+// The same for a counter.
+export const CLOSED_COUNTER: i64 = -0x4000000000000000;
+export const COUNTER_CLOSED_BELOW: i64 = -0x2000000000000000;
+
+// --- Name -----------------------------------------------------------------------------------------------
 export const NAME_SIZE: usize = 128;
 export const N_TARGET: usize = 0; // i64: generation << 32 | object | length of the name; see names.ts
 export const N_NEXT: usize = 8; // i64: a link: tag << 32 | address of the next entry of the list, 0 at its end | GONE
 export const N_USED: usize = 16; // i32: 0 free; see names.ts
 export const N_BYTES: usize = 20; // UTF-8, and zeros to the end of the last word
+
+// --- Thread record: two lines ---------------------------------------------------------------------------
+//
+// | word     | from -> to            | changed by, how                                                     |
+// |----------|-----------------------|---------------------------------------------------------------------|
+// | life     | FREE -> ALIVE         | the thread that registers, cmpxchg                                  |
+// |          | ALIVE -> FREE, epoch+1 | the thread itself when it ends, cmpxchg                            |
+// |          | ALIVE -> ASLEEP       | the thread itself before it sleeps, cmpxchg                         |
+// |          | ASLEEP -> ALIVE       | the same when it wakes, cmpxchg; if one of the two fails, it sleeps for ever |
+// |          | ALIVE, ASLEEP -> DEAD | another thread, which knows that it has died (reap), cmpxchg        |
+// |          | DEAD -> FREE, epoch+1 | the reaper, when nothing is left in its name, cmpxchg               |
+// | wake     | any -> 0; any -> 1    | the thread itself before it sleeps as the head of a mutex; its waker |
+// | host     | any                   | the thread that registers, store                                    |
+// | doorbell | d -> d+1              | a thread that makes a promise of the thread due or closes it, add   |
+// | due      | 0 -> 1 of a bit       | the same before that, or: the bit of the run, or of the mutex       |
+// |          | any -> 0              | the thread itself after it has read the doorbell, exchange          |
+// | collisions, futile wakes | c -> c+1 | the thread itself: add. Later threads of the record count on |
+// | place    | any                   | the thread itself, or its reaper, store; see rw-lock.ts  |
+//
+// life is epoch << 2 | state. With ALIVE, it tells a thread from all that have had its record before.
+// Only the thread of the record sleeps on wake, as the head of a mutex.
+// The index 0 means no thread. Its record is DEAD for ever, which create stores, and no thread takes or reaps it. The
+// keeper reaps under this index (death/reaping.ts).
 export const THREAD_SIZE: usize = 128;
 export const T_LIFE: usize = 0; // i32
 export const T_DOORBELL: usize = 4; // i32
-export const T_WAKE: usize = 12; // i32
 export const T_HOST: usize = 8; // i32, the runtime's number for the thread, and 1 more; 0 if it has none
+export const T_WAKE: usize = 12; // i32
+export const T_COLLISIONS: usize = 16; // i32, how often it has come to a bucket or chain in which another waiter stood
+export const T_FUTILE_WAKES: usize = 20; // i32, how often it was woken early, with no time-out, and waited again
+export const T_DUE: usize = 32; // i32 each, to the end of the line: 256 bits, one for each number modulo 256
+
 export const LIFE_STATE: i32 = 3;
 export const FREE: i32 = 0;
 export const ALIVE: i32 = 1;
 export const ASLEEP: i32 = 2;
 export const DEAD: i32 = 3;
 export const LIFE_EPOCH: i32 = 4;
+export const THREAD_MASK: i32 = 0xfff; // so at most 4,095 threads, from 1 on
+
+// --- Wait element: one line -----------------------------------------------------------------------------
+//
+// state is epoch << 4 | s. A parked thread waits on its low 32 bits.
+//
+// | from             | to                | changed by, how                     | when                          |
+// |------------------|-------------------|-------------------------------------|-------------------------------|
+// | IDLE             | RESERVED          | any live thread, cmpxchg            | as a spare, before it is needed |
+// | RESERVED         | WAITING           | owner, store                        | ticket taken, not admitted (R1) |
+// | RESERVED         | AWAKE             | owner, store                        | the same for a promise (R1)   |
+// | AWAKE            | WAITING           | owner, store                        | before the thread can sleep   |
+// | WAITING, GRANTED | AWAKE, epoch+1    | owner, store                        | the front of the run is due   |
+// | WAITING          | GRANTED           | releasing thread, cmpxchg           | grant >= start + n            |
+// | WAITING          | CLOSED            | disposing thread, cmpxchg           | the object is disposed of     |
+// | WAITING          | ASKED             | a thread in askAll, cmpxchg         | asked to leave (closing.ts)   |
+// | ASKED            | WAITING           | owner, store                        | it cannot leave (parking.ts)  |
+// | WAITING, GRANTED, CLOSED, ASKED, AWAKE | RESERVED or IDLE, epoch+1 | owner, store | the wait is over       |
+// | RESERVED         | IDLE, epoch+1     | owner, store                        | the spare is given back       |
+// | WAITING, ASKED   | TOMBSTONE         | owner, cmpxchg                      | cancelled (cancelling.ts)     |
+// | TOMBSTONE        | CLAIMED           | any thread, cmpxchg                 | grant > start, or merged (R4) |
+// | CLAIMED          | IDLE, epoch+1     | claiming thread, store              | grant += width (R3), or merged (R4) |
+// | TOMBSTONE        | MERGING           | cancelling thread, cmpxchg          | to merge with the next one (R4) |
+// | MERGING          | TOMBSTONE, epoch+1 | the same, store                    | merged; without epoch+1 if not |
+// | RESERVED         | ATTACHED          | owner, store                        | a reference (attachments.ts)  |
+// | ATTACHED         | IDLE, epoch+1     | owner, store                        | the thread detaches (R6)      |
+// | RESERVED         | BORROWED          | owner, store                        | borrowed (borrowed.ts, nodes.ts) |
+// | BORROWED         | IDLE, epoch+1     | the thread that keeps it, store     | not needed, or the thread ends |
+// | any of a dead thread, but BORROWED | IDLE, epoch+1 | reaper, store             | see reaping.ts                |
+// | WAITING, GRANTED, ASKED, AWAKE of a dead thread | TOMBSTONE | reaper, cmpxchg | cancelled in its name      |
+//
+// start and request are written only while RESERVED, start while AWAKE too. So a thread that reads (epoch, WAITING),
+// then these two, and then succeeds in a cmpxchg from that very value has read the words of one owner. Only the owner
+// and a merge write end; other threads read it to count, and to claim or merge a tombstone.
+//
+// A store to shared memory costs as much as a locked instruction, so what is written together is one word:
+//     request   owner: 13 bits (ASYNC, thread) | object: 20 bits | width: 31 bits; 0 while IDLE
+//     cells     address of the cell of the first ticket << 32 | address of the cell of the last; 0 if none
 export const ELEMENT_SIZE: usize = 64;
 export const E_STATE: usize = 0; // i64
 export const E_START: usize = 8; // i64, first ticket; of a run, the first not settled yet
@@ -69,19 +210,28 @@ export const E_REQUEST: usize = 16; // i64
 export const E_CELLS: usize = 24; // i64
 export const E_END: usize = 32; // i64, of a run (runs.ts) or a tombstone: the ticket after its last
 export const E_HELD: usize = 40; // i64, of an attachment: permits held of a robust object; of a mutex, 1 for the head
+export const E_LEAVING: usize = 40; // i64, of a waiter, in the place of E_HELD: ~start while it takes its tickets back
 export const E_SINCE: usize = 48; // i32, when the waiter went to sleep: milliseconds, modulo 2^32
+
 export const OBJECT_SHIFT: i64 = 31;
 export const OWNER_SHIFT: i64 = 51;
 export const WIDTH_MASK: i64 = 0x7fffffff;
+/** The bits of a request that tell its object, once it is shifted by OBJECT_SHIFT. */
 export const OBJECT_BITS: usize = 0xfffff;
+/** The bit of an owner which says that a promise of the thread waits, not the thread itself. */
+export const ASYNC: i32 = 0x1000;
+
 export const IDLE: i64 = 0;
 export const RESERVED: i64 = 1;
 export const WAITING: i64 = 2;
 export const GRANTED: i64 = 3;
 export const CLOSED: i64 = 4;
+export const ASKED: i64 = 5;
 export const AWAKE: i64 = 6;
 export const TOMBSTONE: i64 = 7;
+export const CLAIMED: i64 = 8;
+export const MERGING: i64 = 9;
 export const ATTACHED: i64 = 10;
+export const BORROWED: i64 = 11;
 export const STATE_MASK: i64 = 15;
 export const EPOCH: i64 = 16; // one step of the epoch
-export const THREAD_MASK: i32 = 0xfff; // so at most 4,095 threads, from 1 on

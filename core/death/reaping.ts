@@ -5,7 +5,7 @@
  * (docs/internals/checking.md). R1 to R9 are uninterruptible, so the elements tell how far the thread had come:
  *
  *     element of the dead thread          meaning                          what the reaper does
- *     WAITING to AWAKE (layout.ts)        it waited                        cancels in its name (cancelling.ts)
+ *     WAITING to AWAKE (arena/words.ts)  it waited                        cancels in its name (cancelling.ts)
  *     ATTACHED                            it referred to an object, and    gives the permits back, reports the death to
  *                                         held so many permits of it       the next thread that acquires, detaches
  *     RESERVED                            a spare                          frees it

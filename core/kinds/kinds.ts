@@ -1,9 +1,8 @@
 /**
- * This file alone knows every primitive. The queue, attachments, the death of threads and diagnostics ask here wherever
- * the answer depends on the kind of the object, so that none of them names a primitive.
+ * This file alone knows every kind. The line (by line/hooks.ts), the death of threads and diagnostics ask here wherever
+ * the answer depends on the kind of the object, so that none of them names a kind.
  *
  *     when                                           semaphore          mutex                   counter (counter.ts)
- *     an object is made (hasCounter)                                                            permits go to counter
  *     a promise is queued (hasHead, countWaiter)     is tried first     counts as a waiter      is tried first
  *     it may be one too many (mayQueue)                                 is refused
  *     a request is admitted (admitted)               has its permits    is the head             has its permit
@@ -16,12 +15,14 @@
  * An object of taketurns/sync has a phase, and no queue. A RwLock has both: the queue of a semaphore, and a phase
  * (rw-lock.ts). A thread that dies or ends reads it no more (ownerDied).
  *
- * The circle of imports from the queue to the primitives and back goes through this file alone.
+ * A kind says what becomes of the dead in a function of its own: releaseOfDead (semaphore/robust.ts), releaseOfDeadOwner
+ * (mutex/mutex-head.ts), passOn (condition), endOfDead (phase), clearPlaces (rw-lock) and uncountDead (counter).
  */
 import { attachedTo, recordOf } from '../arena/attachments';
 import { objectOf } from '../arena/objects';
 import { owner } from '../arena/threads';
 import {
+  ASKED,
   E_HELD,
   E_REQUEST,
   E_STATE,
@@ -34,9 +35,9 @@ import {
 import { cancelFor } from '../line/cancelling';
 import { dispose } from '../line/closing';
 import { becomeHead } from '../line/pending-call';
-import { ASKED } from '../line/words';
 import { passOn } from './condition/condition';
-import { isCounter, uncountDead } from './counter/counter';
+import { KIND_CONDITION } from './condition/words';
+import { uncountDead } from './counter/counter';
 import {
   isMutex,
   isOwner,
@@ -48,16 +49,12 @@ import {
   spoilGuess,
 } from './mutex/mutex';
 import { releaseHead, releaseOfDeadOwner } from './mutex/mutex-head';
-import { M_WAITER, M_WORD } from './mutex/words';
-import { KIND_CONDITION, KIND_MUTEX, KIND_RW_LOCK, KIND_SEMAPHORE } from './numbers';
+import { KIND_MUTEX, M_WAITER, M_WORD } from './mutex/words';
 import { disposePhase, endOfDead, hasPhase } from './phase/phase';
 import { clearPlaces, NOBODY } from './rw-lock/rw-lock-places';
+import { KIND_RW_LOCK } from './rw-lock/words';
 import { releaseOfDead } from './semaphore/robust';
-
-/** Whether a new object of this kind keeps its permits in a counter beside the queue. */
-export function hasCounter(kind: i32): bool {
-  return isCounter(kind) || kind > KIND_RW_LOCK;
-}
+import { KIND_SEMAPHORE } from './semaphore/words';
 
 /** Called when the thread has registered. */
 export function threadBegins(): void {

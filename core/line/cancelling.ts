@@ -29,6 +29,7 @@ import {
   CLOSED,
   CLOSED_BELOW,
   E_END,
+  E_LEAVING,
   E_REQUEST,
   E_START,
   E_STATE,
@@ -48,7 +49,6 @@ import { enterRun } from './runs';
 import { claim, findTombstone, grantAfterClaim, isTombstone, merge } from './tombstones';
 import { enterBoth } from './waiting-array';
 import { wakeDue } from './waking';
-import { E_LEAVING } from './words';
 
 /**
  * Cancels the request for which this thread has blocked. Returns REFUSED if it is cancelled; ADMITTED or ANSWER_CLOSED

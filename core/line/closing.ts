@@ -18,11 +18,20 @@
  */
 import { elementAt, usedElements } from '../arena/elements';
 import { closeObject, isAsync, objectOf } from '../arena/objects';
-import { CLOSED, E_REQUEST, E_STATE, ELEMENT_SIZE, STATE_MASK, TOMBSTONE, WAITING } from '../arena/words';
+import {
+  ASKED,
+  CLOSED,
+  E_REQUEST,
+  E_STATE,
+  ELEMENT_SIZE,
+  O_ASKS,
+  STATE_MASK,
+  TOMBSTONE,
+  WAITING,
+} from '../arena/words';
 import { isMarked, lastOfPart, whereOf } from './marks';
 import { claim } from './tombstones';
 import { endWait } from './waking';
-import { ASKED, O_ASKS } from './words';
 
 /** Disposes of the semaphore, and wakes every waiter. */
 export function dispose(s: usize): void {

@@ -1,11 +1,35 @@
-/** What the line asks about the kind of an object. primitives/kinds.ts answers; scripts/bind.mjs binds the two. */
+/**
+ * What the line asks about the kind of an object. kinds/kinds.ts has the functions, with a table of their answers. The
+ * build binds the two, and fails if their signatures differ (scripts/bind.mjs). So the line names no kind, and no file
+ * imports one that imports it.
+ */
+
+/** Called when the thread has registered. */
 export declare function threadBegins(): void;
+
+/** Called when the thread frees its record. */
 export declare function threadEnds(): void;
+
+/** Whether a request that the line admits is the head, which still competes with barging threads for the lock. */
 export declare function hasHead(o: usize): bool;
+
+/** Returns ADMITTED if an object with a head has room for another waiter, ANSWER_CLOSED or ANSWER_FULL. */
 export declare function mayQueue(o: usize): i32;
+
+/** Counts a request for an object with a head, in the uninterruptible section that takes its ticket (R8). */
 export declare function countWaiter(o: usize): void;
+
+/** Called when a request of this thread is admitted and its wait in the line is over. */
 export declare function admitted(o: usize, attachment: i32): void;
+
+/** Counts so many cancelled requests, in the uninterruptible section that settles their tickets (R2). */
 export declare function cancelled(o: usize, requests: i64): void;
+
+/** Counts requests of so many tickets as cancelled for a thread that is dead or ends, in R2 as well. */
 export declare function cancelledByDeath(o: usize, tickets: i64): void;
+
+/** Ends the wait of this thread as the head, by this attachment. It does not get the lock. */
 export declare function abandonHead(o: usize, attachment: i32): void;
+
+/** Cancels the interrupted request of this thread whose element this is, if nobody else would go on behind it. */
 export declare function abandonRequest(e: usize): void;

@@ -11,6 +11,7 @@ import { leaveCells, reserveSecond, spare } from '../arena/elements';
 import { objectOf } from '../arena/objects';
 import { count, sleepOn } from '../arena/threads';
 import {
+  ASKED,
   CLOSED,
   CLOSED_BELOW,
   E_REQUEST,
@@ -22,6 +23,7 @@ import {
   GRANTED,
   RESERVED,
   STATE_MASK,
+  T_FUTILE_WAKES,
   WAITING,
   WIDTH_MASK,
 } from '../arena/words';
@@ -31,7 +33,6 @@ import { callEnded, recover } from './pending-call';
 import { isCrowded, isFar, markSleeper, pollsOf, pollsPaid, pollsWereVain } from './polling';
 import { acquireRobust, tryAcquireRobust } from './tickets';
 import { enterBoth } from './waiting-array';
-import { ASKED, T_FUTILE_WAKES } from './words';
 
 const FOREVER: i64 = -1;
 /** A thread that was woken early polls for the usual time shifted right by this. */

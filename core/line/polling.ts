@@ -18,9 +18,8 @@
  * The count is a hint: a thread loads it and stores it, and may lose what others store meanwhile. It only decides how
  * long a waiter polls, and whether a waiter is woken that will sleep again. No safety rests on it.
  */
-import { GRANT, O_SLEEPERS, O_SPIN, TICKET } from '../arena/words';
+import { GRANT, O_SLEEPERS, O_SPIN, O_VAIN_POLLS, TICKET } from '../arena/words';
 import { pause } from './pause';
-import { O_VAIN_POLLS } from './words';
 
 /** O_SPIN in place of a number of polls: each waiter decides for itself. */
 const ADAPTIVE: i32 = -1;

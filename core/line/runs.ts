@@ -38,6 +38,7 @@ import {
 import { objectOf } from '../arena/objects';
 import { me } from '../arena/threads';
 import {
+  ASYNC,
   AWAKE,
   CLOSED_BELOW,
   E_CELLS,
@@ -62,7 +63,6 @@ import { mark } from './marks';
 import { NOTHING, pendingCall, recover } from './pending-call';
 import { setLastTicket, tryAcquireRobust } from './tickets';
 import { enterBoth } from './waiting-array';
-import { ASYNC } from './words';
 
 /**
  * Queues a promise. Returns ADMITTED, ANSWER_CLOSED, ANSWER_FULL (no ticket is taken), or the number (above ADMITTED)

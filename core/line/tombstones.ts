@@ -18,9 +18,22 @@
  */
 import { elementAt, freeElement, indexOf, leaveCellsInlined } from '../arena/elements';
 import { objectOf } from '../arena/objects';
-import { E_CELLS, E_END, E_REQUEST, E_START, E_STATE, EPOCH, GRANT, LINE, STATE_MASK, TOMBSTONE } from '../arena/words';
+import {
+  CLAIMED,
+  E_CELLS,
+  E_END,
+  E_REQUEST,
+  E_START,
+  E_STATE,
+  EPOCH,
+  GRANT,
+  LINE,
+  MERGING,
+  STATE_MASK,
+  TOMBSTONE,
+} from '../arena/words';
 import { bucketOf, extentOf, lineAfter } from './waiting-array';
-import { B_CELLS, CLAIMED, MERGING } from './words';
+import { B_CELLS } from './words';
 
 /** The value of grant after the last claim. */
 export let grantAfterClaim: i64 = 0;

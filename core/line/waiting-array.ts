@@ -25,8 +25,8 @@
 import { bucketMask, buckets, common, elements } from '../arena/arena';
 import { indexOf } from '../arena/elements';
 import { count, me } from '../arena/threads';
-import { E_CELLS, LINE, OBJECT_SIZE } from '../arena/words';
-import { B_CELLS, B_EXTENT, EXTENT_MASK, T_COLLISIONS, TRIMMER_SHIFT } from './words';
+import { E_CELLS, LINE, OBJECT_SIZE, T_COLLISIONS } from '../arena/words';
+import { B_CELLS, B_EXTENT, EXTENT_MASK, TRIMMER_SHIFT } from './words';
 
 export const MULTIPLIER: u32 = 17;
 const SPREAD: u32 = 0x9e3779b1;

@@ -10,6 +10,8 @@ import { elementAt, indexOf } from '../arena/elements';
 import { objectOf } from '../arena/objects';
 import { isAsleep, me, threadRecord } from '../arena/threads';
 import {
+  ASYNC,
+  E_LEAVING,
   E_REQUEST,
   E_START,
   E_STATE,
@@ -19,6 +21,7 @@ import {
   OWNER_SHIFT,
   STATE_MASK,
   T_DOORBELL,
+  T_DUE,
   THREAD_MASK,
   TICKET,
   TOMBSTONE,
@@ -28,7 +31,7 @@ import {
 import { isAdaptive, isCrowded, markSleeper, mayWake, near, noSleepers } from './polling';
 import { claim, grantAfterClaim } from './tombstones';
 import { bucketOf, extentOf, lineAfter, trim } from './waiting-array';
-import { ASYNC, B_CELLS, E_LEAVING, T_DUE } from './words';
+import { B_CELLS } from './words';
 
 export const ALL: i32 = -1;
 /** Over how many heavy requests a release hops before it looks into every bucket instead. */

@@ -1,14 +1,19 @@
-export const O_VAIN_POLLS: usize = 92; // i32, vain polls since a poll last paid; see polling.ts
-export const O_ASKS: usize = 124; // i32, how often all waiters have been asked to leave, modulo 2^32
-export const T_COLLISIONS: usize = 16; // i32, how often it has come to a bucket or chain in which another waiter stood
-export const T_FUTILE_WAKES: usize = 20; // i32, how often it was woken early, with no time-out, and waited again
-export const T_DUE: usize = 32; // i32 each, to the end of the line: 256 bits, one for each number modulo 256
+/** The words of the waiting array: buckets, and the lines in which a full bucket goes on. */
+
+// --- Bucket and overflow line ---------------------------------------------------------------------------
+//
+// | word     | from -> to       | changed by, how                                                          |
+// |----------|------------------|--------------------------------------------------------------------------|
+// | sequence | q -> q+1         | a release of a TwaSemaphore (Listing 2's UpdateSequence), atomicSignal: add |
+// | parked   | p -> p+1, p-1    | a TwaSemaphore's waiter around its wait, atomicWait: add                 |
+// | extent   | x -> max(x, y)   | a waiter that has entered the line y lines after the bucket, cmpxchg     |
+// |          | x -> x, trimmer  | a releasing thread that found the last of these lines empty, cmpxchg     |
+// |          | x, trimmer -> y  | the same, if the lines after the line y have been empty since, cmpxchg   |
+// | cell     | 0 -> element + 1 | a Semaphore's waiter, cmpxchg                                            |
+// |          | element + 1 -> 0 | the thread that holds the element, store                                 |
+export const B_SEQUENCE: usize = 0; // i64
+export const B_PARKED: usize = 8; // i32
 export const B_EXTENT: usize = 12; // i32: the thread that trims << 20, or 0 | lines after the bucket (waiting-array.ts)
 export const EXTENT_MASK: i32 = 0xfffff;
 export const TRIMMER_SHIFT: i32 = 20;
 export const B_CELLS: usize = 16; // i32 each, to the end of the line
-export const E_LEAVING: usize = 40; // i64, of a waiter, in the same place: ~start while it takes its tickets back
-export const ASKED: i64 = 5;
-export const CLAIMED: i64 = 8;
-export const MERGING: i64 = 9;
-export const ASYNC: i32 = 0x1000;

@@ -56,5 +56,3 @@ export {
 } from '../kinds/rw-lock/rw-lock';
 export { clearPlaces } from '../kinds/rw-lock/rw-lock-places';
 export { setAwake } from '../line/polling';
-
-import '../kinds/kinds';

@@ -31,7 +31,7 @@ export type ChainSemaphoreHandle = Handle<'ChainSemaphore'>;
 
 const KIND = 'ChainSemaphore';
 const DEFAULTS = { spin: 100, names: ['hash', 'threshold', 'wake', 'look'] };
-/** WAKE_ALL, WAKE_PASS and WAKE_DUE of core/memory/layout.ts. */
+/** WAKE_ALL, WAKE_PASS and WAKE_DUE of core/algorithms/words.ts. */
 const WAKES = ['all', 'pass', 'due'] as const;
 
 /**

@@ -5,7 +5,7 @@ import type { Properties } from '../options.js';
 import type { Kind } from '../runtime/kinds.js';
 import type { ListingOptions } from './listing.js';
 
-/** The names in the order of HASH_* of core/memory/layout.ts. */
+/** The names in the order of HASH_* of core/algorithms/words.ts. */
 const HASHES: readonly Hash[] = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'];
 
 /**

@@ -45,7 +45,7 @@ interface Functions {
 
 /**
  * @internal
- * The offset of the upper half of GRANT in an object: core/memory/layout.ts, with which a unit test compares it.
+ * The offset of the upper half of GRANT in an object: core/algorithms/words.ts, with which a unit test compares it.
  */
 export const GRANT_HIGH = 12;
 

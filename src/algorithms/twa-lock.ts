@@ -32,7 +32,7 @@ export type TwaLockHandle = Handle<'TwaLock'>;
 const KIND = 'TwaLock';
 const DEFAULTS = { spin: 100, threshold: 1, names: ['hash', 'threshold', 'waiting'] };
 const WAYS = ['buckets', 'chains'] as const;
-/** ON_CHAINS of core/memory/layout.ts. */
+/** ON_CHAINS of core/algorithms/words.ts. */
 const ON_CHAINS = 8;
 
 /**

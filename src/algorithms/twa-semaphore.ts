@@ -29,7 +29,7 @@ export type TwaSemaphoreHandle = Handle<'TwaSemaphore'>;
 
 const KIND = 'TwaSemaphore';
 const DEFAULTS = { spin: 100, threshold: 1, names: ['hash', 'threshold', 'sequestered'] };
-/** SEQUESTERED of core/memory/layout.ts. */
+/** SEQUESTERED of core/algorithms/words.ts. */
 const SEQUESTERED = 16;
 
 /**

@@ -13,7 +13,7 @@ export const Notify = {
 /** One of the values of `Notify`. */
 export type Notify = (typeof Notify)[keyof typeof Notify];
 
-/** The numbers NOTIFY_* of core/memory/layout.ts. */
+/** The numbers NOTIFY_* of core/kinds/counter/words.ts. */
 const NUMBERS = { all: 0, one: 1, none: 2 };
 
 /** Checks a notify, and returns its number in the core. */

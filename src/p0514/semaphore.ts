@@ -1,6 +1,6 @@
 /**
  * This file holds all that BinarySemaphore and CountingSemaphore share, which is everything but their names. It is the
- * public face of core/primitives/counter.ts, where the algorithm is.
+ * public face of core/kinds/counter/counter.ts, where the algorithm is.
  *
  * A wait that finds the value 0 continues in the queue of a Semaphore over the same shared object.
  */
@@ -28,7 +28,7 @@ export interface SemaphoreOptions extends ParkingOptions {
 }
 
 const DONE = Promise.resolve();
-/** GIVE_BACK and MOST_WAITING of core/memory/layout.ts. */
+/** GIVE_BACK and MOST_WAITING of core/kinds/counter/words.ts. */
 const GIVE_BACK = 3;
 const MOST_WAITING = 2 ** 29 - 1;
 /** The milliseconds to wait for a permit that is on its way, before a look whether it still is. */

@@ -3,7 +3,7 @@
  *
  * A thread attaches to an arena once, however many handles of it arrive, and however many copies of this package are
  * loaded (common.ts), since it must have one place in the registry.
- * It is attached to a shared object (core/memory/attachments.ts) for as long as one of its library objects may still
+ * It is attached to a shared object (core/arena/attachments.ts) for as long as one of its library objects may still
  * use that. The last of these lets go when
  *
  *     this thread disposes of the shared object       all library objects of the thread let go at once (letGo)

@@ -7,7 +7,7 @@
  * layout, so that another version lives beside this one and has arenas of its own.
  *
  * Copies of one version call one another's objects. So whoever changes what the copies share, and not the layout alone,
- * must raise VERSION too (core/memory/layout.ts).
+ * must raise VERSION too (core/arena/words.ts).
  */
 import { host } from '#host';
 import { VERSION } from './core.js';

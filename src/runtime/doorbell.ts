@@ -115,7 +115,7 @@ export class Doorbell {
     const inDoubt = this.#inDoubt;
     this.#inDoubt = true;
     for (const promises of inDoubt ? this.#waiting : this.#awake) promises.flush();
-    // The first word of those in core/memory/layout.ts, from the doorbell on, and their number.
+    // The first word of those in core/arena/words.ts, from the doorbell on, and their number.
     const TO_DUE = 7;
     const DUE_WORDS = 8;
     const first = this.#index + TO_DUE;

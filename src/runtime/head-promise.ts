@@ -2,7 +2,7 @@
  * This file looks after a promise of this thread that is the head of a mutex, until it has the lock or is cancelled.
  * The thread has at most one such promise at a time for each mutex.
  *
- * The promise reserves the lock at once, since its thread cannot poll (core/primitives/mutex.ts). The unlocking thread
+ * The promise reserves the lock at once, since its thread cannot poll (core/kinds/mutex/mutex.ts). The unlocking thread
  * then rings the doorbell of this thread. If this thread unlocks itself, it tries the lock again before `unlock`
  * returns, and rings no doorbell.
  *

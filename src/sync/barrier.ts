@@ -58,7 +58,7 @@ knowEverywhere(BrokenBarrierError);
  * throws, then the barrier is broken for ever: those who wait, and all who arrive later, get a `BrokenBarrierError`. A
  * round is either complete for all or broken for all. A thread that has done its last round calls `leave`.
  *
- * Source: the CyclicBarrier of JSR-166, over the phase word of core/primitives/phase.ts.
+ * Source: the CyclicBarrier of JSR-166, over the phase word of core/kinds/phase/phase.ts.
  *
  * @example
  * ```ts

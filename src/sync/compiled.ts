@@ -9,7 +9,7 @@ import { embedded, instanceOf } from '../runtime/embedded.js';
 import { syncBytes } from './sync-bytes.js';
 
 /**
- * The exports of sync.wasm; see the docstrings in core/primitives/: phase.ts, condition.ts and rw-lock.ts. Addresses
+ * The exports of sync.wasm; see the docstrings in core/kinds/phase, condition and rw-lock. Addresses
  * and answers are int32.
  */
 export interface Sync {

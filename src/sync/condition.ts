@@ -1,5 +1,5 @@
 /**
- * Condition is the public face of core/primitives/condition.ts. A thread waits in the queue of the core, as for a
+ * Condition is the public face of core/kinds/condition/condition.ts. A thread waits in the queue of the core, as for a
  * semaphore. This file unlocks the mutex in between and locks it again, whatever the wait was answered, and then relays.
  */
 

@@ -33,7 +33,7 @@ const KIND = 'Event';
  * the module as a namespace, where you need both.
  *
  * Source: the manual-reset event of Windows and Python's threading.Event, over the phase word of
- * core/primitives/phase.ts. The count is 0 if it is set, and 1 if not.
+ * core/kinds/phase/phase.ts. The count is 0 if it is set, and 1 if not.
  *
  * @example
  * ```ts

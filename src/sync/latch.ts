@@ -18,7 +18,7 @@ export interface LatchState {
 }
 
 const KIND = 'Latch';
-/** The most that a count can be: PHASE_COUNT of core/memory/layout.ts. */
+/** The most that a count can be: PHASE_COUNT of core/kinds/phase/words.ts. */
 export const MOST = 2 ** 30 - 1;
 
 /**
@@ -26,7 +26,7 @@ export const MOST = 2 ** 30 - 1;
  *
  * A thread that dies before it has counted down is not known to the latch: use a `WaitGroup`, or give a time-out.
  *
- * Source: the count-down latch of JSR-166 and the latch of C++20, over the phase word of core/primitives/phase.ts.
+ * Source: the count-down latch of JSR-166 and the latch of C++20, over the phase word of core/kinds/phase/phase.ts.
  *
  * @example
  * ```ts

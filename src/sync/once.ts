@@ -35,7 +35,7 @@ const RESULT = 'the result of the thread that runs it';
  * Something that is to be done once, by one thread of all. The others wait until it has been done. If the function
  * throws, or its thread dies, nothing has been done: one of those who wait tries, whichever comes first.
  *
- * Source: pthread_once and Go's sync.Once, without their poisoning, over the phase word of core/primitives/phase.ts.
+ * Source: pthread_once and Go's sync.Once, without their poisoning, over the phase word of core/kinds/phase/phase.ts.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 /**
  * PhaseObject is what Latch, WaitGroup, Event, Barrier and Once share: how a thread or a promise waits for the end of a
- * phase (core/primitives/phase.ts).
+ * phase (core/kinds/phase/phase.ts).
  *
  * The promises of this thread that wait at an address wait for the end of the same phase. They are a group, get one answer,
  * and wait by one `Atomics.waitAsync` on the phase. Such a wait cannot be cancelled, and blocked threads sleep on the same

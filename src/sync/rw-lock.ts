@@ -1,5 +1,5 @@
 /**
- * RwLock is the public face of core/primitives/rw-lock.ts, where the algorithm and its proof are.
+ * RwLock is the public face of core/kinds/rw-lock/rw-lock.ts, where the algorithm and its proof are.
  *
  * The writers' turn is a robust semaphore over the same shared object, of which this file makes a library object. What a
  * thread reads is counted here, for all its calls and promises together: the core knows only that it reads. So to read
@@ -145,7 +145,7 @@ function sideOf(shared: Shared): Side {
  * locks at a time.
  *
  * Source: the phases of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for Multiprocessor
- * Real-Time Systems (2010), with visible readers after Dice and Kogan, BRAVO (2019), over core/primitives/rw-lock.ts.
+ * Real-Time Systems (2010), with visible readers after Dice and Kogan, BRAVO (2019), over core/kinds/rw-lock/rw-lock.ts.
  *
  * @example
  * ```ts

@@ -38,7 +38,7 @@ const KIND = 'WaitGroup';
  * A wait group counts tasks that are not done. Threads and promises wait together until there is none. It may be used
  * again: whoever waits goes on when the count has been 0 once, whatever is added after that.
  *
- * Source: Go's sync.WaitGroup, over the phase word of core/primitives/phase.ts. Tasks of `hold` and `run` are recorded
+ * Source: Go's sync.WaitGroup, over the phase word of core/kinds/phase/phase.ts. Tasks of `hold` and `run` are recorded
  * with their thread, so that they count as done when it dies.
  *
  * @example

@@ -1,23 +1,19 @@
-/** A view of an arena's memory by the numbers of core/memory/layout.ts, for state that the public interface hides. */
+/** A view of an arena's memory by the numbers of the core, for state that the public interface hides. */
 import { readFileSync } from 'node:fs';
 import type { Arena } from 'taketurns';
 
-/** Every number that core/memory/layout.ts exports. */
-export const layout: Readonly<Record<string, number>> = Object.fromEntries(
-  [
-    ...['core/algorithms/words.ts', 'core/arena/words.ts', 'core/kinds/condition/words.ts', 'core/kinds/counter/words.ts', 'core/kinds/mutex/words.ts', 'core/kinds/phase/words.ts', 'core/kinds/rw-lock/words.ts', 'core/line/words.ts', 'core/answers.ts', 'core/kinds/numbers.ts'].map((f) => readFileSync(new URL(`../../${f}`, import.meta.url), 'utf8')).join('\n').matchAll(
-      /^export const (\w+): \w+ = (-?)((?:0x[0-9a-f]+|\d+));/gm,
-    ),
-  ].map(([, name, minus, digits]) => [name, (minus ? -1 : 1) * Number(digits)]),
+/** Every number of the core, by name (scripts/words.mjs). */
+export const layout: Readonly<Record<string, number>> = JSON.parse(
+  readFileSync(new URL('../../build/words.json', import.meta.url), 'utf8'),
 );
 
 export function at(name: string): number {
   const value = layout[name];
-  if (value === undefined) throw new Error(`core/memory/layout.ts exports no number ${name}`);
+  if (value === undefined) throw new Error(`no words.ts of core/ has a number ${name}`);
   return value;
 }
 
-/** Returns how many lists of names an arena for so many names has, as core/memory/arena.ts computes it. */
+/** Returns how many lists of names an arena for so many names has, as core/arena/arena.ts computes it. */
 export function nameHeads(names: number): number {
   const step = at('NAME_HEADS_STEP');
   return Math.ceil(Math.max(names, at('NAME_HEADS_LEAST')) / step) * step;
@@ -50,7 +46,7 @@ export class Memory {
     const { buffer } = arena.handle.memory;
     this.#words = new Int32Array(buffer);
     this.#longs = new BigInt64Array(buffer);
-    // core/memory/arena.ts places the regions in this order.
+    // core/arena/arena.ts places the regions in this order.
     const elements = this.word(at('H_ELEMENTS'));
     const names = firstObject(this.word(at('H_NAMES'))) + this.word(at('H_OBJECTS')) * at('OBJECT_SIZE');
     this.#threads = names + (this.word(at('H_NAMES')) + 2 * this.word(at('H_THREADS'))) * at('NAME_SIZE');
@@ -105,7 +101,7 @@ export class Memory {
     );
   }
 
-  /** Returns the number of the bucket of the semaphore's next ticket, as core/queue/waiting-array.ts computes it. */
+  /** Returns the number of the bucket of the semaphore's next ticket, as core/line/waiting-array.ts computes it. */
   nextBucket({ handle: { address } }: { readonly handle: { readonly address: number } }): number {
     const mixed = Math.imul(address / at('OBJECT_SIZE'), 0x9e3779b1) >>> 16;
     const ticket = Number(BigInt.asUintN(16, this.long(address + at('TICKET'))));

@@ -147,7 +147,7 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     next.dispose();
     const dying = recruit(arena);
     const { thread } = await threadOf(semaphore, dying);
-    // The object is free, in generation 1. The write says that the worker builds it; see core/memory/objects.ts.
+    // The object is free, in generation 1. The write says that the worker builds it; see core/arena/objects.ts.
     expect(memory.long(life)).toBe(1n << 32n);
     memory.write(life, (1n << 32n) | 0x1000000n | BigInt(thread));
     expect(() => new Semaphore(1, { arena })).toThrow(/no room for another object/);

@@ -1,5 +1,5 @@
 /**
- * Models of the condition (core/primitives/condition.ts). Programs are lines, with
+ * Models of the condition (core/kinds/condition/condition.ts). Programs are lines, with
  *
  *     w  wait     f  the same, and each sleep may run out     a  waitAsync; t the same with a signal; x abort the first of
  *     those; d the event loop, until no promise waits

@@ -54,7 +54,7 @@ const listings: readonly Line[] = (['ticket', 'twa', 'conservative', 'sequestere
   });
 });
 
-/** The semaphores whose waiters stand on chains: name, kind, and O_WAKE and O_LAZY of core/memory/layout.ts. */
+/** The semaphores whose waiters stand on chains: name, kind, and O_WAKE and O_LAZY of core/algorithms/words.ts. */
 const ON_CHAINS = [
   ['chain all', 'chain', { wake: 0 }],
   ['chain pass', 'chain', { wake: 1 }],
@@ -176,7 +176,7 @@ const thresholds: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): L
 
 /**
  * By each hash a waiter and a releasing thread come to the same bucket, and a release of many permits to all buckets.
- * Paired tickets need more tickets in a row for that. The listings above use the first HASH_* of core/memory/layout.ts.
+ * Paired tickets need more tickets in a row for that. The listings above use the first HASH_* of core/algorithms/words.ts.
  */
 const hashes: readonly Line[] = (['paired', 'orbit', 'gray', 'mixed'] as const).flatMap((name, i): Line[] => {
   const line = (text: string, kind: NonNullable<Line['kind']>, program: string, more: Partial<Line> = {}): Line => ({

@@ -95,7 +95,7 @@ interface Line {
   readonly elements?: number;
 }
 
-/** The life of a disposed object to which only the thread that made it refers (core/memory/objects.ts). */
+/** The life of a disposed object to which only the thread that made it refers (core/arena/objects.ts). */
 const DISPOSED = (3 << 24) + 1;
 
 export const digits = (list: number): number[] => [...list.toString(16)].reverse().map((d) => Number.parseInt(d, 16));

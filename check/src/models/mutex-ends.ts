@@ -5,7 +5,7 @@ import type { Scene } from '../scene/scene.js';
 import { COUNT_BIT, HAS, M_WORD, mutex } from './mutex-words.js';
 
 const O_UNREPORTED_DEATHS = constant('O_UNREPORTED_DEATHS');
-/** The state in the life of a disposed object (core/memory/objects.ts). */
+/** The state in the life of a disposed object (core/arena/objects.ts). */
 const DISPOSED = 3;
 const M_LIMIT = constant('M_LIMIT');
 const M_OWNER_DIED = constant('M_OWNER_DIED');

@@ -20,7 +20,7 @@ const N_USED = constant('N_USED');
 const NAME_SIZE = constant('NAME_SIZE');
 /** The bit of a link whose entry is being taken out. */
 const GONE = 1;
-/** The state of an entry that is no draft of a thread any more (core/memory/names.ts). */
+/** The state of an entry that is no draft of a thread any more (core/arena/names.ts). */
 const PUBLISHED = -1;
 const OBJECT_SIZE = constant('OBJECT_SIZE');
 const O_LIFE = constant('O_LIFE');

@@ -1,5 +1,5 @@
 /**
- * Models of the semaphores of P0514R1 (core/primitives/counter.ts).
+ * Models of the semaphores of P0514R1 (core/kinds/counter/counter.ts).
  *
  *     W wait        F tryWaitFor: every sleep may run out        Y tryWait       D dispose
  *     S signal      O signal(one)    N signal(none)              R signal if the thread has taken something

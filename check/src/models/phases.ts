@@ -1,5 +1,5 @@
 /**
- * Models of the phase word (core/primitives/phase.ts): Latch, WaitGroup, Event, Barrier and Once. Programs are lines, with
+ * Models of the phase word (core/kinds/phase/phase.ts): Latch, WaitGroup, Event, Barrier and Once. Programs are lines, with
  *
  *     W  wait until the count is 0      F  the same, and each sleep may run out
  *     C  take one off (countDown, done, set)       c  the same, if any is left          P  put one on (add)       A  arm (reset)
@@ -51,7 +51,7 @@ const high = (scene: Scene): number => scene.machine.words[(at(scene) + O_PHASE 
 const count = (scene: Scene): number => low(scene) & COUNT;
 
 const DISPOSED = 3;
-/** The state of the object is above its references in the word of its life (core/memory/objects.ts). */
+/** The state of the object is above its references in the word of its life (core/arena/objects.ts). */
 const isDisposed = (scene: Scene): boolean =>
   ((scene.machine.words[(at(scene) + constant('O_LIFE')) >> 2] >>> 24) & 3) === DISPOSED;
 

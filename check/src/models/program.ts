@@ -56,7 +56,7 @@ export interface Line {
   readonly permits: readonly number[];
   readonly buckets?: 1 | 2 | 4;
   readonly spin?: number;
-  /** Waiters decide for themselves how long they poll, by these turns and polls in vain (core/queue/polling.ts). */
+  /** Waiters decide for themselves how long they poll, by these turns and polls in vain (core/line/polling.ts). */
   readonly awake?: { readonly turns: number; readonly vain: number };
   /** The initial value of the counters. */
   readonly first?: bigint;
@@ -68,7 +68,7 @@ export interface Line {
   readonly kind?: keyof typeof LISTINGS;
   /** The LongTermThreshold. */
   readonly threshold?: number;
-  /** How a chain wakes: WAKE_* of core/memory/layout.ts. */
+  /** How a chain wakes: WAKE_* of core/algorithms/words.ts. */
   readonly wake?: number;
   /** 1: waiters on channels wait by keyWaitLazy. */
   readonly lazy?: number;
@@ -231,7 +231,7 @@ export function takeCells(scene: Scene, free: number, number: number, from: numb
   }
 }
 
-/** The life of a disposed object without references (core/memory/objects.ts); each attached, unreaped thread adds 1. */
+/** The life of a disposed object without references (core/arena/objects.ts); each attached, unreaped thread adds 1. */
 const DISPOSED = 3 << 24;
 const LIVE = 2 << 24;
 

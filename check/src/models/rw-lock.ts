@@ -1,5 +1,5 @@
 /**
- * Models of RwLock (core/primitives/rw-lock.ts). Programs are lines, with
+ * Models of RwLock (core/kinds/rw-lock/rw-lock.ts). Programs are lines, with
  *
  *     r  lock for reading     s  the same, and each sleep may run out     y  try to     u  unlock, if it reads
  *     w  lock for writing     t  the same, and each sleep may run out     v  try to     o  unlock, if it writes

@@ -1,18 +1,15 @@
 /**
- * Reads the core's constants from core/memory/layout.ts, so that they are written once. The bases of the arena's
- * regions are globals of the core. Both together give an address its meaning.
+ * The constants of the core, as the build has read them (scripts/words.mjs), so that they are written once. The bases of
+ * the arena's regions are globals of the core. Both together give an address its meaning.
  */
-import { layoutText } from '../files.js';
+import { words as readWords } from '../files.js';
 
-const constants = new Map<string, number>();
-for (const [, name, value] of layoutText().matchAll(/^export const (\w+): \w+ = (-?(?:0x)?[0-9a-f]+)(?:;| <<)/gm)) {
-  constants.set(name as string, Number(value));
-}
+const constants = new Map(Object.entries(readWords()));
 
-/** Returns a constant of core/memory/layout.ts. */
+/** Returns a constant of the core. */
 export function constant(name: string): number {
   const value = constants.get(name);
-  if (value === undefined) throw new Error(`core/memory/layout.ts has no constant ${name}`);
+  if (value === undefined) throw new Error(`no words.ts of core/ has a constant ${name}`);
   return value;
 }
 

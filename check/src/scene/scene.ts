@@ -96,7 +96,7 @@ export interface SemaphoreOptions {
   readonly permits: number;
   readonly spin?: number;
   readonly threshold?: number;
-  /** O_WAKE and O_LAZY of core/memory/layout.ts. */
+  /** O_WAKE and O_LAZY of core/algorithms/words.ts. */
   readonly wake?: number;
   readonly lazy?: number;
   readonly max?: number;

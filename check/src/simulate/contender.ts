@@ -28,7 +28,7 @@ export interface Call {
 }
 
 export interface Made {
-  /** The name of a constant in core/memory/layout.ts. */
+  /** The name of a constant of the core. */
   readonly kind: string;
   readonly spin: number;
   readonly threshold?: number;
@@ -62,7 +62,7 @@ export interface Contender {
 export const WITHOUT_END = 1_000_000;
 /** As many permits as a semaphore may have. */
 export const UNLIMITED = 0x7fffffff;
-/** Each waiter decides for itself how long it polls (core/queue/polling.ts). */
+/** Each waiter decides for itself how long it polls (core/line/polling.ts). */
 export const ADAPTIVE = -1;
 /** The library's default. */
 export const TWA_THRESHOLD = 1;

@@ -1,1 +1,8 @@
-export const C_WOKEN: usize = 40; // i64, of a Condition: the tickets at which a relay has looked (primitives/condition.ts)
+/** The words of a Condition. Its max and threshold are the address and the generation of its mutex. */
+
+// | word   | changed by                              | how                                               |
+// |--------|-----------------------------------------|---------------------------------------------------|
+// | woken  | a thread that relays                   | cmpxchg, 1 more; see condition.ts     |
+export const KIND_CONDITION: i32 = 40;
+
+export const C_WOKEN: usize = 40; // i64, in the place of O_COUNTER: the tickets at which a relay has looked (condition.ts)

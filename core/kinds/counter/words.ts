@@ -1,8 +1,24 @@
-export const O_MOST: usize = 28; // i32, largest value of a counter (BinarySemaphore, CountingSemaphore)
-export const O_WIDEST: usize = 48; // i32, the most that a taker of a counter has waited for; 0 means 1
+/** The words of the counters: BinarySemaphore and CountingSemaphore. The counter itself is O_COUNTER (arena/words.ts). */
+
+// | word   | changed by                              | how                                               |
+// |--------|-----------------------------------------|---------------------------------------------------|
+// | counter | countDown, countUp, cancelWaiting      | cmpxchg; see counter.ts                           |
+// |        | a thread that cancels for a dead thread | sub the width of the request << WAITING_SHIFT     |
+// |        | dispose                                 | cmpxchg, CLOSED_COUNTER more                      |
+// | widest | countDown, before it counts more than 1 as waiting | cmpxchg, to a greater number           |
+export const KIND_BINARY_SEMAPHORE: i32 = 47;
+export const KIND_COUNTING_SEMAPHORE: i32 = 48;
+
+export const O_MOST: usize = 28; // i32, in the place of O_THRESHOLD: the largest value
+export const O_WIDEST: usize = 48; // i32, in the place of O_PARKED: the most that a taker of a counter has waited for; 0 means 1
+
 export const WAITING_SHIFT: i64 = 32;
+/** The most that all takers of a counter may wait for. */
 export const MOST_WAITING: i64 = 0x1fffffff;
 export const VALUE_MASK: i64 = 0xffffffff;
+
+// How countUp notifies.
+export const NOTIFY_ALL: i32 = 0;
 export const NOTIFY_ONE: i32 = 1;
 export const NOTIFY_NONE: i32 = 2;
 export const GIVE_BACK: i32 = 3; // as NOTIFY_ALL, and past the maximum

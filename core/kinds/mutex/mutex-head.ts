@@ -7,6 +7,7 @@ import { ADMITTED, ANSWER_CLOSED, LEAVE, REFUSED, TIMED_OUT } from '../../answer
 import { recordOf } from '../../arena/attachments';
 import { me, owner, sleepOn, threadRecord } from '../../arena/threads';
 import {
+  ASYNC,
   CLOSED_BELOW,
   E_HELD,
   GRANT,
@@ -20,7 +21,6 @@ import { asks } from '../../line/closing';
 import { beginHeadRelease, endHeadRelease, isCompeting, NOTHING, pendingCall, recover } from '../../line/pending-call';
 import { pollsPaid, pollsWereVain } from '../../line/polling';
 import { wakeDue } from '../../line/waking';
-import { ASYNC } from '../../line/words';
 import {
   asksBefore,
   backOff,

@@ -8,7 +8,7 @@
  *     lock       owner 0 -> me, if nobody waits; or if overtakings < limit, and then overtakings += 1
  *     otherwise  1. if others wait: poll the word for a while, and lock when it lies idle
  *                2. waiters += 1, and take a ticket
- *                3. wait in ticket order, until I am the head (queue/tickets.ts)
+ *                3. wait in ticket order, until I am the head (line/tickets.ts)
  *                4. poll the word: take the lock when it lies idle
  *                5. when the turn of the owner is over: take the lock if it is free, or else RESERVE it until it is
  *                6. when no polls are left: sleep; unlock wakes me. The second time, or if sections are long,
@@ -76,6 +76,7 @@ import { recordOf } from '../../arena/attachments';
 import { elementAt, spare } from '../../arena/elements';
 import { owner, threadRecord } from '../../arena/threads';
 import {
+  ASYNC,
   CLOSED_BELOW,
   E_HELD,
   E_SINCE,
@@ -93,10 +94,9 @@ import { becomeHead, NOTHING, pendingCall, recover } from '../../line/pending-ca
 import { isAdaptive, pollsOf } from '../../line/polling';
 import { queueSpare } from '../../line/tickets';
 import { note, ring } from '../../line/waking';
-import { ASYNC } from '../../line/words';
-import { KIND_MUTEX } from '../numbers';
 import { COUNT_HIGH_BITS, overtakings, scaledBypassLeft, setBase } from './mutex-pace';
 import {
+  KIND_MUTEX,
   M_CLOSED,
   M_HEAD,
   M_OVERTAKING,

@@ -60,9 +60,18 @@ import {
 } from '../../arena/words';
 import { pause } from '../../line/pause';
 import { pollsOf, pollsPaid, pollsWereVain } from '../../line/polling';
-import { KIND_BARRIER, KIND_ONCE, KIND_RW_LOCK, KIND_WAIT_GROUP } from '../numbers';
-import { GATE_DIED } from '../rw-lock/words';
-import { NEXT_PHASE, O_PHASE, PHASE_BITS, PHASE_COUNT, PHASE_FULL, PHASE_SLEEPERS } from './words';
+import { GATE_DIED, KIND_RW_LOCK } from '../rw-lock/words';
+import {
+  KIND_BARRIER,
+  KIND_ONCE,
+  KIND_WAIT_GROUP,
+  NEXT_PHASE,
+  O_PHASE,
+  PHASE_BITS,
+  PHASE_COUNT,
+  PHASE_FULL,
+  PHASE_SLEEPERS,
+} from './words';
 
 /** The upper half of the word, on which threads sleep. */
 const PHASE: usize = O_PHASE + 4;

@@ -1,4 +1,16 @@
-export const O_PHASE: usize = 40; // i64, of an object of taketurns/sync (primitives/phase.ts)
+/** The words of the kinds that have a phase: Barrier, Latch, WaitGroup, Event, Once, and RwLock. */
+
+// | word   | changed by                              | how                                               |
+// |--------|-----------------------------------------|---------------------------------------------------|
+// | phase  | every thread                            | cmpxchg; see phase.ts, and rw-lock.ts  |
+export const KIND_BARRIER: i32 = 42;
+export const KIND_LATCH: i32 = 43;
+export const KIND_WAIT_GROUP: i32 = 44;
+export const KIND_EVENT: i32 = 45;
+export const KIND_ONCE: i32 = 46;
+
+export const O_PHASE: usize = 40; // i64, in the place of O_COUNTER (phase.ts)
+
 export const PHASE_COUNT: i64 = 0x3fffffff;
 export const PHASE_FULL: i64 = 0x40000000; // of a barrier: all have arrived, and the last runs the action
 export const PHASE_SLEEPERS: i64 = 0x80000000;

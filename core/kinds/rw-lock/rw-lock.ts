@@ -1,7 +1,7 @@
 /**
  * RwLock: many readers or one writer, phase-fair. It consists of three things:
  *
- *     the turn     the queue of the object, a robust semaphore of one permit (queue/tickets.ts). Who has the permit is the
+ *     the turn     the queue of the object, a robust semaphore of one permit (line/tickets.ts). Who has the permit is the
  *                  one that may write. So writers are first come, first served, and a dead one gives its turn on
  *     the gate     the phase word (phase.ts), with flags in place of a count. Only who has the turn shuts it. To open it
  *                  is to begin the next phase, which wakes all readers that sleep

@@ -1,5 +1,5 @@
 /**
- * Robust semaphores: what a thread holds is recorded with its attachment (memory/attachments.ts), so that the permits
+ * Robust semaphores: what a thread holds is recorded with its attachment (arena/attachments.ts), so that the permits
  * of a dead thread go back, and the next one to acquire learns of the death. The queue records what each request gets.
  */
 import { E_HELD, GRANT, O_DEATHS, O_UNREPORTED_DEATHS } from '../../arena/words';

@@ -1,5 +1,5 @@
 /**
- * The default semaphore. It consists of the queue alone (queue/tickets.ts).
+ * The default semaphore. It consists of the queue alone (line/tickets.ts).
  */
 import { GRANT, O_MAX, TICKET } from '../../arena/words';
 import { acquire, LIMIT, release } from '../../line/tickets';

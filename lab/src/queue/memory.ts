@@ -1,6 +1,6 @@
 /**
  * Reads an arena's memory for display, that of the simulated machine and the real one alike. The offsets are those of
- * core/memory/layout.ts.
+ * core/arena/words.ts.
  */
 import { constant, type Regions } from '@taketurns/check/dist/scene/layout.js';
 
@@ -28,7 +28,7 @@ const THREAD_MASK = constant('THREAD_MASK');
 /** The number of cells of one line. */
 export const CELLS = (LINE - B_CELLS) / 4;
 
-/** What the states of an element are called here, by their names in layout.ts. */
+/** What the states of an element are called here, by their names in core/arena/words.ts. */
 const STATES = {
   IDLE: 'idle',
   RESERVED: 'reserved',
@@ -71,7 +71,7 @@ export interface Line {
 /** Where the regions that are shown begin. */
 type Bases = Pick<Regions, 'objects' | 'buckets' | 'lines' | 'common' | 'elements' | 'end'>;
 
-/** Computes the bases from the sizes in the header of an arena, as core/memory/arena.ts does, but from the end on. */
+/** Computes the bases from the sizes in the header of an arena, as core/arena/arena.ts does, but from the end on. */
 export function basesIn(words: Int32Array): Bases {
   const size = (name: string): number => words[constant(name) >> 2] as number;
   const [bucketCount, elementCount, end] = [size('H_BUCKETS'), size('H_ELEMENTS'), size('H_END')];

@@ -11,7 +11,7 @@ const { ATTACHED, E_HELD, ELEMENT_SIZE, FREE, LIFE_STATE, O_LIFE, OBJECT_SIZE, R
 const { STATE_MASK, THREAD_SIZE } = layout;
 const T_HOST = layout.constant('T_HOST');
 
-/** The states of an object's life (core/memory/objects.ts). */
+/** The states of an object's life (core/arena/objects.ts). */
 const BUILDING = 1;
 const REFERENCES = 0xffffff;
 

@@ -1,1 +1,0 @@
-export declare function hasCounter(kind: i32): bool;

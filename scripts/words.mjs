@@ -1,0 +1,131 @@
+/**
+ * Reads every constant of core/answers.ts and of each words.ts of core/, so that no other file writes a number of the
+ * core again, and draws the map of the words of an object (docs/internals/words-of-objects.md). It throws
+ *
+ *   - for two words of one class of objects that overlap, unless the comment of one says `in the place of` the other;
+ *   - for a word that buildObject of core/arena/objects.ts does not set, unless its comment says `not set in a new object`.
+ *
+ * A comment begins with the width of a word, i32 or i64, and `of a TwaSemaphore` says that no other class has it.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+
+const CONSTANT = /^export const (\w+): (\w+) = ([^;]+);(?: \/\/ (.*))?$/gm;
+/** Which names are words of an object, as against those of elements, threads, buckets and others. */
+const OF_OBJECTS = /^(TICKET|GRANT|C_WOKEN|[OM]_\w+)$/;
+const ALGORITHMS = 'each of core/algorithms';
+/** The kinds that are built on the words of another. */
+const BUILT_ON = { 'rw-lock': ['phase'] };
+
+/** Returns all constants of the core, in the order of their files. `root` is the folder of the project, with a slash. */
+export function readWords(root) {
+  const words = new Map();
+  const files = readdirSync(`${root}core`, { recursive: true }).map((file) => `core/${file.replaceAll('\\', '/')}`);
+  for (const file of files.sort()) {
+    if (file !== 'core/answers.ts' && !file.endsWith('/words.ts')) continue;
+    for (const [, name, type, text, says = ''] of readFileSync(`${root}${file}`, 'utf8').matchAll(CONSTANT)) {
+      if (words.has(name)) throw new Error(`${file} and ${words.get(name).file} both have ${name}`);
+      const [, bits] = /^i(32|64)\b/.exec(says) ?? [];
+      words.set(name, {
+        name,
+        type,
+        text,
+        file,
+        bytes: Number(bits) / 8,
+        instead: /in the place of (\w+)/.exec(says)?.[1],
+        of: [...(/of an? ((?:[A-Z]\w+(?: or )?)+)/.exec(says)?.[1].split(' or ') ?? [])],
+        says: says.replace(/^i\d\d(, |: )?/, ''),
+      });
+    }
+  }
+  for (const word of words.values()) word.value = numberOf(word.text, words);
+  return words;
+}
+
+/** The value of a constant: a number, or a product or a shift of numbers and other constants. */
+function numberOf(text, words) {
+  const [, left, operator, right] = /^(\S+)(?: (\*|<<) (\S+))?$/.exec(text) ?? [];
+  const part = (one) => {
+    if (/^-(0x[0-9a-f]+|\d+)$/.test(one)) return -BigInt(one.slice(1));
+    if (/^(0x[0-9a-f]+|\d+)$/.test(one)) return BigInt(one);
+    if (!words.has(one)) throw new Error(`words.mjs cannot read ${text}`);
+    return BigInt(numberOf(words.get(one).text, words));
+  };
+  const value = operator === '*' ? part(left) * part(right) : operator ? part(left) << part(right) : part(left);
+  if (BigInt(Number(value)) !== value) throw new Error(`${text} is no number of JavaScript`);
+  return Number(value);
+}
+
+/** Returns the words of each class of objects, by its name, in the order of their places. */
+function wordsOfClasses(words) {
+  const all = [...words.values()].filter(({ name, type }) => type === 'usize' && OF_OBJECTS.test(name));
+  const common = all.filter(({ file, of }) => file === 'core/arena/words.ts' && of.length === 0);
+  const algorithms = all.filter(({ file, of }) => file === 'core/algorithms/words.ts' && of.length === 0);
+  const classes = new Map([
+    ['every object', common],
+    [ALGORITHMS, algorithms],
+  ]);
+  for (const { name, file } of words.values()) {
+    if (!name.startsWith('KIND_')) continue;
+    const kind = name.slice(5).toLowerCase();
+    const pascal = kind.replace(/(^|_)(\w)/g, (_, __, letter) => letter.toUpperCase());
+    const folder = file.split('/').at(-2);
+    const files = [folder, ...(BUILT_ON[folder] ?? [])].map((one) => `core/kinds/${one}/words.ts`);
+    const own = all.filter((word) => (word.of.length === 0 ? files.includes(word.file) : word.of.includes(pascal)));
+    classes.set(pascal, file === 'core/algorithms/words.ts' ? [...own, ...algorithms] : own);
+  }
+  return classes;
+}
+
+const end = ({ value, bytes }) => value + bytes;
+const overlap = (a, b) => a.value < end(b) && b.value < end(a);
+
+/** Throws for words that overlap, or that a new object does not have set. Returns the map as a page. */
+export function mapOfObjects(root, words) {
+  const classes = wordsOfClasses(words);
+  const common = classes.get('every object');
+  const [, build] = /export function buildObject([\s\S]*?)\n}/.exec(
+    readFileSync(`${root}core/arena/objects.ts`, 'utf8'),
+  );
+  const stores = [...build.matchAll(/atomic\.store<[iu](32|64)>\(.*, (\w+)\);/g)].map(([, bits, name]) => ({
+    value: words.get(name).value,
+    bytes: Number(bits) / 8,
+  }));
+  for (const [name, own] of classes) {
+    const all = name === 'every object' ? own : [...own, ...common];
+    for (const [i, a] of all.entries()) {
+      if (Number.isNaN(a.bytes)) throw new Error(`${a.file}: the comment of ${a.name} says neither i32 nor i64`);
+      if (end(a) > words.get('OBJECT_SIZE').value)
+        throw new Error(`${a.file}: ${a.name} is behind the end of an object`);
+      const takes = (x, y) => x.instead === y.name || words.get(x.instead)?.instead === y.name;
+      for (const b of all.slice(i + 1))
+        if (overlap(a, b) && !takes(a, b) && !takes(b, a))
+          throw new Error(`${name}: ${a.name} (${a.file}) and ${b.name} (${b.file}) overlap`);
+      if (a.says.includes('not set in a new object')) continue;
+      for (let byte = a.value; byte < end(a); byte++)
+        if (!stores.some((store) => store.value <= byte && byte < end(store)))
+          throw new Error(`buildObject does not set byte ${byte}, which is of ${a.name} of ${name}`);
+    }
+  }
+  return page(classes);
+}
+
+function page(classes) {
+  const rows = [];
+  for (const [name, all] of classes) {
+    const own = all.filter((word) => name === ALGORITHMS || !classes.get(ALGORITHMS).includes(word));
+    const texts = own
+      .toSorted((a, b) => a.value - b.value)
+      .map((word) => `${word.value} \`${word.name}\` (${word.bytes})`);
+    if (texts.length > 0) rows.push(`| ${name} | ${texts.join(', ')} |`);
+  }
+  return `# The words of an object
+
+\`npm run build\` makes this page from the files words.ts of \`core/\` (scripts/words.mjs). An object has 128 bytes: the
+words of every object, and those of its class. A word is its first byte, its name, and in parentheses how many bytes it
+has. A class that is not listed has none of its own.
+
+| class | words |
+| --- | --- |
+${rows.join('\n')}
+`;
+}
