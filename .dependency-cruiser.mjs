@@ -79,15 +79,16 @@ const src = [
     'src/host is what differs between Node and browsers. All else builds on it.',
     '^src/host/',
     '^(src|dist)/',
-    ['^dist/host/'],
+    ['^dist/host/', '^src/border/'],
   ),
   only(
     'src-runtime',
     'src/runtime is what each thread has of the library, whichever object it uses.',
     '^src/runtime/',
     '^(src|dist)/',
-    ['^(src|dist)/host/', '^src/errors[.]ts$'],
+    ['^(src|dist)/(host|border)/', '^src/errors[.]ts$'],
   ),
+  only('src-border', 'What the build knows of the core, for all of src.', '^src/border/', '^(src|dist)/', []),
   forbid(
     'src-entries-on-top',
     'Who imports taketurns alone gets neither the algorithms nor P0514 nor sync into the bundle.',

@@ -31,6 +31,8 @@ function forBrowsers(): Plugin {
       if (id !== FILES) return undefined;
       return `
         const modules = { core: ${files('core')}, algorithms: ${files('algorithms')}, sync: ${files('sync')} };
+        const answers = ${read('build/answers.json')};
+        export const answersOf = (name) => answers[name];
         export const words = () => (${read('build/words.json')});
         export const moduleFiles = (name) => ({
           wasm: Uint8Array.from(atob(modules[name].wasm), (c) => c.charCodeAt(0)),

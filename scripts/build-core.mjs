@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 import binaryen from 'assemblyscript/binaryen';
 import { bind } from './bind.mjs';
+import { writeBorder } from './border.mjs';
 import { inline, unmatched } from './inline.mjs';
 import { padLocals, waitsOverOperands } from './pad-locals.mjs';
 import { mapOfObjects, readWords } from './words.mjs';
@@ -37,6 +38,7 @@ await writeFile(
   `${JSON.stringify(Object.fromEntries([...words].map(([name, { value }]) => [name, value])))}\n`,
 );
 await writeFile('docs/internals/words-of-objects.md', mapOfObjects(root, words));
+writeBorder(root, words, Object.fromEntries(MODULES.map(({ name, entry }) => [name, entry])));
 
 /** The table of the text (encode). */
 const [, TABLE] = /^const TABLE = "(.*)";$/m.exec(await readFile('src/runtime/decode.ts', 'utf8'));

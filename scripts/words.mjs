@@ -30,6 +30,7 @@ export function readWords(root) {
         type,
         text,
         file,
+        answer: file === 'core/answers.ts',
         bytes: Number(bits) / 8,
         instead: /in the place of (\w+)/.exec(says)?.[1],
         of: [...(/of an? ((?:[A-Z]\w+(?: or )?)+)/.exec(says)?.[1].split(' or ') ?? [])],
@@ -41,16 +42,22 @@ export function readWords(root) {
   return words;
 }
 
-/** The value of a constant: a number, or a product or a shift of numbers and other constants. */
+/** The value of a constant: a number, or a product, a shift or a difference of numbers and other constants. */
 function numberOf(text, words) {
-  const [, left, operator, right] = /^(\S+)(?: (\*|<<) (\S+))?$/.exec(text) ?? [];
+  const [, left, operator, right] = /^(\S+)(?: (\*|<<|-) (\S+))?$/.exec(text) ?? [];
   const part = (one) => {
     if (/^-(0x[0-9a-f]+|\d+)$/.test(one)) return -BigInt(one.slice(1));
     if (/^(0x[0-9a-f]+|\d+)$/.test(one)) return BigInt(one);
     if (!words.has(one)) throw new Error(`words.mjs cannot read ${text}`);
     return BigInt(numberOf(words.get(one).text, words));
   };
-  const value = operator === '*' ? part(left) * part(right) : operator ? part(left) << part(right) : part(left);
+  const operations = {
+    undefined: (a) => a,
+    '*': (a, b) => a * b,
+    '<<': (a, b) => a << b,
+    '-': (a, b) => a - b,
+  };
+  const value = operations[operator](part(left), right && part(right));
   if (BigInt(Number(value)) !== value) throw new Error(`${text} is no number of JavaScript`);
   return Number(value);
 }

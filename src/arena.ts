@@ -3,6 +3,7 @@
  * of an arena that it names. own-arenas.ts makes arenas and lets threads share one.
  */
 import { host } from '#host';
+import { REAPED, STILL_AWAKE } from './border/numbers.js';
 import { badType, checkInteger, checkType, DisposedError } from './errors.js';
 import { dispose, inspected } from './held-permits.js';
 import {
@@ -18,7 +19,6 @@ import {
 } from './own-arenas.js';
 import { type Attachment, isAttachment } from './runtime/attachment.js';
 import { setTimeout } from './runtime/clock.js';
-import { REAPED, STILL_AWAKE } from './runtime/core.js';
 import { type ArenaStats, arenaStats } from './stats.js';
 
 export type { ArenaHandle, ArenaOptions, SharedMemory } from './own-arenas.js';

@@ -5,8 +5,24 @@
  * private methods, so that the common case stays small enough for V8 to inline into its caller. There they compare with
  * a literal 0, which is ADMITTED.
  */
+
 import { host } from '#host';
 import type { Arena } from './arena.js';
+import type { Core } from './border/core.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_FULL,
+  ANSWER_HELD,
+  ANSWER_NOT_HELD,
+  CLOSED_OBJECT,
+  HEAD,
+  KIND_MUTEX,
+  MOST_WAITERS,
+  QUEUED,
+  REFUSED,
+  TIMED_OUT,
+} from './border/numbers.js';
 import {
   ArenaFullError,
   CancelledError,
@@ -32,21 +48,7 @@ import {
 import { find, type Handle, make, open, Reference } from './reference.js';
 import { locate, notAdmitted, timedOut, watch } from './runtime/cancellation.js';
 import { timestamp } from './runtime/clock.js';
-import {
-  ADMITTED,
-  ANSWER_CLOSED,
-  ANSWER_FULL,
-  ANSWER_HELD,
-  ANSWER_NOT_HELD,
-  CLOSED_OBJECT,
-  HEAD,
-  MOST_WAITERS,
-  QUEUED,
-  REFUSED,
-  TIMED_OUT,
-} from './runtime/core.js';
 import { HeadPromise } from './runtime/head-promise.js';
-import { MUTEX } from './runtime/kinds.js';
 import { ADAPTIVE } from './runtime/numbers.js';
 import { countdown, nanoseconds, parkUntilDue } from './runtime/parking.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
@@ -101,6 +103,9 @@ function properties(options: MutexOptions): Properties {
   };
 }
 
+/** What a request for the lock ends with, or goes on with. */
+type Entered = ReturnType<Core['queue' | 'compete']>;
+
 /**
  * A lock shared by threads. One thread at a time is the owner.
  *
@@ -151,7 +156,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   constructor(options: MutexOptions = {}) {
     super(
       KIND,
-      options instanceof Reference ? options : make(KIND, MUTEX, properties(options), options.arena),
+      options instanceof Reference ? options : make(KIND, KIND_MUTEX, properties(options), options.arena),
       'mutex',
     );
   }
@@ -163,7 +168,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: MutexHandle): Mutex {
-    return new Mutex(find(KIND, MUTEX, handle));
+    return new Mutex(find(KIND, KIND_MUTEX, handle));
   }
 
   /**
@@ -175,7 +180,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options: MutexOptions = {}): Mutex {
-    return new Mutex(open(KIND, MUTEX, name, properties(options), options.arena, 'bypass'));
+    return new Mutex(open(KIND, KIND_MUTEX, name, properties(options), options.arena, 'bypass'));
   }
 
   /** How often a waiter may be overtaken at most. It stays the same after `dispose`. */
@@ -273,7 +278,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * has left the queue; REFUSED if the thread may not block, or a promise of it waits for the lock; ANSWER_HELD,
    * ANSWER_CLOSED or ANSWER_FULL.
    */
-  [enter](left: () => number): number {
+  [enter](left: () => number): Entered {
     const { attachment } = this[reference];
     const { awake } = attachment;
     const core = this.#core;
@@ -281,7 +286,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     const { number, promises } = this.#shared;
     core.turnLasted(at, awake.sinceTurn);
     attachment.expectInterrupt();
-    let answer =
+    let answer: Entered =
       attachment.mayBlock && promises.first === 0 && !this.#head.waits ? core.queue(at, number) : core.tryLock(at);
     if (answer === QUEUED || answer === HEAD) {
       awake.waits();

@@ -2,10 +2,11 @@
  * This file defines and checks the options of callers: how long a request may take, how a waiter waits, and the
  * properties of a new object.
  */
+
+import type { Kind } from './border/kinds.js';
+import { LIMIT } from './border/numbers.js';
 import { bad, badType, checkChoice, checkInteger, checkOptions, checkType } from './errors.js';
 import { reasonOf } from './runtime/cancellation.js';
-import { LIMIT } from './runtime/core.js';
-import type { Kind } from './runtime/kinds.js';
 import { LONGEST, MOST_POLLS } from './runtime/numbers.js';
 
 /**

@@ -5,11 +5,11 @@
  * does not carry the class `Arena` (arena.ts).
  */
 import { host } from '#host';
+import { VERSION } from './border/numbers.js';
 import { bad, badType, checkInteger, checkOptions, checkType } from './errors.js';
 import { Attachment } from './runtime/attachment.js';
 import { now } from './runtime/clock.js';
 import { common } from './runtime/common.js';
-import { VERSION } from './runtime/core.js';
 import { instantiate } from './runtime/instance.js';
 import { bufferOf, isShared, requireSharedMemory, sharedMemory } from './runtime/requirements.js';
 

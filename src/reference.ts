@@ -1,6 +1,22 @@
 /**
  * A reference ties a thread to a shared object. This file makes an object, finds it by handle or name, and releases it.
  */
+
+import type { Core } from './border/core.js';
+import type { Kind, NumberOf } from './border/kinds.js';
+import {
+  ANSWER_FULL,
+  ANSWER_MISMATCH,
+  ANSWER_NAMES_FULL,
+  ANSWER_NOT_FOUND,
+  ANSWER_OBJECTS_FULL,
+  ANSWER_WRONG_KIND,
+  KIND_MUTEX,
+  LIMIT,
+  N_BYTES,
+  N_USED,
+  NAME_ROOM,
+} from './border/numbers.js';
 import { arenaFull, bad, badType, checkInteger, checkType, DisposedError } from './errors.js';
 import type { Properties } from './options.js';
 import {
@@ -13,20 +29,6 @@ import {
   inside,
 } from './own-arenas.js';
 import type { Attachment, Owner, Shared } from './runtime/attachment.js';
-import {
-  ANSWER_FULL,
-  ANSWER_MISMATCH,
-  ANSWER_NAMES_FULL,
-  ANSWER_NOT_FOUND,
-  ANSWER_OBJECTS_FULL,
-  ANSWER_WRONG_KIND,
-  type Core,
-  LIMIT,
-  NAME_BYTES,
-  NAME_ROOM,
-  NAME_USED,
-} from './runtime/core.js';
-import { type Kind, MUTEX, type NumberOf } from './runtime/kinds.js';
 import { HELD } from './runtime/numbers.js';
 
 /** A plain, structured-cloneable value that stands for a shared object in a message to another thread. */
@@ -91,7 +93,7 @@ export class Reference {
   /** Enters the object, which has been evicted, in the arena again. Returns the address. */
   enter(owner: Owner): number {
     // Its words will overwrite these properties.
-    const given = make('Mutex', MUTEX, ANY, { [inside]: this.attachment });
+    const given = make('Mutex', KIND_MUTEX, ANY, { [inside]: this.attachment });
     return this.attachment.hold(owner, given.#number, this.shared, given.address).address;
   }
 
@@ -193,11 +195,11 @@ export function open<K extends Kind>(
   const openSo = (p: Properties): number => {
     // An exception, such as that of node:vm at a time-out, may have left the last draft of this thread unused.
     let { draft } = attachment;
-    if (!draft || new Int32Array(memory.buffer, draft + NAME_USED, 1)[0] !== attachment.thread)
+    if (!draft || new Int32Array(memory.buffer, draft + N_USED, 1)[0] !== attachment.thread)
       draft = attachment.draft = core.draftName();
     if (draft === 0) return ANSWER_NAMES_FULL;
     // No thread trusts what it reads of a draft before openName publishes it, so plain writes suffice.
-    new Uint8Array(memory.buffer, draft + NAME_BYTES, NAME_ROOM).fill(0).set(bytes);
+    new Uint8Array(memory.buffer, draft + N_BYTES, NAME_ROOM).fill(0).set(bytes);
     return core.openName(
       draft,
       bytes.length,

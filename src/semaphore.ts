@@ -7,6 +7,19 @@
  */
 import { host } from '#host';
 import type { Arena } from './arena.js';
+import type { Core } from './border/core.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_NOT_HELD,
+  ANSWER_OVER_MAX,
+  CLOSED_OBJECT,
+  KIND_SEMAPHORE,
+  LIMIT,
+  QUEUED,
+  REFUSED,
+  TIMED_OUT,
+} from './border/numbers.js';
 import { CancelledError, checkInteger, checkType, noRoom } from './errors.js';
 import { type HeldPermits, NO_PERMITS, PermitsGuard } from './held-permits.js';
 import {
@@ -21,21 +34,8 @@ import {
 import { find, type Handle, make, open, Reference } from './reference.js';
 import { balanceOf, type Shared } from './runtime/attachment.js';
 import { notAdmitted, timedOut, watch } from './runtime/cancellation.js';
-import {
-  ADMITTED,
-  ANSWER_CLOSED,
-  ANSWER_NOT_HELD,
-  ANSWER_OVER_MAX,
-  CLOSED_OBJECT,
-  type Core,
-  LIMIT,
-  QUEUED,
-  REFUSED,
-  TIMED_OUT,
-} from './runtime/core.js';
-import { SEMAPHORE } from './runtime/kinds.js';
 import { ADAPTIVE, CHECK_OWNER_DEATHS } from './runtime/numbers.js';
-import { countdown, forEver, parkUntilDue } from './runtime/parking.js';
+import { countdown, forEver, type Parked, parkUntilDue } from './runtime/parking.js';
 import type { Promises } from './runtime/promises.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
 import { back, close, disposedError, forget, reference, SharedObject } from './shared-object.js';
@@ -127,7 +127,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   constructor(permits: number, options: SemaphoreOptions = {}) {
     super(
       KIND,
-      options instanceof Reference ? options : make(KIND, SEMAPHORE, properties(permits, options), options.arena),
+      options instanceof Reference ? options : make(KIND, KIND_SEMAPHORE, properties(permits, options), options.arena),
       'semaphore',
     );
     // Where a semaphore begins without permits, they are made by releases.
@@ -141,7 +141,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: SemaphoreHandle): Semaphore {
-    return attached(find(KIND, SEMAPHORE, handle));
+    return attached(find(KIND, KIND_SEMAPHORE, handle));
   }
 
   /**
@@ -156,7 +156,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    */
   static open(name: string, permits?: number, options: SemaphoreOptions = {}): Semaphore {
     const wanted = properties(permits === undefined ? 1 : permits, options);
-    return attached(open(KIND, SEMAPHORE, name, permits === undefined ? undefined : wanted, options.arena));
+    return attached(open(KIND, KIND_SEMAPHORE, name, permits === undefined ? undefined : wanted, options.arena));
   }
 
   /** The greatest number of available permits. */
@@ -250,7 +250,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
       return;
     }
     if (acquired !== CHECK_OWNER_DEATHS) {
-      let answer = this.#core.enqueue(this.#at, permits, acquired, robust);
+      let answer: ReturnType<Core['enqueue']> | Parked = this.#core.enqueue(this.#at, permits, acquired, robust);
       if (answer === QUEUED) {
         this[reference].attachment.awake.waits();
         answer = parkUntilDue(this.#core, this.#at, robust, left);
@@ -641,14 +641,20 @@ function permitsOf(permits: number | WaitOptions): number {
   return typeof permits === 'number' ? permits : 1;
 }
 
+/** Answers as acquire of the core, or CHECK_OWNER_DEATHS: a robust semaphore has admitted the thread. */
+type Acquire = (at: number, n: number) => ReturnType<Core['acquire']> | typeof CHECK_OWNER_DEATHS;
+
+/** Answers as the release of the core that it calls, or ANSWER_OVER_MAX before that. */
+type Release = (at: number, n: number) => ReturnType<Core['releaseRobust']> | ANSWER_OVER_MAX;
+
 /** Returns the acquire of the core for a semaphore that is robust or not. */
-function acquireOf(core: Core, { robust }: Shared): Core['acquire'] {
+function acquireOf(core: Core, { robust }: Shared): Acquire {
   return robust === 0 ? core.acquire : (at, n) => core.acquireRobust(at, n, robust) || CHECK_OWNER_DEATHS;
 }
 
 /** Returns the release of the core. For a bounded semaphore it also checks that there is room. */
-function releaseOf(core: Core, { robust }: Shared, max: number): Core['release'] {
-  const release: Core['release'] =
+function releaseOf(core: Core, { robust }: Shared, max: number): Release {
+  const release: Release =
     robust === 0
       ? core.release
       : (at, n) => (at === CLOSED_OBJECT ? core.release(at, n) : core.releaseRobust(at, n, robust));

@@ -1,10 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The classes of shared objects extend this class. It keeps the reference and handles the end of the object. */
+
+import type { Kind } from './border/kinds.js';
 import { DisposedError } from './errors.js';
 import { dispose, inspected } from './held-permits.js';
 import type { Handle, Reference } from './reference.js';
 import { ended, leaves } from './runtime/attachment.js';
-import type { Kind } from './runtime/kinds.js';
 import { closed } from './runtime/promises.js';
 
 // The hooks of the classes are symbols, so that a user's subclass cannot replace one by chance.

@@ -2,13 +2,12 @@
  * An arena, a semaphore and a mutex describe themselves by plain objects. This file makes them by a look at every wait
  * element. Other threads run meanwhile, so the numbers may not fit one another; while all threads rest, they are exact.
  */
-import type { Attachment } from './runtime/attachment.js';
-import { timestamp } from './runtime/clock.js';
+
+import type { Core } from './border/core.js';
 import {
   ASYNC,
   ATTACHED,
   AWAKE,
-  type Core,
   IDLE,
   T_COLLISIONS,
   T_DOORBELL,
@@ -16,7 +15,9 @@ import {
   THREAD_SIZE,
   TOMBSTONE,
   WAITING,
-} from './runtime/core.js';
+} from './border/numbers.js';
+import type { Attachment } from './runtime/attachment.js';
+import { timestamp } from './runtime/clock.js';
 import { MOST_LISTED } from './runtime/numbers.js';
 
 /** A thread of an arena. */

@@ -4,7 +4,7 @@ import type { Program } from './engine/wasm/code.js';
 import { decode, type WasmModule } from './engine/wasm/decode.js';
 import { joined } from './engine/wasm/link.js';
 import { translate } from './engine/wasm/translate.js';
-import { moduleFiles } from './files.js';
+import { answersOf, moduleFiles } from './files.js';
 
 export const PROGRAMS = ['core', 'algorithms'] as const;
 export type ProgramName = (typeof PROGRAMS)[number];
@@ -68,12 +68,25 @@ export function loadProgram(name: ProgramName): Program {
   if (program === undefined) {
     // A semaphore of P0514 waits in the core, and counts in the other module.
     const module = decoded(name);
-    program = translate(
+    const translated = translate(
       name === 'core' ? joined(joined(module, decoded('algorithms'), COUNTER), decoded('sync'), SYNC) : module,
     );
+    program = { ...translated, answers: answersByFunction(translated) };
     loaded.set(name, program);
   }
   return program;
+}
+
+/** Two exports that the compiler has made one function give the answers of both. */
+function answersByFunction({ exports }: Program): Map<number, Set<number>> {
+  const answers = new Map<number, Set<number>>();
+  for (const [name, allowed] of (['core', 'algorithms', 'sync'] as const).flatMap((one) =>
+    Object.entries(answersOf(one)),
+  )) {
+    const index = exports.get(name);
+    if (index !== undefined) answers.set(index, new Set([...(answers.get(index) ?? []), ...allowed]));
+  }
+  return answers;
 }
 
 /** Returns the program that a model runs on. */

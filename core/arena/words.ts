@@ -127,6 +127,7 @@ export const N_TARGET: usize = 0; // i64: generation << 32 | object | length of 
 export const N_NEXT: usize = 8; // i64: a link: tag << 32 | address of the next entry of the list, 0 at its end | GONE
 export const N_USED: usize = 16; // i32: 0 free; see names.ts
 export const N_BYTES: usize = 20; // UTF-8, and zeros to the end of the last word
+export const NAME_ROOM: usize = NAME_SIZE - N_BYTES; // bytes of UTF-8 in a name, at most
 
 // --- Thread record: two lines ---------------------------------------------------------------------------
 //

@@ -58,6 +58,7 @@ import { wakeDue } from './waking';
  * tickets are below `start`, and below the first ticket of any tombstone that this one is merged with, since merged
  * tombstones lie side by side. The width of the tombstone goes to grant only when grant is past that first ticket. So
  * another thread has made the promises due before that, and it rings (endWait).
+ * @answers REFUSED | ADMITTED | ANSWER_CLOSED
  */
 export function cancel(s: usize, attachment: i32): i32 {
   const e = spare;
@@ -115,6 +116,7 @@ function leaveTombstone(s: usize, e: usize, requests: i64, end: i64): i32 {
 /**
  * Cancels a run of promises. Returns REFUSED if it is cancelled; ADMITTED if its first promise is due or the semaphore
  * is closed, or ANSWER_CLOSED: then settle must follow.
+ * @answers REFUSED | ADMITTED | ANSWER_CLOSED
  */
 export function cancelRun(number: i32): i32 {
   const e = elementAt((number - 1) as u32);

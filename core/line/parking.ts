@@ -47,6 +47,7 @@ let polls: i32 = 0;
  * returns QUEUED, and then park must follow, or ADMITTED if the request is due by now, ANSWER_CLOSED, or ANSWER_FULL
  * when an interrupted thread finds no spare and would have to wait. `attachment` counts permits of a robust semaphore;
  * it is 0 for others.
+ * @answers ADMITTED | QUEUED | ANSWER_CLOSED | ANSWER_FULL
  */
 export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
   if (taken === INTERRUPTED) {
@@ -66,6 +67,7 @@ export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
  * Blocks until the request of the thread, which is QUEUED, is due or closed. `now`, in milliseconds, is kept for
  * diagnostics: since when it waits. Returns ADMITTED, ANSWER_CLOSED, or LEAVE: the thread is asked to leave, and cancel
  * must follow.
+ * @answers ADMITTED | ANSWER_CLOSED | LEAVE
  */
 export function park(now: i32, attachment: i32): i32 {
   return parkFor(FOREVER, now, attachment);
@@ -74,6 +76,7 @@ export function park(now: i32, attachment: i32): i32 {
 /**
  * As park, but for at most so many nanoseconds (below 0: for ever). It may end early. Then it returns TIMED_OUT, and
  * the request still stands: park or parkFor continues the wait, and cancel cancels the request.
+ * @answers ADMITTED | ANSWER_CLOSED | LEAVE | TIMED_OUT
  */
 export function parkFor(nanoseconds: i64, now: i32, attachment: i32): i32 {
   atomic.store<i32>(spare, now, E_SINCE);

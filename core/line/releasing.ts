@@ -7,8 +7,8 @@ import { hold } from '../arena/attachments';
 import { CLOSED_BELOW, GRANT, TICKET } from '../arena/words';
 import { callEnded, grantBefore, grantLate, pendingCall, RELEASING, recover } from './pending-call';
 import { covers, settle } from './runs';
-import { LIMIT } from './tickets';
 import { wakeDue, wakeNear } from './waking';
+import { LIMIT } from './words';
 
 /**
  * Finishes a release that returned `answered`. It wakes every waiter that the release has made due, except promises of

@@ -64,9 +64,8 @@ import {
 } from '../arena/words';
 import { mark } from './marks';
 import { beginLateRelease, beginParking, beginRelease, NOTHING, pendingCall } from './pending-call';
+import { LIMIT } from './words';
 
-/** Most permits that may ever be available, and most that one request may ask for. */
-export const LIMIT: i64 = 0x7fffffff;
 /** The ticket that the thread took last. JavaScript reads it, for programs that check the order of admissions. */
 export let ticketTaken: i64 = -1;
 

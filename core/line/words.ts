@@ -1,4 +1,4 @@
-/** The words of the waiting array: buckets, and the lines in which a full bucket goes on. */
+/** The words of the waiting array: buckets, and the lines in which a full bucket goes on; and the limit of permits. */
 
 // --- Bucket and overflow line ---------------------------------------------------------------------------
 //
@@ -17,3 +17,5 @@ export const B_EXTENT: usize = 12; // i32: the thread that trims << 20, or 0 | l
 export const EXTENT_MASK: i32 = 0xfffff;
 export const TRIMMER_SHIFT: i32 = 20;
 export const B_CELLS: usize = 16; // i32 each, to the end of the line
+
+export const LIMIT: i64 = 0x7fffffff; // the most permits that may ever be available, and that one request may ask for

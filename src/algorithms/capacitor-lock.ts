@@ -1,9 +1,9 @@
 /** A CapacitorLock is a capacitor around any lock, as in Dice, Capacitors. */
 
+import { ADMITTED } from '../border/numbers.js';
 import { checkOptions, checkType, DisposedError } from '../errors.js';
 import { USUAL } from '../options.js';
 import { checkKind } from '../reference.js';
-import { ADMITTED } from '../runtime/core.js';
 import { closed } from '../runtime/promises.js';
 import { close } from '../shared-object.js';
 import { Capacitor, type CapacitorHandle, type CapacitorOptions, NAMES } from './capacitor.js';

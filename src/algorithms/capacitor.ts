@@ -1,11 +1,11 @@
 /** Capacitor is the public face of core/algorithms/capacitor.ts. */
 import type { Arena } from '../arena.js';
+import { ADMITTED, LIMIT, REFUSED } from '../border/numbers.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
 import { type PolicyOptions, USUAL } from '../options.js';
 import { attachmentForNew, fromHandle } from '../own-arenas.js';
 import type { Handle, Reference } from '../reference.js';
 import { leaves } from '../runtime/attachment.js';
-import { ADMITTED, LIMIT, REFUSED } from '../runtime/core.js';
 import { close, detach, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { ChainSemaphore } from './chain-semaphore.js';
 import { ChannelSemaphore } from './channel-semaphore.js';

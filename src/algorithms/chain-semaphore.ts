@@ -1,8 +1,8 @@
 /** ChainSemaphore is the public face of core/algorithms/chain-semaphore.ts. */
 
+import { ADMITTED } from '../border/numbers.js';
 import { checkChoice, checkInteger } from '../errors.js';
 import { type Handle, Reference } from '../reference.js';
-import { ADMITTED } from '../runtime/core.js';
 import { MOST_POLLS } from '../runtime/numbers.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';

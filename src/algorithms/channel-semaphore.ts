@@ -1,8 +1,8 @@
 /** ChannelSemaphore is the public face of core/algorithms/channel-semaphore.ts. */
 
+import { ADMITTED } from '../border/numbers.js';
 import { checkType } from '../errors.js';
 import { type Handle, Reference } from '../reference.js';
-import { ADMITTED } from '../runtime/core.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore, makeWithChains, type ThresholdOptions } from './listing.js';

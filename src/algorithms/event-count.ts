@@ -1,10 +1,10 @@
 /** EventCount is the public face of core/algorithms/event-count.ts. */
 
 import type { Arena } from '../arena.js';
+import { ADMITTED, LIMIT } from '../border/numbers.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
 import { type PolicyOptions, USUAL } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
-import { ADMITTED, LIMIT } from '../runtime/core.js';
 import { close, disposedError } from '../shared-object.js';
 import { ListingObject, makeWithChains } from './listing.js';
 import { checkProperties, find } from './objects.js';

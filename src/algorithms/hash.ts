@@ -1,8 +1,8 @@
 /** Callers choose the hash by which a semaphore spreads its waiters. core/algorithms/hashes.ts computes it. */
 
+import type { Kind } from '../border/kinds.js';
 import { checkChoice } from '../errors.js';
 import type { Properties } from '../options.js';
-import type { Kind } from '../runtime/kinds.js';
 import type { ListingOptions } from './listing.js';
 
 /** The names in the order of HASH_* of core/algorithms/words.ts. */

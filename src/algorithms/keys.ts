@@ -7,10 +7,11 @@
  * since threads that wait and threads that wake must agree on it.
  */
 import type { Arena } from '../arena.js';
+import type { Algorithms } from '../border/algorithms.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
 import { budget, type PolicyOptions, USUAL } from '../options.js';
 import { attachmentOf } from '../own-arenas.js';
-import { type Algorithms, algorithmsOf } from './compiled.js';
+import { algorithmsOf } from './compiled.js';
 import { prepare } from './listing.js';
 import { POLICIES } from './objects.js';
 

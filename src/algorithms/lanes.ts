@@ -1,12 +1,13 @@
 /** An object with lanes is several shared objects: its own, and one for each lane. core/algorithms/lanes.ts uses them. */
 import type { Arena } from '../arena.js';
+import type { Algorithms } from '../border/algorithms.js';
+import type { Kind } from '../border/kinds.js';
 import { badType, checkInteger } from '../errors.js';
 import type { Properties } from '../options.js';
 import { checkKind, type Handle, type Reference } from '../reference.js';
 import { ended } from '../runtime/attachment.js';
-import type { Kind } from '../runtime/kinds.js';
 import { closed } from '../runtime/promises.js';
-import { type Algorithms, algorithmsOf } from './compiled.js';
+import { algorithmsOf } from './compiled.js';
 import { find, make } from './objects.js';
 
 const MOST_LANES = 64;

@@ -1,15 +1,17 @@
 /** The classes in this file hold all that the semaphores of the listings share besides their algorithm. */
 import type { Arena } from '../arena.js';
+import type { Algorithms } from '../border/algorithms.js';
+import type { Core } from '../border/core.js';
+import type { Kind } from '../border/kinds.js';
+import { CLOSED_OBJECT, LIMIT } from '../border/numbers.js';
 import { checkInteger, noRoom } from '../errors.js';
 import type { PolicyOptions, Properties } from '../options.js';
 import { attachmentForNew } from '../own-arenas.js';
 import type { Reference } from '../reference.js';
 import type { Attachment } from '../runtime/attachment.js';
-import { CLOSED_OBJECT, type Core, LIMIT } from '../runtime/core.js';
-import type { Kind } from '../runtime/kinds.js';
 import { closed } from '../runtime/promises.js';
 import { forget, reference, SharedObject } from '../shared-object.js';
-import { type Algorithms, algorithmsOf } from './compiled.js';
+import { algorithmsOf } from './compiled.js';
 import { make } from './objects.js';
 
 /** The options of a new semaphore of the listings. */

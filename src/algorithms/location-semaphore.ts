@@ -1,7 +1,7 @@
 /** LocationSemaphore is the public face of core/algorithms/location-semaphore.ts. */
 
+import { ADMITTED } from '../border/numbers.js';
 import { type Handle, Reference } from '../reference.js';
-import { ADMITTED } from '../runtime/core.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { checkAlternating } from './keys.js';

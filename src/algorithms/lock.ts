@@ -1,14 +1,15 @@
 /** This file defines a lock, and holds all that the locks of the papers share besides their algorithm. */
 
 import type { Arena } from '../arena.js';
+import type { Algorithms } from '../border/algorithms.js';
+import type { Kind } from '../border/kinds.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, CLOSED_OBJECT } from '../border/numbers.js';
 import { ArenaFullError, checkType } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
 import { Reference } from '../reference.js';
 import { leaves } from '../runtime/attachment.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, CLOSED_OBJECT } from '../runtime/core.js';
-import type { Kind } from '../runtime/kinds.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
-import { type Algorithms, algorithmsOf } from './compiled.js';
+import { algorithmsOf } from './compiled.js';
 import { checkProperties, make, open } from './objects.js';
 
 /** A lock, which one thread at a time can hold. A `CapacitorLock` wraps any object with these functions. */

@@ -1,6 +1,7 @@
 /** MultilaneSemaphore is the public face of core/algorithms/lanes.ts. */
+
+import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT } from '../border/numbers.js';
 import type { Handle, Reference } from '../reference.js';
-import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT } from '../runtime/core.js';
 import { close, detach, disposedError } from '../shared-object.js';
 import { awaitInLane, checkLanes, checkParts, closeParts, findParts, makeParts, Parts, releaseLanes } from './lanes.js';
 import { type ListingOptions, ListingSemaphore } from './listing.js';

@@ -3,11 +3,11 @@
  * adds the numbers of their kinds.
  */
 import type { Arena } from '../arena.js';
+import { KINDS, type Kind } from '../border/kinds.js';
+import { LIMIT } from '../border/numbers.js';
 import { bad, checkInteger, checkType } from '../errors.js';
 import { checkProperties as check, type Policy, type PolicyOptions, type Properties } from '../options.js';
 import * as references from '../reference.js';
-import { LIMIT } from '../runtime/core.js';
-import { KINDS, type Kind } from '../runtime/kinds.js';
 
 export interface Defaults {
   readonly spin: number;

@@ -2,10 +2,12 @@
  * What a capacitor does with its shared object: core/algorithms/capacitor.ts, and the FIFO semaphore inside of it, whose
  * functions work on the words of the same object.
  */
+
+import type { Algorithms } from '../border/algorithms.js';
+import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, GRANT_HIGH, MORE, QUEUED, REFUSED } from '../border/numbers.js';
 import { badType, checkType } from '../errors.js';
 import type { Reference } from '../reference.js';
-import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, MORE, QUEUED, REFUSED } from '../runtime/core.js';
-import { type Algorithms, algorithmsOf } from './compiled.js';
+import { algorithmsOf } from './compiled.js';
 import { awaitInLane, closeParts, releaseLanes } from './lanes.js';
 
 /** The semaphores of the library that a capacitor can have inside by their names. */
@@ -42,12 +44,6 @@ interface Functions {
   release(at: number, permits: number): void;
   dispose(at: number): void;
 }
-
-/**
- * @internal
- * The offset of the upper half of GRANT in an object: core/algorithms/words.ts, with which a unit test compares it.
- */
-export const GRANT_HIGH = 12;
 
 const NAMES: readonly InnerName[] = ['twa', 'ticket', 'chain', 'multilane'];
 

@@ -1,9 +1,9 @@
 /** TicketSemaphore is the public face of core/algorithms/ticket-semaphore.ts. */
 
+import { ADMITTED } from '../border/numbers.js';
 import { checkInteger } from '../errors.js';
 import type { Properties } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
-import { ADMITTED } from '../runtime/core.js';
 import { close, disposedError } from '../shared-object.js';
 import { type ListingOptions, ListingSemaphore } from './listing.js';
 import { checkProperties, find, make } from './objects.js';

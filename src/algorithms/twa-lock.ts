@@ -1,5 +1,6 @@
 /** TwaLock is the public face of core/algorithms/twa-lock.ts. */
 
+import { ON_CHAINS } from '../border/numbers.js';
 import { checkChoice } from '../errors.js';
 import type { Properties } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
@@ -32,8 +33,6 @@ export type TwaLockHandle = Handle<'TwaLock'>;
 const KIND = 'TwaLock';
 const DEFAULTS = { spin: 100, threshold: 1, names: ['hash', 'threshold', 'waiting'] };
 const WAYS = ['buckets', 'chains'] as const;
-/** ON_CHAINS of core/algorithms/words.ts. */
-const ON_CHAINS = 8;
 
 /**
  * The ticket lock augmented with a waiting array: first come, first served. It spreads waiters over the buckets or the

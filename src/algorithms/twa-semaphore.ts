@@ -1,9 +1,9 @@
 /** TwaSemaphore is the public face of core/algorithms/twa-semaphore.ts. */
 
+import { ADMITTED, SEQUESTERED } from '../border/numbers.js';
 import { checkType } from '../errors.js';
 import type { Properties } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
-import { ADMITTED } from '../runtime/core.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore } from './listing.js';
@@ -29,8 +29,6 @@ export type TwaSemaphoreHandle = Handle<'TwaSemaphore'>;
 
 const KIND = 'TwaSemaphore';
 const DEFAULTS = { spin: 100, threshold: 1, names: ['hash', 'threshold', 'sequestered'] };
-/** SEQUESTERED of core/algorithms/words.ts. */
-const SEQUESTERED = 16;
 
 /**
  * The semaphore with a waiting array: first come, first served. It spreads waiters over the buckets of the arena. A

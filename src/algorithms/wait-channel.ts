@@ -1,9 +1,9 @@
 /** This file has the channels of Listing 4 as values: KeyToChannel is computed once for all calls. */
 
+import type { Algorithms } from '../border/algorithms.js';
 import { checkType } from '../errors.js';
 import { attachmentOf } from '../own-arenas.js';
 import type { Attachment } from '../runtime/attachment.js';
-import type { Algorithms } from './compiled.js';
 import { channelAt, type KeyWaitOptions, pollsOf } from './keys.js';
 import { prepare } from './listing.js';
 

@@ -1,7 +1,8 @@
 /** This file has the locations of Listing 5 as values: the slot of a key is looked up once for all calls. */
+
+import type { Algorithms } from '../border/algorithms.js';
 import { attachmentOf } from '../own-arenas.js';
 import type { Attachment } from '../runtime/attachment.js';
-import type { Algorithms } from './compiled.js';
 import { checkAlternating, type LocationWaitOptions, pollsOf } from './keys.js';
 import { prepare } from './listing.js';
 

@@ -42,10 +42,11 @@ import {
   threadId,
   type Worker,
 } from 'node:worker_threads';
+import { VERSION } from '../border/numbers.js';
 import type { Line } from './host.js';
 import { SOURCE } from './keeper-source.js';
 import { startKeeper } from './start-keeper.js';
-import { isWatched, keeperOf, VERSION } from './watched.js';
+import { isWatched, keeperOf } from './watched.js';
 
 export { isWatched, unwatch } from './watched.js';
 

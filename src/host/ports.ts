@@ -20,10 +20,11 @@
  * there. A thread that attaches meanwhile waits for that.
  */
 import * as threads from 'node:worker_threads';
+import { KEEPER, UNWATCHED, VERSION } from '../border/numbers.js';
 import type { Line } from './host.js';
 import { SOURCE } from './ports-source.js';
 import { startKeeper } from './start-keeper.js';
-import { KEEPER, keeperOf, randomName, UNWATCHED, unwatch, VERSION } from './watched.js';
+import { keeperOf, randomName, unwatch } from './watched.js';
 
 export { isWatched, unwatch } from './watched.js';
 

@@ -1,11 +1,5 @@
 /** What the ways to notice deaths share: the word of an arena that names its keeper, and names of threads. */
-
-// These numbers are of core/arena/words.ts, and a unit test compares them.
-/** Of the layout. Each has keepers of its own, and so does a version that comes later. */
-export const VERSION = 2;
-/** The address of the word, and its value in an arena in which nobody notices deaths. */
-export const KEEPER = 392;
-export const UNWATCHED = -1;
+import { KEEPER, UNWATCHED } from '../border/numbers.js';
 
 /** The word, for `Atomics`. */
 export function keeperOf(memory: WebAssembly.Memory): Int32Array {

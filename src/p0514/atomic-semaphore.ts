@@ -1,10 +1,10 @@
 /** An AtomicSemaphore is a place of its own, at which threads wait for words to change. */
 import { find, make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
+import { CLOSED_OBJECT, LIMIT, O_PLACE } from '../border/numbers.js';
 import { checkOptions, DisposedError } from '../errors.js';
 import { type Handle, Reference } from '../reference.js';
 import { ended, leaves } from '../runtime/attachment.js';
-import { CLOSED_OBJECT, LIMIT, O_PLACE } from '../runtime/core.js';
 import { closed } from '../runtime/promises.js';
 import { checkDuration } from './deadline.js';
 import { Notify, notifyNumber } from './notify.js';

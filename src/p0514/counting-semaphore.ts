@@ -1,7 +1,7 @@
 /** CountingSemaphore is the counter of semaphore.ts with the greatest value 2,147,483,647. */
 import { find } from '../algorithms/objects.js';
+import { LIMIT } from '../border/numbers.js';
 import { type Handle, Reference } from '../reference.js';
-import { LIMIT } from '../runtime/core.js';
 import { Notify } from './notify.js';
 import { CounterSemaphore, makeCounter, type SemaphoreOptions } from './semaphore.js';
 

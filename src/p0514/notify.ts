@@ -1,4 +1,5 @@
 /** A signal names the waiters that it unblocks: all, one or none. */
+import { NOTIFY_ALL, NOTIFY_NONE, NOTIFY_ONE } from '../border/numbers.js';
 import { badType } from '../errors.js';
 
 /** P0514R1's `semaphore_notify`: the waiters that a signal unblocks. If it unblocks none, a later signal must. */
@@ -13,8 +14,7 @@ export const Notify = {
 /** One of the values of `Notify`. */
 export type Notify = (typeof Notify)[keyof typeof Notify];
 
-/** The numbers NOTIFY_* of core/kinds/counter/words.ts. */
-const NUMBERS = { all: 0, one: 1, none: 2 };
+const NUMBERS = { all: NOTIFY_ALL, one: NOTIFY_ONE, none: NOTIFY_NONE };
 
 /** Checks a notify, and returns its number in the core. */
 export function notifyNumber(what: string, notify: Notify): number {

@@ -4,16 +4,26 @@
  *
  * A wait that finds the value 0 continues in the queue of a Semaphore over the same shared object.
  */
-import { type Algorithms, algorithmsOf } from '../algorithms/compiled.js';
+import { algorithmsOf } from '../algorithms/compiled.js';
 import { make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
+import type { Algorithms } from '../border/algorithms.js';
+import type { Kind } from '../border/kinds.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_OVER_MAX,
+  CLOSED_OBJECT,
+  GIVE_BACK,
+  LIMIT,
+  MOST_WAITING,
+  QUEUED,
+} from '../border/numbers.js';
 import { badInteger, checkInteger, checkOptions, DisposedError, mayNotBlock, TimeoutError } from '../errors.js';
 import { budget, PARKING, type ParkingOptions, USUAL, type WaitOptions } from '../options.js';
 import type { Reference } from '../reference.js';
 import type { Attachment } from '../runtime/attachment.js';
 import { setTimeout } from '../runtime/clock.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT, QUEUED } from '../runtime/core.js';
-import type { Kind } from '../runtime/kinds.js';
 import { ADAPTIVE, LONGEST } from '../runtime/numbers.js';
 import { closed } from '../runtime/promises.js';
 import { Semaphore } from '../semaphore.js';
@@ -28,9 +38,6 @@ export interface SemaphoreOptions extends ParkingOptions {
 }
 
 const DONE = Promise.resolve();
-/** GIVE_BACK and MOST_WAITING of core/kinds/counter/words.ts. */
-const GIVE_BACK = 3;
-const MOST_WAITING = 2 ** 29 - 1;
 /** The milliseconds to wait for a permit that is on its way, before a look whether it still is. */
 const BRIEF = 1;
 const nap = (): void => {

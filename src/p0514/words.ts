@@ -3,7 +3,8 @@
  * is compared with. It waits by the calls of core/algorithms/places.ts, since only JavaScript can look at the word.
  */
 import { host } from '#host';
-import { type Algorithms, algorithmsOf } from '../algorithms/compiled.js';
+import { algorithmsOf } from '../algorithms/compiled.js';
+import type { Algorithms } from '../border/algorithms.js';
 import { badInteger, badType, mayNotBlock } from '../errors.js';
 import type { Attachment } from '../runtime/attachment.js';
 import { now } from '../runtime/clock.js';

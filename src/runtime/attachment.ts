@@ -26,16 +26,16 @@
  * loop.
  */
 import { host } from '#host';
+import type { Core } from '../border/core.js';
+import { ANSWER_FULL, CLOSED_OBJECT, GONE, KIND_MUTEX, KIND_SEMAPHORE } from '../border/numbers.js';
 import { arenaFull, DisposedError, mayNotBlock } from '../errors.js';
 import type { Line } from '../host/host.js';
 import { Awake } from './awake.js';
 import { common } from './common.js';
-import { ANSWER_FULL, CLOSED_OBJECT, type Core, GONE } from './core.js';
 import { Doorbell } from './doorbell.js';
 import type { HeadPromise } from './head-promise.js';
 import { coreModule, instantiate } from './instance.js';
 import { afterInterrupt } from './interrupts.js';
-import { MUTEX, SEMAPHORE } from './kinds.js';
 import { HELD } from './numbers.js';
 import { closed, Promises } from './promises.js';
 
@@ -278,7 +278,7 @@ export class Attachment {
     // As O_KIND and so on of core/memory/layout.ts.
     const { 4: kind, 8: initial, 21: added, 27: isKnown } = words as unknown as Record<number, number>;
     if (
-      kind === (robust ? MUTEX : SEMAPHORE) &&
+      kind === (robust ? KIND_MUTEX : KIND_SEMAPHORE) &&
       !isKnown &&
       promises.first === 0 &&
       core.held(number) === 0 &&

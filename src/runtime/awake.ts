@@ -3,8 +3,8 @@
  * This file measures such a turn, again and again, since V8 recompiles the core as it runs.
  */
 import { host } from '#host';
+import type { Core } from '../border/core.js';
 import { now as clock } from './clock.js';
-import type { Core } from './core.js';
 
 export class Awake {
   readonly #core: Core;

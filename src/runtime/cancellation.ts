@@ -1,7 +1,8 @@
 /** This file cancels a promise on a time-out or by a signal, and makes the error of a time-out. */
+
+import { LEAVE } from '../border/numbers.js';
 import { CancelledError, TimeoutError } from '../errors.js';
 import { clearTimeout, setTimeout } from './clock.js';
-import { LEAVE } from './core.js';
 import { countdown } from './parking.js';
 
 const nothing = (): void => {};

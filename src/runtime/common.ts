@@ -10,7 +10,7 @@
  * must raise VERSION too (core/arena/words.ts).
  */
 import { host } from '#host';
-import { VERSION } from './core.js';
+import { VERSION } from '../border/numbers.js';
 
 const KEY = Symbol.for(`taketurns:${VERSION}`);
 

@@ -14,8 +14,10 @@
  * A thread reads the doorbell before the records of due runs, and those before the grants. So the wait returns at once
  * if the doorbell rings after that (D7).
  */
+
 import { host } from '#host';
-import type { Core } from './core.js';
+import type { Core } from '../border/core.js';
+import { DOORBELL_TO_DUE, DUE_WORDS } from '../border/numbers.js';
 import { NOWHERE } from './numbers.js';
 import { waitAsync } from './wait-async.js';
 
@@ -115,10 +117,7 @@ export class Doorbell {
     const inDoubt = this.#inDoubt;
     this.#inDoubt = true;
     for (const promises of inDoubt ? this.#waiting : this.#awake) promises.flush();
-    // The first word of those in core/arena/words.ts, from the doorbell on, and their number.
-    const TO_DUE = 7;
-    const DUE_WORDS = 8;
-    const first = this.#index + TO_DUE;
+    const first = this.#index + DOORBELL_TO_DUE;
     for (let i = 0; i < DUE_WORDS; i++) {
       let due = Atomics.load(this.#words, first + i);
       if (due !== 0) due = Atomics.exchange(this.#words, first + i, 0);

@@ -8,8 +8,10 @@
  *
  * The promise began when the count of cancelAll was what the promises have seen last (promises.ts).
  */
+
+import type { Core } from '../border/core.js';
+import { ADMITTED, ANSWER_CLOSED, OBJECT_SIZE } from '../border/numbers.js';
 import { DisposedError } from '../errors.js';
-import { ADMITTED, ANSWER_CLOSED, type Core, OBJECT_SIZE } from './core.js';
 import type { Doorbell, Flushable } from './doorbell.js';
 import { NOWHERE } from './numbers.js';
 import type { Place, Resolve } from './promises.js';

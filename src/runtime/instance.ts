@@ -1,5 +1,5 @@
 /** A thread compiles the core once, and has an instance of it over the memory of each of its arenas. */
-import type { Core } from './core.js';
+import type { Core } from '../border/core.js';
 import { coreBytes } from './core-bytes.js';
 import { embedded, instanceOf } from './embedded.js';
 

@@ -1,6 +1,8 @@
 /** A thread sleeps by the functions in this file while its request is queued, with or without a time limit. */
+
+import type { Core } from '../border/core.js';
+import { REFUSED, TIMED_OUT } from '../border/numbers.js';
 import { now, timestamp } from './clock.js';
-import { type Core, REFUSED, TIMED_OUT } from './core.js';
 
 /** The `left` of a request without a time limit. */
 export const forEver = (): number => Infinity;
@@ -16,14 +18,17 @@ export function nanoseconds(milliseconds: number): bigint {
   return BigInt(Math.ceil(milliseconds * 1e6));
 }
 
+/** How a wait ends. */
+export type Parked = ReturnType<Core['parkFor']>;
+
 /**
  * Blocks the thread, whose request is QUEUED, until its turn has come, or until the request has left the queue since the
  * time has passed or the thread was asked to. Returns ADMITTED or ANSWER_CLOSED; or TIMED_OUT or LEAVE, which are greater,
  * if it has left. A caller with a time-out has called reserveSecond before.
  */
-export function parkUntilDue(core: Core, at: number, attachment: number, left: () => number): number {
+export function parkUntilDue(core: Core, at: number, attachment: number, left: () => number): Parked {
   const since = timestamp();
-  let answer = TIMED_OUT;
+  let answer: Parked = TIMED_OUT;
   for (let remaining = left(); answer === TIMED_OUT && remaining > 0; remaining = left()) {
     answer =
       remaining === Infinity ? core.park(since, attachment) : core.parkFor(nanoseconds(remaining), since, attachment);

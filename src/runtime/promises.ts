@@ -14,10 +14,12 @@
  * A thread enters the first run before it looks, so a thread that calls cancelAll after that sees the run, and rings
  * (D12).
  */
+
+import type { Core } from '../border/core.js';
+import { REFUSED } from '../border/numbers.js';
 import { CancelledError, DisposedError } from '../errors.js';
 import { locate } from './cancellation.js';
 import { timestamp } from './clock.js';
-import { type Core, REFUSED } from './core.js';
 import type { Doorbell } from './doorbell.js';
 import { Fifo } from './fifo.js';
 import { NOWHERE } from './numbers.js';

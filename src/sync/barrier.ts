@@ -1,10 +1,10 @@
 /** Barrier lets a fixed number of threads wait for one another, again and again. */
 import { host } from '#host';
+import { ADMITTED, ANSWER_BROKEN, ANSWER_CLOSED, ARRIVED, QUEUED, REFUSED } from '../border/numbers.js';
 import { checkInteger, checkOptions, checkType, knowEverywhere, TimeoutError } from '../errors.js';
 import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { reasonOf } from '../runtime/cancellation.js';
-import { ADMITTED, ANSWER_BROKEN, ANSWER_CLOSED, ARRIVED, QUEUED, REFUSED } from '../runtime/core.js';
 import { countdown } from '../runtime/parking.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
 import { disposedError, reference } from '../shared-object.js';

@@ -3,6 +3,19 @@
  * semaphore. This file unlocks the mutex in between and locks it again, whatever the wait was answered, and then relays.
  */
 
+import type { Core } from '../border/core.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_FULL,
+  CLOSED_OBJECT,
+  CONTENDED,
+  INTERRUPTED,
+  LEAVE,
+  QUEUED,
+  REFUSED,
+  TIMED_OUT,
+} from '../border/numbers.js';
 import {
   ArenaFullError,
   CancelledError,
@@ -18,18 +31,6 @@ import { type Inside, inside } from '../own-arenas.js';
 import { checkKind, find, type Handle, make, open, Reference } from '../reference.js';
 import { reasonOf, watch } from '../runtime/cancellation.js';
 import { setTimeout } from '../runtime/clock.js';
-import {
-  ADMITTED,
-  ANSWER_CLOSED,
-  ANSWER_FULL,
-  CLOSED_OBJECT,
-  CONTENDED,
-  INTERRUPTED,
-  LEAVE,
-  QUEUED,
-  REFUSED,
-  TIMED_OUT,
-} from '../runtime/core.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { countdown, forEver, parkUntilDue } from '../runtime/parking.js';
@@ -328,8 +329,8 @@ export class Condition extends SharedObject<typeof KIND> {
    * Locks the mutex, which lies at this place, after a wait: neither `cancelAll` nor a full arena ends that. It calls no code
    * of the user. Returns ADMITTED or ANSWER_CLOSED, or ANSWER_HELD if the thread is still the owner.
    */
-  #lock(place: number): number {
-    let answer = this.#core.lock(place);
+  #lock(place: number): ReturnType<Core['lock']> | ReturnType<Mutex[typeof enter]> {
+    let answer: ReturnType<Core['lock']> | ReturnType<Mutex[typeof enter]> = this.#core.lock(place);
     while (answer === CONTENDED || answer === LEAVE || answer === ANSWER_FULL) {
       if (answer === ANSWER_FULL) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
       answer = this.mutex[enter](forEver);

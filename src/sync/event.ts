@@ -1,8 +1,9 @@
 /** Event is a flag for which threads wait. */
+
+import { ADMITTED, ANSWER_CLOSED } from '../border/numbers.js';
 import { checkOptions, checkType } from '../errors.js';
 import { USUAL, type WaitOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
-import { ADMITTED, ANSWER_CLOSED } from '../runtime/core.js';
 import { disposedError } from '../shared-object.js';
 import { find, make, open, type SyncOptions, type Waiter, ZeroObject } from './phase-object.js';
 

@@ -1,8 +1,9 @@
 /** Latch is a count that only falls: threads wait until it is 0. */
+
+import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, PHASE_COUNT } from '../border/numbers.js';
 import { checkInteger, checkOptions } from '../errors.js';
 import { USUAL, type WaitOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX } from '../runtime/core.js';
 import { disposedError } from '../shared-object.js';
 import { find, make, open, type SyncOptions, type Waiter, ZeroObject } from './phase-object.js';
 
@@ -18,8 +19,8 @@ export interface LatchState {
 }
 
 const KIND = 'Latch';
-/** The most that a count can be: PHASE_COUNT of core/kinds/phase/words.ts. */
-export const MOST = 2 ** 30 - 1;
+/** The most that a count can be. */
+export const MOST = PHASE_COUNT;
 
 /**
  * A latch opens once, for good, when its count has fallen to 0. Threads and promises wait for that together.

@@ -1,10 +1,10 @@
 /** Once has a function called by one thread only. */
 import { host } from '#host';
+import { ADMITTED, ANSWER_CLOSED, BEGUN, QUEUED, REFUSED } from '../border/numbers.js';
 import { checkOptions, checkType } from '../errors.js';
 import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { reasonOf, timedOut } from '../runtime/cancellation.js';
-import { ADMITTED, ANSWER_CLOSED, BEGUN, QUEUED, REFUSED } from '../runtime/core.js';
 import { countdown } from '../runtime/parking.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
 import { disposedError, reference } from '../shared-object.js';

@@ -10,6 +10,9 @@
  */
 import { host } from '#host';
 import type { Arena } from '../arena.js';
+import { KINDS, type Kind } from '../border/kinds.js';
+import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, PHASE_INDEX, QUEUED, REFUSED, TIMED_OUT } from '../border/numbers.js';
+import type { Sync } from '../border/sync.js';
 import { mayNotBlock, TimeoutError } from '../errors.js';
 import {
   budget,
@@ -23,15 +26,13 @@ import * as references from '../reference.js';
 import { type Attachment, ended } from '../runtime/attachment.js';
 import { reasonOf, watch } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
-import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
-import { KINDS, type Kind } from '../runtime/kinds.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
 import { canWaitAsync, isNative, NO_WAIT_ASYNC, waitAsync } from '../runtime/wait-async.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { threadIdOf } from '../stats.js';
-import { type Sync, syncOf } from './compiled.js';
+import { syncOf } from './compiled.js';
 
 /** The options of a new object of `taketurns/sync`. */
 export interface SyncOptions extends ParkingOptions {
@@ -50,9 +51,6 @@ export interface Waiter {
   /** Milliseconds since the first of them began to wait, from 0 on. */
   readonly waited: number;
 }
-
-/** The offset of the upper half of O_PHASE, in words of 4 bytes. */
-const PHASE = 44 / 4;
 
 /** The promises of this thread that wait for the end of a phase. */
 interface Group {
@@ -265,7 +263,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
         if (group.owner === undefined) return undefined;
       } else {
         if (group.listens) return undefined;
-        const wait = waitAsync(this.#words, (at >> 2) + PHASE, group.phase);
+        const wait = waitAsync(this.#words, (at >> 2) + PHASE_INDEX, group.phase);
         if (wait.async) return wait.value;
       }
     }
@@ -292,7 +290,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   #rest(at: number, group: Group): void {
     group.owner = undefined;
     host.keepAlive(false);
-    if (!isNative) Atomics.notify(this.#words, (at >> 2) + PHASE);
+    if (!isNative) Atomics.notify(this.#words, (at >> 2) + PHASE_INDEX);
   }
 
   /**

@@ -6,6 +6,17 @@
  * again costs no access to shared memory.
  */
 import { host } from '#host';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  DRAIN_INDEX,
+  LIMIT,
+  MOVE,
+  OWNER_DIED,
+  QUEUED,
+  REFUSED,
+  TIMED_OUT,
+} from '../border/numbers.js';
 import { arenaFull, bad, checkInteger, checkOptions, DisposedError, noRoom, TimeoutError } from '../errors.js';
 import { NO_READING, NO_WRITING } from '../held-permits.js';
 import { checkWaitOptions, type Signal, USUAL, type WaitOptions } from '../options.js';
@@ -14,7 +25,6 @@ import { ended, type Shared } from '../runtime/attachment.js';
 import { locate, reasonOf, timedOut, watch } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { common } from '../runtime/common.js';
-import { ADMITTED, ANSWER_CLOSED, LIMIT, MOVE, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
 import { closed } from '../runtime/promises.js';
@@ -75,8 +85,6 @@ export interface RwLockState {
 
 const KIND = 'RwLock';
 const LOCK = 'the lock';
-/** The offset of O_DRAIN, in words of 4 bytes. */
-const DRAIN = 48 / 4;
 
 // What a thread does with the writers' turn.
 const NO_TURN = 0;
@@ -812,7 +820,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
         host.keepAlive(false);
         if (!this.disposed) sync.noteWaits(number, -1, 0);
         // A pending waitAsync would keep the memory. It cannot be cancelled, but it can be woken.
-        Atomics.notify(words, (at >> 2) + DRAIN);
+        Atomics.notify(words, (at >> 2) + DRAIN_INDEX);
       };
       const settle = (answer: number): void => {
         if (isOver) return;
@@ -827,7 +835,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
             settle(answer);
             return;
           }
-          const wait = waitAsync(words, (at >> 2) + DRAIN, sync.drainSeen.value);
+          const wait = waitAsync(words, (at >> 2) + DRAIN_INDEX, sync.drainSeen.value);
           if (!wait.async) continue;
           wait.value.then(look);
           return;
@@ -856,7 +864,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
     if (isBusy(side)) return undefined;
     side.acts = TURNING;
     try {
-      let answer = this.#core.tryAcquireRobust(at, 1, this.#shared.number);
+      let answer: number = this.#core.tryAcquireRobust(at, 1, this.#shared.number);
       if (answer === ADMITTED) {
         this.#begins();
         side.deaths += this.#core.ownersDied(at);

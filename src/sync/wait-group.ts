@@ -1,10 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** WaitGroup counts tasks that are under way: threads wait until all are done. */
+
+import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX } from '../border/numbers.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
 import { asyncDispose, dispose, inspected } from '../held-permits.js';
 import { USUAL, type WaitOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX } from '../runtime/core.js';
 import { disposedError } from '../shared-object.js';
 import { MOST } from './latch.js';
 import { find, make, open, type SyncOptions, type Waiter, ZeroObject } from './phase-object.js';

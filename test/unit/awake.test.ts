@@ -1,7 +1,7 @@
 /** The thread measures for how long its waiters stay awake, and reports it to the core. */
 import { describe, expect, it } from 'vitest';
+import type { Core } from '../../src/border/core.js';
 import { Awake } from '../../src/runtime/awake.js';
-import type { Core } from '../../src/runtime/core.js';
 
 /** Makes a core on whose clock a turn takes so many nanoseconds, and which records the reports. */
 function core(nanoseconds: () => number) {

@@ -17,8 +17,8 @@ import { describe, expect, it } from 'vitest';
 import { Capacitor as SourceCapacitor } from '../../src/algorithms/capacitor.js';
 import { algorithmsOf } from '../../src/algorithms/compiled.js';
 import { Arena as SourceArena } from '../../src/arena.js';
+import { REFUSED } from '../../src/border/numbers.js';
 import { attachmentOf } from '../../src/own-arenas.js';
-import { REFUSED } from '../../src/runtime/core.js';
 import { type Member, team } from '../support/team.js';
 
 const crowd = team(1);

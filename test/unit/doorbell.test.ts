@@ -1,6 +1,6 @@
 /** Which of its waiting promises a thread checks when its doorbell rings. */
 import { describe, expect, it } from 'vitest';
-import type { Core } from '../../src/runtime/core.js';
+import type { Core } from '../../src/border/core.js';
 import { Doorbell } from '../../src/runtime/doorbell.js';
 import { Promises } from '../../src/runtime/promises.js';
 import { at } from '../support/memory.js';

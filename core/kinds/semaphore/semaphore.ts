@@ -2,7 +2,8 @@
  * The default semaphore. It consists of the queue alone (line/tickets.ts).
  */
 import { GRANT, O_MAX, TICKET } from '../../arena/words';
-import { acquire, LIMIT, release } from '../../line/tickets';
+import { acquire, release } from '../../line/tickets';
+import { LIMIT } from '../../line/words';
 
 /** Takes one permit, the usual request: V8 carries no width through it (docs/internals/what-was-tried.md). */
 export function acquireOne(s: usize): i32 {

@@ -77,6 +77,7 @@ export class Interpreter extends MachineState {
           const hi = words > 1 ? s[(a + 1) | 0] : 0;
           const back = s[(frame + RETURN_PC) | 0];
           if (back === BETWEEN_CALLS) {
+            this.#checkAnswer(pc, lo);
             s[(head + STATUS) | 0] = IDLE;
             s[(head + PC) | 0] = BETWEEN_CALLS;
             s[(head + VALUE) | 0] = lo;
@@ -478,6 +479,12 @@ export class Interpreter extends MachineState {
         pc = target;
       } else pc = (pc + STRIDE) | 0;
     }
+  }
+
+  /** Throws for the end of a call with a result that its function must not have. */
+  #checkAnswer(pc: number, lo: number): void {
+    const { answers, owners } = this.program;
+    if (answers.get(owners[pc / STRIDE])?.has(lo) === false) throw this.trap(`the undeclared answer ${lo}`, pc);
   }
 
   #endless(pc: number): Error {

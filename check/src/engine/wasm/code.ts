@@ -115,6 +115,8 @@ export interface Program {
   readonly functions: readonly RegisterFunction[];
   readonly globals: readonly { readonly name: string; readonly lo: number; readonly hi: number }[];
   readonly exports: ReadonlyMap<string, number>;
+  /** For some functions, by their index, the low words of all results that a call may have. */
+  readonly answers: ReadonlyMap<number, ReadonlySet<number>>;
   readonly start: number | undefined;
   /** The words of the deepest stack of frames, and of the widest frame. */
   readonly stack: number;

@@ -120,6 +120,7 @@ export function translate(module: WasmModule): Program {
     functions,
     globals: module.globals,
     exports: module.exports,
+    answers: new Map(),
     start: module.start,
     stack: deepest(calls),
     widest: Math.max(...functions.map(({ frame }) => frame)),
