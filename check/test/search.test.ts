@@ -344,3 +344,12 @@ describe('a bound', () => {
     expect(search(make, { preemptions: 1 }).exhaustive).toBe(false);
   });
 });
+
+it('finds an answer that a function does not declare', () => {
+  const lock = core.exports.get('lock') as number;
+  const answers = new Map(core.answers).set(lock, new Set([constant('ADMITTED')]));
+  const two = model('mutex: 2x2');
+  expect(search(() => new Driver({ ...core, answers }, two)).violation).toMatchObject({
+    message: expect.stringContaining(`the undeclared answer ${constant('CONTENDED')}`),
+  });
+});

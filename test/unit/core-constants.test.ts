@@ -1,44 +1,43 @@
 /** What the build promises: numbers agree, bundles and layouts keep their sizes, and nothing is needed at run time. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
-import { GRANT_HIGH } from '../../src/algorithms/platoons.js';
+import { mapOfObjects, readWords } from '../../scripts/words.mjs';
 import { decode } from '../../src/runtime/decode.js';
 import { at, layout } from '../support/memory.js';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
-describe('the numbers of src/runtime/core.ts and src/host/', () => {
-  const files = ['runtime/core.ts', 'host/watched.ts'].map((file) => read(`src/${file}`)).join('');
-  const numbers = [...files.matchAll(/^(?:export )?const (\w+) = (-?(?:0x[0-9a-f]+|\d+));/gm)].map(
-    ([, name, value]) => [name as string, Number(value)] as const,
-  );
-  const renamed: Record<string, string> = { NAME_BYTES: 'N_BYTES', NAME_USED: 'N_USED' };
+describe('the words of the core', () => {
+  const words = readWords(fileURLToPath(root));
+  /** The words with the comment or the place of one of them changed. */
+  const changed = (name: string, change: object) => new Map(words).set(name, { ...words.get(name), ...change });
+  const map = (all: typeof words) => mapOfObjects(fileURLToPath(root), all);
 
-  it('are found', () => {
-    expect(numbers.length).toBeGreaterThanOrEqual(16);
-    expect(Object.keys(layout).length).toBeGreaterThan(60);
+  it('are found, all of them', () => {
+    expect(words.size).toBeGreaterThan(240);
+    expect(layout).toEqual(Object.fromEntries([...words].map(([name, { value }]) => [name, value])));
+    expect(at('M_OVERTAKING')).toBe(2 ** 35);
   });
 
-  it.each(numbers.filter(([name]) => !['LIMIT', 'NAME_ROOM', 'ANSWER_ENDED'].includes(name)))(
-    '%s is the number of the core',
-    (name, value) => {
-      expect(value).toBe(at(renamed[name] ?? name));
-    },
-  );
-
-  it('GRANT_HIGH is the upper half of grant', () => {
-    expect(GRANT_HIGH).toBe(at('GRANT') + 4);
+  it('are drawn in docs/internals/words-of-objects.md', () => {
+    expect(map(words)).toBe(read('docs/internals/words-of-objects.md'));
   });
 
-  it('LIMIT is that of core/line/tickets.ts', () => {
-    const [, limit] = read('core/line/tickets.ts').match(/^export const LIMIT: i64 = (0x[0-9a-f]+);/m) ?? [];
-    expect(new Map(numbers).get('LIMIT')).toBe(Number(limit));
+  it('must not overlap in one class of objects', () => {
+    expect(() => map(changed('M_HEAD', { value: at('M_LIMIT') }))).toThrow('M_LIMIT');
+    expect(() => map(changed('O_DRAIN', { value: at('O_PHASE') + 4 }))).toThrow('RwLock: O_PHASE');
+    expect(() => map(changed('O_MOST', { instead: undefined }))).toThrow('overlap');
   });
 
-  it('NAME_ROOM is what a name entry has room for', () => {
-    expect(new Map(numbers).get('NAME_ROOM')).toBe(at('NAME_SIZE') - at('N_BYTES'));
+  it('must be set in a new object, or say that they are not', () => {
+    expect(() => map(changed('M_HEAD', { says: 'the head that sleeps' }))).toThrow('buildObject does not set byte 52');
+  });
+
+  it('must say how wide they are', () => {
+    expect(() => map(changed('M_PACE', { bytes: Number.NaN }))).toThrow('says neither i32 nor i64');
   });
 });
 
@@ -64,18 +63,6 @@ describe('the layout', () => {
       expect(size % at('OBJECT_SIZE')).toBe(0);
     for (const size of ['OBJECT_SIZE', 'NAME_SIZE', 'THREAD_SIZE', 'ELEMENT_SIZE'])
       expect(at(size) % at('LINE')).toBe(0);
-  });
-});
-
-describe('KINDS', () => {
-  it('are those of core/memory/layout.ts, all of them', () => {
-    const kinds = [...read('src/runtime/kinds.ts').matchAll(/^ {2}(\w+): (\d+),$/gm)].map(([, name, value]) => [
-      name?.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase(),
-      Number(value),
-    ]);
-    const inLayout = Object.keys(layout).filter((name) => name.startsWith('KIND_'));
-    expect(kinds).toEqual(inLayout.map((name) => [name.slice('KIND'.length), at(name)]));
-    expect(kinds.length).toBeGreaterThanOrEqual(3);
   });
 });
 
