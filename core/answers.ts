@@ -6,7 +6,7 @@ export const QUEUED: i32 = 3; // acquire: enqueue must follow; enqueue: park mus
 export const MORE: i32 = 4; // release: finishRelease must follow
 export const INTERRUPTED: i32 = 5; // acquire and release: as QUEUED and MORE, while an earlier call is pending
 export const TIMED_OUT: i32 = 6; // parkFor: not yet
-export const BEGUN: i32 = 7; // begin: the thread is the one to do it
+export const BEGUN: i32 = 11; // begin: the thread is the one to do it
 export const CONTENDED: i32 = 7; // lock: queue must follow
 export const HEAD: i32 = 8; // queue: compete must follow
 export const LEAVE: i32 = 9; // park, parkFor, compete: askAll has asked the thread to leave
@@ -14,9 +14,9 @@ export const MOVE: i32 = 10; // beginRead: the place is that of another lock
 export const ARRIVED: i32 = 16; // arriveAt: and the index of the arrival more
 
 // Of reap:
-export const GONE: i32 = 0; // reap: not alive any more
-export const REAPED: i32 = 1; // reap: dead from now on
-export const STILL_AWAKE: i32 = 2; // reap: not asleep
+export const GONE: i32 = 12; // reap: not alive any more
+export const REAPED: i32 = 13; // reap: dead from now on
+export const STILL_AWAKE: i32 = 14; // reap: not asleep
 
 export const ANSWER_CLOSED: i32 = -1;
 export const ANSWER_FULL: i32 = -2; // no element, or no record for a thread

@@ -81,11 +81,6 @@ function kinds(words) {
       .slice(5)
       .toLowerCase()
       .replace(/(^|_)(\w)/g, (_, __, letter) => letter.toUpperCase());
-  const numbersSeen = new Map();
-  for (const { name, value } of all) {
-    if (numbersSeen.has(value)) throw new Error(`${name} and ${numbersSeen.get(value)} have the number ${value}`);
-    numbersSeen.set(value, name);
-  }
   const rows = all.toSorted((a, b) => a.value - b.value).map(({ name, value }) => `  ${pascal(name)}: ${value},\n`);
   return `
 /** The number of each kind of shared object. A program without the other entries carries no table: its classes use KIND_*. */

@@ -6,7 +6,7 @@
 import { Node, NodeKind } from 'assemblyscript';
 
 const INLINE = new Set([
-  'core/arena/attachments/hold',
+  'core/arena/attachments/countHeld',
   'core/arena/attachments/record',
   'core/arena/elements/leaveCellsInlined',
   'core/arena/elements/freeElement',

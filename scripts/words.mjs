@@ -5,6 +5,8 @@
  *   - for two words of one class of objects that overlap, unless the comment of one says `in the place of` the other;
  *   - for a word that buildObject of core/arena/objects.ts does not set, unless its comment says `not set in a new object`.
  *
+ * It throws too for two answers, or two kinds, with one number.
+ *
  * A comment begins with the width of a word, i32 or i64, and `of a TwaSemaphore` says that no other class has it.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -39,6 +41,13 @@ export function readWords(root) {
     }
   }
   for (const word of words.values()) word.value = numberOf(word.text, words);
+  for (const same of [(word) => word.answer, ({ name }) => name.startsWith('KIND_')]) {
+    const all = [...words.values()].filter(same);
+    for (const { name, value } of all)
+      for (const other of all)
+        if (other.value === value && other.name !== name)
+          throw new Error(`${name} and ${other.name} are both ${value}`);
+  }
   return words;
 }
 

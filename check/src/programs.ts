@@ -33,7 +33,7 @@ const SYNC = [
   'drainReaders',
   'end',
   'endRead',
-  'endWait',
+  'endReadWait',
   'finishAction',
   'giveUpRead',
   'isStamp',

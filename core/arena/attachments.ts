@@ -82,7 +82,7 @@ export function detach(attachment: i32): void {
 }
 
 /** Adds permits, below 0 for a release, to those that the thread holds. Does nothing without an attachment (0). */
-export function hold(attachment: i32, permits: i64): void {
+export function countHeld(attachment: i32, permits: i64): void {
   if (attachment === 0) return;
   const e = recordOf(attachment);
   atomic.store<i64>(e, atomic.load<i64>(e, E_HELD) + permits, E_HELD);

@@ -126,7 +126,7 @@ function reapOne(thread: i32): void {
 
 /** Cancels, gives back and frees all that a thread has. It is dead (`killed`), or it is this thread, which ends. */
 export function cleanUp(thread: i32, killed: bool): void {
-  cancelAll(thread);
+  cancelRequests(thread);
   if (killed) sweep(thread);
   const used = usedElements();
   for (let i: u32 = 0; i < used; i++) {
@@ -155,7 +155,8 @@ function rouse(word: usize): void {
   atomic.notify(word, ALL);
 }
 
-function cancelAll(thread: i32): void {
+/** Cancels all requests of a dead thread, and wakes it where it sleeps. */
+function cancelRequests(thread: i32): void {
   const used = usedElements();
   for (let i: u32 = 0; i < used; i++) {
     const is = stateIf(elementAt(i), thread);

@@ -64,7 +64,7 @@ export function cancel(s: usize, attachment: i32): i32 {
   const e = spare;
   const start = atomic.load<i64>(e, E_START);
   const due = start + (atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK);
-  if (takeBack(s, e, start, due, true, false)) {
+  if (takeBack(s, e, start, due, TO_SPARE, OF_THIS_THREAD)) {
     callEnded();
     atomic.add<i32>(s, 1, O_TIMEOUTS);
     return REFUSED;
@@ -80,18 +80,22 @@ export function cancel(s: usize, attachment: i32): i32 {
   return answer;
 }
 
-/**
- * Takes the tickets of a request back, if they are the last. Returns whether they were. If so, the element is out of
- * its cells, and either free or, with `keepsElement`, a spare of the thread. `isDead`: the request is a dead thread's.
- */
-function takeBack(s: usize, e: usize, start: i64, end: i64, keepsElement: bool, isDead: bool): bool {
+/** Where the element goes whose tickets are taken back. */
+const TO_POOL: bool = false;
+const TO_SPARE: bool = true;
+/** Whose request it is. */
+const OF_THIS_THREAD: bool = false;
+const OF_THE_DEAD: bool = true;
+
+/** Takes the tickets of a request back, if they are the last. Returns whether they were. Then the element has left its cells. */
+function takeBack(s: usize, e: usize, start: i64, end: i64, to: bool, whose: bool): bool {
   // Others may have the tickets soon. From now on no releasing thread takes them for tickets of this request (wakeDue).
   atomic.store<i64>(e, ~start, E_LEAVING);
   if (atomic.cmpxchg<i64>(s, end, start, TICKET) !== end) return false; // R2 begins
   cancelled(s, end - start);
-  if (isDead) cancelledByDeath(s, end - start);
+  if (whose === OF_THE_DEAD) cancelledByDeath(s, end - start);
   leaveCellsInlined(e);
-  if (keepsElement) keepAsSpare(e);
+  if (to === TO_SPARE) keepAsSpare(e);
   else freeElement(e); // R2 ends
   return true;
 }
@@ -124,7 +128,7 @@ export function cancelRun(number: i32): i32 {
   const s = objectOf(request);
   const start = atomic.load<i64>(e, E_START);
   const end = atomic.load<i64>(e, E_END);
-  if (takeBack(s, e, start, end, false, false)) {
+  if (takeBack(s, e, start, end, TO_POOL, OF_THIS_THREAD)) {
     atomic.add<i32>(s, 1, O_TIMEOUTS);
     return REFUSED;
   }
@@ -154,7 +158,7 @@ export function cancelFor(e: usize): void {
       freeElement(e);
       return;
     }
-    if (takeBack(s, e, start, end, false, true)) return;
+    if (takeBack(s, e, start, end, TO_POOL, OF_THE_DEAD)) return;
     // A run was entered under its first promise only, or not at all. A tombstone is entered under both ends.
     leaveCells(e);
     mark(s, e);

@@ -6,7 +6,7 @@
  */
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, INTERRUPTED, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../answers';
-import { hold } from '../arena/attachments';
+import { countHeld } from '../arena/attachments';
 import { leaveCells, reserveSecond, spare } from '../arena/elements';
 import { objectOf } from '../arena/objects';
 import { count, sleepOn } from '../arena/threads';
@@ -91,7 +91,7 @@ export function leaveQueue(answer: i32, attachment: i32): void {
   leaveCells(e);
   const state = atomic.load<i64>(e, E_STATE);
   const request = atomic.load<i64>(e, E_REQUEST);
-  if (answer === ADMITTED) hold(attachment, request & WIDTH_MASK); // R7 begins
+  if (answer === ADMITTED) countHeld(attachment, request & WIDTH_MASK); // R7 begins
   atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + RESERVED, E_STATE); // R7 ends
   callEnded();
   if (answer === ADMITTED) admitted(objectOf(request), attachment);
@@ -107,9 +107,19 @@ export function untilDue(s: usize, e: usize, most: i64): i32 {
   const width = atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK;
   const due = start + width;
   polls = isCrowded(s, width) || isFar(s, start, width) ? 0 : pollsOf(s);
-  if (poll(s, s + GRANT, due, (most + 1) * width, true)) return ADMITTED;
+  if (pollGrant(s, due, (most + 1) * width)) return ADMITTED;
   if (most === 0) polls = 0;
   return enterUntilDue(s, e, start, due);
+}
+
+/** Polls grant until it has reached `due`, or is further below it than `most`. Returns whether it has reached it. */
+function pollGrant(s: usize, due: i64, most: i64): bool {
+  return poll(s, s + GRANT, due, most, true);
+}
+
+/** Polls an element that is WAITING until it is GRANTED, CLOSED or ASKED, which are above WAITING. Returns whether it is. */
+function pollState(s: usize, e: usize, waiting: i64, counts: bool): bool {
+  return poll(s, e + E_STATE, waiting + 1, 1, counts);
 }
 
 /**
@@ -144,9 +154,9 @@ function lookAtGrant(s: usize, due: i64): i32 {
   return ahead < CLOSED_BELOW ? ANSWER_CLOSED : QUEUED;
 }
 
-/** Returns ADMITTED for GRANTED, and ANSWER_CLOSED for CLOSED. */
+/** Returns the answer for the state of an element whose wait is over. CLOSED is one above GRANTED. */
 export function answerOf(state: i64): i32 {
-  return (GRANTED - state) as i32;
+  return (GRANTED - state) as i32; // ADMITTED or ANSWER_CLOSED
 }
 
 /**
@@ -169,8 +179,7 @@ function sleep(e: usize, nanoseconds: i64): i32 {
       continue;
     }
     if (slept) polls = pollsOf(s) >> WOKEN_SHIFT;
-    // Only GRANTED, CLOSED and ASKED can follow, and are above WAITING.
-    if (poll(s, e + E_STATE, state + 1, 1, !slept)) continue;
+    if (pollState(s, e, state, !slept)) continue;
     if (slept) {
       if (nanoseconds >= 0) return TIMED_OUT;
       count(T_FUTILE_WAKES);

@@ -3,7 +3,7 @@
  */
 
 import { ANSWER_OVER_MAX, INTERRUPTED } from '../answers';
-import { hold } from '../arena/attachments';
+import { countHeld } from '../arena/attachments';
 import { CLOSED_BELOW, GRANT, TICKET } from '../arena/words';
 import { callEnded, grantBefore, grantLate, pendingCall, RELEASING, recover } from './pending-call';
 import { covers, settle } from './runs';
@@ -48,7 +48,7 @@ function settleRelease(s: usize, width: i64, before: i64, attachment: i32): i32 
     // No request waits. If there are too many permits, this thread takes n back as a request does.
     if (atomic.load<i64>(s, GRANT) - ticket <= LIMIT) return 0;
     if (atomic.cmpxchg<i64>(s, ticket, ticket + width, TICKET) === ticket) {
-      hold(attachment, width);
+      countHeld(attachment, width);
       return ANSWER_OVER_MAX;
     }
   }

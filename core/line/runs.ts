@@ -23,7 +23,7 @@
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, REFUSED } from '../answers';
 import { objects } from '../arena/arena';
-import { hold } from '../arena/attachments';
+import { countHeld } from '../arena/attachments';
 import {
   elementAt,
   freeElement,
@@ -93,7 +93,7 @@ export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
   const due = start + width;
   const ahead = atomic.load<i64>(s, GRANT) - due; // D1 read
   if (ahead >= 0) {
-    hold(attachment, width);
+    countHeld(attachment, width);
     return ADMITTED;
   }
   if (ahead < CLOSED_BELOW) {
@@ -129,7 +129,7 @@ export function settle(number: i32, attachment: i32): i32 {
     endRun(e, settled, attachment);
   } else {
     leaveArray(e);
-    hold(attachment, settled); // R7 begins
+    countHeld(attachment, settled); // R7 begins
     atomic.store<i64>(e, start + settled, E_START); // R7 ends
   }
   return count as i32;
@@ -152,7 +152,7 @@ export function dropRun(number: i32): void {
 function endRun(e: usize, settled: i64, attachment: i32): void {
   leaveCells(e);
   const state = atomic.load<i64>(e, E_STATE);
-  hold(attachment, settled); // R7 begins
+  countHeld(attachment, settled); // R7 begins
   atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + RESERVED, E_STATE); // R7 ends
   if (secondSpare === 0) setSecondSpare(e);
   else freeElement(e);

@@ -44,7 +44,7 @@
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_NOT_HELD, INTERRUPTED, MORE, QUEUED, REFUSED } from '../answers';
 import { objects } from '../arena/arena';
-import { hold, recordOf } from '../arena/attachments';
+import { countHeld, recordOf } from '../arena/attachments';
 import { spare } from '../arena/elements';
 import { owner } from '../arena/threads';
 import {
@@ -132,7 +132,7 @@ export function drain(s: usize, attachment: i32): i32 {
     if (free <= 0) return free < CLOSED_BELOW ? ANSWER_CLOSED : 0;
     if (atomic.cmpxchg<i64>(s, start, start + free, TICKET) === start) {
       // R7 begins
-      hold(attachment, free); // R7 ends
+      countHeld(attachment, free); // R7 ends
       ticketTaken = start;
       return free as i32;
     }
@@ -186,14 +186,14 @@ export function release(s: usize, n: i32): i32 {
 /** As acquire, for a robust semaphore. */
 export function acquireRobust(s: usize, n: i32, attachment: i32): i32 {
   const answer = acquire(s, n); // R7 begins
-  if (answer === ADMITTED) hold(attachment, n); // R7 ends
+  if (answer === ADMITTED) countHeld(attachment, n); // R7 ends
   return answer;
 }
 
 /** As tryAcquire, for a robust semaphore. */
 export function tryAcquireRobust(s: usize, n: i32, attachment: i32): i32 {
   const answer = tryAcquire(s, n); // R7 begins at its cmpxchg
-  if (answer === ADMITTED) hold(attachment, n); // R7 ends
+  if (answer === ADMITTED) countHeld(attachment, n); // R7 ends
   return answer;
 }
 
@@ -201,6 +201,6 @@ export function tryAcquireRobust(s: usize, n: i32, attachment: i32): i32 {
 export function releaseRobust(s: usize, n: i32, attachment: i32): i32 {
   if (atomic.load<i64>(recordOf(attachment), E_HELD) < (n as i64)) return ANSWER_NOT_HELD;
   const answer = release(s, n); // R7 begins
-  hold(attachment, -n); // R7 ends
+  countHeld(attachment, -n); // R7 ends
   return answer;
 }

@@ -105,16 +105,20 @@ function wakeWaiter(s: usize, ticket: i64): void {
   }
 }
 
+/** What a look at a bucket has found, unless it is the width of the request that begins with the ticket `first`. */
+const CLAIMED_TOMBSTONE: i64 = 0; // more tickets are due than before: look again
+const ONE_TICKET: i64 = 1; // nothing that says more of the tickets from `first` on
+
 /**
  * Wakes the waiters of a bucket that are due. Returns how many tickets, from `first` on, need no further look: those of
- * the request that begins with `first`, or 1. Returns 0 if it has claimed a tombstone, since more tickets are due then.
+ * the request that begins with `first`, or ONE_TICKET. Returns CLAIMED_TOMBSTONE if it has claimed one.
  *
  * A woken thread leaves its cell at once, and so takes the line. Waiters enter the first free cell, so the look goes
  * from the last cell to the first: in the usual bucket, with one waiter, the whole line has been read by then. Any
  * order is right, since each cell is read after grant has been moved (D2).
  */
 export function visit(s: usize, bucket: usize, to: i64, first: i64): i64 {
-  let tickets: i64 = 1;
+  let tickets = ONE_TICKET;
   let left = extentOf(bucket);
   let line = bucket;
   while (true) {
@@ -124,7 +128,7 @@ export function visit(s: usize, bucket: usize, to: i64, first: i64): i64 {
       if (number === 0) continue;
       isEmpty = false;
       const found = grantIfDue(s, elementAt(number - 1), to, first);
-      if (found === 0) return 0;
+      if (found === CLAIMED_TOMBSTONE) return found;
       tickets = max(tickets, found);
     }
     if (left === 0) {
@@ -140,18 +144,18 @@ export function visit(s: usize, bucket: usize, to: i64, first: i64): i64 {
 function grantIfDue(s: usize, e: usize, to: i64, first: i64): i64 {
   const state = atomic.load<i64>(e, E_STATE); // D3, D4 read
   const is = state & STATE_MASK;
-  if (is !== WAITING && is !== TOMBSTONE) return 1;
+  if (is !== WAITING && is !== TOMBSTONE) return ONE_TICKET;
   // The element may have the next owner by now. Then the cmpxchg below fails, since the epoch differs.
   const request = atomic.load<i64>(e, E_REQUEST);
-  if (objectOf(request) !== s) return 1;
+  if (objectOf(request) !== s) return ONE_TICKET;
   const start = atomic.load<i64>(e, E_START);
   const ahead = to - start;
-  if (is === TOMBSTONE) return (ahead <= 0 || claim(s, e, state) === 0) as i64;
+  if (is === TOMBSTONE) return ahead <= 0 || claim(s, e, state) === 0 ? ONE_TICKET : CLAIMED_TOMBSTONE;
   const width = request & WIDTH_MASK;
   if (ahead >= width) endWait(e, state, GRANTED, request); // D5
-  if (start !== first || atomic.load<i64>(e, E_LEAVING) === ~start) return 1;
+  if (start !== first || atomic.load<i64>(e, E_LEAVING) === ~start) return ONE_TICKET;
   // If the epoch is still the same, these words were of one owner, which had the tickets when E_LEAVING was read.
-  return (atomic.load<i64>(e, E_STATE) ^ state) & ~STATE_MASK ? 1 : width;
+  return (atomic.load<i64>(e, E_STATE) ^ state) & ~STATE_MASK ? ONE_TICKET : width;
 }
 
 /**

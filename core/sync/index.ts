@@ -40,7 +40,7 @@ export {
   drainReaders,
   drainSeen,
   endRead,
-  endWait,
+  endReadWait,
   giveUpRead,
   hasDied,
   isDrained,

@@ -376,7 +376,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
   /** The phase is over for which the thread has waited. Its promises read. Returns ADMITTED or OWNER_DIED. */
   #endWait(): number {
     const side = this.#side;
-    const answer = this.sync.endWait(this.at, side.place);
+    const answer = this.sync.endReadWait(this.at, side.place);
     side.reads += side.waits;
     side.waits = 0;
     side.died = answer === OWNER_DIED;
@@ -924,7 +924,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
     if (side.turn !== WRITES) throw new Error('HeldWrite.downgrade: this thread does not write');
     // Promises of this thread that wait for the end of this phase have a place with it.
     if (side.waits === 0) this.#findPlace();
-    this.sync.endWait(this.at, side.place);
+    this.sync.endReadWait(this.at, side.place);
     side.reads = 1;
     side.died = false;
     this.unlockWrite();

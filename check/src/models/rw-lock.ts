@@ -136,7 +136,7 @@ function read(lock: number, how: 'for ever' | 'for a time' | 'try'): Op {
   const over: Step = (scene, t, answer, go) => {
     if (answer !== ADMITTED) return giveUp(scene, t, go);
     if (high(scene, lock) === scene.get(t, FOR + of(lock)) - 1) throw new Violation('a sleep ends before its phase');
-    scene.call(t, 'endWait', at(scene, lock), place(scene, t, lock));
+    scene.call(t, 'endReadWait', at(scene, lock), place(scene, t, lock));
     return go(ENDS_WAIT);
   };
   return stepwise(
@@ -244,7 +244,7 @@ function settle(lock: number, aborts: boolean): Op {
         return go(0);
       }
       if (answer === ADMITTED) {
-        scene.call(t, 'endWait', at(scene, lock), place(scene, t, lock));
+        scene.call(t, 'endReadWait', at(scene, lock), place(scene, t, lock));
         return go(2);
       }
       if (answer === ANSWER_CLOSED) checkClosed(scene, lock);
@@ -343,7 +343,7 @@ function goOnReading(lock: number): Op {
     'downgrade',
     (scene, t, _, go) => {
       if (scene.get(t, WRITES + of(lock)) !== INSIDE) return true;
-      scene.call(t, 'endWait', at(scene, lock), place(scene, t, lock));
+      scene.call(t, 'endReadWait', at(scene, lock), place(scene, t, lock));
       return go(1);
     },
     (scene, t, answer) => {

@@ -39,7 +39,7 @@
  * and 2. That a waiter wakes the next is this library's own. Others move waiters to the queue of the mutex for that.
  */
 import { ANSWER_CLOSED } from '../../answers';
-import { hold } from '../../arena/attachments';
+import { countHeld } from '../../arena/attachments';
 import { elementAt } from '../../arena/elements';
 import { objectOf } from '../../arena/objects';
 import {
@@ -175,7 +175,7 @@ export function relay(c: usize, all: bool): void {
  * is not, since an exception has ended the wait, it `passesOn` what it carried.
  */
 export function putDown(c: usize, attachment: i32, carried: i32, passesOn: bool): void {
-  hold(attachment, -carried); // R7 begins
+  countHeld(attachment, -carried); // R7 begins
   if (passesOn) atomic.add<i64>(c, carried as i64, GRANT); // R7 ends. D2 write
   relay(c, false);
 }

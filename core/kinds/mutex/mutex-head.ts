@@ -25,10 +25,10 @@ import {
   asksBefore,
   backOff,
   IDLE_POLLS,
+  limitIsSet,
   limitUnset,
   pollLimit,
   setGuess,
-  setLimitUnset,
   setSlept,
   slept,
   wakeHead,
@@ -51,7 +51,7 @@ const MOST_POLLS: i32 = 20_000;
 export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
   if (limitUnset) {
     setLimit(m, atomic.load<i64>(m, M_WORD));
-    setLimitUnset(false);
+    limitIsSet();
   }
   const wake = threadRecord(me) + T_WAKE;
   let sleeps = true;

@@ -145,8 +145,8 @@ export function setGuess(free: i64): void {
 }
 
 /** Called when the limit for the waiters is set. */
-export function setLimitUnset(no: bool): void {
-  limitUnset = no;
+export function limitIsSet(): void {
+  limitUnset = false;
 }
 
 /** Called when this thread has slept as the head. */

@@ -39,7 +39,7 @@ import {
   QUEUED,
   TIMED_OUT,
 } from '../../answers';
-import { hold, recordOf } from '../../arena/attachments';
+import { countHeld, recordOf } from '../../arena/attachments';
 import { elementAt, usedElements } from '../../arena/elements';
 import { closeObject, objectOf } from '../../arena/objects';
 import { sleepOn } from '../../arena/threads';
@@ -169,7 +169,7 @@ export function takeOff(o: usize, n: i32, attachment: i32): i32 {
     const next = count === 0 ? opened(word, 0) : word - (n as i64);
     if (atomic.cmpxchg<i64>(o, word, next, O_PHASE) !== word) continue; // D11 write, R11 begins
     wake(o, word, next);
-    hold(attachment, -(n as i64)); // R11 ends
+    countHeld(attachment, -(n as i64)); // R11 ends
     return ADMITTED;
   }
 }
@@ -181,7 +181,7 @@ export function putOn(o: usize, n: i32, attachment: i32): i32 {
     if (isClosed(word)) return ANSWER_CLOSED;
     if ((word & PHASE_COUNT) + (n as i64) > PHASE_COUNT) return ANSWER_OVER_MAX;
     if (atomic.cmpxchg<i64>(o, word, word + (n as i64), O_PHASE) !== word) continue; // R11 begins
-    hold(attachment, n as i64); // R11 ends
+    countHeld(attachment, n as i64); // R11 ends
     return ADMITTED;
   }
 }
@@ -379,5 +379,5 @@ export function isFull(o: usize): bool {
 
 /** Records that the thread holds one task less. */
 export function dropTask(attachment: i32): void {
-  hold(attachment, -1);
+  countHeld(attachment, -1);
 }

@@ -103,7 +103,7 @@ function placeOf(o: usize, flags: i64, word: i64): i64 {
 /**
  * Begins to read, in this place, for a thread that does not read the lock and has no promise that waits for that.
  * Returns ADMITTED; OWNER_DIED, the same, but what it reads may be half-written; QUEUED: it waits for the end of the
- * phase (phaseSeen), and then endWait follows; ANSWER_CLOSED; or MOVE if the place is that of another lock.
+ * phase (phaseSeen), and then endReadWait follows; ANSWER_CLOSED; or MOVE if the place is that of another lock.
  */
 export function beginRead(o: usize, p: usize): i32 {
   const before = atomic.load<i64>(p);
@@ -145,7 +145,7 @@ export function readToo(o: usize, p: usize): i32 {
 }
 
 /** The phase is over for which the thread has waited in this place: it reads. Returns ADMITTED or OWNER_DIED. */
-export function endWait(o: usize, p: usize): i32 {
+export function endReadWait(o: usize, p: usize): i32 {
   atomic.store<i64>(p, placeOf(o, PLACE_READS, 0));
   return atomic.load<i64>(o, O_PHASE) & GATE_DIED ? OWNER_DIED : ADMITTED;
 }
