@@ -28,7 +28,9 @@ function madeUp(of: readonly Row[] = LOCKS): Results {
   const rows = [...of, withLimit('TtsLock', 100, [16])];
   const at = [1, 16, 64];
   const measured = rows.flatMap((row, index) =>
-    at.flatMap((threads) => (row.only?.includes(threads) === false ? [] : { row: row.name, index, threads })),
+    at.flatMap((threads) =>
+      (row.only as readonly number[] | undefined)?.includes(threads) === false ? [] : { row: row.name, index, threads },
+    ),
   );
   return {
     benchmark: 'locks',

@@ -261,7 +261,12 @@ describe('a thread that polls', () => {
   function polled(
     who: 'head' | 'barging thread' | 'first',
     between: Between,
-    { limit = 10_000, turn = limit, pace = 0, sleeps = 1 } = {},
+    {
+      limit = 10_000,
+      turn = limit,
+      pace = 0,
+      sleeps = 1,
+    }: { limit?: number; turn?: number; pace?: number; sleeps?: number } = {},
   ): Polled {
     const model = mutexModel({ name: 'polls', program: 'L U | L U | L U', bypass: 4096, spin: SPIN });
     let result: Polled | undefined;

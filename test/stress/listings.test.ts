@@ -273,7 +273,7 @@ describe.each(near)('%s', (_, make, threshold, head) => {
         const far = Math.max(left - threshold, 0);
         await until(() => memory.chainWords(head).filter((e) => e !== 0).length === far, `${far} stand on chains`);
         await until(() => waits.filter(({ state }) => state === 'pending').length === left, `${left} wait`);
-        if (left > 0) semaphore[post]();
+        if (left > 0) (semaphore as ChainSemaphore)[post]();
       }
       // Each was woken once, when it came near, and then was on no chain to be woken from.
       expect(arena.stats().futileWakes).toBe(0);

@@ -124,7 +124,7 @@ describe('add and reduce', () => {
     const semaphore = new Semaphore(0, { spin: 0 });
     const log = new Int32Array(new SharedArrayBuffer(8));
     const entered = member().run('enter', { handle: semaphore.handle, permits: [2], log, entry: 1 });
-    await until(() => semaphore.inspect().longestWait > 0);
+    await until(() => semaphore.inspect().longestWait > 0, 'it has come so far');
     semaphore.add(2);
     for (let i = 0; i < 2000 && Atomics.load(log, 0) === 0; i++) Atomics.wait(log, 0, 0, 10);
     expect(Atomics.load(log, 0)).toBe(1);
@@ -167,7 +167,7 @@ describe('add and reduce', () => {
     arena.watch(thread.worker);
     await thread.run('call', { handle: semaphore.handle, method: 'reduce', args: [2] });
     await thread.kill();
-    await until(() => arena.stats().threads.length === 1);
+    await until(() => arena.stats().threads.length === 1, 'it has come so far');
     expect(semaphore.inspect()).toMatchObject({ added: -2, available: 1, out: 0, ownerDeaths: 0 });
   });
 

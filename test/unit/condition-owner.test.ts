@@ -39,7 +39,12 @@ const promises = (count: number): string =>
   }`;
 
 /** Starts a thread that waits so many times. */
-async function waiter(condition: Condition, program = WAITS, count = 1, words?: Int32Array): Promise<Runner> {
+async function waiter(
+  condition: Condition,
+  program = WAITS,
+  count = 1,
+  words?: Int32Array<SharedArrayBuffer>,
+): Promise<Runner> {
   const before = condition.waiting;
   const runner = new Runner(condition, program, words);
   await until(() => condition.waiting === before + count, 'it waits');

@@ -15,9 +15,9 @@ interface Exports {
 }
 
 const compiled = new WebAssembly.Module(readFileSync(new URL('../../build/algorithms.wasm', import.meta.url)));
-const over = (memory: WebAssembly.Memory): Exports =>
+const over = (memory: object): Exports =>
   new WebAssembly.Instance(compiled, {
-    env: { memory },
+    env: { memory: memory as WebAssembly.Memory },
     core: { ticketTaken: new WebAssembly.Global({ value: 'i64', mutable: true }, 0n) },
   }).exports as unknown as Exports;
 

@@ -51,7 +51,10 @@ describe('inspect', () => {
     const semaphore = new Semaphore(1, { arena: new Arena() });
     semaphore.acquire();
     const blocked = block(member(), semaphore, 2);
-    await until(() => semaphore.inspect().waiting === 1 && semaphore.inspect().longestWait >= 20);
+    await until(
+      () => semaphore.inspect().waiting === 1 && semaphore.inspect().longestWait >= 20,
+      'the diagnostics say so',
+    );
     const promises = [semaphore.acquireAsync(), semaphore.acquireAsync()];
     expect(semaphore.inspect()).toMatchObject({ waiting: 3, out: 1, available: 0 });
     semaphore.release(4);
@@ -116,7 +119,7 @@ describe('inspect', () => {
     const own = { thread, threadId, blocked: false };
     const waits: Promise<unknown>[] = [semaphore.acquireAsync(), semaphore.acquireAsync()];
     waits.push(block(member(), semaphore, 2));
-    await until(() => (semaphore.inspect().waiters[1]?.waited ?? 0) >= 5);
+    await until(() => (semaphore.inspect().waiters[1]?.waited ?? 0) >= 5, 'the diagnostics say so');
     // These take elements that lie before those in use.
     semaphore.release();
     waits.push(semaphore.acquireAsync(3), semaphore.acquireAsync(2));
@@ -200,7 +203,10 @@ describe('inspect of a mutex', () => {
     const waits: Promise<unknown>[] = [];
     for (const [i, thread] of crowd.entries()) {
       waits.push(thread.run('mutex-lock-once', { handle: mutex.handle }));
-      await until(() => mutex.inspect().waiting === i + 1 && mutex.inspect().longestWait >= 20 * (i + 1));
+      await until(
+        () => mutex.inspect().waiting === i + 1 && mutex.inspect().longestWait >= 20 * (i + 1),
+        'the diagnostics say so',
+      );
     }
     const { threads, waiting, longestWait, holders } = arena.stats();
     expect([waiting, holders]).toEqual([2, 1]);
@@ -231,7 +237,7 @@ describe('inspect of a mutex', () => {
     const mutex = new Mutex({ arena });
     mutex.lock();
     const promises = [mutex.lockAsync(), mutex.lockAsync()];
-    await until(() => mutex.inspect().longestWait >= 15);
+    await until(() => mutex.inspect().longestWait >= 15, 'the diagnostics say so');
     expect(arena.stats()).toMatchObject({ waiting: 2, threads: [{ waiting: 2, blocked: false }] });
     for (const promise of promises) {
       mutex.unlock();
@@ -267,7 +273,10 @@ describe('stats', () => {
     const { thread } = arena.thread;
     expect(arena.stats().threads).toEqual([{ thread, threadId, blocked: false, waiting: 0, longestWait: 0 }]);
     const waits = [block(member(), semaphore, 1), block(other(), semaphore, 1)];
-    await until(() => arena.stats().threads.filter(({ longestWait }) => longestWait >= 10).length === 2);
+    await until(
+      () => arena.stats().threads.filter(({ longestWait }) => longestWait >= 10).length === 2,
+      'the diagnostics say so',
+    );
     const { threads, waiting, longestWait } = arena.stats();
     const workers = threads.filter(({ blocked }) => blocked);
     expect(workers.map((worker) => worker.threadId).sort()).toEqual(crowd.map(({ worker }) => worker.threadId).sort());
@@ -304,10 +313,10 @@ describe('stats', () => {
     const blocked = (): number => arena.stats().threads.filter((thread) => thread.blocked).length;
     const first = block(member(), semaphore, 1);
     // Two threads that come at the same moment may each find the bucket empty.
-    await until(() => blocked() === 1);
+    await until(() => blocked() === 1, 'the diagnostics say so');
     const waits = [first, block(other(), semaphore, 1)];
-    await until(() => blocked() === 2);
-    await until(() => arena.stats().collisions === 1);
+    await until(() => blocked() === 2, 'the diagnostics say so');
+    await until(() => arena.stats().collisions === 1, 'the diagnostics say so');
     semaphore.release(2);
     await Promise.all(waits);
     expect(arena.stats().futileWakes).toBe(0);
@@ -326,7 +335,7 @@ describe('stats', () => {
           make === Semaphore ? memory.elementsIn(at('WAITING')) : [semaphore.handle.address + at('GRANT')];
         for (const address of sleepsOn) Atomics.notify(words, address >> 2);
         return arena.stats().futileWakes > 0;
-      });
+      }, 'it has been woken in vain');
       semaphore.release();
       await wait;
     }
@@ -345,10 +354,10 @@ describe('stats', () => {
     const semaphore = new Kind(0, { ...options, arena, spin: 0 });
     const { handle } = semaphore;
     const waits = [member().run('enter', { handle }), other().run('enter', { handle })];
-    await until(() => arena.stats().collisions === 1);
+    await until(() => arena.stats().collisions === 1, 'the diagnostics say so');
     semaphore.release();
     await Promise.race(waits);
-    await until(() => arena.stats().futileWakes === futile);
+    await until(() => arena.stats().futileWakes === futile, 'the diagnostics say so');
     semaphore.release();
     await Promise.all(waits);
     expect(arena.stats().futileWakes).toBe(futile);

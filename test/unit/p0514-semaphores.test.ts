@@ -3,7 +3,7 @@ import { Arena, DisposedError } from 'taketurns';
 import { BinarySemaphore, CountingSemaphore, Notify } from 'taketurns/p0514';
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
-import { watch } from '../support/settled.js';
+import { type Settling, watch } from '../support/settled.js';
 import { Member, team, together } from '../support/team.js';
 import { turn, until } from '../support/until.js';
 
@@ -173,7 +173,7 @@ describe('7.2: signal all', () => {
     const semaphore = new CountingSemaphore();
     const { handle } = semaphore;
     const log = new Int32Array(new SharedArrayBuffer(4 * 4));
-    const waits = [];
+    const waits: Settling<number>[] = [];
     for (let entry = 0; entry < 3; entry++) {
       waits.push(watch(crowd[entry]?.run('call', { handle, method: 'wait', log, entry }) as Promise<void>, entry));
       await waiting(semaphore, entry + 1);

@@ -138,7 +138,7 @@ describe('reaping', () => {
     const dead = { ...arena.thread, thread: 2 };
     expect(arena.reap(dead)).toBe(true);
     expect([semaphore.available, reaper[0]]).toEqual([0, BigInt(at('DEAD'))]);
-    const core = instantiate(memory);
+    const core = instantiate(memory as WebAssembly.Memory);
     core.open();
     expect(core.reap(2, dead.life, 0)).toBe(0);
     expect([semaphore.available, reaper[0]]).toEqual([1, 0n]);

@@ -57,9 +57,9 @@ const calls: Record<string, () => Promise<unknown>> = {
 
 it.each(Object.entries(calls))('%s', async (_, call) => {
   const line = async (): Promise<unknown> => await call();
-  const error = await line().catch((error) => error);
+  const error = (await line().catch((error) => error)) as Error;
   expect(error).toBeInstanceOf(TimeoutError);
-  const [head, ...frames] = error.stack.split('\n');
+  const [head, ...frames] = `${error.stack}`.split('\n');
   expect(head).toBe(`${error}`);
   expect(frames.join('\n')).toMatch(/stacks\.test\.ts/);
 });

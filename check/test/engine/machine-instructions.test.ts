@@ -41,7 +41,7 @@ const valuesOf = (type: Type): Value[] =>
 function pairs(functions: readonly TestFunction[], globals: readonly Type[] = []) {
   const bytes = assemble(functions, globals);
   const memory = sharedMemory();
-  const real = instantiate(new WebAssembly.Module(bytes), memory);
+  const real = instantiate(new WebAssembly.Module(new Uint8Array(bytes)), memory);
   const machine = new Machine(translate(decode(bytes)), { bytes: PAGE, threads: 1, used: PAGE });
   return { real, machine, memory: new Int32Array(memory.buffer) };
 }
