@@ -2,7 +2,7 @@
 import { Arena, Semaphore, type ThreadHandle, type WatchedWorker } from 'taketurns';
 import { until } from './check.js';
 import { threads } from './globals.js';
-import type { Answer, Call } from './worker.js';
+import type { Answer, Call } from './messages.js';
 
 /** The `Worker` of browsers, Deno and Bun, or that of `worker_threads` in Node, Deno and Bun. */
 export type WorkerKind = 'web' | 'node';

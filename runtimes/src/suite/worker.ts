@@ -3,18 +3,7 @@
  * Some jobs block the thread; that is part of the suite.
  */
 import { threads } from './globals.js';
-
-export interface Call {
-  readonly id: number;
-  readonly job: string;
-  readonly args: readonly unknown[];
-}
-
-export interface Answer {
-  readonly id: number;
-  readonly value?: unknown;
-  readonly error?: { readonly name: string; readonly message: string };
-}
+import type { Answer, Call } from './messages.js';
 
 interface Port {
   postMessage(answer: Answer): void;
