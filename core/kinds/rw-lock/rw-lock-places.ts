@@ -18,7 +18,7 @@ export function clearPlaces(o: usize, thread: i32): void {
   let p = threadRecord(thread + 1);
   do {
     p -= PLACE_SIZE;
-    if ((atomic.load<u32>(p, 4) & ~PLACE_FLAGS) === (o as u32)) atomic.store<i64>(p, 0); // D15 write
+    if ((atomic.load<u32>(p, 4) & ~PLACE_FLAGS) === (o as u32)) atomic.store<i64>(p, 0); // D14 write
   } while (p % LINE !== 0);
   // An earlier reaper may have died before it did this, or the thread itself as it left.
   atomic.add<i32>(o, 1, O_DRAIN);

@@ -28,7 +28,7 @@
  *     D13  place against SHUT: the writer sees the place, or the reader sees SHUT. A reader that sees SHUT is not in, and
  *          takes READS back; one that has waited has been in the way of all writers but that of w, without a gap. A thread
  *          that the writer does not look at, since it registers meanwhile, has no place yet, and sees SHUT
- *     D15  place against DRAINING: a reader that goes, or begins to wait, stores its place and then reads the gate. The
+ *     D14  place against DRAINING: a reader that goes, or begins to wait, stores its place and then reads the gate. The
  *          writer reads O_DRAIN, sets DRAINING, and then looks at the places. So the writer sees the place, or the reader
  *          sees DRAINING, and changes O_DRAIN after the writer has read it
  * D11 (phase.ts) is the sleep of the readers.
@@ -117,7 +117,7 @@ export function beginRead(o: usize, p: usize): i32 {
   }
   if (!(word & GATE_SHUT)) return OWNER_DIED;
   saw(word);
-  atomic.store<i64>(p, placeOf(o, PLACE_WAITS, word)); // D15 write, R12 begins
+  atomic.store<i64>(p, placeOf(o, PLACE_WAITS, word)); // D14 write, R12 begins
   wakeWriter(o); // R12 ends
   return QUEUED;
 }
@@ -163,13 +163,13 @@ export function giveUpRead(o: usize, p: usize): void {
 /** Takes a flag off a place, which is free then if it has no other. Always inlined (R12). */
 function leave(o: usize, p: usize, flag: i64): void {
   const rest = atomic.load<i64>(p) & ~flag;
-  atomic.store<i64>(p, rest & (PLACE_READS | PLACE_WAITS) ? rest : 0); // D15 write, R12 begins
+  atomic.store<i64>(p, rest & (PLACE_READS | PLACE_WAITS) ? rest : 0); // D14 write, R12 begins
   wakeWriter(o); // R12 ends
 }
 
 /** Wakes the writer if it may sleep. Always inlined: no exception may come between the place and this (R12). */
 function wakeWriter(o: usize): void {
-  if (!(atomic.load<i64>(o, O_PHASE) & GATE_DRAINING)) return; // D15 read
+  if (!(atomic.load<i64>(o, O_PHASE) & GATE_DRAINING)) return; // D14 read
   atomic.add<i32>(o, 1, O_DRAIN);
   atomic.notify(o + O_DRAIN, -1);
 }
@@ -198,7 +198,7 @@ export function isDrained(o: usize, phase: i32): bool {
   const end = threadRecord(mostThreads() + 1);
   for (let p = threadRecord(1) + LINE; p < end; p += PLACE_SIZE) {
     if (p % THREAD_SIZE === 0) p += LINE;
-    const place = atomic.load<i64>(p); // D13 read, D15 read
+    const place = atomic.load<i64>(p); // D13 read, D14 read
     if (isOf(place, o) && (place & PLACE_READS || (place as i32) !== phase)) return false;
   }
   fence();
@@ -215,7 +215,7 @@ export function announceDrain(o: usize, phase: i32): i32 {
     const word = atomic.load<i64>(o, O_PHASE);
     if (isClosed(word)) return ANSWER_CLOSED;
     if (word & GATE_DRAINING) break;
-    if (atomic.cmpxchg<i64>(o, word, word | GATE_DRAINING, O_PHASE) === word) break; // D15 write
+    if (atomic.cmpxchg<i64>(o, word, word | GATE_DRAINING, O_PHASE) === word) break; // D14 write
   }
   return isDrained(o, phase) ? ADMITTED : QUEUED;
 }
