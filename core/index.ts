@@ -15,7 +15,7 @@
  * functions that line/hooks.ts declares. kinds/kinds.ts has them, and the build binds the two (scripts/bind.mjs).
  */
 
-export { create, id, measure, open } from './arena/arena';
+export { create, id, open } from './arena/arena';
 export { attach, attachedTo, createObject, detach } from './arena/attachments';
 export { reserveSecond, usedElements } from './arena/elements';
 export { draftName, openName } from './arena/names';

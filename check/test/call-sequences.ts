@@ -110,7 +110,6 @@ export class Sequence {
     const pick = (...sizes: number[]) => sizes[this.#draw(sizes.length)] as number;
     const sizes = [pick(2, 3), pick(1, 2), pick(2, 3), pick(1, 2), pick(1, 2), pick(3, 8, 8, 24)];
     const algorithms = this.#loaded.name === 'algorithms';
-    this.#call(0, 'measure', sizes);
     if (this.#draw(20)) this.#call(0, 'create', [BigInt(this.#draw(99)), ...sizes]);
     for (let t = 0; t < THREADS; t++) {
       if (algorithms) this.#call(t, 'adopt', [t + 1]);

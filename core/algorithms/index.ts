@@ -3,7 +3,7 @@
  * with its own globals, and compiles in what it needs of the core. A thread that has registered through the core calls
  * adopt first. create, createObject and attachedTo are for programs that run this module alone (check/).
  */
-export { create, measure } from '../arena/arena';
+export { create } from '../arena/arena';
 export { attachedTo, createObject } from '../arena/attachments';
 export { closeObject, isDisposed } from '../arena/objects';
 export { adopt } from '../arena/threads';

@@ -102,18 +102,6 @@ function place(
   return elements + (elementCount as usize) * ELEMENT_SIZE;
 }
 
-/** Returns the number of bytes that an arena of these sizes takes. */
-export function measure(
-  objectCount: u32,
-  nameCount: u32,
-  threadCount: u32,
-  bucketCount: u32,
-  chainCount: u32,
-  elementCount: u32,
-): u32 {
-  return place(objectCount, nameCount, threadCount, bucketCount, chainCount, elementCount) as u32;
-}
-
 /** Lays out an arena in zeroed memory that no other thread knows yet. */
 export function create(
   id: i64,

@@ -33,7 +33,7 @@ class Thread {
 
   /** Makes a promise in a run of this number, of a semaphore of its own. */
   wait(run: number): { promises: Promises; promise: Promise<void> } {
-    const promises = new Promises(this.#core, this.#doorbell, 0, 0);
+    const promises = new Promises(this.#core, this.#doorbell, { address: 0, robust: 0 } as never);
     return { promises, promise: promises.wait({} as never, run) };
   }
 

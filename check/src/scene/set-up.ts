@@ -73,9 +73,9 @@ export function newMachine(
     });
     return machine.resultLo(t);
   };
-  const end = call(0, 'measure', objects, names, threads, buckets, chains, pool);
-  if (end > PAGE) throw new Error(`an arena of a model must fit ${PAGE} bytes, got ${end}`);
   call(0, 'create', 1, 0, objects, names, threads, buckets, chains, pool);
+  const end = machine.words[layout.constant('H_END') >> 2];
+  if (end > PAGE) throw new Error(`an arena of a model must fit ${PAGE} bytes, got ${end}`);
   for (let t = 0; t < threads; t++) {
     enrol(program, t, (name, ...args) => call(t, name, ...args));
   }
