@@ -21,8 +21,8 @@ describe('the default arena', () => {
     const { name, message, afterHandle, then, apart } = await report<Record<string, string>>('default-missing');
     expect(name).toBe('Error');
     expect(message).toContain('this worker has no arena');
-    expect(message).toContain('before it starts the worker');
-    expect(message).toContain('In a page, post Arena.default.handle to it, for Arena.from here');
+    expect(message).toContain('start it after Arena.default (in Node)');
+    expect(message).toContain('post Arena.default.handle to it for Arena.from');
     expect(message).toContain('Semaphore.from(handle)');
     expect(message).toContain('{ arena }');
     expect(message).toContain('new Arena().makeDefault()');

@@ -140,7 +140,7 @@ describe('reaping', () => {
     expect([semaphore.available, reaper[0]]).toEqual([0, BigInt(at('DEAD'))]);
     const core = instantiate(memory as WebAssembly.Memory);
     core.open();
-    expect(core.reap(2, dead.life, 0)).toBe(0);
+    expect(core.reap(2, dead.life, 0)).toBe(at('GONE'));
     expect([semaphore.available, reaper[0]]).toEqual([1, 0n]);
     expect(core.threadCount()).toBe(1);
   });
