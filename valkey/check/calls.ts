@@ -202,6 +202,10 @@ export class CallWriter {
     if (roll < 96) return ['L', name, this.#born(data, name), this.chance(50) ? '-' : this.#ticket(data)];
     if (roll < 98) return ['K', name, this.#born(data, name)];
     if (this.chance(30)) return this.#spaceLook(data);
+    if (this.chance(20)) {
+      const rids = mine.filter(() => this.chance(50)).map((each) => each.slice(16, 26));
+      return ['U', String(rids.length + 1), ...rids, this.#rid()];
+    }
     if (this.chance(30)) return ['R', name, this.#born(data, name), String(1 + this.#below(4))];
     const from = records.length > 0 && this.chance(50) ? `${this.#pick(records).slice(0, 26)}g` : '';
     return ['I', name, String(this.#below(4)), this.chance(70) ? '' : `${this.#ticket(data)}~`, from];
@@ -314,6 +318,17 @@ export function scriptedCalls(
     call(two, [...make('again', 's', 1), ...ask('again', 701), ...ask('again', 702)]),
     open(two, '1', {}, hex(2 ** 49, 14)),
     call(two, ['X'], {}, '1'),
+    // Since when requests are held, in `I`: of one that a beat has named twice, of one that waits, and of one that there is not.
+    open(one),
+    call(one, [...make('since', 's', 2), ...ask('since', 901), ...ask('since', 902), ...ask('since', 903)]),
+    call(one, ['U', '3', rid(901), rid(903), rid(999), 'I', 'since', '5', '', '']),
+    call(one, ['U', '1', rid(901), 'I', 'since', '5', '', '']),
+    (ticketOf) => {
+      const ticket = ticketOf(one, rid(901));
+      return { args: [one, '0', channel, 'D', 'since', rid(901), ticket, hex(1, 8), '1', '-s', '0', '0'] };
+    },
+    call(one, ['U', '1', rid(903), 'I', 'since', '5', '', '']),
+    call(one, ['X']),
   ];
 }
 

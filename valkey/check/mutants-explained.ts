@@ -97,8 +97,8 @@ export const EXPLAINED: readonly Explained[] = [
     reason: 'the ticket of the making is given to no request',
   },
   {
-    text: 'tonumber(sub(eldest, -14), 16)',
-    from: '14',
+    text: 'tonumber(sub(eldest, -25, -12), 16)',
+    from: '25',
     reason: 'the first digit of the number of passes is 0 for ages',
   },
   { text: 'sub(key, 1, 16)', from: '1', to: '0', reason: 'Lua counts from 1, and takes 0 for it' },

@@ -682,6 +682,7 @@ class World {
         return;
       }
     if (recordsOf(this.#data).length + queueOf(this.#data).length > 0) this.fault = 'a record is left at the end';
+    if ([...this.#data.hash('meta').keys()].some((key) => key.length === 26)) this.fault = 'a mark is left at the end';
     if (heldOf(this.#data).length > 0) this.fault = 'permits are held at the end';
     for (const { space, alive } of this.#processes) {
       if (!alive) continue;

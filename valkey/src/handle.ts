@@ -13,6 +13,11 @@ export interface Party {
   /** The label of its process, as `Space.connect` was told. */
   readonly label: string;
   readonly permits: number;
+  /**
+   * For how many milliseconds it has waited, or held, as the server's clock tells, to about a quarter of a lease: the time of a
+   * beat counts. A waiter has waited for no more, a holder has held for no less. In a mutex it is the turn of the process.
+   */
+  readonly since: number;
   /** The fencing token of a holder, less its passes; of a waiter the token that it will have at least. */
   readonly token: bigint;
 }
@@ -37,6 +42,17 @@ export interface ObjectState {
   /** Those who hold, in the order of their sessions. */
   readonly holders: readonly Holder[];
 }
+
+/** What `I` answers. */
+type Answer = [
+  text: string,
+  queue: string[],
+  holders: string[],
+  next: string,
+  sessions: string[],
+  times: string[],
+  now: string,
+];
 
 /** A place behind all entries of a queue, and behind all records. */
 const END = '~';
@@ -217,24 +233,27 @@ export abstract class Handle {
       const most = Math.min(limit, 256);
       const answer = await this.session.operate(['I', this.object.name, String(most), place, from]);
       if (!Array.isArray(answer)) return undefined;
-      const [, entries, records, next, sessions] = answer as [string, string[], string[], string, string[]];
-      [text] = answer;
+      const [first, entries, records, next, sessions, times, now] = answer as Answer;
+      text = first;
       for (const line of sessions) labels.set(line.slice(0, 16), labelIn(line));
-      const party = (session: string, ticket: string, permits: string): Party => ({
+      const party = (session: string, ticket: string, permits: string, at: number): Party => ({
         session,
         label: labels.get(session) ?? '',
         permits: Number.parseInt(permits, 16),
+        since: Math.max(0, Number(now) - at),
         token: BigInt(`0x${ticket}`) * 4096n,
       });
       for (const entry of entries) {
         const rest = entry.slice(entry.indexOf('\0') + 1);
         place = `${rest.slice(0, 14)}~`;
-        queue.push(party(rest.slice(14, 30), rest.slice(0, 14), rest.slice(40, 48)));
+        const at = Number.parseInt(rest.slice(62), 16);
+        queue.push(party(rest.slice(14, 30), rest.slice(0, 14), rest.slice(40, 48), at));
       }
       if (entries.length < most || queue.length >= limit) place = END;
-      for (const record of records) {
+      for (const [i, record] of records.entries()) {
+        const at = Number(times[i] || now);
         const [sid, rid, ticket] = [record.slice(0, 16), record.slice(16, 26), record.slice(26, 40)];
-        holders.push({ ...party(sid, ticket, record.slice(40, 48)), proof: `${sid}.${rid}.${ticket}` });
+        holders.push({ ...party(sid, ticket, record.slice(40, 48), at), proof: `${sid}.${rid}.${ticket}` });
       }
       from = holders.length < limit && next ? next : END;
     } while (place !== END || from !== END);

@@ -14,6 +14,8 @@ export interface LeaderState {
   readonly label: string;
   /** The fencing token of its term: larger than those of all terms before. */
   readonly token: bigint;
+  /** For how many milliseconds it has led, at least, as `inspect` of a mutex tells. */
+  readonly since: number;
   /** How many others stand. */
   readonly waiting: number;
 }
@@ -112,8 +114,9 @@ export class Leader implements AsyncDisposable {
    */
   async inspect(): Promise<LeaderState | undefined> {
     const { holders, waiting = 0 } = (await this.#mutex.inspect(1)) ?? {};
-    const leader = holders?.[0];
-    return leader && { session: leader.session, label: leader.label, token: leader.token, waiting };
+    if (!holders?.[0]) return undefined;
+    const [{ session, label, token, since }] = holders;
+    return { session, label, token, since, waiting };
   }
 
   /**

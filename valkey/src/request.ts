@@ -61,6 +61,9 @@ export class Request {
   lent = 0;
   passes = 0;
   served: string[] = [];
+  /** Whether a beat has named it to the server as held: at any time, and since the connection was lost. */
+  marked = false;
+  isMarked = false;
   /** Called when the server has what it gave back, or has forgotten it. */
   settled: (() => void)[] = [];
 

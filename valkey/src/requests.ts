@@ -59,6 +59,9 @@ export type Listing = [args: string[], listed: Request[]];
 /** So many requests does one operation ask for, so that it does not take the server long. */
 const MOST_LISTED = 128;
 
+/** So many requests does a beat name. */
+const MOST_MARKED = 64;
+
 const nothing = (): void => {};
 
 const REVOKED = 'it was revoked';
@@ -363,7 +366,8 @@ export class Requests implements Keeper {
 
   #sendBack(request: Request): void {
     const { object, rid, ticket, kept, wanted, deaths, passes, served } = request;
-    const note = deaths > 0 || request.note === 'd' ? request.note : '-';
+    const mark = request.marked && wanted === 0 ? 's' : '';
+    const note = (deaths > 0 || request.note === 'd' ? request.note : '-') + mark;
     const args = [
       'D',
       object.name,
@@ -416,6 +420,18 @@ export class Requests implements Keeper {
 
   all(): Request[] {
     return [...this.#requests.values()];
+  }
+
+  /** What a beat says besides: some requests that are held and were not named so yet, those first that are held longest. */
+  marks(): string[] {
+    const rids: string[] = [];
+    for (const request of this.#requests.values()) {
+      if (rids.length === MOST_MARKED) break;
+      if (request.state !== 'held' || request.isMarked) continue;
+      request.marked = request.isMarked = true;
+      rids.push(request.rid);
+    }
+    return rids.length > 0 ? ['U', String(rids.length), ...rids] : rids;
   }
 
   /** The operations that ask for the server's state of all requests, none of which takes the server long. */
@@ -538,7 +554,10 @@ export class Requests implements Keeper {
   /** What was sent may not have arrived. */
   lost(): void {
     for (const object of this.#objects.values()) if (object.born === '-') object.openedIn = '';
-    for (const request of this.#requests.values()) request.unsent = undefined;
+    for (const request of this.#requests.values()) {
+      request.unsent = undefined;
+      request.isMarked = false;
+    }
   }
 
   /** All that is held is lost. forgotten: the server has taken it back. */

@@ -613,7 +613,7 @@ export class Session implements Line {
       // Also a refusal is an answer.
       driver.ping?.(this.#channel).then(answered, answered);
     }
-    this.#run([...this.#head(), 'B', this.#seen()]).then(
+    this.#run([...this.#head(), 'B', this.#seen(), ...this.requests.marks()]).then(
       (reply) => {
         if (!reply) return;
         answered();

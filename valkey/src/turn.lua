@@ -8,9 +8,10 @@
 -- hexadecimal and of fixed width, so that members sort as numbers do, and are taken apart by position.
 --
 --   META      hash   v, p, lease (what all sessions agree on), ticket (the last one given), history, epoch, leapt, late (see
---                    `compare`), first, since (see `note`)
+--                    `compare`), first, since (see `note`), beaten (the time of the last beat, in milliseconds); sid rid -> the
+--                    time of the first beat in which its session held the request, see `U`
 --   OBJECTS   hash   name -> its state, see `get`; name NUL ticket -> deaths of which that holder has been told
---   QUEUE     zset   name NUL ticket(14) sid(16) rid(10) n(8) p0(14)    who waits, in the order of tickets
+--   QUEUE     zset   name NUL ticket(14) sid(16) rid(10) n(8) p0(14) t(11)   who waits, in the order of tickets; t: `beaten`
 --   RECORDS   zset   sid(16) rid(10) ticket(14) n(8) name               all that a session waits for or holds
 --   SESSIONS  hash   sid -> conn label
 --   LEASES    zset   sid, scored by the ticket that its last sign of life was given
@@ -121,6 +122,7 @@ end
 -- Tickets ------------------------------------------------------------------------------------------------------------
 
 local time -- in milliseconds, once the call has asked for it
+local beaten -- The time of the last beat, as 11 digits. Known once `compare` was called.
 local leapt -- Tickets up to it were given in an earlier history. Known once `compare` was called.
 local topmost = 0 -- the last ticket of which the caller has been told, as it says with `O`
 
@@ -142,9 +144,9 @@ local function compare()
   local info = redis.pcall('INFO', 'replication')
   local _, at
   if type(info) == 'string' then _, at = string.find(info, 'master_replid:', 1, true) end
-  local meta = call('HMGET', META, 'history', 'leapt', 'ticket')
+  local meta = call('HMGET', META, 'history', 'leapt', 'ticket', 'beaten')
   local history = at and sub(info, at + 1, at + 40) or meta[1] or '-'
-  leapt = meta[2]
+  leapt, beaten = meta[2], meta[4] or '00000000000'
   local last = tonumber(meta[3] or 0)
   if history ~= meta[1] or topmost > last then
     local late = (now() - 1577836800000) * 1024
@@ -215,7 +217,7 @@ local function ask(i, queues)
   if not queues then return 'R', i + 4 end
   local ticket = next_ticket()
   call('ZADD', RECORDS, 0, sid .. rid .. ticket .. hex .. name)
-  call('ZADD', QUEUE, 0, name .. '\0' .. ticket .. sid .. rid .. hex .. format('%014x', o.passes or 0))
+  call('ZADD', QUEUE, 0, name .. '\0' .. ticket .. sid .. rid .. hex .. format('%014x', o.passes or 0) .. beaten)
   o.waiting = o.waiting + 1
   touch(name, o)
   if o.noticed == '0' and o.lent > 0 and sub(o.holder, 1, 16) ~= sid then
@@ -233,7 +235,7 @@ end
 
 -- D name rid ticket n k note passes count rid...: gives k of the n permits of a held request back. note: - nothing, c
 -- clears the deaths that it was told, r restores them, d restores them and counts a death: the holder has lost its
--- lease. passes: how often it has passed the mutex on, and to which requests that waited. Answers: D done; G the request is
+-- lease. s behind it: the session held it at a beat. passes: how often it has passed the mutex on, and to which requests that waited. Answers: D done; G the request is
 -- unknown, or it waits.
 local function give_back(i)
   local name, rid, ticket, hex, note = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 5]
@@ -247,6 +249,10 @@ local function give_back(i)
     if ticket <= leapt and rest().entry_of(name, ticket) then return 'G', last + count end
   end
   if call('ZREM', RECORDS, key .. ticket .. hex .. name) == 0 then return 'G', last + count end
+  if #note > 1 then
+    call('HDEL', META, key)
+    note = sub(note, 1, 1)
+  end
   local n = tonumber(hex, 16)
   if k < n then call('ZADD', RECORDS, 0, key .. ticket .. format('%08x', n - k) .. name) end
   if not lives(o, ticket) then
@@ -315,15 +321,15 @@ rest = function()
   -- turn gets 1 part in 64 at least.
   local function lend(name, o, key)
     local eldest = head_of(name)
-    local lent = math.ceil((o.bypass - (o.passes - tonumber(sub(eldest, -14), 16))) / math.min(o.waiting, 64))
+    local lent = math.ceil((o.bypass - (o.passes - tonumber(sub(eldest, -25, -12), 16))) / math.min(o.waiting, 64))
     o.lent = math.max(0, math.min(MOST_LENT, lent))
-    if sub(eldest, -48, -33) ~= sub(key, 1, 16) then o.noticed = '1' end
+    if sub(eldest, -59, -44) ~= sub(key, 1, 16) then o.noticed = '1' end
   end
 
   -- The ticket under which a request is granted that has waited. Where it has waited since an earlier history, the lost part
   -- of that may have granted larger ones. It then gets one of those between the lost ones and the new ones, in its record too.
   local function renew(name, entry)
-    local ticket, key, n = sub(entry, -62, -49), sub(entry, -48, -23), sub(entry, -22, -15)
+    local ticket, key, n = sub(entry, -73, -60), sub(entry, -59, -34), sub(entry, -33, -26)
     compare()
     if ticket > leapt then return ticket end
     call('ZREM', RECORDS, key .. ticket .. n .. name)
@@ -335,7 +341,7 @@ rest = function()
   -- A waiter leaves the queue, and its process hears why: x disposed, c cancelled, m and a number: there are only so many
   -- permits.
   local function turn_away(name, o, entry, why)
-    local ticket, to, rid, n = sub(entry, -62, -49), sub(entry, -48, -33), sub(entry, -32, -23), sub(entry, -22, -15)
+    local ticket, to, rid, n = sub(entry, -73, -60), sub(entry, -59, -44), sub(entry, -43, -34), sub(entry, -33, -26)
     work = work - 1
     o.waiting = o.waiting - 1
     call('ZREM', QUEUE, entry)
@@ -349,7 +355,7 @@ rest = function()
     touch(name, o)
     while o.waiting > 0 do
       local entry = head_of(name)
-      local n = tonumber(sub(entry, -22, -15), 16)
+      local n = tonumber(sub(entry, -33, -26), 16)
       if n > o.free and n <= o.max then return end -- the head waits, and so do all behind it
       if work <= 0 then
         call('ZADD', QUEUE, 0, '\0' .. name)
@@ -363,8 +369,8 @@ rest = function()
         local ticket = renew(name, entry)
         call('ZREM', QUEUE, entry)
         o.waiting = o.waiting - 1
-        local rid = sub(entry, -32, -23)
-        local to = sub(entry, -48, -33)
+        local rid = sub(entry, -43, -34)
+        local to = sub(entry, -59, -44)
         tell(to, rid .. ':' .. hold(name, o, to .. rid, ticket, n))
       end
     end
@@ -408,6 +414,7 @@ rest = function()
       call('ZREM', RECORDS, record)
     end
     local key, ticket, n, name = parts(record)
+    call('HDEL', META, key)
     local o = get(name)
     if not lives(o, ticket) then
       restore(name, nil, ticket)
@@ -470,7 +477,7 @@ rest = function()
       touch(name, o)
       while o.waiting > 0 do
         local entry = head_of(name)
-        local left = sub(entry, -62, -49) <= up_to
+        local left = sub(entry, -73, -60) <= up_to
         if not left or work <= 0 then
           grant(name, o)
           return left
@@ -532,6 +539,7 @@ rest = function()
     local function renew_lease()
       local ticket = next_ticket()
       call('ZADD', LEASES, tonumber(ticket, 16), sid)
+      call('HSET', META, 'beaten', format('%011x', now()))
       return ticket
     end
 
@@ -680,6 +688,21 @@ rest = function()
         return beat(i)
       end,
 
+      -- U count rid...: with a beat, some of the requests that the caller holds and has not named so. Since when they are
+      -- held is noted for `I`, up to a beat; most are given back before, and cost nothing. Answer: U.
+      U = function(i)
+        local last = i + tonumber(ARGV[i])
+        for s = i + 1, last do
+          local key = sid .. ARGV[s]
+          if sub(state(record_of(key)), 1, 1) ~= 'H' then
+            call('HDEL', META, key)
+          elseif not call('HGET', META, key) then
+            call('HSET', META, key, format('%.0f', now()))
+          end
+        end
+        return 'U', last + 1
+      end,
+
       -- X: ends the session. All that it holds goes back, and it leaves every queue. Answers: X; + if something is left, then
       -- the session is too.
       X = function(i)
@@ -739,7 +762,8 @@ rest = function()
       end,
 
       -- I name limit place from: the object, the first entries of its queue behind a place, its holders among the first
-      -- records behind `from`, from where to go on, or '', and sid conn label of the sessions of all these.
+      -- records behind `from`, from where to go on, or '', sid conn label of the sessions of all these, the times since when
+      -- the holders hold, or '', and the time.
       I = function(i)
         local name, limit, place, from = ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2], ARGV[i + 3]
         local o = get(name)
@@ -754,16 +778,19 @@ rest = function()
           local _, ticket, _, of = parts(record)
           if of == name and lives(o, ticket) and not entry_of(name, ticket) then holders[#holders + 1] = record end
         end
-        local sessions, known = {}, {}
+        local sessions, known, times = {}, {}, {}
         local function name_session(of)
           if known[of] then return end
           known[of] = true
           sessions[#sessions + 1] = of .. ' ' .. (call('HGET', SESSIONS, of) or '')
         end
-        for _, entry in ipairs(queue) do name_session(sub(entry, -48, -33)) end
-        for _, record in ipairs(holders) do name_session(sub(record, 1, 16)) end
+        for _, entry in ipairs(queue) do name_session(sub(entry, -59, -44)) end
+        for at, record in ipairs(holders) do
+          name_session(sub(record, 1, 16))
+          times[at] = call('HGET', META, sub(record, 1, 26)) or ''
+        end
         local behind = #records == MOST_FOUND and sub(records[MOST_FOUND], 1, 26) .. 'g' or ''
-        return { text, queue, holders, behind, sessions }, i + 4
+        return { text, queue, holders, behind, sessions, times, format('%.0f', now()) }, i + 4
       end,
 
       -- J from: the space: epoch, history, last ticket, from where to go on or -; and sid conn label of the sessions behind.
