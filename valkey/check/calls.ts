@@ -216,6 +216,8 @@ export class CallWriter {
 export interface Scripted {
   readonly args: readonly string[];
   readonly isFull?: boolean;
+  /** Unix time in microseconds. Real servers have their own. */
+  readonly time?: number;
   readonly forbidden?: string;
 }
 
@@ -322,12 +324,35 @@ export function scriptedCalls(
     open(one),
     call(one, [...make('since', 's', 2), ...ask('since', 901), ...ask('since', 902), ...ask('since', 903)]),
     call(one, ['U', '3', rid(901), rid(903), rid(999), 'I', 'since', '5', '', '']),
-    call(one, ['U', '1', rid(901), 'I', 'since', '5', '', '']),
+    call(one, ['U', '2', rid(901), rid(902), 'I', 'since', '5', '', ''], { time: 1_700_000_000_500_000 }),
     (ticketOf) => {
       const ticket = ticketOf(one, rid(901));
       return { args: [one, '0', channel, 'D', 'since', rid(901), ticket, hex(1, 8), '1', '-s', '0', '0'] };
     },
-    call(one, ['U', '1', rid(903), 'I', 'since', '5', '', '']),
+    // An answer was lost: it goes back again, and is named again.
+    (ticketOf) => {
+      const ticket = ticketOf(one, rid(902));
+      return { args: [one, '0', channel, 'D', 'since', rid(902), ticket, hex(1, 8), '1', '-', '0', '0'] };
+    },
+    call(one, ['U', '2', rid(902), rid(903), 'I', 'since', '5', '', '']),
+    // A semaphore is resized by who knows of it, and who asks for too much is turned away.
+    call(one, [...make('sized', 's', 2), ...make('sized', 'r', 3), ...make('sized', 's', 9), ...make('sized', 'r', 5)]),
+    call(one, [...make('sized', 'm', 1), ...ask('sized', 921), ...ask('sized', 922, 3), ...ask('sized', 923, 3)]),
+    call(one, [...ask('sized', 924, 2), 'R', 'sized', '-', '2', ...ask('sized', 925, 3)]),
+    // A death of a holder that a beat has named.
+    call(one, ['N', 'dies', 's', '1', '1', '0', '0', ...ask('dies', 931), ...ask('dies', 932), 'U', '1', rid(931)]),
+    (ticketOf) => {
+      const ticket = ticketOf(one, rid(931));
+      return { args: [one, '0', channel, 'D', 'dies', rid(931), ticket, hex(1, 8), '1', 'ds', '0', '0'] };
+    },
+    // A number of passes with two digits.
+    call(one, [...make('base', 'm', 1, 100), ...ask('base', 911)]),
+    (ticketOf) => {
+      const ticket = ticketOf(one, rid(911));
+      return { args: [one, '0', channel, 'D', 'base', rid(911), ticket, hex(1, 8), '1', '-', '40', '0'] };
+    },
+    call(one, [...ask('base', 912), ...ask('base', 913), ...ask('base', 914)]),
+    give(one, 'base', 912),
     call(one, ['X']),
   ];
 }
