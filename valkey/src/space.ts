@@ -308,10 +308,12 @@ export class Space implements AsyncDisposable {
    *     const { signal, token } = await scheduler.elected();
    *     console.log(await scheduler.inspect()); // who leads
    * @param name 1 to 108 bytes of UTF-8 without NUL: of a mutex with a bypass of 0.
+   * @param options with `robust` the next leader learns that one has died (`held.ownerDied`).
    * @throws (rejects) as `semaphore`.
    */
-  async leader(name: string): Promise<Leader> {
-    const mutex = await this.#open(Mutex, 'Space.leader', 'm', name, 1, { bypass: 0 });
+  async leader(name: string, options: ObjectOptions = {}): Promise<Leader> {
+    checkOptions('Space.leader', options, ['robust', 'ephemeral']);
+    const mutex = await this.#open(Mutex, 'Space.leader', 'm', name, 1, { ...options, bypass: 0 });
     return new Leader(mutex, this.#options.clock);
   }
 

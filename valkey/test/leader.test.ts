@@ -70,6 +70,21 @@ onServers('leader', ({ join, another }) => {
     expect((await again).token).toBeGreaterThan(first.token);
   });
 
+  test('an operator takes the office away, and its process stands again behind those who wait', async () => {
+    const [a, b] = [await join(), await join()];
+    const [mine, yours] = [await a.leader('x'), await b.leader('x')];
+    const first = await mine.elected();
+    await until(async () => (await mine.inspect())?.waiting === 1);
+    expect(await (await b.mutex('x', { bypass: 0 })).revoke(first.proof)).toBe(true);
+    const second = await yours.elected();
+    expect(second.token).toBeGreaterThan(first.token);
+    await until(() => first.signal.aborted);
+    await until(async () => (await yours.inspect())?.waiting === 1);
+    const again = mine.elected();
+    await yours.close();
+    expect((await again).token).toBeGreaterThan(second.token);
+  });
+
   test('what is closed while it is elected holds nothing, and what is wrong is an error', async () => {
     const space = await join();
     {
@@ -80,6 +95,12 @@ onServers('leader', ({ join, another }) => {
     }
     const mutex = await space.mutex('x', { bypass: 0 });
     expect(await mutex.inspect()).toMatchObject({ free: 1, waiting: 0 });
+    await expect(space.leader('y', { bypass: 1 } as never)).rejects.toThrow(
+      'Space.leader: there is no option "bypass", only robust, ephemeral',
+    );
+    await using robust = await space.leader('y', { robust: true });
+    expect((await robust.elected()).ownerDied).toBe(false);
+    await expect(space.leader('y')).rejects.toThrow('exists already, as a mutex (bypass 0, robust)');
     await expect(space.leader('')).rejects.toThrow('Space.leader: name must be a string of 1 to 108 bytes');
     await space.semaphore('pool', 1);
     await expect(space.leader('pool')).rejects.toThrow(
