@@ -87,7 +87,8 @@ export class SharedObject {
 
   /** Somebody has resized the semaphore, and it has so many permits. */
   resize(max: number): void {
-    this.settings = { ...this.settings, max, resized: true };
+    const { settings } = this;
+    if (!settings.resized || settings.max !== max) this.settings = { ...settings, max, resized: true };
   }
 
   /** The operation that opens it. */

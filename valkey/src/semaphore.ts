@@ -19,10 +19,10 @@ export class Semaphore extends Handle {
     return checkInteger(`Semaphore.${what}: permits`, permits, 1, this.max);
   }
 
-  /** Checks the permits of a request. Another process may have resized the semaphore. */
-  async #wanted(what: string, permits: unknown): Promise<number> {
-    if (Number.isInteger(permits) && (permits as number) > this.max) await this.inspect(0);
-    return this.#permits(what, permits);
+  /** The permits of a request, checked. If they seem too many, the server is asked: somebody may have resized the semaphore. */
+  #wanted(what: string, permits: unknown): number | Promise<number> {
+    const check = (): number => this.#permits(what, permits);
+    return Number.isInteger(permits) && (permits as number) > this.max ? this.inspect(0).then(check) : check();
   }
 
   /**
@@ -45,9 +45,9 @@ export class Semaphore extends Handle {
   async #hold(what: string, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
     // The options may stand in the place of the number.
     if (typeof permits === 'object' && options === undefined) return this.#hold(what, 1, permits);
-    const isMore = (permits as number) > this.max;
-    const wanted = isMore ? await this.#wanted(what, permits) : this.#permits(what, permits);
-    return this[ask](what, wanted, HeldPermits, options);
+    const wanted = this.#wanted(what, permits);
+    // Requests of one turn of the event loop are made in its order.
+    return this[ask](what, typeof wanted === 'number' ? wanted : await wanted, HeldPermits, options);
   }
 
   /**
@@ -56,7 +56,8 @@ export class Semaphore extends Handle {
    */
   tryHold(permits?: number): Promise<HeldPermits | undefined>;
   async tryHold(permits = 1, ...none: readonly unknown[]): Promise<HeldPermits | undefined> {
-    return this[askAtOnce]('tryHold', await this.#wanted('tryHold', permits), HeldPermits, none);
+    const wanted = this.#wanted('tryHold', permits);
+    return this[askAtOnce]('tryHold', typeof wanted === 'number' ? wanted : await wanted, HeldPermits, none);
   }
 
   /**

@@ -87,6 +87,15 @@ onServers('resize', ({ join, another, key }) => {
     await (await late.holdAsync(8)).release();
   });
 
+  test('requests of one process are made in the order of its calls', async () => {
+    const pool = await (await join()).semaphore('db', 1);
+    const [tried, waiting] = [pool.tryHold(), pool.holdAsync()];
+    const held = await tried;
+    expect(held?.held).toBe(true);
+    await held?.release();
+    await (await waiting).release();
+  });
+
   test('an ephemeral one may be idle meanwhile', async () => {
     const space = await join();
     const pool = await space.semaphore('db', 1, { ephemeral: true });
