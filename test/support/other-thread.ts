@@ -3,12 +3,12 @@
  * its own. So what it does to a RwLock, and how it dies, comes between two steps of the test.
  */
 import type { RwLock } from 'taketurns/sync';
+import { KINDS } from '../../dist/border/kinds.js';
+import { ADMITTED, REFUSED } from '../../dist/border/numbers.js';
 import type { Sync } from '../../dist/border/sync.js';
 import { Attachment } from '../../dist/runtime/attachment.js';
-import { ADMITTED, REFUSED } from '../../dist/runtime/core.js';
 import { embedded, instanceOf } from '../../dist/runtime/embedded.js';
 import { instantiate } from '../../dist/runtime/instance.js';
-import { KINDS } from '../../dist/runtime/kinds.js';
 import { syncBytes } from '../../dist/sync/sync-bytes.js';
 
 const syncModule = embedded(syncBytes);

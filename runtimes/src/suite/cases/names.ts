@@ -22,8 +22,8 @@ test('names: of any text, and one that is not there', async ({ team }) => {
 test('names: what does not fit is refused', async () => {
   Semaphore.open('two permits', 2);
   throws(() => Semaphore.open('two permits', 3), 'RangeError', 'two permits');
-  throws(() => Mutex.open('two permits'), 'TypeError', 'another kind');
+  throws(() => Mutex.open('two permits'), 'TypeError', 'the object there is no ');
   throws(() => Semaphore.open('', 1), 'RangeError');
   TicketLock.open('a lock');
-  throws(() => Semaphore.open('a lock', 1), 'TypeError', 'another kind');
+  throws(() => Semaphore.open('a lock', 1), 'TypeError', 'the object there is no ');
 });
