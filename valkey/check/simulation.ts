@@ -211,6 +211,7 @@ interface Process {
   space: Space | undefined;
   handles: Handle[];
   resize: ((permits: number) => Promise<void>) | undefined;
+  revoke: (() => Promise<void>) | undefined;
   tasks: Task[];
   alive: boolean;
   paused: number;
@@ -310,6 +311,7 @@ class World {
     const process: Process = {
       ...{ index: this.#processes.length, clock, driver, space: undefined, handles: [], tasks: [] },
       resize: undefined,
+      revoke: undefined,
       ...{ alive: true, paused: 0, closing: false },
     };
     this.#processes.push(process);
@@ -345,7 +347,21 @@ class World {
           attempt: () => (this.#random(2) === 0 ? r.tryWrite() : r.tryRead()),
           cancelAll: () => r.cancelAll(),
         },
+        {
+          name: 'all',
+          hold: (options) => space.holdAll([r, m, db], options) as Promise<unknown> as Promise<Held>,
+          attempt: () =>
+            space.holdAll([db, [r, 'read']], { timeout: 0 }).catch((error: unknown) => {
+              if ((error as Error).name !== 'TimeoutError') throw error;
+            }) as Promise<unknown> as Promise<Held | undefined>,
+          cancelAll: () => m.cancelAll(),
+        },
       ];
+      process.revoke = async () => {
+        const handle = [db, m, r][this.#random(3)] as typeof db;
+        const [holder] = (await handle.inspect())?.holders ?? [];
+        if (holder && (await handle.revoke(holder.proof))) this.#note('revoke');
+      };
       process.tasks = Array.from({ length: 1 + this.#random(3) }, () => ({ state: 'idle', askedAt: 0, timeout: 0 }));
     })();
     opening.catch((error: unknown) => {
@@ -512,15 +528,15 @@ class World {
           const isRefused = ENDS.includes((error as { code?: string }).code);
           if (!process.closing && !isLost && !isRefused) this.fault ??= `cancelAll: ${error}`;
         });
-      } else if (this.#random(3) === 0) {
-        const permits = 1 + this.#random(5);
-        this.#note('resize', String(permits));
-        this.#most.db = Math.max(this.#most.db as number, permits);
-        process.resize?.(permits).catch((error: unknown) => {
-          const isLost = !this.#lossless && (error as Error).name === 'DisposedError';
-          if (!process.closing && !isLost && !ENDS.includes((error as { code?: string }).code))
-            this.fault ??= `resize: ${error}`;
-        });
+      } else {
+        const resizes = this.#random(3) === 0;
+        if (resizes) this.#resize(process);
+        else if (this.#random(3) === 0) {
+          process.revoke?.().catch((error: unknown) => {
+            const isRefused = ENDS.includes((error as { code?: string }).code);
+            if (!process.closing && !isRefused) this.fault ??= `revoke: ${error}`;
+          });
+        }
       }
     } else if (this.#random(4) === 0 && this.#processes.filter(({ alive }) => alive).length > 1) {
       this.#note('close', String(process.index));
@@ -530,6 +546,17 @@ class World {
     }
     await settled();
     this.#check();
+  }
+
+  #resize(process: Process): void {
+    const permits = 1 + this.#random(5);
+    this.#note('resize', String(permits));
+    this.#most.db = Math.max(this.#most.db as number, permits);
+    process.resize?.(permits).catch((error: unknown) => {
+      const isLost = !this.#lossless && (error as Error).name === 'DisposedError';
+      if (!process.closing && !isLost && !ENDS.includes((error as { code?: string }).code))
+        this.fault ??= `resize: ${error}`;
+    });
   }
 
   #kill(process: Process): void {
@@ -614,7 +641,8 @@ class World {
   }
 
   #check(): void {
-    if (this.fault || !this.#lossless) return;
+    // Who has not heard yet that it was revoked believes that it holds.
+    if (this.fault || !this.#lossless || this.happened.has('revoke')) return;
     for (const [name, max] of Object.entries(this.#most)) {
       const sum = (look: boolean): number => {
         let total = 0;

@@ -411,6 +411,7 @@ rest = function()
   local function drop(record, died)
     if call('ZREM', RECORDS, record) == 0 then -- the end of another has granted it meanwhile, under a new ticket
       record = record_of((parts(record)))
+      if not record then return end -- or has turned it away
       call('ZREM', RECORDS, record)
     end
     local key, ticket, n, name = parts(record)

@@ -96,6 +96,23 @@ onServers('resize', ({ join, another, key }) => {
     await (await waiting).release();
   });
 
+  test('a process ends whose next request is turned away as it gives back', async () => {
+    const [a, b] = [await join(), await join()];
+    const [mine, yours] = [await a.semaphore('db', 4), await b.semaphore('db', 4)];
+    await mine.holdAsync(3);
+    const next = yours.holdAsync(2);
+    await until(async () => (await yours.inspect())?.waiting === 1);
+    const heavy = mine.holdAsync(4).catch((error: unknown) => error);
+    await until(async () => (await yours.inspect())?.waiting === 2);
+    await yours.resize(2);
+    expect((await yours.inspect())?.waiting).toBe(2);
+    await a.close();
+    await heavy;
+    await (await next).release();
+    expect(await yours.inspect()).toMatchObject({ max: 2, free: 2, waiting: 0, holders: [], queue: [] });
+    expect((await b.inspect()).sessions).toHaveLength(1);
+  });
+
   test('an ephemeral one may be idle meanwhile', async () => {
     const space = await join();
     const pool = await space.semaphore('db', 1, { ephemeral: true });
