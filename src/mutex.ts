@@ -604,6 +604,6 @@ export class Mutex extends SharedObject<typeof KIND> {
 const owned = (method: string): string =>
   `Mutex.${method}: this thread is the owner already, and would wait for itself; if a promise has the lock, use ${method}Async`;
 const promised = (method: string): string =>
-  `Mutex.${method}: a promise of this thread waits for the lock, and the thread would wait for itself: use ${method}Async`;
+  `Mutex.${method}: a promise of this thread waits, and the thread would wait for itself: use ${method}Async`;
 const NESTED =
   'Mutex: a function of runExclusive asks for the same lock. If it waits, it waits for itself: give a timeout';

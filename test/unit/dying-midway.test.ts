@@ -60,7 +60,8 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     await heavy;
     expect(memory.elementsIn(at('TOMBSTONE'))).toHaveLength(1);
     await dying.run('half-release', { handle, permits: 2 });
-    expect([front.state, back.state]).toEqual(['pending', 'pending']);
+    // The thread of the first may find by itself that it is due.
+    expect(back.state).toBe('pending');
     await dying.kill();
     await until(() => back.state === 'fulfilled', 'the last is in');
     expect(front.state).toBe('fulfilled');

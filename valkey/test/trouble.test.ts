@@ -150,7 +150,7 @@ onEachServer((binary) => {
     expect(troubles.filter((text) => says.test(text))).toHaveLength(1);
     const calls = [mutex.holdAsync({ timeout: 100 }), mutex.tryHold(), mutex.inspect(), space.mutex('new')];
     await Promise.all(calls.map((call) => expect(call).rejects.toThrow(says)));
-    const fresh = Space.connect(client, { space: 'fresh', connectTimeout: 1000 });
+    const fresh = Space.connect(client, { space: 'fresh', connectTimeout: 2000 });
     await expect(fresh).rejects.toMatchObject({ code: code ?? 'UNREACHABLE', message: expect.stringMatching(says) });
     if (code) await expect(waiting).rejects.toMatchObject({ code });
 
