@@ -44,7 +44,10 @@ const DERIVED = {
   DUE_WORDS: (value) => (value('LINE') - value('T_DUE')) / 4,
 };
 
-/** Writes the files. `root` is the folder of the project with a slash, `words` are those of words.mjs, `modules` maps names to entries. */
+/**
+ * Writes the files. `root` is the folder of the project, with a slash; `words` are those of words.mjs; `modules` has the
+ * entry of each module by its name.
+ */
 export function writeBorder(root, words, modules) {
   mkdirSync(`${root}src/border`, { recursive: true });
   const write = (name, text) => writeFileSync(`${root}src/border/${name}.ts`, MADE + text);

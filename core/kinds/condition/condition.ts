@@ -19,8 +19,8 @@
  * answer of its wait. A relay that finds no blocked thread with the ticket goes on to the next one: the waiter has not
  * entered its cell yet, and then it finds that it is due by itself (D2); or it has given up, and then relays too; or it
  * is a promise, whose event loop may be busy, so that nobody waits for it. Two relays at a time do no harm. A thread whose
- * wait an exception has ended relays in a microtask (src/sync/condition.ts). If a thread
- * dies that uses the condition, whoever reaps it wakes all who are due (sweep in death/reaping.ts, and passOn).
+ * wait an exception has ended relays in a microtask (src/sync/condition.ts). If a thread that uses the condition dies,
+ * whoever reaps the thread wakes all who are due (sweep in death/reaping.ts, and passOn).
  *
  * A thread carries a notification from the step in which its wait ends until it is the owner of the mutex again. Its
  * attachment counts how many, as that of a robust semaphore counts permits (R7): a thread that blocks carries one, and
@@ -30,8 +30,8 @@
  * Time-outs and deaths are those of the queue (line/cancelling.ts): the notification of a waiter that gives up too late,
  * or dies before it has seen it, goes to the next. If nobody is left for it, grant gets past ticket. The one that has given
  * up takes it after all, by tryAcquire. A later wait must not find it, so each wait begins with settleUp, which raises
- * ticket to grant. What becomes free between settleUp and
- * the ticket counts as a notification after the wait has begun.
+ * ticket to grant. A notification that becomes free between settleUp and the ticket counts as one after the wait has
+ * begun.
  *
  * A ticket that is taken before the mutex is unlocked is why no notification is lost between the two.
  *
