@@ -106,15 +106,16 @@ export function checkType(what: string, value: unknown, type: string, expected: 
  * undefined is absent. An object with a tag, such as an AbortSignal or an Arena, is in the wrong place.
  */
 export function checkOptions(what: string, options: unknown, names: readonly string[]): void {
-  const refuse = (given: unknown): Error => badType(`${what}: options`, `of { ${names.join(', ')} }`, given);
+  let given = options;
   // The first comparison says the same of the usual options, and is fast.
-  if ((options as object | null)?.constructor !== Object && {}.toString.call(options) !== '[object Object]')
-    throw refuse(options);
+  let isBad = (options as object | null)?.constructor !== Object && {}.toString.call(options) !== '[object Object]';
   for (const name in options as object) {
+    if (isBad || names.includes(name)) continue;
     // A page may have extended all objects. Tests alone give a firstTicket.
-    const isKnown = names.includes(name) || name in {} || name === 'firstTicket';
-    if (!isKnown && (options as Record<string, unknown>)[name] !== undefined) throw refuse(name);
+    isBad = !(name in {}) && name !== 'firstTicket' && (options as Record<string, unknown>)[name] !== undefined;
+    given = name;
   }
+  if (isBad) throw badType(`${what}: options`, `of { ${names.join(', ')} }`, given);
 }
 
 /** @internal The error of an arena that is full. */

@@ -45,21 +45,22 @@ export interface WaitOptions {
   readonly signal?: Signal;
 }
 
-/** @internal Checks a duration, and returns it. */
-export function checkMilliseconds(what: string, value: number): number {
-  checkType(what, value, 'number', 'a number of milliseconds');
-  if ((value >= 0 && value <= LONGEST) || value === Infinity) return value;
-  throw bad('number', what, `from 0 to ${LONGEST} milliseconds or Infinity`, value);
+/** @internal Checks a duration, and returns it. To join its name for each call would take longer than the check. */
+export function checkMilliseconds(what: string, name: string, value: number): number {
+  if (typeof value === 'number' && ((value >= 0 && value <= LONGEST) || value === Infinity)) return value;
+  throw bad('number', `${what}: ${name}`, `from 0 to ${LONGEST} milliseconds or Infinity`, value);
 }
+
+const WAIT_OPTIONS = ['timeout', 'signal'];
 
 /**
  * @internal
  * Checks the options of a request, and returns its time-out. Throws the reason of a signal that is aborted already.
  */
-export function checkWaitOptions(what: string, options: WaitOptions, names = ['timeout', 'signal']): number {
+export function checkWaitOptions(what: string, options: WaitOptions, names = WAIT_OPTIONS): number {
   checkOptions(what, options, names);
   const { timeout = Infinity, signal } = options;
-  checkMilliseconds(`${what}: timeout`, timeout);
+  checkMilliseconds(what, 'timeout', timeout);
   if (signal !== undefined) {
     if (
       typeof signal?.aborted !== 'boolean' ||

@@ -286,16 +286,12 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 
   #acquireFor(permits: number, timeout: number): void {
-    if (timeout === 0) {
-      if (!this.tryAcquire(permits)) throw timedOut(this.#wanted(permits), timeout);
-      return;
-    }
+    // Where permits are free, the clock need not be read.
+    if (this.tryAcquire(permits)) return;
+    if (timeout === 0) throw timedOut(this.#wanted(permits), timeout);
     const left = countdown(timeout);
     // A request must be able to leave the queue.
-    if (timeout !== Infinity && !this.#core.reserveSecond()) {
-      if (this.tryAcquire(permits)) return;
-      throw noRoom();
-    }
+    if (timeout !== Infinity && !this.#core.reserveSecond()) throw noRoom();
     const answer = this.#acquire(this.#at, permits);
     if (answer !== ADMITTED) this.#park(answer, permits, timeout, left);
   }

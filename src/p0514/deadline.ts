@@ -5,7 +5,7 @@ import { LONGEST } from '../runtime/numbers.js';
 
 /** Checks a duration, and returns it. */
 export function checkDuration(what: string, milliseconds: number): number {
-  return checkMilliseconds(`${what}: ms`, milliseconds);
+  return checkMilliseconds(what, 'ms', milliseconds);
 }
 
 /** Returns the milliseconds from now to a point of the system clock, at most those of a timer; 0 when it has passed. */
