@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { WHOLE } from '../../test/support/rounds.js';
 import type { Results } from '../src/results.js';
 import { CALLS_FLOOR, FLOOR } from '../src/rows/row.js';
 import { total } from '../src/statistics.js';
@@ -65,7 +66,7 @@ describe('taketurns bench semaphores', () => {
     }
   });
 
-  it('measures with other work, and says so', { timeout: 60_000 }, () => {
+  it.runIf(WHOLE)('measures with other work, and says so', { timeout: 60_000 }, () => {
     const json = join(folder, 'work.json');
     const svg = join(folder, 'work.svg');
     const args = '--threads 2 --seconds 0.05 --runs 1 --warm-up 5 --no-pairs --inside 3 --outside 400'.split(' ');

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { WHOLE } from '../../test/support/rounds.js';
 import { BENCHMARKS, rowsOf, scriptRow, usualRows } from '../src/benchmarks.js';
 import { figures } from '../src/report/figures.js';
 import { FORMS } from '../src/report/panels.js';
@@ -175,7 +176,7 @@ describe('taketurns bench locks', () => {
     for (const { row } of results.pairs) expect(row).not.toContain(':1');
   });
 
-  it('measures with other work, and says so', { timeout: 60_000 }, () => {
+  it.runIf(WHOLE)('measures with other work, and says so', { timeout: 60_000 }, () => {
     const json = join(folder, 'work.json');
     const svg = join(folder, 'work.svg');
     const args = '--threads 2 --seconds 0.05 --runs 1 --warm-up 5 --no-pairs --inside 3 --outside 20000'.split(' ');

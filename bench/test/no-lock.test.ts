@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { casesOf } from '../../test/support/rounds.js';
 import { BENCHMARKS, scriptRow, usualRows } from '../src/benchmarks.js';
 import type { Results } from '../src/results.js';
 import { NO_LOCK } from '../src/rows/no-lock.js';
@@ -35,10 +36,12 @@ describe('rows without a lock', () => {
     expect(() => scriptRow('hashes', SCRIPT)).toThrow('no script row of hashes is called');
   });
 
-  it.each([
-    ['semaphores', 'Semaphore'],
-    ['locks', 'Mutex'],
-  ])('are measured among %s, but not probed, timed or drawn', { timeout: 120_000 }, (benchmark, other) => {
+  it.each(
+    casesOf([
+      ['semaphores', 'Semaphore'],
+      ['locks', 'Mutex'],
+    ]),
+  )('are measured among %s, but not probed, timed or drawn', { timeout: 120_000 }, (benchmark, other) => {
     const { status, stdout, stderr, results, svg } = taketurns(
       benchmark,
       [other, ...NAMES],

@@ -3,6 +3,7 @@
  * replayed.
  */
 import { describe, expect, it } from 'vitest';
+import { WHOLE } from '../../test/support/rounds.js';
 import { mutants } from '../src/engine/mutation/mutate.js';
 import { search } from '../src/engine/search/search.js';
 import { compact, parse, render, replay, shorten } from '../src/engine/search/trace.js';
@@ -71,7 +72,7 @@ interface Plant {
   readonly shows?: RegExp;
 }
 
-const plants: Plant[] = [
+const all: Plant[] = [
   {
     fault: 'the look at grant after entering dropped',
     in: '3x1',
@@ -143,6 +144,9 @@ const plants: Plant[] = [
     shows: /goes from 0x1 to 0x0/,
   },
 ];
+
+/** The deep one takes longer than all others together, and has `npm run test:whole`. */
+const plants = all.filter(({ deep }) => WHOLE || !deep);
 
 describe.each(plants)('$fault', ({ in: name, program, deep = false, shows = /object0\.(ticket|grant)/ }) => {
   const make = (): Driver => new Driver(program, model(name));

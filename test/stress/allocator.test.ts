@@ -2,6 +2,7 @@
 import { Arena, Semaphore } from 'taketurns';
 import { expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
+import { roundsOf } from '../support/rounds.js';
 import { shared } from '../support/shared.js';
 import { Member, team, together } from '../support/team.js';
 import { until } from '../support/until.js';
@@ -11,8 +12,8 @@ const crowd = team(4, { core: true });
 it('threads that make and dispose of semaphores at once never get the same memory', async () => {
   // There is so much room that no thread looks in vain while another one moves objects about.
   const arena = new Arena({ objects: 4 * crowd.length });
-  const made = await together<number>(crowd, 'churn-objects', { arena: arena.handle, rounds: 10_000 });
-  expect(made).toEqual(crowd.map(() => 10_000));
+  const made = await together<number>(crowd, 'churn-objects', { arena: arena.handle, rounds: roundsOf(10_000) });
+  expect(made).toEqual(crowd.map(() => roundsOf(10_000)));
   const all = Array.from({ length: 4 * crowd.length }, () => shared(new Semaphore(1, { arena })));
   expect(() => new Semaphore(1, { arena })).toThrow(/no room for another object/);
   for (const semaphore of all) semaphore.dispose();

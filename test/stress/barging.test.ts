@@ -1,6 +1,7 @@
 /** No waiter is overtaken, neither by a thread that comes back at once nor by attempts. */
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
+import { roundsOf } from '../support/rounds.js';
 import { team } from '../support/team.js';
 
 const crowd = team(4, { core: true });
@@ -11,7 +12,7 @@ describe.each([0, 200])('polling %i times before parking', (spin) => {
     const semaphore = new Semaphore(1, { arena: new Arena(), spin });
     // Word 0 counts admissions of the hog, word 1 those of the victim. Word 2 says that the hog is done.
     const shared = new Int32Array(new SharedArrayBuffer(12));
-    const args = { handle: semaphore.handle, shared, rounds: 2000 };
+    const args = { handle: semaphore.handle, shared, rounds: roundsOf(2000) };
     const [hogPassed, victimPassed] = await Promise.all([
       crowd[hog]?.run<number>('hog', args),
       crowd[victim]?.run<number>('victim', args),
@@ -30,9 +31,9 @@ it('an attempt never overtakes a waiter, however heavy', async () => {
   // Two permits are free, but later requests may not have them.
   expect(semaphore.available).toBe(0);
   const refused = await Promise.all(
-    crowd.map((member) => member.run<number>('attempts', { handle: semaphore.handle, rounds: 20_000 })),
+    crowd.map((member) => member.run<number>('attempts', { handle: semaphore.handle, rounds: roundsOf(20_000) })),
   );
-  expect(refused).toEqual(crowd.map(() => 20_000));
+  expect(refused).toEqual(crowd.map(() => roundsOf(20_000)));
   expect(semaphore.waiting).toBe(1);
   semaphore.release();
   await heavy;

@@ -2,6 +2,7 @@
 import { Arena } from 'taketurns';
 import { EventCount, Sequencer } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
+import { roundsOf } from '../support/rounds.js';
 import { watch } from '../support/settled.js';
 import { team, together } from '../support/team.js';
 import { until } from '../support/until.js';
@@ -17,7 +18,7 @@ describe.each(['address', 'looking', 'key', 'lazy', 'channel', 'location', 'alte
       // Two turns go round at a time, so that there is a race at each place.
       turns[0] = 1;
       turns[3] = 1;
-      const rounds = 400;
+      const rounds = roundsOf(400);
       await together(crowd, 'by-key', { arena: arena.handle, way, turns, rounds, spin });
       expect([...turns].reduce((sum, count) => sum + count)).toBe(CROWD * rounds + 2);
     });
@@ -31,7 +32,7 @@ describe.each([1, 2, 5])('a ring of %i slots, of event counts and sequencers', (
     [100, 64],
   ])('loses nothing (polling %i times, %i buckets)', async (spin, buckets) => {
     const arena = new Arena({ slots: buckets, chains: buckets });
-    const each = 300;
+    const each = roundsOf(300);
     const ring = new Int32Array(new SharedArrayBuffer(4 * slots)).fill(-1);
     const seen = new Int32Array(new SharedArrayBuffer(4 * each * (CROWD / 2)));
     const put = new EventCount({ arena, spin });

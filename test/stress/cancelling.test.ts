@@ -5,11 +5,12 @@
 import { Arena, Semaphore } from 'taketurns';
 import { afterEach, describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
+import { roundsOf } from '../support/rounds.js';
 import { team, together } from '../support/team.js';
 import { until } from '../support/until.js';
 
 const CROWD = 8;
-const ROUNDS = 250;
+const ROUNDS = roundsOf(250);
 const crowd = team(CROWD, { core: true });
 const small = { objects: 256, names: 4, threads: 40, waiters: 512 };
 
@@ -98,7 +99,7 @@ describe.each([
   it('a dispose meanwhile leaves nothing behind', async () => {
     const arena = new Arena({ ...small, slots });
     const memory = new Memory(arena);
-    for (let round = 1; round <= 15; round++) {
+    for (let round = 1; round <= roundsOf(15); round++) {
       const semaphore = new Semaphore(3, { arena, spin });
       const { address } = semaphore.handle;
       const score = await crush({ semaphore, permits: 3, from: 1, to: 3, rounds: 1e9, seed: round }, async () => {
@@ -126,7 +127,7 @@ describe.each([1, 2])('permits that no thread has (slots %i)', (slots) => {
     const semaphore = new Semaphore(0, { arena, spin: 0, firstTicket: 2n ** 32n - 500n });
     semaphores.push(semaphore);
     await Promise.all(
-      crowd.map((member) => member.run('time-out', { handle: semaphore.handle, times: 1000, timeout: 0.01 })),
+      crowd.map((member) => member.run('time-out', { handle: semaphore.handle, times: roundsOf(1000), timeout: 0.01 })),
     );
     expect(semaphore.waiting).toBe(0);
     expect(semaphore.available).toBe(0);
@@ -142,7 +143,7 @@ describe.each([1, 2])('permits that no thread has (slots %i)', (slots) => {
     const { handle } = semaphore;
     const admitted = patient?.run('enter', { handle, permits: [5] });
     await until(() => semaphore.waiting >= 1, 'it stands in line');
-    const giving = impatient.map((member) => member.run('time-out', { handle, times: 500, timeout: 0.01 }));
+    const giving = impatient.map((member) => member.run('time-out', { handle, times: roundsOf(500), timeout: 0.01 }));
     for (let i = 0; i < 5; i++) {
       const before = memory.long(handle.address + at('TICKET'));
       const others = () => memory.long(handle.address + at('TICKET')) !== before;

@@ -11,6 +11,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { LOCKS } from '../support/locks.js';
 import { at, Memory } from '../support/memory.js';
+import { roundsOf } from '../support/rounds.js';
 import { watch } from '../support/settled.js';
 import { team, together } from '../support/team.js';
 import { until } from '../support/until.js';
@@ -67,7 +68,7 @@ describe.each(forms)('a capacitor of %o', (options) => {
     [20, CROWD],
   ])('of %i bounds how often each of %i threads is overtaken', async (bypass, threads) => {
     const arena = new Arena(sizes);
-    const rounds = Math.ceil(3000 / threads);
+    const rounds = Math.ceil(roundsOf(3000) / threads);
     const tickets = new BigInt64Array(new SharedArrayBuffer(8 * threads * rounds));
     const lock = new CapacitorLock(new TtsLock({ arena, spin: options.spin ?? 100 }), {
       ...options,
@@ -105,8 +106,8 @@ describe.each(LOCKS)('around a $kind', ({ Class: Inner }) => {
   ])('with %o it is held by one at a time', async (options) => {
     const arena = new Arena(sizes);
     const lock = new CapacitorLock(new Inner({ arena }), { ...options, arena });
-    await contest(lock, CROWD, 250, {});
-    await contest(lock, 3, 500, { trying: true, think: 500 });
+    await contest(lock, CROWD, roundsOf(250), {});
+    await contest(lock, 3, roundsOf(500), { trying: true, think: 500 });
     expect(lock.tryLock()).toBe(true);
   });
 });
@@ -115,8 +116,8 @@ describe('around a LifoLock', () => {
   it.each([1, 3, 10])('bypass %i: no thread is overtaken more often', async (bypass) => {
     const arena = new Arena(sizes);
     const lock = new CapacitorLock(new LifoLock({ arena }), { arena, bypass });
-    const tickets = new BigInt64Array(new SharedArrayBuffer(8 * CROWD * 250));
-    await contest(lock, CROWD, 250, { tickets });
+    const tickets = new BigInt64Array(new SharedArrayBuffer(8 * CROWD * roundsOf(250)));
+    await contest(lock, CROWD, roundsOf(250), { tickets });
     expect(mostPassed(tickets)).toBeLessThan(bypass);
   });
 });
@@ -141,8 +142,8 @@ describe("around a lock of the user's own", () => {
       throw new Error('this thread does not lock');
     };
     const lock = new CapacitorLock({ lock: never, unlock: never }, { arena, bypass });
-    const tickets = new BigInt64Array(new SharedArrayBuffer(8 * CROWD * 100));
-    await contest(lock, CROWD, 100, { own, tickets });
+    const tickets = new BigInt64Array(new SharedArrayBuffer(8 * CROWD * roundsOf(100)));
+    await contest(lock, CROWD, roundsOf(100), { own, tickets });
     expect(mostPassed(tickets)).toBeLessThan(bypass);
   });
 });

@@ -2,6 +2,7 @@
 import { Arena, DisposedError, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { Memory } from '../support/memory.js';
+import { roundsOf } from '../support/rounds.js';
 import { watch } from '../support/settled.js';
 import { team, together } from '../support/team.js';
 import { until } from '../support/until.js';
@@ -56,7 +57,7 @@ describe.each([1, 1024])('a waiting array of %i', (slots) => {
   });
 
   it('reaches threads that are just coming and going', async () => {
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < roundsOf(40); round++) {
       const semaphore = new Semaphore(1 + (round % 3), { arena, spin: (round % 2) * 200 });
       const { handle } = semaphore;
       const count = new Int32Array(new SharedArrayBuffer(4));
@@ -72,7 +73,7 @@ describe.each([1, 1024])('a waiting array of %i', (slots) => {
 
 it.each(['acquire', 'acquireAsync'])('dispose and %s at the very same moment: the request is rejected', async (how) => {
   const arena = new Arena({ objects: 8, threads: 8, waiters: 16 });
-  const rounds = 20_000;
+  const rounds = roundsOf(20_000);
   const shared = new Int32Array(new SharedArrayBuffer(8));
   const told = await Promise.all([
     crowd[0]?.run('meet-and-dispose', { arena: arena.handle, rounds, shared }),
@@ -83,7 +84,7 @@ it.each(['acquire', 'acquireAsync'])('dispose and %s at the very same moment: th
 
 it('a dispose by all threads at once happens once', async () => {
   const arena = new Arena({ objects: 1 });
-  for (let round = 0; round < 50; round++) {
+  for (let round = 0; round < roundsOf(50); round++) {
     const semaphore = new Semaphore(1, { arena });
     const { handle } = semaphore;
     await together(crowd.slice(0, 4), 'attach-then', { handle, method: 'dispose' });

@@ -3,6 +3,7 @@ import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { recruit, upTo } from '../support/dying.js';
 import { at, Memory } from '../support/memory.js';
+import { roundsOf } from '../support/rounds.js';
 import { type Member, team } from '../support/team.js';
 import { until } from '../support/until.js';
 
@@ -24,7 +25,7 @@ describe.each([['acquire'], ['acquireAsync'], ['tryAcquire', 'acquire'], ['acqui
         member.run('hot', { handle: semaphore.handle, most, ways, laps, index });
       const survivors = upTo(2).map(() => recruit(arena));
       for (const [index, member] of survivors.entries()) hot(member, index);
-      for (const index of upTo(8).map((i) => 2 + i)) {
+      for (const index of upTo(roundsOf(8)).map((i) => 2 + i)) {
         const doomed = recruit(arena);
         hot(doomed, index);
         await until(() => Atomics.load(laps, index) > 20 * (index % 4), 'it is at work');
@@ -48,13 +49,13 @@ describe.each([['acquire'], ['acquireAsync'], ['tryAcquire', 'acquire'], ['acqui
   },
 );
 
-it('hundreds of killed workers leave memory as it was', { timeout: 180_000 }, async () => {
+it('workers killed by the dozen leave memory as it was', { timeout: 180_000 }, async () => {
   const arena = new Arena({ watch: false, objects: 64, threads: 16, waiters: 64, slots: 2 });
   const memory = new Memory(arena);
   const robust = new Semaphore(2, { arena, robust: true, spin: 0 });
   const plain = new Semaphore(0, { arena, spin: 0 });
   let first = 0;
-  const BATCHES = 10;
+  const BATCHES = roundsOf(10);
   for (const _ of upTo(BATCHES)) {
     const passing = new Semaphore(1, { arena });
     const doomed = upTo(5).map(() => recruit(arena)) as [Member, Member, Member, Member, Member];
@@ -78,7 +79,7 @@ it('hundreds of killed workers leave memory as it was', { timeout: 180_000 }, as
     first ||= elements.used;
     expect([elements.used, objects.used, cancelled]).toEqual([first, 2, 0]);
   }
-  // The threads in use never exceeded what five workers need, though 50 were started.
+  // The threads in use never exceeded what five workers need, though each batch started five.
   expect(memory.word(at('USED_THREADS'))).toBe(6);
   expect(memory.word(at('USED_OBJECTS'))).toBe(3);
   expect(memory.word(at('USED_ELEMENTS'))).toBeLessThan(50);
@@ -87,7 +88,7 @@ it('hundreds of killed workers leave memory as it was', { timeout: 180_000 }, as
 
 it('what is disposed of is used again, though workers were attached to it that were killed', async () => {
   const arena = new Arena({ watch: false, objects: 8, threads: 4, waiters: 16 });
-  for (const round of upTo(12)) {
+  for (const round of upTo(roundsOf(12))) {
     const semaphores = upTo(8).map((i) => new Semaphore(i, { arena, robust: i % 2 === 1 }));
     const doomed = [recruit(arena), recruit(arena)];
     for (const member of doomed) {
@@ -107,7 +108,7 @@ it('threads that are killed while they make, dispose, acquire and release need n
   const progress = new Int32Array(new SharedArrayBuffer(4 * 32));
   const seen = (index: number) => Atomics.load(progress, 1 + index);
   const survivors = crowd.map((member, i) => member.run<number>('live', { arena: arena.handle, progress, index: i }));
-  for (const i of upTo(16).map((i) => 2 + i)) {
+  for (const i of upTo(roundsOf(16)).map((i) => 2 + i)) {
     const doomed = recruit(arena);
     doomed.run('live', { arena: arena.handle, progress, index: i });
     await Promise.race([
@@ -123,5 +124,5 @@ it('threads that are killed while they make, dispose, acquire and release need n
     expect(arena.threads).toBe(3);
   }
   Atomics.store(progress, 0, 1);
-  for (const laps of await Promise.all(survivors)) expect(laps).toBeGreaterThan(16 * 20);
+  for (const laps of await Promise.all(survivors)) expect(laps).toBeGreaterThan(roundsOf(16) * 20);
 });

@@ -11,6 +11,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { contest } from '../support/contest.js';
 import { at, Memory } from '../support/memory.js';
+import { casesOf } from '../support/rounds.js';
 import { watch } from '../support/settled.js';
 import { team } from '../support/team.js';
 import { until } from '../support/until.js';
@@ -103,67 +104,70 @@ const hashes: [string, Make][] = (['paired', 'orbit', 'gray', 'mixed'] as const)
   ]),
 );
 
-describe.each(kinds)('%s', (_, make, polls = [0, 100]) => {
-  describe.each(polls)('polling %i times', (spin) => {
-    it.each([2, 3, CROWD])('admits %i threads in the order of their tickets', async (threads) => {
-      const semaphore = make(1, { arena: new Arena(sizes), spin });
-      await contest(crowd.slice(0, threads), {
-        semaphore,
-        permits: 1,
-        ways,
-        rounds: Math.ceil(1000 / threads),
+describe.each(kinds.map(([name, make, polls = [0, 100]], i) => [name, make, casesOf(polls, i)] as const))(
+  '%s',
+  (_, make, polls) => {
+    describe.each(polls)('polling %i times', (spin) => {
+      it.each(casesOf([2, 3, CROWD]))('admits %i threads in the order of their tickets', async (threads) => {
+        const semaphore = make(1, { arena: new Arena(sizes), spin });
+        await contest(crowd.slice(0, threads), {
+          semaphore,
+          permits: 1,
+          ways,
+          rounds: Math.ceil(1000 / threads),
+        });
+        await contest(crowd.slice(0, threads), {
+          semaphore,
+          permits: 1,
+          ways,
+          rounds: Math.ceil(1000 / threads),
+          think: 500,
+        });
       });
-      await contest(crowd.slice(0, threads), {
-        semaphore,
-        permits: 1,
-        ways,
-        rounds: Math.ceil(1000 / threads),
-        think: 500,
+
+      it.each([1, 2])('does so with a waiting array of %i that other semaphores share', async (slots) => {
+        const arena = new Arena({ ...sizes, slots, chains: slots });
+        await Promise.all(
+          [0, 1].map((i) =>
+            contest(crowd.slice(i * 4, i * 4 + 4), {
+              semaphore: make(1, { arena, spin }),
+              permits: 1,
+              ways,
+              rounds: 200,
+            }),
+          ),
+        );
+      });
+
+      it('never admits more than there are permits', async () => {
+        const semaphore = make(3, { arena: new Arena(sizes), spin });
+        await contest(crowd, { semaphore, permits: 3, ways, rounds: 100, think: 200 });
+      });
+
+      it.each(casesOf([2n ** 32n, 2n ** 53n, 2n ** 61n + 500n]))('counts over %i', async (boundary) => {
+        const semaphore = make(1, { arena: new Arena(sizes), spin, firstTicket: boundary - 500n });
+        await contest(crowd.slice(0, 4), { semaphore, permits: 1, ways, rounds: 200 });
+      });
+
+      it('dispose wakes all waiters, near and far', async () => {
+        const arena = new Arena(sizes);
+        const semaphore = make(0, { arena, spin });
+        const { handle } = semaphore;
+        const memory = new Memory(arena);
+        const waits = crowd.map((member, i) => watch(member.run('enter', { handle }), i));
+        await until(() => taken(memory, handle) === BigInt(CROWD), 'all have a ticket');
+        semaphore.dispose();
+        await until(() => waits.every((wait) => wait.state !== 'pending'), 'all have been told');
+        for (const wait of waits) expect(wait.error).toMatchObject({ name: 'DisposedError' });
+        // Every thread has let go: the memory is free for the next object, and no waiter is left in the array.
+        await until(
+          () => memory.long(handle.address + at('O_LIFE')) >> 32n === BigInt(handle.generation + 1),
+          'all let go',
+        );
       });
     });
-
-    it.each([1, 2])('does so with a waiting array of %i that other semaphores share', async (slots) => {
-      const arena = new Arena({ ...sizes, slots, chains: slots });
-      await Promise.all(
-        [0, 1].map((i) =>
-          contest(crowd.slice(i * 4, i * 4 + 4), {
-            semaphore: make(1, { arena, spin }),
-            permits: 1,
-            ways,
-            rounds: 200,
-          }),
-        ),
-      );
-    });
-
-    it('never admits more than there are permits', async () => {
-      const semaphore = make(3, { arena: new Arena(sizes), spin });
-      await contest(crowd, { semaphore, permits: 3, ways, rounds: 100, think: 200 });
-    });
-
-    it.each([2n ** 32n, 2n ** 53n, 2n ** 61n + 500n])('counts over %i', async (boundary) => {
-      const semaphore = make(1, { arena: new Arena(sizes), spin, firstTicket: boundary - 500n });
-      await contest(crowd.slice(0, 4), { semaphore, permits: 1, ways, rounds: 200 });
-    });
-
-    it('dispose wakes all waiters, near and far', async () => {
-      const arena = new Arena(sizes);
-      const semaphore = make(0, { arena, spin });
-      const { handle } = semaphore;
-      const memory = new Memory(arena);
-      const waits = crowd.map((member, i) => watch(member.run('enter', { handle }), i));
-      await until(() => taken(memory, handle) === BigInt(CROWD), 'all have a ticket');
-      semaphore.dispose();
-      await until(() => waits.every((wait) => wait.state !== 'pending'), 'all have been told');
-      for (const wait of waits) expect(wait.error).toMatchObject({ name: 'DisposedError' });
-      // Every thread has let go: the memory is free for the next object, and no waiter is left in the array.
-      await until(
-        () => memory.long(handle.address + at('O_LIFE')) >> 32n === BigInt(handle.generation + 1),
-        'all let go',
-      );
-    });
-  });
-});
+  },
+);
 
 describe.each([0, 1, 2])('TwaSemaphore, conservative post, threshold %i', (threshold) => {
   it.each([0, 100])('polling %i times', async (spin) => {
@@ -198,7 +202,7 @@ describe.each(kinds)('%s, by each policy', (_, make) => {
 });
 
 describe.each(hashes)('%s', (_, make) => {
-  it.each([2, 64])('admits in the order of tickets, with %i slots for two semaphores', async (slots) => {
+  it.each(casesOf([64, 2]))('admits in the order of tickets, with %i slots for two semaphores', async (slots) => {
     const arena = new Arena({ ...sizes, slots, chains: slots });
     await Promise.all(
       [0, 1].map((i) =>
@@ -214,7 +218,7 @@ describe.each(hashes)('%s', (_, make) => {
 });
 
 describe.each([...kinds, ...hashes])('%s, releasing many at once', (_, make) => {
-  it.each([1, 2, 64])('wakes all waiters whose turn has come (%i slots)', async (slots) => {
+  it.each(casesOf([1, 2, 64]))('wakes all waiters whose turn has come (%i slots)', async (slots) => {
     const arena = new Arena({ ...sizes, slots, chains: slots });
     const memory = new Memory(arena);
     const semaphore = make(0, { arena, spin: 0 });

@@ -1,14 +1,17 @@
 /** Workers that come and go; `npm run soak:workers` runs the same program with 10,000 of them, 500 at once. */
 import { expect, it } from 'vitest';
 import { runProgram } from '../support/program.js';
+import { roundsOf } from '../support/rounds.js';
 
-it('200 workers in turn, 50 at once, leave nothing behind, however they end', async () => {
-  const { code, out, err } = await runProgram('many-workers', [200, 50], 120_000);
+const WORKERS = roundsOf(200);
+
+it(`${WORKERS} workers in turn, 25 at once, leave nothing behind, however they end`, async () => {
+  const { code, out, err } = await runProgram('many-workers', [WORKERS, 25], 120_000);
   expect(err).toBe('');
   expect(code).toBe(0);
   const { elements, flat, ...left } = JSON.parse(out);
   expect(left).toEqual({
-    workers: 200,
+    workers: WORKERS,
     errors: 0,
     threads: 1,
     objects: 3,

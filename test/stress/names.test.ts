@@ -1,6 +1,7 @@
 /** Many threads open names at once. */
 import { Arena, Semaphore } from 'taketurns';
 import { expect, it } from 'vitest';
+import { roundsOf } from '../support/rounds.js';
 import { team, together } from '../support/team.js';
 
 const CROWD = 8;
@@ -32,11 +33,11 @@ it.each([2, 300])('%i names that many threads open and dispose of at once', asyn
     arena: arena.handle,
     names,
     permits: CROWD,
-    rounds: 2000,
+    rounds: roundsOf(2000),
   });
   const used = results.reduce((sum, result) => sum + result.used, 0);
   const closed = results.reduce((sum, result) => sum + result.closed, 0);
-  expect(used + closed).toBe(CROWD * 2000);
+  expect(used + closed).toBe(CROWD * roundsOf(2000));
   expect(used).toBeGreaterThan(0);
   // Nothing has leaked: the arena still has room for all of its objects.
   for (const name of names) Semaphore.open(name, CROWD, { arena }).dispose();

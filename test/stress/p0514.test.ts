@@ -6,11 +6,12 @@ import { Arena } from 'taketurns';
 import { CountingSemaphore } from 'taketurns/p0514';
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
+import { roundsOf } from '../support/rounds.js';
 import { team, together } from '../support/team.js';
 
 const crowd = team(6);
 const PERMITS = 5;
-const ROUNDS = 300;
+const ROUNDS = roundsOf(300);
 
 interface Score {
   readonly taken: number;
