@@ -1,5 +1,6 @@
 /** Faults put into the core are found in under a second, with a trace. Code that only moves is no fault. */
 import { describe, expect, it } from 'vitest';
+import { WHOLE } from '../../test/support/rounds.js';
 import { mutants, namer, sites } from '../src/engine/mutation/mutate.js';
 import { Patch } from '../src/engine/mutation/patch.js';
 import { search } from '../src/engine/search/search.js';
@@ -128,9 +129,13 @@ describe('mutants', () => {
   it.each(PROGRAMS)('differ from %s, and leave it as it is', (name) => {
     const { image } = loadProgram(name);
     const before = image.slice();
-    const isSame = (a: Int32Array, b: Int32Array): boolean =>
-      a.length === b.length && a.every((word, i) => word === b[i]);
-    const same = all.filter(({ program, make }) => program === name && isSame(make().image, image));
+    const bytes = ({ buffer, byteOffset, byteLength }: Int32Array): Buffer =>
+      Buffer.from(buffer, byteOffset, byteLength);
+    const isSame = (a: Int32Array, b: Int32Array): boolean => bytes(a).equals(bytes(b));
+    // To make one takes milliseconds.
+    const tried = all.filter(({ program }, i) => program === name && (WHOLE || i % 8 === 0));
+    const same = tried.filter(({ make }) => isSame(make().image, image));
+    expect(tried.length).toBeGreaterThan(0);
     expect(same).toEqual([]);
     expect(isSame(image, before)).toBe(true);
   });
