@@ -5,6 +5,7 @@ import { Command, Option } from 'commander';
 import { type Mutant, namer, sites } from './engine/mutation/mutate.js';
 import { performAll } from './jobs.js';
 import { models } from './models/all.js';
+import { firstModels } from './mutants/first-models.js';
 import { mutantsOf } from './mutants/modules.js';
 import { reasons } from './mutants/reasons.js';
 import { explain, type Finding, killers, part, report, summary } from './mutants/report.js';
@@ -23,7 +24,7 @@ interface Options {
   readonly last: string;
 }
 
-const LAST = new URL('../../docs/internals/mutants.md', import.meta.url).pathname;
+const LAST = new URL('../../build/mutants.md', import.meta.url).pathname;
 
 /** The heaps of more workers would not fit the memory of most machines. */
 const workers = {
@@ -71,6 +72,7 @@ const programOfReason = (pattern: RegExp): ProgramName =>
   /^\^algorithms/.test(pattern.source) ? 'algorithms' : 'core';
 
 if (options.explain) {
+  if (last === '') throw new Error(`there is no report ${options.last}: npm run mutants writes one`);
   const { text, open } = explain(last, reasonOf);
   writeFileSync(options.write ?? options.last, text);
   complain(open, PROGRAMS);
@@ -111,7 +113,7 @@ const jobs = named.map(({ mutant, index, name }): Job => {
     ({ words, states }) => words.has(offset) || (states <= SMALL && ofSetUp),
   );
   // The model that killed it in the last report is tried first, however large it is.
-  const before = killed.get(name);
+  const before = killed.get(name) ?? firstModels.find(([mutant]) => mutant.test(name))?.[1];
   const first = chosen.some((model) => model.name === before && (model.program ?? 'core') === mutant.program)
     ? [{ model: before as string, states: sizes.get(before as string) ?? Number.POSITIVE_INFINITY }]
     : [];

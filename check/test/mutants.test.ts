@@ -7,6 +7,7 @@ import { search } from '../src/engine/search/search.js';
 import { render } from '../src/engine/search/trace.js';
 import { type Program, STRIDE } from '../src/engine/wasm/code.js';
 import { models } from '../src/models/all.js';
+import { firstModels } from '../src/mutants/first-models.js';
 import { mutantsOf } from '../src/mutants/modules.js';
 import { explain, killers, part, report } from '../src/mutants/report.js';
 import { measure, tryMutant, wordsIn } from '../src/mutants/trial.js';
@@ -124,6 +125,12 @@ describe('mutants', () => {
     const own = sites(loadProgram('algorithms')).filter(({ fn }) => fn.startsWith('algorithms/'));
     expect(places('algorithms')).toBe(own.length);
     expect(own.length).toBeGreaterThan(30);
+  });
+
+  it.each(firstModels)('%s are tried first with the model "%s"', (mutant, model) => {
+    expect(models.some(({ name }) => name === model)).toBe(true);
+    const fn = mutant.source.replaceAll('\\', '').slice(1).split(':')[0];
+    expect(all.filter(({ site }) => site.fn === fn)).not.toEqual([]);
   });
 
   it.each(PROGRAMS)('differ from %s, and leave it as it is', (name) => {

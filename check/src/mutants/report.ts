@@ -1,4 +1,4 @@
-/** Writes the report on mutants, docs/internals/mutants.md: a part for each module. */
+/** Writes the report on mutants, build/mutants.md: a part for each module. */
 import { PROGRAMS, type ProgramName } from '../programs.js';
 import type { Verdict } from './trial.js';
 

@@ -1,0 +1,18 @@
+/**
+ * The models that are tried first with some mutants. Without these, a run that has no earlier report would not find the
+ * fault: the model is larger than the limit, or smaller models take up the budget.
+ */
+export const firstModels: readonly (readonly [mutant: RegExp, model: string])[] = [
+  [
+    /^names\/openName: rmw used, swapped with cmpxchg head of names$/,
+    'names, given back before the thread that made it goes on',
+  ],
+  [/^elements\/reserve: cmpxchg elements used, loosened$/, 'first registrations'],
+  [/^reaping\/cleanUp: load (held|counter\/variant) #2, (zero|ones)$/, 'wait group: a holder dies'],
+  [/^reaping\/cleanUp: store held #1, dropped$/, 'wait group: a holder dies, and who reaps it'],
+  [/^reaping\/cleanUp: load held #3, (zero|ones)$/, 'killed asleep: a holder'],
+  [/^reaping\/cleanUp: store held #2, dropped$/, 'reaped twice: a holder'],
+  [/^reaping\/cleanUp: load life #1, zero$/, 'mutex: die, the disposer while it is held, of two promises'],
+  [/^algorithms\/due-chains\/wakeDue: rmw( below)?, dropped$/, 'chain due: one of three'],
+  [/^algorithms\/hashes\/most: load robust\/hash, (zero|ones)$/, 'hash paired: release of 3'],
+];
