@@ -1,10 +1,15 @@
 /** Realms: a handle may come from another context of the thread, whose classes are not those of this one. */
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
 import { MessageChannel, moveMessagePortToContext, receiveMessageOnPort } from 'node:worker_threads';
-import { Arena, Semaphore } from 'taketurns';
+import { Arena, ArenaFullError, CancelledError, DisposedError, Semaphore, TimeoutError } from 'taketurns';
 import { atomicSignal, atomicWait } from 'taketurns/p0514';
+import { BrokenBarrierError } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
+import { folderOfCopy } from '../support/copies.js';
 
 const context = createContext();
 
@@ -46,5 +51,33 @@ describe('a word of another realm', () => {
     expect(atomicWait(words, 0, 1)).toBe(undefined);
     atomicSignal(words, 0);
     expect(() => atomicWait(runInContext(`new ${name}(1)`, context), 0, 1)).toThrow(/must be over shared memory/);
+  });
+});
+
+describe('an error of another realm or copy', () => {
+  const ERRORS = { ArenaFullError, CancelledError, DisposedError, TimeoutError };
+  type Class = new (message: string) => Error;
+
+  it.each(Object.entries(ERRORS))('%s: `instanceof` knows it, and takes it for no other', (name, Own) => {
+    const code = readFileSync(new URL('../../dist/errors.js', import.meta.url), 'utf8').replaceAll(/^export /gm, '');
+    const Other = runInContext(`(() => { ${code}\nreturn ${name}; })()`, context) as Class;
+    const error = new Other('why');
+    expect(Object.getPrototypeOf(Object.getPrototypeOf(error))).not.toBe(Error.prototype);
+    expect(error instanceof Own).toBe(true);
+    expect(new (Own as Class)('why') instanceof Other).toBe(true);
+    for (const Else of Object.values<unknown>(ERRORS).filter((Class) => Class !== Own))
+      expect(error instanceof (Else as Class)).toBe(false);
+    class Narrower extends (Own as Class) {}
+    expect(error instanceof Narrower).toBe(false);
+    expect(new Narrower('why') instanceof Other).toBe(true);
+    expect(({ name } as unknown) instanceof Own).toBe(false);
+  });
+
+  it('BrokenBarrierError: `instanceof` knows that of a copy, and takes it for no other', async () => {
+    const copy = await import(pathToFileURL(join(folderOfCopy(), 'sync/index.js')).href);
+    const error = new copy.BrokenBarrierError('why');
+    expect(copy.BrokenBarrierError).not.toBe(BrokenBarrierError);
+    expect(error instanceof BrokenBarrierError).toBe(true);
+    expect(error instanceof TimeoutError).toBe(false);
   });
 });
