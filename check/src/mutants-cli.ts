@@ -14,7 +14,7 @@ import type { Job } from './mutants/worker.js';
 import { loadProgram, PROGRAMS, type ProgramName } from './programs.js';
 
 interface Options {
-  readonly only?: string;
+  readonly only?: readonly string[];
   readonly program?: ProgramName;
   readonly write?: string;
   readonly states: number;
@@ -38,7 +38,7 @@ const SMALL = 500;
 
 const options = new Command('mutants')
   .description('Changes each access of the built modules in turn, and searches the models that come to it.')
-  .option('--only <text>', 'only mutants whose name contains this')
+  .option('--only <text...>', 'only mutants whose name contains one of these')
   .addOption(new Option('--program <name>', 'only mutants of this module').choices(PROGRAMS))
   .option('--states <number>', 'leave out models of more states', Number, 110_000)
   .option('--budget <number>', 'try no further models when those tried have so many states', Number, 400_000)
@@ -105,7 +105,9 @@ const names = new Map(
 const named = PROGRAMS.flatMap(mutantsOf)
   .map((mutant, index) => ({ mutant, index, name: names.get(mutant.program)?.(mutant) ?? '' }))
   .filter(({ mutant: { program } }) => program === (options.program ?? program))
-  .filter(({ name }) => name.includes(options.only ?? '') && !(options.again && killed.has(name)));
+  .filter(
+    ({ name }) => (options.only ?? ['']).some((text) => name.includes(text)) && !(options.again && killed.has(name)),
+  );
 const jobs = named.map(({ mutant, index, name }): Job => {
   const { offset } = mutant.site;
   const ofSetUp = setUps.get(mutant.program)?.words.has(offset) ?? false;
