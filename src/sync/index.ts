@@ -25,5 +25,5 @@ export {
   type RwLockHandle,
   type RwLockState,
   type RwLockWaiter,
-} from './rw-lock.js';
+} from './rw-lock/rw-lock.js';
 export { HeldTask, type TaskHolder, WaitGroup, type WaitGroupHandle, type WaitGroupState } from './wait-group.js';

@@ -888,16 +888,17 @@ describe('a call that the runtime interrupts', () => {
     ['write()', 'hasDied'],
     ['lockWrite()', 'hasDied'],
     ['update().downgrade()', 'beginRead'],
-  ])('gives back the turn that its caller has not got or has passed on: %s', (call, at) => {
+  ])('gives back the turn that its caller has not got or has passed on: %s', (source, at) => {
     const lock = new RwLock();
-    const inside = lock as unknown as { sync: object };
-    const { sync } = inside;
-    const hangs = (): never => {
+    const inside = lock as unknown as Record<'sync' | 'side', Record<string, unknown>>;
+    inside.sync = { ...inside.sync };
+    const calls = at === 'beginRead' ? inside.side : inside.sync;
+    const call = calls[at];
+    calls[at] = (): never => {
       for (;;);
     };
-    inside.sync = { ...sync, [at]: hangs };
-    interrupted(lock, call);
-    inside.sync = sync;
+    interrupted(lock, source);
+    calls[at] = call;
     expect(lock.inspect().writer).toBeDefined();
     expect(lock.tryLockWrite()).toBe(true);
     lock.unlockWrite();

@@ -1,0 +1,221 @@
+/**
+ * The readers' half of a RwLock: how a thread or a promise begins to read and waits for a writer (side.ts has the states).
+ *
+ * A blocked call and the promises of its thread wait for the end of the same phase, in one place. Whichever finds first
+ * that the phase is over makes all of them readers (`endWait`): no writer comes between two of them.
+ */
+import { ADMITTED, ANSWER_CLOSED, OWNER_DIED, QUEUED, REFUSED } from '../../border/numbers.js';
+import type { Sync } from '../../border/sync.js';
+import { bad } from '../../errors.js';
+import { checkWaitOptions, type WaitOptions } from '../../options.js';
+import type { Reference } from '../../reference.js';
+import { timedOut } from '../../runtime/cancellation.js';
+import { afterInterrupt } from '../../runtime/interrupts.js';
+import { countdown } from '../../runtime/parking.js';
+import { canWaitAsync, NO_WAIT_ASYNC } from '../../runtime/wait-async.js';
+import { disposedError, reference } from '../../shared-object.js';
+import { type HeldRead, lockOf } from '../held-rw.js';
+import { PhaseObject } from '../phase-object.js';
+import { DRAINS, guardedBy, NOTHING, READING, type Side, sideOf } from './side.js';
+
+/** How long a promise that wants to read may take, and within what it reads. */
+export interface ReadOptions extends WaitOptions {
+  /**
+   * A guard of the same lock that is held: the promise reads at once, though a writer waits. Give it wherever the one who
+   * holds the guard waits for the promise: without it, the writer would wait for the guard, and the promise for the writer.
+   */
+  readonly within?: HeldRead;
+}
+
+export const KIND = 'RwLock';
+/** What a call waits for, in a TimeoutError. */
+export const LOCK = 'the lock';
+const SELF_WRITES =
+  'this thread writes, or a promise of it does or waits until readers have left, so it would wait for itself; to go on ' +
+  'as a reader use downgrade, and for another task lockReadAsync';
+
+export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
+  /** @internal */
+  protected readonly side: Side;
+  readonly #recoverAfterInterrupt = afterInterrupt(() => {
+    if (this.side.acts !== NOTHING && !this.disposed) this.#recover();
+  });
+
+  /** @internal */
+  abstract onOwnerDied: ((deaths: number) => void) | undefined;
+
+  /** @internal */
+  protected constructor(given: Reference) {
+    super(KIND, given, 'lock');
+    this.side = sideOf(this[reference]);
+  }
+
+  /** @internal */
+  abstract unlockRead(): void;
+
+  /** @internal Gives back the turn, with which the thread has done nothing. */
+  protected abstract giveTurnBack(): void;
+
+  /** @internal Returns whether a reader is told that a writer has died, or undefined if it only `tries`, and a writer is in. */
+  protected lockReading(method: string, options: WaitOptions | undefined, tries: boolean): boolean | undefined {
+    const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
+    const side = this.readySide();
+    if (side.reads > 0) {
+      side.reads++;
+      return side.died;
+    }
+    if (side.turn >= DRAINS && !tries) throw new Error(`${KIND}.${method}: ${SELF_WRITES}`);
+    side.acts = READING;
+    return this.goOnReading(timeout, tries);
+  }
+
+  /**
+   * @internal The same for a thread that does not read, once `acts` says that it is about to.
+   * @param answer what beginRead has answered, if it has been asked.
+   */
+  protected goOnReading(timeout: number, tries: boolean, answer?: ReturnType<Sync['beginRead']>): boolean | undefined {
+    const { side } = this;
+    try {
+      const waits = side.waits > 0;
+      const result = waits ? QUEUED : side.begin(tries, answer);
+      if (result === ANSWER_CLOSED) throw this[disposedError]();
+      if (tries && result >= REFUSED) return undefined;
+      const died =
+        result === QUEUED ? this.#awaitPhase(waits ? side.phase : this.phaseSeen, timeout) : result === OWNER_DIED;
+      side.begun(died, this);
+    } finally {
+      side.acts = NOTHING;
+    }
+    // What a callback needs is made only where there is something to tell.
+    return side.died && this.#tellReader();
+  }
+
+  /** Blocks until the phase is over, and then the promises that have waited read, too. Returns whether a writer has died. */
+  #awaitPhase(phase: number, timeout: number): boolean {
+    const { side } = this;
+    let answer: number = REFUSED;
+    try {
+      if (timeout > 0) this.checkBlocking('lockReadAsync, readAsync or tryLockRead');
+      if (timeout > 0) this.expectInterrupt();
+      answer = timeout > 0 ? this.sleep(phase, countdown(timeout)) : this.lastAnswer(phase);
+    } finally {
+      if (answer !== ADMITTED) side.leave();
+    }
+    this.#checkWait(answer, timeout);
+    return side.endWait();
+  }
+
+  #checkWait(answer: number, timeout: number): void {
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    if (answer === REFUSED) throw timedOut(LOCK, timeout);
+  }
+
+  /** @internal */
+  protected async lockReadingAsync(method: string, options: ReadOptions | undefined): Promise<boolean> {
+    const what = `${KIND}.${method}`;
+    const timeout = options === undefined ? Infinity : checkWaitOptions(what, options, ['timeout', 'signal', 'within']);
+    const { within, signal } = options ?? {};
+    const side = this.readySide();
+    if (within !== undefined) {
+      this.#checkWithin(what, within);
+      side.reads++;
+      return side.died;
+    }
+    if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
+    if (side.waits === 0) {
+      const isTold = side.reads > 0 && side.died;
+      side.acts = READING;
+      let answer: ReturnType<Side['begin']>;
+      try {
+        answer = side.reads > 0 ? side.readToo() : side.begin(false);
+        if (answer === ANSWER_CLOSED) throw this[disposedError]();
+        if (answer === QUEUED) side.wait(this.phaseSeen);
+        else side.begun(answer === OWNER_DIED, this);
+      } finally {
+        side.acts = NOTHING;
+      }
+      // A callback that reads is called once.
+      if (answer !== QUEUED) return isTold || (side.died && this.#tellReader());
+    } else side.waits++;
+    const { phase } = side;
+    // The promise leaves before any other code of the thread may end the wait of all.
+    const leave = (): number => {
+      const answer = this.lastAnswer(phase);
+      if (answer !== ADMITTED) {
+        side.waits--;
+        side.leave();
+      }
+      return answer;
+    };
+    this.#checkWait(timeout === 0 ? leave() : await this.sleepAsync(phase, timeout, signal, leave), timeout);
+    this.settleReaders();
+    return side.died && this.#tellReader();
+  }
+
+  #checkWithin(what: string, within: HeldRead): void {
+    const lock = (within as Partial<HeldRead> | null)?.[lockOf];
+    // The guard may be of another copy of the library. What it has read may have been unlocked without it.
+    const reads = within?.[Symbol.toStringTag] === 'HeldRead' && this.side.reads > 0;
+    if (!reads || lock === undefined || guardedBy.get(lock) !== this.side)
+      throw bad('type', `${what}: within`, 'a HeldRead of this lock that is held', within);
+  }
+
+  /** @internal The promises of this thread whose phase is over read from now on. */
+  protected settleReaders(): void {
+    const { side } = this;
+    if (side.waits === 0 || this.disposed || this.answerAt(side.at, side.phase) !== ADMITTED) return;
+    side.endWait();
+    side.keeps = this;
+  }
+
+  /** @internal Returns what the thread does with the lock, with promises settled. */
+  protected readySide(): Side {
+    const { side } = this;
+    if (this.disposed) throw this[disposedError]();
+    if (side.acts !== NOTHING) this.#recover();
+    if (side.waits > 0) this.settleReaders();
+    return side;
+  }
+
+  /**
+   * @internal
+   * Is called when a call is about to block. If the runtime ends it by an exception, and no other call of the thread finds
+   * that, it is given up as soon as the thread has returned to its event loop, as for a mutex (runtime/interrupts.ts).
+   */
+  protected expectInterrupt(): void {
+    this[reference].attachment.expectInterrupt();
+    this.#recoverAfterInterrupt();
+  }
+
+  /** Brings into order what a call has left that the runtime has ended. */
+  #recover(): void {
+    const { side } = this;
+    this.uncountBlocked();
+    if (side.recover()) this.giveTurnBack();
+    side.acts = NOTHING;
+    side.keep(this);
+  }
+
+  /** Tells a reader of this thread that a writer has died. */
+  #tellReader(): true {
+    const { side } = this;
+    const { reads } = side;
+    return this.tellDeaths(
+      Math.max(this.sync.unreportedDeaths(this.at), 1),
+      () => side.reads >= reads,
+      () => this.unlockRead(),
+    );
+  }
+
+  /** @internal Tells of deaths. If that fails, the lock is unlocked, unless the callback has done so. */
+  protected tellDeaths(deaths: number, hasIt: () => boolean, unlock: () => void): true {
+    try {
+      this.onOwnerDied?.(deaths);
+      if (!hasIt()) throw new Error(`${KIND}: onOwnerDied has unlocked it`);
+    } catch (error) {
+      if (hasIt()) unlock();
+      throw error;
+    }
+    return true;
+  }
+}

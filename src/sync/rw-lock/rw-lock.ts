@@ -1,0 +1,390 @@
+/**
+ * RwLock is the public face of core/kinds/rw-lock/rw-lock.ts, where the algorithm and its proof are.
+ *
+ *     side.ts       what this thread does with a lock: the states, and what leads from one to the other
+ *     readers.ts    how a thread or a promise begins to read
+ *     writers.ts    how it gets the turn and becomes a writer, and what the guards do
+ *     rw-lock.ts    the class that users see
+ *
+ * `lockRead` and `unlockRead` leave the rare cases to the methods of the readers' half. There they compare with a literal 0, which is
+ * ADMITTED and NOTHING, as the semaphore does.
+ */
+import { ANSWER_CLOSED, LIMIT } from '../../border/numbers.js';
+import { checkInteger, checkOptions } from '../../errors.js';
+import { NO_READING, NO_WRITING } from '../../held-permits.js';
+import { USUAL, type WaitOptions } from '../../options.js';
+import { type Handle, Reference } from '../../reference.js';
+import { disposedError, reference } from '../../shared-object.js';
+import { type HeldRead, type HeldUpdate, type HeldWrite, ReadGuard, UpdateGuard, WriteGuard } from '../held-rw.js';
+import { find, make, open, type SyncOptions } from '../phase-object.js';
+import { KIND, type ReadOptions } from './readers.js';
+import { DRAINS, READING, WRITES } from './side.js';
+import { WritersHalf } from './writers.js';
+
+export type { ReadOptions };
+
+/** A plain, structured-cloneable value to send to another thread, for `RwLock.from` there. */
+export type RwLockHandle = Handle<'RwLock'>;
+
+/** A thread that waits for a `RwLock`. */
+export interface RwLockWaiter {
+  /** The number of the thread in the arena. */
+  readonly thread: number;
+  /** The `threadId` of the thread in `worker_threads`; undefined in web workers. */
+  readonly threadId: number | undefined;
+  /** `'write'`: for its turn; `'drain'`: it has the turn, and waits until readers have left; `'read'`: for a writer. */
+  readonly wants: 'read' | 'write' | 'drain';
+  /** The number of its calls that wait: blocked ones and promises. */
+  readonly calls: number;
+  /** Milliseconds since the first of them began to wait, from 0 on. */
+  readonly waited: number;
+}
+
+/** What `inspect` tells about a lock. It may be out of date at once. */
+export interface RwLockState {
+  /** The numbers of the threads that read. */
+  readonly readers: readonly number[];
+  /** The number of the thread that has the writers' turn, if one has: it writes, updates, or waits for readers to leave. */
+  readonly writer: number | undefined;
+  /** Whether a writer is in, or waits until the readers have left: no other reader is let in. */
+  readonly writing: boolean;
+  /** The number of threads that have died, or ended, with the turn. */
+  readonly deaths: number;
+  /** The threads that wait: those that wait for readers to leave or for a writer, then writers in the order of the queue. */
+  readonly waiters: readonly RwLockWaiter[];
+}
+
+/**
+ * A lock for many readers or one writer. It is phase-fair: a reader waits for one writer at most, however many queue.
+ * Writers are first come, first served, and a reader that comes once a writer runs with its turn waits for that writer.
+ * Blocked threads and promises wait together.
+ *
+ * The lock is held by threads. A thread that reads may lock for reading again, even while a writer waits. When a thread
+ * ends or dies (`Arena.watch`) as a reader, it reads no more; as a writer, the others learn of it. A thread reads at most 8
+ * locks at a time.
+ *
+ * Source: the phases of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for Multiprocessor
+ * Real-Time Systems (2010), with visible readers after Dice and Kogan, BRAVO (2019), over core/kinds/rw-lock/rw-lock.ts.
+ *
+ * @example
+ * ```ts
+ * import { RwLock } from 'taketurns/sync';
+ *
+ * const lock = RwLock.open('table'); // by its name: one lock in all threads
+ * {
+ *   using held = lock.read(); // beside other readers; or lockRead and unlockRead
+ * }
+ * await using held = await lock.writeAsync({ timeout: 50 }); // alone; or write, which blocks
+ * ```
+ */
+export class RwLock extends WritersHalf {
+  /**
+   * Is called in a thread that begins to read, or has locked otherwise, before the call returns, when a thread has died
+   * as a writer. The data that the lock guards may then be half-written, so all who lock are told, until another has
+   * written and unlocked. The next that has the turn is told of a death in `update` too. Readers' deaths do no harm,
+   * and nobody is told. If the callback throws, the lock is unlocked, and the call that locked it throws (or rejects
+   * with) the same error. The callback may call the lock, which the thread has by then. If it unlocks what the call has
+   * locked, the call throws an `Error`.
+   */
+  onOwnerDied: ((deaths: number) => void) | undefined;
+
+  /**
+   * @throws `RangeError` or `TypeError` for a bad option.
+   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(options: SyncOptions = {}) {
+    super(options instanceof Reference ? options : make(KIND, ...checked(options)));
+  }
+
+  /**
+   * Attaches to the lock of a handle, in any thread. Never blocks.
+   * @throws `TypeError` if the value is not the handle of a RwLock.
+   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
+   */
+  static from(handle: RwLockHandle): RwLock {
+    return new RwLock(find(KIND, handle));
+  }
+
+  /**
+   * Opens the lock of this name, and makes it if there is none. Never blocks.
+   * @param name 1 to 108 bytes of UTF-8, well-formed.
+   * @throws `RangeError` or `TypeError` for a bad name or option, or if the name belongs to another kind of object.
+   * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
+   */
+  static open(name: string, options: SyncOptions = {}): RwLock {
+    const [given, ...rest] = checked(options);
+    return new RwLock(open(KIND, name, given, ...rest));
+  }
+
+  // --- Reading ---------------------------------------------------------------------------------------------
+
+  /**
+   * Locks for reading, and blocks the thread until no writer is in. A thread that reads already is let in at once, even
+   * while a writer waits: it would wait for itself. It returns no guard, so `using` throws a TypeError, and the thread reads
+   * on. `read` returns one.
+   * @param options a time-out and a signal; without them the call may take for ever.
+   * @throws {@link TimeoutError} when the time-out has passed. The thread does not read.
+   * @throws the reason of a signal that is aborted already.
+   * @throws {Error} if this thread or a promise of it writes, or waits until readers have left: it would wait for itself.
+   * @throws `RangeError` or `TypeError` for a bad time-out or signal.
+   * @throws {@link ArenaFullError} if the thread reads 8 other locks.
+   * @throws the error that `onOwnerDied` throws; then the thread does not read.
+   * @throws `TypeError` on a thread that must not block, such as a browser's main thread, if it would have to.
+   * @throws {@link DisposedError} if the lock has been or is being disposed of.
+   */
+  lockRead(options?: WaitOptions): void {
+    const { side } = this;
+    // The thread neither reads nor waits, and no call of it is changing that; nor does it write or drain.
+    if (options === undefined && (side.reads | side.waits | side.acts) === 0 && side.turn < DRAINS) {
+      // An exception may end the call of the core. Then this stays, and the next call brings the side in order.
+      side.acts = READING;
+      const answer = side.beginRead(side.at, side.place);
+      if (answer === 0) {
+        side.begun(false, this);
+        side.acts = 0;
+      } else this.goOnReading(Infinity, false, answer);
+    } else this.lockReading('lockRead', options, false);
+    // biome-ignore lint/correctness/noVoidTypeReturn: to the types it is nothing, and `using` it throws.
+    return NO_READING;
+  }
+
+  /**
+   * Locks for reading if no writer is in, or waits until readers have left. A thread that reads already is let in always.
+   * Never blocks.
+   * @returns whether it has.
+   * @throws {@link ArenaFullError} if the thread reads 8 other locks.
+   * @throws the error that `onOwnerDied` throws; then the thread does not read.
+   * @throws {@link DisposedError} if the lock has been disposed of.
+   */
+  tryLockRead(): boolean {
+    return this.lockReading('', undefined, true) !== undefined;
+  }
+
+  /**
+   * As `lockRead`, without blocking the thread. A promise waits for a writer even if its thread reads already, unless it is
+   * `within` a guard.
+   * @returns a promise. It rejects with the errors of `lockRead`, and with the reason of the signal when that is aborted.
+   */
+  async lockReadAsync(options?: ReadOptions): Promise<void> {
+    await this.lockReadingAsync('lockReadAsync', options);
+  }
+
+  /**
+   * Ends one reading of this thread, and wakes the writer if it was the last. Never blocks. On a disposed lock it does
+   * nothing.
+   * @throws {Error} if this thread does not read.
+   */
+  unlockRead(): void {
+    const { side } = this;
+    if (side.reads === 1) side.endRead();
+    else if (side.reads > 1) side.reads--;
+    else if (!this.isOver()) throw new Error(`${KIND}.unlockRead: this thread does not read`);
+  }
+
+  /** As `lockRead`, but it returns a guard that unlocks: `using held = lock.read()`. */
+  read(options?: WaitOptions): HeldRead {
+    const died = this.lockReading('read', options, false) as boolean;
+    return this.guard(() => new ReadGuard(this.guarded, died), this.guarded.endRead);
+  }
+
+  /** As `lockReadAsync`, but its promise is fulfilled with a guard: `await using held = await lock.readAsync()`. */
+  async readAsync(options?: ReadOptions): Promise<HeldRead> {
+    return new ReadGuard(this.guarded, await this.lockReadingAsync('readAsync', options));
+  }
+
+  /** As `tryLockRead`, but it returns a guard that unlocks, or undefined: `using held = lock.tryRead(); if (held) look()`. */
+  tryRead(): HeldRead | undefined {
+    const died = this.lockReading('', undefined, true);
+    return died === undefined ? undefined : new ReadGuard(this.guarded, died);
+  }
+
+  // --- Writing ---------------------------------------------------------------------------------------------
+
+  /**
+   * Locks for writing: waits for its turn, lets no reader in any more, and blocks the thread until the readers have left.
+   * It returns no guard, so `using` throws a TypeError, and the thread stays the writer. `write` returns one.
+   * @param options a time-out and a signal; without them the call may take for ever.
+   * @throws {@link TimeoutError} when the time-out has passed. Readers are let in again, and the turn goes on.
+   * @throws the reason of a signal that is aborted already.
+   * @throws {Error} if this thread or a promise of it reads, writes or waits: it would wait for itself.
+   * @throws `RangeError` or `TypeError` for a bad time-out or signal.
+   * @throws {@link ArenaFullError} if it has a time-out and would have to wait, and the arena has no room for what a cancelled
+   * request leaves in the queue.
+   * @throws the error that `onOwnerDied` throws; then the lock is free again.
+   * @throws `TypeError` on a thread that must not block, such as a browser's main thread, if it would have to.
+   * @throws {@link DisposedError} if the lock has been or is being disposed of.
+   */
+  lockWrite(options?: WaitOptions): void {
+    this.lockWriting('lockWrite', options, true);
+    this.side.acts = 0;
+    // biome-ignore lint/correctness/noVoidTypeReturn: to the types it is nothing, and `using` it throws.
+    return NO_WRITING;
+  }
+
+  /**
+   * Locks for writing if nobody else reads, writes or waits to write. Never blocks.
+   * @returns whether it has; false also if this thread has the lock.
+   * @throws the error that `onOwnerDied` throws; then the lock is free again.
+   * @throws {@link DisposedError} if the lock has been disposed of.
+   */
+  tryLockWrite(): boolean {
+    return this.tryLockWriting() !== undefined;
+  }
+
+  /**
+   * As `lockWrite`, without blocking the thread. Tasks of one thread exclude one another like threads.
+   * @returns a promise. It rejects with the errors of `lockWrite`, and with the reason of the signal when that is aborted.
+   * If the thread reads meanwhile, the promise waits until it has unlocked.
+   */
+  async lockWriteAsync(options?: WaitOptions): Promise<void> {
+    await this.lockWritingAsync('lockWriteAsync', options, true);
+  }
+
+  /**
+   * Ends the writing: lets readers in, and gives the turn to the next writer. Never blocks. On a disposed lock it does
+   * nothing.
+   * @throws {Error} if this thread does not write.
+   */
+  unlockWrite(): void {
+    const side = this.side;
+    if (side.turn === WRITES) this.endTurn(false);
+    else if (!this.isOver()) throw new Error(`${KIND}.unlockWrite: this thread does not write`);
+  }
+
+  /** As `lockWrite`, but it returns a guard that unlocks: `using held = lock.write()`. */
+  write(options?: WaitOptions): HeldWrite {
+    const died = this.lockWriting('write', options, true);
+    return this.guard(() => new WriteGuard(this.guarded, died), this.guarded.endWrite);
+  }
+
+  /** As `lockWriteAsync`, but its promise is fulfilled with a guard: `await using held = await lock.writeAsync()`. */
+  async writeAsync(options?: WaitOptions): Promise<HeldWrite> {
+    return new WriteGuard(this.guarded, await this.lockWritingAsync('writeAsync', options, true));
+  }
+
+  /** As `tryLockWrite`, but it returns a guard that unlocks, or undefined. */
+  tryWrite(): HeldWrite | undefined {
+    const died = this.tryLockWriting();
+    return died === undefined ? undefined : new WriteGuard(this.guarded, died);
+  }
+
+  /**
+   * Takes the writers' turn without shutting readers out, and blocks the thread until it is its turn. Nobody writes
+   * meanwhile, so what it reads stays as it is. It may become a writer (`HeldUpdate.upgrade`): two that read and then want
+   * to write would wait for each other, and two that update do not.
+   * @throws as `lockWrite`.
+   */
+  update(options?: WaitOptions): HeldUpdate {
+    const died = this.lockWriting('update', options, false);
+    return this.guard(() => new UpdateGuard(this.guarded, died), this.guarded.endUpdate);
+  }
+
+  /** As `update`, without blocking the thread. */
+  async updateAsync(options?: WaitOptions): Promise<HeldUpdate> {
+    return new UpdateGuard(this.guarded, await this.lockWritingAsync('updateAsync', options, false));
+  }
+
+  // --- Stamps ----------------------------------------------------------------------------------------------
+
+  /**
+   * For reads that may be repeated: they need no lock, and no writer waits for them. What is read between `stamp` and
+   * `valid` may be half-written, so it must do no harm until `valid` has answered true.
+   *
+   * @returns a number for `valid`, from 1 to 2 ** 29; 0 while a writer is in or waits until readers have left. Never blocks.
+   * @throws {@link DisposedError} if the lock has been disposed of.
+   *
+   * @example
+   * ```ts
+   * import { RwLock } from 'taketurns/sync';
+   *
+   * const lock = new RwLock();
+   * const point = new Int32Array(new SharedArrayBuffer(8)); // a writer changes both words
+   * let [x, y, stamp] = [0, 0, 0];
+   * do {
+   *   stamp = lock.stamp();
+   *   [x, y] = [Atomics.load(point, 0), Atomics.load(point, 1)];
+   * } while (!lock.valid(stamp));
+   * console.log(x, y);
+   * ```
+   */
+  stamp(): number {
+    const stamp = this.sync.stampOf(this.at);
+    if (stamp === ANSWER_CLOSED) throw this[disposedError]();
+    return stamp;
+  }
+
+  /**
+   * Whether nobody has written since this stamp. A writer that has given up counts as one that has written. After exactly
+   * 2 ** 29 writers the numbers begin again. Never blocks.
+   * @param stamp 0 to 2 ** 29, as `stamp` has answered.
+   * @returns false for 0, and on a disposed lock.
+   * @throws `RangeError` or `TypeError` for a number that is no stamp.
+   */
+  valid(stamp: number): boolean {
+    checkInteger(`${KIND}.valid: stamp`, stamp, 0, 2 ** 29);
+    return stamp > 0 && this.sync.isStamp(this.at, stamp) !== 0;
+  }
+
+  // --- Diagnostics -------------------------------------------------------------------------------------------
+
+  /** The number of threads that read. It is racy, and meant for diagnostics. */
+  get readers(): number {
+    return this.#readers().length;
+  }
+
+  /** Whether a writer is in, or waits until the readers have left. It is racy, and meant for diagnostics. */
+  get writing(): boolean {
+    return this.sync.stampOf(this.at) === 0;
+  }
+
+  /** The number of calls that wait, of all threads: blocked ones and promises. It is racy, and meant for diagnostics. */
+  override get waiting(): number {
+    return super.waiting + (this.disposed ? 0 : this.turn.waiting);
+  }
+
+  #readers(): number[] {
+    const found: number[] = [];
+    if (this.disposed) return found;
+    const most = this[reference].attachment.core.mostThreads();
+    for (let thread = 1; thread <= most; thread++) if (this.sync.readsBy(this.at, thread)) found.push(thread);
+    return found;
+  }
+
+  /** Tells who reads, who has the turn and who waits, for diagnostics. Never blocks, throws nothing. */
+  inspect(): RwLockState {
+    const holder = [...this.attachments()].find((number) => this.sync.heldByAttachment(number) > 0);
+    const writer = holder === undefined ? undefined : this.sync.threadOfAttachment(holder);
+    const inside = this.waiters().map(
+      (waiter): RwLockWaiter => ({ ...waiter, wants: waiter.thread === writer ? 'drain' : 'read' }),
+    );
+    const inLine = this.disposed
+      ? []
+      : this.turn.inspect().waiters.map(
+          ({ thread, threadId, requests, waited }): RwLockWaiter => ({
+            thread,
+            threadId,
+            calls: requests,
+            waited,
+            wants: 'write',
+          }),
+        );
+    return {
+      readers: this.#readers(),
+      writer,
+      writing: this.writing,
+      deaths: this.sync.deathsOf(this.at),
+      waiters: [...inside, ...inLine],
+    };
+  }
+
+  /** @internal */
+  protected override get state(): string {
+    return this.writing ? 'writing' : `${this.readers} readers`;
+  }
+}
+
+function checked(options: SyncOptions): [SyncOptions, number, number, boolean] {
+  checkOptions(KIND, options, USUAL);
+  return [options, 1, LIMIT, true];
+}

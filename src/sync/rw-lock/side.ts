@@ -1,0 +1,268 @@
+/**
+ * A side is what one thread does with one lock, by all its library objects and promises together, whichever copy of the
+ * library made them. The core knows less of it: the thread's place says whether the thread reads or waits to read, and
+ * the queue whether the thread has the turn. So to read again costs no access to shared memory.
+ *
+ * A side is two machines, and a thread may be in any pair of their states:
+ *
+ *     reading                                        the turn
+ *
+ *     idle    reads = 0, waits = 0                   NO_TURN     without it, though promises may wait for it
+ *     reads   reads > 0, waits = 0                   HAS_TURN    updates, or is about to write; the gate is open
+ *     waits   reads = 0, waits > 0: promises         DRAINS      has shut the gate, until the readers have left
+ *     both    reads > 0, waits > 0                   WRITES      alone
+ *
+ *                 begun                                        takeTurn
+ *           ┌───────────────►                          NO_TURN ─────────► HAS_TURN
+ *          idle             reads ◄───┐                   ▲                │    ▲
+ *         │  ▲ ◄───────────┘ │ ▲      │                   │           shut │    │ drained, but
+ *     wait│  │leave  endRead │ │leave │ endWait           │                ▼    │ not ADMITTED
+ *         ▼  │           wait▼ │      │                   │               DRAINS
+ *         waits ◄────────── both ─────┤                   │                │
+ *           │     endRead             │                   │ endTurn        │ drained, ADMITTED
+ *           └─────────────────────────┘                   │                ▼
+ *                                                         └────────────── WRITES
+ *
+ * endTurn leads to NO_TURN from HAS_TURN too. `recover` leads to the state that the core has. A writer goes on as a
+ * reader by `readOn` and endTurn, and nothing else changes both machines.
+ *
+ * A thread that drains or writes would wait for itself if it also read or waited. The calls refuse that, but for
+ * promises: a promise may drain while its thread reads, until the thread has unlocked.
+ *
+ * While a call changes a machine, `acts` says which. If another call finds that, an exception that no code of the library
+ * could catch has ended the first: an interrupt by the runtime, or an exhausted stack. The other call then brings the side
+ * in order (`recover`). Callbacks run while `acts` is NOTHING.
+ */
+import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, MOVE, OWNER_DIED } from '../../border/numbers.js';
+import type { Sync } from '../../border/sync.js';
+import { arenaFull } from '../../errors.js';
+import type { Reference } from '../../reference.js';
+import type { Attachment, Shared } from '../../runtime/attachment.js';
+import { common } from '../../runtime/common.js';
+import { syncOf } from '../compiled.js';
+import type { GuardedLock } from '../held-rw.js';
+
+// The states of the turn.
+export const NO_TURN = 0;
+export const HAS_TURN = 1;
+export const DRAINS = 2;
+export const WRITES = 3;
+export type Turn = typeof NO_TURN | typeof HAS_TURN | typeof DRAINS | typeof WRITES;
+
+// What a call is changing.
+export const NOTHING = 0;
+export const READING = 1;
+export const TURNING = 2;
+
+export class Side {
+  /** The address of the lock; CLOSED_OBJECT once a library object of this thread has found it disposed of. */
+  at: number;
+  /** The address of the place of the thread; 0 if it has none, as at first and at the end. */
+  place: number;
+  /** How many of its calls and promises read, and how many of its promises wait for the end of `phase`. */
+  reads = 0;
+  waits = 0;
+  phase = 0;
+  /** Whether the thread was told of a death when it began to read. */
+  died = false;
+  turn: Turn = NO_TURN;
+  /** How many of its promises wait for the turn, or have it and do not know yet. */
+  queued = 0;
+  /** NOTHING, READING, TURNING, or the last two together. */
+  acts = NOTHING;
+  /** The deaths of which the thread has learned with the turn, and not told. */
+  deaths = 0;
+  /** The library object is not collected while the thread has the lock: it may come back by handle or name to unlock it. */
+  keeps: object | undefined;
+  /** These two of the core have fields of their own, for the common case. With the place 0, beginRead answers MOVE. */
+  readonly beginRead: Sync['beginRead'];
+  readonly endReadAt: Sync['endRead'];
+  readonly #sync: Sync;
+  readonly #attachment: Attachment;
+  readonly #shared: Shared;
+
+  constructor({ address, attachment, shared }: Reference) {
+    this.#attachment = attachment;
+    this.#shared = shared;
+    this.#sync = syncOf(attachment);
+    this.beginRead = this.#sync.beginRead;
+    this.endReadAt = this.#sync.endRead;
+    this.at = address;
+    this.place = this.#sync.placeFor(address);
+  }
+
+  /** Whether the thread has or wants the lock. */
+  get isBusy(): boolean {
+    return this.reads > 0 || this.waits > 0 || this.turn !== NO_TURN || this.queued > 0;
+  }
+
+  /** Keeps the library object while the thread has the lock. */
+  keep(lock: object): void {
+    this.keeps = this.reads > 0 || this.turn !== NO_TURN ? lock : undefined;
+  }
+
+  // --- Reading ---------------------------------------------------------------------------------------------
+
+  /**
+   * Begins to read: `begun` follows ADMITTED or OWNER_DIED, and after QUEUED the thread waits. Throws if the thread reads
+   * too many locks.
+   * @param answer what beginRead has answered, if it has been asked.
+   */
+  begin(tries: boolean, answer?: ReturnType<Sync['beginRead']>): Exclude<ReturnType<Sync['tryRead']>, MOVE> {
+    const begin = tries ? this.#sync.tryRead : this.beginRead;
+    let result: ReturnType<Sync['tryRead']> = answer ?? begin(this.at, this.place);
+    while (result === MOVE) {
+      this.findPlace();
+      result = begin(this.at, this.place);
+    }
+    return result;
+  }
+
+  /** Finds the place of the lock, or a free one. Throws if the thread reads too many locks. */
+  findPlace(): void {
+    let place = this.#sync.placeFor(this.at);
+    if (place === 0) {
+      // Locks that others have disposed of still have theirs.
+      this.#attachment.sweep();
+      place = this.#sync.placeFor(this.at);
+    }
+    if (place === 0) throw arenaFull('RwLock that this thread reads', 'unlock one: a thread reads 8 at a time');
+    this.place = place;
+  }
+
+  /** One more call or promise reads. */
+  begun(died: boolean, lock: object): void {
+    this.reads++;
+    this.keeps = lock;
+    this.died = died;
+  }
+
+  /** A promise of a thread that reads is to read too, or to wait. Answers as `begin`. */
+  readToo(): ReturnType<Sync['readToo']> {
+    return this.#sync.readToo(this.at, this.place);
+  }
+
+  /** A promise waits for the end of the phase, as the first of its thread. */
+  wait(phase: number): void {
+    this.phase = phase;
+    this.waits = 1;
+  }
+
+  /** A call or promise has given up: if no promise waits, the place says so. */
+  leave(): void {
+    if (this.waits === 0 && this.place !== 0) this.#sync.giveUpRead(this.at, this.place);
+  }
+
+  /** The phase is over for which the thread has waited. Its promises read. Returns whether a writer has died. */
+  endWait(): boolean {
+    this.died = this.place !== 0 && this.#sync.endReadWait(this.at, this.place) === OWNER_DIED;
+    this.reads += this.waits;
+    this.waits = 0;
+    return this.died;
+  }
+
+  /** Ends the last reading. */
+  endRead(): void {
+    this.acts |= READING;
+    this.reads = 0;
+    if (this.turn === NO_TURN) this.keeps = undefined;
+    if (this.place !== 0) this.endReadAt(this.at, this.place);
+    this.acts &= ~READING;
+  }
+
+  /** The thread, which writes, reads too. Its promises that wait for the end of this phase have a place with it. */
+  readOn(): void {
+    if (this.waits === 0 || this.place === 0) this.findPlace();
+    this.#sync.endReadWait(this.at, this.place);
+    this.reads = 1;
+    this.died = false;
+  }
+
+  // --- The turn --------------------------------------------------------------------------------------------
+
+  /** The thread has just got the turn. */
+  takeTurn(lock: object): void {
+    this.turn = HAS_TURN;
+    this.keeps = lock;
+  }
+
+  /** Shuts the gate. Answers ADMITTED or QUEUED, and then `drained` must follow; or ANSWER_CLOSED. */
+  shut(): ReturnType<Sync['shutGate']> {
+    const answer = this.#sync.shutGate(this.at);
+    if (answer !== ANSWER_CLOSED) this.turn = DRAINS;
+    return answer;
+  }
+
+  /** The wait for the readers has ended with this answer. Unless they have left, the gate is opened again. */
+  drained(answer: number): void {
+    if (answer === ADMITTED) this.turn = WRITES;
+    else if (this.turn === DRAINS) {
+      this.#open(true);
+      this.turn = HAS_TURN;
+    }
+  }
+
+  /**
+   * Opens the gate, if the thread writes, and gives the turn back.
+   * @param keepsDied as in the core.
+   */
+  endTurn(lock: object, semaphore: { release(): void }, keepsDied: boolean): void {
+    this.acts |= TURNING;
+    if (this.turn === WRITES) this.#open(keepsDied);
+    this.turn = NO_TURN;
+    this.keep(lock);
+    semaphore.release();
+    this.acts &= ~TURNING;
+  }
+
+  #open(keepsDied: boolean): void {
+    if (this.at !== CLOSED_OBJECT) this.#sync.openGate(this.at, keepsDied);
+  }
+
+  // --- The end ---------------------------------------------------------------------------------------------
+
+  /**
+   * Brings into order what a call has left that the runtime has ended: the thread has nothing of what that changed. Returns
+   * whether the thread has the turn, which the caller must give back then.
+   */
+  recover(): boolean {
+    const { acts, at } = this;
+    const sync = this.#sync;
+    // The place is to say what the thread reads and waits for.
+    const place = acts & READING ? sync.placeFor(at) : 0;
+    if (place !== 0) {
+      this.place = place;
+      if (this.reads === 0) sync.endRead(at, place);
+      if (this.waits === 0) sync.giveUpRead(at, place);
+    }
+    if (!(acts & TURNING) || (this.queued > 0 && this.turn === NO_TURN)) return false;
+    const hasTurn = this.#attachment.core.held(this.#shared.number) > 0;
+    // No other thread shuts the gate, since this one has the turn.
+    if (hasTurn && sync.stampOf(at) === 0) sync.openGate(at, true);
+    this.turn = hasTurn ? HAS_TURN : NO_TURN;
+    return hasTurn;
+  }
+
+  /**
+   * A library object at this address has found the lock disposed of. No place may name the memory, which may become that of
+   * another object. Where the thread has ended, the address is CLOSED_OBJECT, and its places may be those of another.
+   */
+  close(at: number): void {
+    this.#sync.clearPlaces(at, this.#attachment.thread);
+    this.at = CLOSED_OBJECT;
+    this.place = 0;
+    this.keeps = undefined;
+  }
+}
+
+const sides = common('rw-locks', () => new WeakMap<Shared, Side>());
+
+/** Whose guards these are. */
+export const guardedBy = common('rw-guards', () => new WeakMap<GuardedLock, Side>());
+
+export function sideOf(reference: Reference): Side {
+  const { shared } = reference;
+  const side = sides.get(shared) ?? new Side(reference);
+  sides.set(shared, side);
+  return side;
+}

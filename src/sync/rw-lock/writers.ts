@@ -1,0 +1,401 @@
+/**
+ * The writers' half of a RwLock: how a thread or a promise gets the turn, shuts the gate and waits until the readers have
+ * left (side.ts has the states).
+ *
+ * The turn is a robust semaphore over the same shared object, of which this file makes a library object.
+ */
+import { host } from '#host';
+import { ADMITTED, ANSWER_CLOSED, DRAIN_INDEX, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT } from '../../border/numbers.js';
+import { DisposedError, noRoom, TimeoutError } from '../../errors.js';
+import { checkWaitOptions, type Signal, type WaitOptions } from '../../options.js';
+import type { Reference } from '../../reference.js';
+import { locate, reasonOf, timedOut, watch } from '../../runtime/cancellation.js';
+import { timestamp } from '../../runtime/clock.js';
+import { countdown, nanoseconds } from '../../runtime/parking.js';
+import { closed } from '../../runtime/promises.js';
+import { canWaitAsync, NO_WAIT_ASYNC, waitAsync } from '../../runtime/wait-async.js';
+import { Semaphore } from '../../semaphore.js';
+import { close, disposedError, forget, reference } from '../../shared-object.js';
+import { type GuardedLock, type HeldRead, type HeldWrite, ReadGuard, WriteGuard } from '../held-rw.js';
+import { KIND, LOCK, ReadersHalf } from './readers.js';
+import { guardedBy, HAS_TURN, NO_TURN, NOTHING, READING, TURNING, WRITES } from './side.js';
+
+const WITHOUT_BLOCKING = 'lockWriteAsync, writeAsync, updateAsync or tryLockWrite';
+const SELF_READS =
+  'this thread or a promise of it reads, writes or waits already, so it would wait for itself; unlock first, or use the ' +
+  'async form; to read and then perhaps write, use update';
+
+export abstract class WritersHalf extends ReadersHalf {
+  /** @internal */
+  protected readonly turn: Semaphore;
+  readonly #core = this[reference].attachment.core;
+  readonly #shared = this[reference].shared;
+  /** Ends the wait of a promise until readers have left. */
+  #stopDraining: ((answer: number) => void) | undefined;
+  /** @internal What the guards of this library object call. */
+  protected readonly guarded: GuardedLock = {
+    endRead: () => this.unlockRead(),
+    endWrite: () => this.unlockWrite(),
+    endUpdate: () => this.#endUpdate(),
+    downgrade: () => this.#downgrade(),
+    downgradeUpdate: () => this.#downgradeUpdate(),
+    upgrade: (options) => this.#upgrade(options),
+    upgradeAsync: (options) => this.#upgradeAsync(options),
+  };
+
+  /** @internal */
+  protected constructor(given: Reference) {
+    super(given);
+    this.turn = new Semaphore(1, this[reference] as object);
+    this.turn.onOwnerDied = (deaths) => {
+      this.side.deaths += deaths;
+    };
+    guardedBy.set(this.guarded, this.side);
+  }
+
+  /** @internal */
+  abstract unlockWrite(): void;
+
+  /** @internal Makes a guard. If the stack has no room for that, nobody could unlock. */
+  protected guard<T>(make: () => T, unlock: () => void): T {
+    try {
+      const guard = make();
+      this.side.acts = NOTHING;
+      return guard;
+    } catch (error) {
+      unlock();
+      throw error;
+    }
+  }
+
+  /** @internal Until the caller ends what the thread acts, an interrupt gives the turn back: nobody else could, without its guard. */
+  protected lockWriting(method: string, options: WaitOptions | undefined, writes: boolean): boolean {
+    const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
+    const side = this.readySide();
+    if (side.isBusy) throw new Error(`${KIND}.${method}: ${SELF_READS}`);
+    const left = countdown(timeout);
+    side.acts = TURNING;
+    try {
+      try {
+        const turn = this.turn;
+        if (!turn.tryAcquire()) {
+          if (timeout === 0) throw timedOut(LOCK, timeout);
+          this.checkBlocking(WITHOUT_BLOCKING);
+          this.expectInterrupt();
+          turn.acquire({ timeout });
+        }
+      } catch (error) {
+        if (error instanceof DisposedError) throw this[disposedError]();
+        throw error instanceof TimeoutError ? timedOut(LOCK, timeout) : error;
+      }
+      side.takeTurn(this);
+      try {
+        if (writes) this.#becomeWriter(left, timeout, WITHOUT_BLOCKING);
+      } catch (error) {
+        this.giveTurnBack();
+        throw error;
+      }
+    } catch (error) {
+      side.acts = NOTHING;
+      throw error;
+    }
+    return this.#tellWriter();
+  }
+
+  /** @internal Gives the turn back, with which the thread has done nothing. The next is told of the deaths it has learned of. */
+  protected override giveTurnBack(): void {
+    const { side } = this;
+    const { deaths } = side;
+    side.deaths = 0;
+    if (deaths > 0 && !this.disposed) this.#core.restoreOwnerDeaths(this.at, deaths);
+    if (side.turn !== NO_TURN) this.endTurn(true);
+  }
+
+  /** Returns whether the thread, which writes or updates, is told that a writer has died. */
+  #tellWriter(): boolean {
+    // An update may have learned of the death, and not written.
+    const deaths = this.side.deaths || this.sync.hasDied(this.at);
+    return deaths !== 0 && this.#tellTurn(deaths);
+  }
+
+  #tellTurn(told: number): true {
+    const { side } = this;
+    const { turn, deaths } = side;
+    side.deaths = 0;
+    // The callback may call the lock.
+    side.acts = NOTHING;
+    return this.tellDeaths(
+      told,
+      () => side.turn === turn,
+      () => {
+        side.deaths = deaths;
+        this.giveTurnBack();
+      },
+    );
+  }
+
+  /** Lets no reader in any more, and blocks until all have left. If that fails, the thread has the turn still. */
+  #becomeWriter(left: () => number, timeout: number, instead: string): void {
+    const { side } = this;
+    let answer: number = side.shut();
+    try {
+      if (answer === QUEUED) {
+        answer = REFUSED;
+        if (timeout > 0) this.checkBlocking(instead);
+        answer = this.#drain(this.phaseSeen, left);
+      }
+    } finally {
+      side.drained(answer);
+    }
+    this.#checkDrained(answer, timeout);
+  }
+
+  #checkDrained(answer: number, timeout: number): void {
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    if (answer === REFUSED) throw timedOut(LOCK, timeout);
+  }
+
+  #drain(phase: number, left: () => number): number {
+    const { at, sync } = this;
+    const { awake } = this[reference].attachment;
+    awake.waits();
+    sync.setAwake(awake.turns, awake.near);
+    this.countBlocked();
+    this.expectInterrupt();
+    try {
+      for (let remaining = left(); remaining > 0; remaining = left()) {
+        const answer = sync.drainReaders(at, phase, remaining === Infinity ? -1n : nanoseconds(remaining));
+        if (answer !== TIMED_OUT) return answer;
+      }
+      return REFUSED;
+    } finally {
+      this.uncountBlocked();
+    }
+  }
+
+  /** @internal */
+  protected async lockWritingAsync(
+    method: string,
+    options: WaitOptions | undefined,
+    writes: boolean,
+  ): Promise<boolean> {
+    const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
+    const { signal } = options ?? {};
+    if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
+    const isImpatient = signal !== undefined || timeout !== Infinity;
+    const left = countdown(timeout);
+    let leave: ((reason: () => unknown) => void) | undefined;
+    const wanted = (): string => LOCK;
+    // The code of the signal runs before anything has been queued.
+    const unwatch = watch(timeout, signal, (reason) => leave?.(reason), wanted);
+    try {
+      const side = this.readySide();
+      const { number, promises } = this.#shared;
+      const core = this.#core;
+      // In the very step in which its turn comes, a writer shuts the gate: no reader that comes after that goes before it.
+      const due = (): void => {
+        side.takeTurn(this);
+        side.deaths += core.ownersDied(this.at);
+        if (writes && side.shut() === QUEUED && timeout === 0) side.drained(REFUSED);
+        // If a call of this thread is giving the turn back, it has done so.
+        side.acts &= ~TURNING;
+      };
+      // If this call is interrupted, what the thread has already is not given back.
+      if (side.turn === NO_TURN) side.acts = TURNING;
+      const answer = core.arrive(this.at, 1, isImpatient ? 0 : promises.last, number);
+      if (answer === ADMITTED) due();
+      side.acts = NOTHING;
+      if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
+      await (answer === ADMITTED ||
+        new Promise((resolve) => {
+          const settle = (refusal?: Promise<never>): void => {
+            side.queued--;
+            if (refusal === undefined) due();
+            resolve(refusal);
+          };
+          side.queued++;
+          if (isImpatient) leave = promises.addAlone(this, answer, settle);
+          else promises.add(this, answer, settle);
+          if (timeout === 0) leave?.(() => timedOut(LOCK, timeout));
+        }));
+    } catch (error) {
+      return locate(error instanceof DisposedError && this.disposed ? this[disposedError]() : error);
+    } finally {
+      unwatch();
+    }
+    if (writes) {
+      try {
+        await this.#becomeWriterAsync(left, timeout, signal);
+      } catch (error) {
+        this.giveTurnBack();
+        throw error;
+      }
+    }
+    return this.#tellWriter();
+  }
+
+  async #becomeWriterAsync(left: () => number, timeout: number, signal: Signal | undefined): Promise<void> {
+    const { side } = this;
+    let answer: number = side.shut();
+    try {
+      if (answer === QUEUED) {
+        answer = REFUSED;
+        if (signal?.aborted) throw reasonOf(signal);
+        if (timeout > 0) answer = await this.#drainAsync(this.phaseSeen, Math.max(left(), 0), signal);
+      }
+    } finally {
+      side.drained(answer);
+    }
+    this.#checkDrained(answer, timeout);
+  }
+
+  /** As #drain, without blocking the thread. */
+  #drainAsync(phase: number, timeout: number, signal: Signal | undefined): Promise<number> {
+    const { at, number, sync } = this;
+    const words = new Int32Array(this[reference].attachment.memory.buffer);
+    return new Promise((resolve, reject) => {
+      let isOver = false;
+      const end = (): void => {
+        isOver = true;
+        this.#stopDraining = undefined;
+        stop();
+        host.keepAlive(false);
+        if (!this.disposed) sync.noteWaits(number, -1, 0);
+        // A pending waitAsync would keep the memory. It cannot be cancelled, but it can be woken.
+        Atomics.notify(words, (at >> 2) + DRAIN_INDEX);
+      };
+      const settle = (answer: number): void => {
+        if (isOver) return;
+        end();
+        if (answer === REFUSED) this.side.drained(answer);
+        resolve(answer);
+      };
+      const look = (): void => {
+        while (!isOver) {
+          const answer = sync.announceDrain(at, phase);
+          if (answer !== QUEUED) {
+            settle(answer);
+            return;
+          }
+          const wait = waitAsync(words, (at >> 2) + DRAIN_INDEX, sync.drainSeen.value);
+          if (!wait.async) continue;
+          wait.value.then(look);
+          return;
+        }
+      };
+      const stop = watch(
+        timeout,
+        signal,
+        (late) => {
+          const reason = late();
+          if (signal?.aborted && reason === reasonOf(signal)) reject(reason);
+          settle(REFUSED);
+        },
+        () => LOCK,
+      );
+      this.#stopDraining = settle;
+      sync.noteWaits(number, 1, timestamp());
+      host.keepAlive(true);
+      look();
+    });
+  }
+
+  /** @internal */
+  protected tryLockWriting(): boolean | undefined {
+    const side = this.readySide();
+    const { at, sync } = this;
+    if (side.isBusy) return undefined;
+    side.acts = TURNING;
+    try {
+      let answer: number = this.#core.tryAcquireRobust(at, 1, this.#shared.number);
+      if (answer === ADMITTED) {
+        side.takeTurn(this);
+        side.deaths += this.#core.ownersDied(at);
+        const stamp = sync.stampOf(at);
+        // Readers are not shut out in vain.
+        answer = stamp === ANSWER_CLOSED || sync.isDrained(at, stamp - 1) ? side.shut() : QUEUED;
+        side.drained(answer);
+        if (answer !== ADMITTED) this.giveTurnBack();
+      }
+      if (answer === ANSWER_CLOSED) throw this[disposedError]();
+      if (answer !== ADMITTED) return undefined;
+    } finally {
+      side.acts = NOTHING;
+    }
+    return this.#tellWriter();
+  }
+
+  /** @internal Gives the turn back, with the gate open. `keepsDied` is as in the core. */
+  protected endTurn(keepsDied: boolean): void {
+    this.side.endTurn(this, this.turn, keepsDied);
+  }
+
+  #endUpdate(): void {
+    const { side } = this;
+    if (side.turn === HAS_TURN) this.endTurn(true);
+    else if (!this.isOver()) throw new Error('HeldUpdate.unlock: this thread does not have the turn');
+  }
+
+  #upgrade(options: WaitOptions | undefined): HeldWrite {
+    const timeout = options === undefined ? Infinity : checkWaitOptions('HeldUpdate.upgrade', options);
+    const side = this.readySide();
+    if (side.reads > 0 || side.waits > 0) throw new Error(`HeldUpdate.upgrade: ${SELF_READS}`);
+    side.acts = TURNING;
+    try {
+      this.#becomeWriter(countdown(timeout), timeout, 'upgradeAsync');
+      return new WriteGuard(this.guarded, this.sync.hasDied(this.at) !== 0);
+    } finally {
+      side.acts = NOTHING;
+    }
+  }
+
+  async #upgradeAsync(options: WaitOptions | undefined): Promise<HeldWrite> {
+    const timeout = options === undefined ? Infinity : checkWaitOptions('HeldUpdate.upgradeAsync', options);
+    this.readySide();
+    await this.#becomeWriterAsync(countdown(timeout), timeout, options?.signal);
+    return new WriteGuard(this.guarded, this.sync.hasDied(this.at) !== 0);
+  }
+
+  #downgrade(): HeldRead {
+    const side = this.readySide();
+    if (side.turn !== WRITES) throw new Error('HeldWrite.downgrade: this thread does not write');
+    side.readOn();
+    this.unlockWrite();
+    this.settleReaders();
+    return new ReadGuard(this.guarded, false);
+  }
+
+  #downgradeUpdate(): HeldRead {
+    const side = this.readySide();
+    if (side.turn !== HAS_TURN) throw new Error('HeldUpdate.downgrade: this thread does not have the turn');
+    side.acts = READING | TURNING;
+    try {
+      // The gate is open, since this thread has the turn.
+      const answer = side.reads > 0 ? ADMITTED : side.begin(false);
+      if (answer === ANSWER_CLOSED) throw this[disposedError]();
+      side.begun(side.reads > 0 ? side.died : answer === OWNER_DIED, this);
+      this.endTurn(true);
+      return new ReadGuard(this.guarded, side.died);
+    } finally {
+      side.acts = NOTHING;
+    }
+  }
+
+  /** @internal Whether the lock has been disposed of, so that there is nothing to unlock. */
+  protected isOver(): boolean {
+    return this.disposed || this.#core.isDisposed(this.at) !== 0;
+  }
+
+  /** @internal */
+  protected override [close](): void {
+    this.#core.disposeAgain(this.at);
+  }
+
+  /** @internal */
+  protected override [forget](): void {
+    this.side.close(this.at);
+    super[forget]();
+    this.#stopDraining?.(ANSWER_CLOSED);
+    this.turn[closed]();
+  }
+}
