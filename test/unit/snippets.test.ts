@@ -76,7 +76,7 @@ describe('each program of the pages', () => {
     for (const source of [
       'semaphore',
       'mutex',
-      'sync/rw-lock',
+      'sync/rw-lock/rw-lock',
       'sync/barrier',
       'sync/condition',
       'p0514/atomic-semaphore',

@@ -6,8 +6,8 @@
  *     writers.ts    how it gets the turn and becomes a writer, and what the guards do
  *     rw-lock.ts    the class that users see
  *
- * `lockRead` and `unlockRead` leave the rare cases to the methods of the readers' half. There they compare with a literal 0, which is
- * ADMITTED and NOTHING, as the semaphore does.
+ * `lockRead` leaves the rare cases to the readers' half, so that the common case stays small. Like a semaphore, it compares
+ * with a literal 0, which is ADMITTED and NOTHING.
  */
 import { ANSWER_CLOSED, LIMIT } from '../../border/numbers.js';
 import { checkInteger, checkOptions } from '../../errors.js';

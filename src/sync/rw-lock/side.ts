@@ -3,28 +3,35 @@
  * library made them. The core knows less of it: the thread's place says whether the thread reads or waits to read, and
  * the queue whether the thread has the turn. So to read again costs no access to shared memory.
  *
- * A side is two machines, and a thread may be in any pair of their states:
+ * A side is two machines, and a thread may be in any pair of their states. What leads from one state to another are
+ * methods here. `reads` counts calls and promises that read, `waits` promises that wait for the end of a phase.
  *
- *     reading                                        the turn
+ *     reading    idle            reads                  waits                  both
+ *                                reads > 0              waits > 0              reads > 0, waits > 0
  *
- *     idle    reads = 0, waits = 0                   NO_TURN     without it, though promises may wait for it
- *     reads   reads > 0, waits = 0                   HAS_TURN    updates, or is about to write; the gate is open
- *     waits   reads = 0, waits > 0: promises         DRAINS      has shut the gate, until the readers have left
- *     both    reads > 0, waits > 0                   WRITES      alone
+ *              begun                wait
+ *     idle ───────────► reads ─────────────────► both
+ *     │  ▲ ◄─────────── ▲   ▲ ◄───────────────── │
+ *     │  │    endRead   │      leave, endWait    │ endRead
+ *     │  │              │                        │
+ *     │  │ leave        │ endWait                │
+ *     │  └─────────── waits ◄────────────────────┘
+ *     └─────────────►
+ *           wait
  *
- *                 begun                                        takeTurn
- *           ┌───────────────►                          NO_TURN ─────────► HAS_TURN
- *          idle             reads ◄───┐                   ▲                │    ▲
- *         │  ▲ ◄───────────┘ │ ▲      │                   │           shut │    │ drained, but
- *     wait│  │leave  endRead │ │leave │ endWait           │                ▼    │ not ADMITTED
- *         ▼  │           wait▼ │      │                   │               DRAINS
- *         waits ◄────────── both ─────┤                   │                │
- *           │     endRead             │                   │ endTurn        │ drained, ADMITTED
- *           └─────────────────────────┘                   │                ▼
- *                                                         └────────────── WRITES
+ *     the turn   NO_TURN         HAS_TURN               DRAINS                 WRITES
+ *                                updates, or is about   has shut the gate      alone
+ *                                to drain               until readers leave
  *
- * endTurn leads to NO_TURN from HAS_TURN too. `recover` leads to the state that the core has. A writer goes on as a
- * reader by `readOn` and endTurn, and nothing else changes both machines.
+ *              takeTurn            shut             drained, ADMITTED
+ *     NO_TURN ─────────► HAS_TURN ──────► DRAINS ──────────────────────► WRITES
+ *      ▲  ▲               │    ▲            │                              │
+ *      │  └───────────────┘    └────────────┘                              │
+ *      │       endTurn           drained, else                             │ endTurn
+ *      └───────────────────────────────────────────────────────────────────┘
+ *
+ * `recover` leads to the states that the core has. Who writes goes on as a reader by `readOn` and `endTurn`, who updates by
+ * `begun` and `endTurn`: no writer comes between.
  *
  * A thread that drains or writes would wait for itself if it also read or waited. The calls refuse that, but for
  * promises: a promise may drain while its thread reads, until the thread has unlocked.
