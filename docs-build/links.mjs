@@ -17,6 +17,9 @@ const pages = [
   'SECURITY.md',
   'docs',
   'examples',
+  'core/algorithms/README.md',
+  'src/algorithms/README.md',
+  'src/p0514/README.md',
   'valkey/README.md',
   'valkey/docs',
 ];

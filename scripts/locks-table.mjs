@@ -1,5 +1,5 @@
 /**
- * Prints the table of docs/locks.md from the results of `npm run bench:locks`, with the number of runs of each lock:
+ * Prints the table of docs/papers/locks.md from the results of `npm run bench:locks`, with the number of runs of each lock:
  *
  *     node scripts/locks-table.mjs bench/results/locks-paper.json
  */

@@ -16,7 +16,7 @@ describe('the tarball', () => {
   it('holds the build with its sources, the documentation and the licence, and nothing else', () => {
     const allowed = [
       /^dist\/.+\.(js|d\.ts|js\.map)$/,
-      /^src\/.+(?<!-bytes|-source)\.(ts|js)$/,
+      /^src\/(.+(?<!-bytes|-source)\.(ts|js)|(algorithms|p0514)\/README\.md)$/,
       /^docs\/.+\.(md|svg)$/,
       /^valkey\/(README\.md|LICENSE|docs\/.+\.md)$/,
       /^examples\/.+\.(mjs|js|html|json)$/,

@@ -36,7 +36,7 @@ function snippetsOf(page: string): Snippet[] {
 }
 
 /** The pages for users. Those in docs/internals and valkey/docs show code of other kinds. */
-const pages = ['docs', 'docs/guides'].flatMap((at) =>
+const pages = ['docs', 'docs/guides', 'docs/papers'].flatMap((at) =>
   readdirSync(`${root}${at}`).flatMap((name) => (name.endsWith('.md') ? `${at}/${name}` : [])),
 );
 const sources = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' })
