@@ -29,7 +29,7 @@ import { chainMask, chains } from '../arena/arena';
 import { GRANT, LINE } from '../arena/words';
 import { borrow, giveBack } from './borrowed';
 import { countCollision, countFutileWake } from './counting';
-import { park, saysOpen, shut, unpark, unparkWith } from './parking';
+import { park, saysOpen, shut, unpark, unparkWith } from './gate';
 import { C_HEAD, E_BELOW, E_PASSED, OPEN } from './words';
 
 /** The way, 1 to 4, by which this thread took its element off last; for tests and models. */

@@ -18,7 +18,7 @@
 import { borrow, giveBack } from './borrowed';
 import { wake } from './chains';
 import { countCollision } from './counting';
-import { park, saysOpen, shut } from './parking';
+import { park, saysOpen, shut } from './gate';
 import { C_CHANNEL_HEAD, C_SEQUENCE } from './words';
 
 /** Returns the sequence for keyWait. The caller looks at the condition after that. */

@@ -19,7 +19,7 @@ import { GRANT } from '../arena/words';
 import { borrow, giveBack } from './borrowed';
 import { chainOf, satisfied } from './chains';
 import { countCollision } from './counting';
-import { park, shut, unpark } from './parking';
+import { park, shut, unpark } from './gate';
 import { C_DUE_HEAD, C_DUE_POSTS, E_AWAITED, E_BELOW, E_COUNTER, OPEN } from './words';
 
 /** What a gate says when the counter is closed. */

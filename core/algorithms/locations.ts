@@ -29,7 +29,7 @@ import { chainMask, chains } from '../arena/arena';
 import { LINE } from '../arena/words';
 import { borrow, giveBack, prepare } from './borrowed';
 import { countCollision } from './counting';
-import { park, saysOpen, shut, unpark } from './parking';
+import { park, saysOpen, shut, unpark } from './gate';
 import { C_LOCATION_HEAD, E_BELOW, OPEN } from './words';
 
 /** The location where this thread's element is emplaced, and the element; 0, and any value, if it is nowhere. */

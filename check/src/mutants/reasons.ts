@@ -202,7 +202,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'Only its own thread reads and writes next and end of a node.',
   ],
   [
-    /^algorithms\/(parking\/park|nodes\/passGate|mcs-lock\/mcsUnlock): (cmpxchg (gate|start|bytes), (dropped|fails)|wait (gate|start|bytes), dropped)/,
+    /^algorithms\/(gate\/park|nodes\/passGate|mcs-lock\/mcsUnlock): (cmpxchg (gate|start|bytes), (dropped|fails)|wait (gate|start|bytes), dropped)/,
     'The waiter polls instead of sleeping.',
   ],
   [

@@ -1,12 +1,13 @@
 /**
- * Park and unpark. Source: the waiting strategies of Dice and Kogan, Semaphores Augmented with a Waiting Array.
+ * The gate of an element, with park and unpark. Source: the waiting strategies of Dice and Kogan, Semaphores Augmented
+ * with a Waiting Array.
  *
  *     park(e)          SHUT ──► PARKED ──► asleep             by the waiter: on its own element alone
  *     unpark(e, says)  SHUT, PARKED ──► open, which says why  by the one thread that has to wake it
  *
- * They are about identities, not addresses: an element stands for the one thread that owns it, and the waking thread
- * must know it. An unpark before the park is not lost, since the gate stays open until the next wait shuts it. So the
- * gate is also the flag that the papers keep beside it.
+ * Park and unpark name a thread, not an address: an element stands for the one thread that owns it, and the waking
+ * thread must know the element. An unpark before the park is not lost, since the gate stays open until the next wait
+ * shuts it. So the gate is also the flag that the papers keep beside it.
  *
  * The exchange that opens is the last access to the element but for the notify. By then the owner may have gone on, and
  * sleep on the same word in another wait. Then the notify wakes it in vain, and it looks at the gate again.
