@@ -24,39 +24,39 @@ const circles = [
 const core = [
   only(
     'core-arena',
-    'core/arena says where things lie. It is the lowest layer, and knows neither the line nor a kind.',
+    'core/arena says where things lie. It is the lowest layer, and knows neither the queue nor a kind.',
     '^core/arena/',
     '^core/',
     [WORDS],
   ),
   only(
-    'core-line',
-    'One line serves all kinds. It names none of them: core/line/hooks.ts says what it asks, and the build binds the ' +
+    'core-queue',
+    'One queue serves all kinds. It names none of them: core/queue/hooks.ts says what it asks, and the build binds the ' +
       'answers of core/kinds/kinds.ts.',
-    '^core/line/',
+    '^core/queue/',
     '^core/',
     ['^core/arena/', WORDS],
   ),
   only(
     'core-kinds',
-    'A kind is built on the line. A death reaches it through kinds.ts, so it knows nothing of deaths.',
+    'A kind is built on the queue. A death reaches it through kinds.ts, so it knows nothing of deaths.',
     '^core/kinds/',
     '^core/',
-    ['^core/(arena|line)/', WORDS],
+    ['^core/(arena|queue)/', WORDS],
   ),
   only(
     'core-death',
     'What a dead thread leaves behind is put in order without naming a kind.',
     '^core/death/',
     '^core/',
-    ['^core/(arena|line)/', WORDS, KINDS],
+    ['^core/(arena|queue)/', WORDS, KINDS],
   ),
   only(
     'core-algorithms',
-    "The papers' algorithms share the arena, the waiting array and the pause with the line, but not the line itself.",
+    "The papers' algorithms share the arena, the waiting array and the pause with the queue, but not the queue itself.",
     '^core/algorithms/',
     '^core/',
-    ['^core/arena/', '^core/line/(waiting-array|pause)[.]ts$', '^core/kinds/(counter/counter|kinds)[.]ts$', WORDS],
+    ['^core/arena/', '^core/queue/(waiting-array|pause)[.]ts$', '^core/kinds/(counter/counter|kinds)[.]ts$', WORDS],
   ),
   forbid(
     'core-counter-exports',

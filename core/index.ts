@@ -1,8 +1,8 @@
 /**
- * The exports of the module; everything else is private to it. Start reading at line/tickets.ts and arena/words.ts.
+ * The exports of the module; everything else is private to it. Start reading at queue/tickets.ts and arena/words.ts.
  *
  *     arena/         where things lie, and the pools: threads, elements, objects, attachments, names
- *     line/          the one line in which the waiters of every kind stand: tickets, parking, waking, cancelling, promises
+ *     queue/         the one queue in which the waiters of every kind stand: tickets, parking, waking, cancelling, promises
  *     kinds/         a folder for each kind of object, and kinds.ts, the one file that knows them all
  *     death/         registration of threads, and the work that a thread leaves when it ends or dies
  *     inspect.ts     the numbers that diagnostics read
@@ -11,8 +11,8 @@
  *     sync/          the module of taketurns/sync, which has other kinds: sync/index.ts
  *
  * Each folder imports only from itself and from those above it in this list. The words of a folder, which are the
- * offsets of what it keeps in shared memory, are in its words.ts. Where the kind of an object matters, the line calls the
- * functions that line/hooks.ts declares. kinds/kinds.ts has them, and the build binds the two (scripts/bind.mjs).
+ * offsets of what it keeps in shared memory, are in its words.ts. Where the kind of an object matters, the queue calls
+ * the functions that queue/hooks.ts declares. kinds/kinds.ts has them, and the build binds the two (scripts/bind.mjs).
  */
 
 export { create, id, open } from './arena/arena';
@@ -58,12 +58,12 @@ export { cancelHead, compete, reserveLock } from './kinds/mutex/mutex-head';
 export { turnLasted } from './kinds/mutex/mutex-pace';
 export { ownersDied } from './kinds/semaphore/robust';
 export { acquireOne, available, exceeds, releaseOne } from './kinds/semaphore/semaphore';
-export { cancel, cancelRun } from './line/cancelling';
-export { askAll, asks, dispose } from './line/closing';
-export { enqueue, park, parkFor } from './line/parking';
-export { setAwake, spend } from './line/polling';
-export { finishRelease } from './line/releasing';
-export { arrive, dropRun, enterRun, settle } from './line/runs';
+export { cancel, cancelRun } from './queue/cancelling';
+export { askAll, asks, dispose } from './queue/closing';
+export { enqueue, park, parkFor } from './queue/parking';
+export { setAwake, spend } from './queue/polling';
+export { finishRelease } from './queue/releasing';
+export { arrive, dropRun, enterRun, settle } from './queue/runs';
 export {
   acquire,
   acquireRobust,
@@ -75,4 +75,4 @@ export {
   ticketTaken,
   tryAcquire,
   tryAcquireRobust,
-} from './line/tickets';
+} from './queue/tickets';

@@ -27,7 +27,7 @@ import {
   WIDTH_MASK,
 } from './arena/words';
 import { heldBy, isHead } from './kinds/kinds';
-import { pendingCount } from './line/runs';
+import { pendingCount } from './queue/runs';
 
 export function mostElements(): u32 {
   return elementCapacity;

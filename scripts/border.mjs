@@ -21,7 +21,7 @@ import { dirname, join } from 'node:path';
 // TypeScript 7 has no programming interface.
 const ts = createRequire(new URL('../docs-build/package.json', import.meta.url))('typescript');
 
-const HOOKS = 'core/line/hooks.ts';
+const HOOKS = 'core/queue/hooks.ts';
 const TABLE = 'core/kinds/kinds.ts';
 const TYPES = {
   bool: '0 | 1',

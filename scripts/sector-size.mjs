@@ -35,9 +35,9 @@ const COPIED = ['core', 'src', 'dist', 'scripts', 'bench/dist', 'package.json', 
 const PATCHES = [
   ['core/arena/words.ts', /^export const LINE: usize = 64;$/m, 'export const LINE: usize = 128;'],
   ['core/arena/words.ts', /^export const ELEMENT_SIZE: usize = 64;$/m, 'export const ELEMENT_SIZE: usize = 128;'],
-  ['core/line/waiting-array.ts', /cell < (\w+) \+ LINE/g, 'cell < $1 + 64'],
-  ['core/line/waking.ts', /cell < (\w+) \+ LINE/g, 'cell < $1 + 64'],
-  ['core/line/tombstones.ts', /cell < (\w+) \+ LINE/g, 'cell < $1 + 64'],
+  ['core/queue/waiting-array.ts', /cell < (\w+) \+ LINE/g, 'cell < $1 + 64'],
+  ['core/queue/waking.ts', /cell < (\w+) \+ LINE/g, 'cell < $1 + 64'],
+  ['core/queue/tombstones.ts', /cell < (\w+) \+ LINE/g, 'cell < $1 + 64'],
 ];
 
 const { values: given } = parseArgs({

@@ -4,7 +4,7 @@
  * The runtime stops a thread only where the thread enters a function, goes round a loop or returns from a function, and
  * an exception cuts a call short only where it enters a function. So none of these may lie in a section, and no section
  * goes on in the caller. docs/internals/adding-a-primitive.md has a table of the sections:
- * R1 in core/line/ (tickets, runs) and core/kinds/mutex/mutex.ts, R2 in cancelling, R3 and R4 in tombstones, R5 in
+ * R1 in core/queue/ (tickets, runs) and core/kinds/mutex/mutex.ts, R2 in cancelling, R3 and R4 in tombstones, R5 in
  * core/arena/elements.ts and waiting-array, R6 in core/arena/attachments.ts, R7 wherever permits are recorded, R8 in the
  * files of the mutex, R9 in waking, R11 in core/kinds/phase/phase.ts, R12 in rw-lock.ts.
  *

@@ -1,4 +1,4 @@
-/** How long waiters of a semaphore stay awake, and which one is woken before its turn (core/line/polling.ts). */
+/** How long waiters of a semaphore stay awake, and which one is woken before its turn (core/queue/polling.ts). */
 import { describe, expect, it } from 'vitest';
 import { LOAD } from '../src/engine/machine/machine.js';
 import { PARKED, PENDING } from '../src/engine/machine/status.js';

@@ -10,7 +10,7 @@
  * turn is close. The listing calls that tantamount to global spinning, so it is bounded, and none by default.
  */
 import { GRANT } from '../arena/words';
-import { pause } from '../line/pause';
+import { pause } from '../queue/pause';
 import { addressSignal, addressSignalPolite, addressWaitUntil, satisfied } from './chains';
 import { dueSignal, dueWait } from './due-chains';
 import { O_LOOK, O_WAKE, WAKE_DUE, WAKE_PASS } from './words';

@@ -15,7 +15,7 @@ import { ADMITTED, ANSWER_CLOSED } from '../answers';
 import { chainMask } from '../arena/arena';
 import { closeObject } from '../arena/objects';
 import { GRANT, O_SPIN, TICKET } from '../arena/words';
-import { keyOf } from '../line/waiting-array';
+import { keyOf } from '../queue/waiting-array';
 import { addressSignalPolite, addressWaitUntil, satisfied } from './chains';
 
 /** Adds n, 1 or more, and wakes the waiters for values that have been reached. */

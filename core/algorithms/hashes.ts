@@ -4,7 +4,7 @@
  *
  *     first   where the semaphore begins: spread over the slots, since objects lie next to one another
  *
- *     multiplier   first + 17 t               that of the listing, and of the core: core/line/waiting-array.ts
+ *     multiplier   first + 17 t               that of the listing, and of the core: core/queue/waiting-array.ts
  *     paired       first + 17 (t >> 1)        two tickets in a row share a slot: the second is woken early and warms up
  *     orbit        page t >> 6, line 17 t     64 tickets go round the 64 lines of one page, then comes the next page
  *     gray         first + 17 gray(t)         one bit changes from ticket to ticket, so that the steps are no stride
@@ -23,7 +23,7 @@
  */
 import { bucketMask, buckets, chainMask } from '../arena/arena';
 import { LINE } from '../arena/words';
-import { MULTIPLIER, spread } from '../line/waiting-array';
+import { MULTIPLIER, spread } from '../queue/waiting-array';
 import { HASH_GRAY, HASH_MIXED, HASH_ORBIT, HASH_PAIRED, HASHES, O_HASH } from './words';
 
 /** The lines of a page of 4 KiB, less one. */

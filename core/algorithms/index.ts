@@ -15,7 +15,7 @@ export {
   countUp,
   tryCountDown,
 } from '../kinds/counter/counter';
-export { pause } from '../line/pause';
+export { pause } from '../queue/pause';
 export { prepare } from './borrowed';
 export { capacitorDepart, capacitorIsIdle } from './capacitor';
 export {

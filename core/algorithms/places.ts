@@ -18,7 +18,7 @@
 import { bucketMask, buckets } from '../arena/arena';
 import { closeObject } from '../arena/objects';
 import { LINE } from '../arena/words';
-import { B_PARKED, B_SEQUENCE } from '../line/words';
+import { B_PARKED, B_SEQUENCE } from '../queue/words';
 import { O_PLACE } from './words';
 
 const SPREAD: u32 = 0x9e3779b1;

@@ -7,7 +7,7 @@
  *     yield            -n     so many turns in which the waiter yields the processor for a moment; then it parks
  */
 import { NEVER } from '../arena/words';
-import { pause } from '../line/pause';
+import { pause } from '../queue/pause';
 
 /** Nanoseconds of the shortest sleep. It lets other threads run, since WebAssembly cannot yield. */
 const MOMENT: i64 = 1;

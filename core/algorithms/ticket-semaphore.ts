@@ -16,7 +16,7 @@
 import { ADMITTED, ANSWER_CLOSED, MORE, QUEUED } from '../answers';
 import { closeObject } from '../arena/objects';
 import { GRANT, O_SPIN, TICKET } from '../arena/words';
-import { pause } from '../line/pause';
+import { pause } from '../queue/pause';
 import { lastTicket, setLastTicket } from './core';
 import { countFutileWake } from './counting';
 import { relax } from './relax';

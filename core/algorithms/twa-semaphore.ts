@@ -33,7 +33,7 @@ import { ADMITTED, ANSWER_CLOSED, MORE, QUEUED } from '../answers';
 import { bucketMask, buckets } from '../arena/arena';
 import { closeObject } from '../arena/objects';
 import { GRANT, LINE, O_SPIN, O_THRESHOLD, TICKET } from '../arena/words';
-import { B_PARKED, B_SEQUENCE } from '../line/words';
+import { B_PARKED, B_SEQUENCE } from '../queue/words';
 import { lastTicket, setLastTicket } from './core';
 import { countCollision, countFutileWake } from './counting';
 import { bucketOf, mostTickets } from './hashes';

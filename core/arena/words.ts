@@ -18,7 +18,7 @@
  * into use, so unused capacity costs address space alone. Every shared access is a sequentially consistent atomic one.
  * The few plain accesses (name bytes) are to memory that is private until a compare-and-swap publishes it.
  *
- * The words of a bucket are in line/words.ts, and those that only one kind of object has in the words.ts of the kind. The
+ * The words of a bucket are in queue/words.ts, and those that only one kind of object has in the words.ts of the kind. The
  * build compares them all: no two words of one object may overlap that words-map.mjs does not allow.
  */
 
@@ -92,7 +92,7 @@ export const OBJECT_SIZE: usize = 128;
 export const TICKET: usize = 0; // i64
 export const GRANT: usize = 8; // i64
 export const O_KIND: usize = 16; // i32, one of KIND_*
-/** Kinds from this number on keep their permits in O_COUNTER, and not in the line. */
+/** Kinds from this number on keep their permits in O_COUNTER, and not in the queue. */
 export const FIRST_COUNTED: i32 = 42;
 export const O_MAX: usize = 20; // i32, most permits that may be available at once; of a mutex, the bypass bound
 export const O_SPIN: usize = 24; // i32, polls before parking; -1: as many as pay (polling.ts)

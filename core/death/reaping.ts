@@ -66,9 +66,9 @@ import {
   WIDTH_MASK,
 } from '../arena/words';
 import { disposeAgain, ownerDied } from '../kinds/kinds';
-import { cancelFor, claimIfDue } from '../line/cancelling';
-import { NOTHING, pendingCall, recover } from '../line/pending-call';
-import { ALL, endWait, ring, wakeOwner } from '../line/waking';
+import { cancelFor, claimIfDue } from '../queue/cancelling';
+import { NOTHING, pendingCall, recover } from '../queue/pending-call';
+import { ALL, endWait, ring, wakeOwner } from '../queue/waking';
 
 /**
  * Declares a thread dead that was registered with this life, and reaps it. If another thread is reaping, that one does

@@ -6,7 +6,7 @@ import { ANSWER_FULL } from '../answers';
 import { reserve, setSecondSpare, setSpare, spare } from '../arena/elements';
 import { become, me, mostThreads, myLife, threadRecord, wakeUp } from '../arena/threads';
 import { ALIVE, FREE, H_THREADS, LIFE_EPOCH, LIFE_STATE, T_HOST, T_LIFE, USED_THREADS } from '../arena/words';
-import { begin, callEnded, end } from '../line/pending-call';
+import { begin, callEnded, end } from '../queue/pending-call';
 import { cleanUp } from './reaping';
 
 /**

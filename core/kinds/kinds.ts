@@ -1,5 +1,5 @@
 /**
- * This file alone knows every kind. The line (by line/hooks.ts), the death of threads and diagnostics ask here wherever
+ * This file alone knows every kind. The queue (by queue/hooks.ts), the death of threads and diagnostics ask here wherever
  * the answer depends on the kind of the object, so that none of them names a kind.
  *
  *     when                                           semaphore          mutex                   counter (counter.ts)
@@ -8,9 +8,9 @@
  *     a request is admitted (admitted)               has its permits    is the head             has its permit
  *     a request is cancelled (cancelled)                                counts no more
  *     one of a dead thread is (cancelledByDeath)                                                counts no more
- *     a wait is interrupted (abandonRequest)         stays in line      is cancelled            stays in line
+ *     a wait is interrupted (abandonRequest)         stays queued       is cancelled            stays queued
  *     an owner dies (ownerDied)                      permits go back    lock and head go back
- *     its disposer may have died (disposeAgain)         waiters are woken  waiters are woken       in the other module
+ *     its disposer may have died (disposeAgain)      waiters are woken  waiters are woken       in the other module
  *
  * An object of taketurns/sync has a phase, and no queue. A RwLock has both: the queue of a semaphore, and a phase
  * (rw-lock.ts). A thread that dies or ends reads it no more (ownerDied).
@@ -32,9 +32,9 @@ import {
   STATE_MASK,
   WAITING,
 } from '../arena/words';
-import { cancelFor } from '../line/cancelling';
-import { dispose } from '../line/closing';
-import { becomeHead } from '../line/pending-call';
+import { cancelFor } from '../queue/cancelling';
+import { dispose } from '../queue/closing';
+import { becomeHead } from '../queue/pending-call';
 import { passOn } from './condition/condition';
 import { KIND_CONDITION } from './condition/words';
 import { uncountDead } from './counter/counter';
@@ -83,7 +83,7 @@ export function countWaiter(o: usize): void {
 
 /**
  * Called when a request of this thread is admitted and its wait in the queue is over. Nobody waits for a mutex without
- * an attachment, so for all else the line of the object, which other threads write, is not read.
+ * an attachment, so for all else the cache line of the object, which other threads write, is not read.
  */
 export function admitted(o: usize, attachment: i32): void {
   if (attachment !== 0 && isMutex(o)) becomeHead(o, attachment);
@@ -105,7 +105,7 @@ export function abandonHead(o: usize, attachment: i32): void {
 }
 
 /**
- * Cancels the interrupted request of this thread whose element this is, if it stands in line for an object with a head,
+ * Cancels the interrupted request of this thread whose element this is, if it is queued for an object with a head,
  * or for a condition: no thread would compete as that head, and all behind it would wait; or no thread would go on after
  * the notification. The thread may have been stopped just before it had another spare. Then the element may be another's by
  * now, so the state is read before the owner (reaping.ts).

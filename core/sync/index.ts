@@ -55,4 +55,4 @@ export {
   unreportedDeaths,
 } from '../kinds/rw-lock/rw-lock';
 export { clearPlaces } from '../kinds/rw-lock/rw-lock-places';
-export { setAwake } from '../line/polling';
+export { setAwake } from '../queue/polling';

@@ -1,8 +1,8 @@
 /**
  * A thread may survive an exception that ends its wait for a mutex: an interrupt by the embedder, such as the `timeout`
- * of node:vm, or an exhausted stack. No code of the library sees it, and the request stays in line: if it is the head,
+ * of node:vm, or an exhausted stack. No code of the library sees it, and the request stays in the queue: if it is the head,
  * or becomes it, all behind it wait. The next call of the thread that has to wait cancels it
- * (core/line/pending-call.ts). In case there is no such call, a microtask does so, as soon as the thread has returned
+ * (core/queue/pending-call.ts). In case there is no such call, a microtask does so, as soon as the thread has returned
  * to its event loop.
  */
 

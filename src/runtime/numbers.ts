@@ -5,7 +5,7 @@
 
 /** The longest time-out that a timer can have; see `setTimeout`. */
 export const LONGEST = 0x7fffffff;
-/** Stands for an adaptive number of polls, see core/line/polling.ts. */
+/** Stands for an adaptive number of polls, see core/queue/polling.ts. */
 export const ADAPTIVE = -1;
 /** The most polls, or looks, that an option can ask for. */
 export const MOST_POLLS = 1_000_000;

@@ -1,13 +1,13 @@
 /**
  * This file keeps the promises of one thread on one shared object, and settles them in the order of their tickets.
  *
- * Promises stand in runs (core/line/runs.ts). A run that has just begun, or whose front this thread has settled, is
+ * Promises stand in runs (core/queue/runs.ts). A run that has just begun, or whose front this thread has settled, is
  * not entered in the waiting array, so no thread can ring for it. A rest (doorbell.ts) then follows in this turn of the
  * event loop, however many promises come and go until then.
  *
  * A release by this very thread does not ring. It settles the thread's own promises before it returns. If the thread
  * blocks for a request, that has a later ticket than these promises, so none of them becomes due when it is cancelled
- * (core/line/cancelling.ts).
+ * (core/queue/cancelling.ts).
  *
  * cancelAll adds 1 to a count in the object and rings this thread. All promises here have begun when the count was what
  * this thread has seen last: it looks again before the next one begins. So if the count has changed, all of them leave.

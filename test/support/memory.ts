@@ -101,7 +101,7 @@ export class Memory {
     );
   }
 
-  /** Returns the number of the bucket of the semaphore's next ticket, as core/line/waiting-array.ts computes it. */
+  /** Returns the number of the bucket of the semaphore's next ticket, as core/queue/waiting-array.ts computes it. */
   nextBucket({ handle: { address } }: { readonly handle: { readonly address: number } }): number {
     const mixed = Math.imul(address / at('OBJECT_SIZE'), 0x9e3779b1) >>> 16;
     const ticket = Number(BigInt.asUintN(16, this.long(address + at('TICKET'))));

@@ -158,18 +158,18 @@ describe('the uninterruptible sections of the compiled core', () => {
   // A runtime stops a thread only at calls, at loop back-edges and at returns. None may lie between taking a ticket and recording
   // it, and these functions are quick because they call nothing.
   it.each([
-    'line/tickets/acquire',
+    'queue/tickets/acquire',
     'kinds/semaphore/semaphore/acquireOne',
-    'line/tickets/release',
+    'queue/tickets/release',
     'kinds/semaphore/semaphore/releaseOne',
   ])('%s calls nothing and does not loop', (name) => {
     expect(body(name)).toContain('i64.atomic.rmw.add');
     expect(body(name)).not.toMatch(/\((call|call_indirect|loop)\b/);
   });
 
-  it('line/runs/arrive neither calls nor loops once it has its ticket', () => {
+  it('queue/runs/arrive neither calls nor loops once it has its ticket', () => {
     // For a mutex the first add counts the waiter; the second takes the ticket.
-    const [, ...parts] = body('line/runs/arrive').split('i64.atomic.rmw.add');
+    const [, ...parts] = body('queue/runs/arrive').split('i64.atomic.rmw.add');
     const straight = parts.join();
     expect(straight).toContain('i64.atomic.store');
     expect(straight).not.toMatch(/\((call|call_indirect|loop)\b/);

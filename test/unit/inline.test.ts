@@ -22,7 +22,7 @@ describe('the names of scripts/inline.mjs', () => {
   it('each stand for a function; the build fails at one that does not', () => {
     const names = [...unmatched];
     expect(names.length).toBeGreaterThan(10);
-    inline.afterParse({ sources: [{ internalPath: 'core/line/waking', statements: [] }] });
+    inline.afterParse({ sources: [{ internalPath: 'core/queue/waking', statements: [] }] });
     expect([...unmatched]).toEqual(names);
     const files = new Set(names.map((name) => name.replace(/\/\w+$/, '')));
     const sources = [...files].map(sourceOf);

@@ -56,7 +56,7 @@ export interface Line {
   readonly permits: readonly number[];
   readonly buckets?: 1 | 2 | 4;
   readonly spin?: number;
-  /** Waiters decide for themselves how long they poll, by these turns and polls in vain (core/line/polling.ts). */
+  /** Waiters decide for themselves how long they poll, by these turns and polls in vain (core/queue/polling.ts). */
   readonly awake?: { readonly turns: number; readonly vain: number };
   /** The initial value of the counters. */
   readonly first?: bigint;

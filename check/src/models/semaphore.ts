@@ -15,7 +15,7 @@ const semaphore: readonly Line[] = [
   { name: '3x2 mixed 2 buckets', long: true, program: mixed, permits: [2], buckets: 2 },
   { name: '3x2 wrap', long: true, program: three, permits: [1], buckets: 2, first: WRAP },
   { name: '3x1 polling', program: 'A R | A R | A R', permits: [1], spin: 2 },
-  // Waiters poll for as long as it pays, and are woken early (core/line/polling.ts). The counts of vain polls are the
+  // Waiters poll for as long as it pays, and are woken early (core/queue/polling.ts). The counts of vain polls are the
   // first and the last of a trial, and the first and the last of the rest of a period.
   ...[0, 127, 128, 511].flatMap((vain): Line[] => {
     const line = (name: string, program: string, rest: Partial<Line> = {}): Line => ({

@@ -1,5 +1,5 @@
 /**
- * Small models of cancelling (core/line/cancelling.ts). Most have one thread, whose promises stand in the queue one
+ * Small models of cancelling (core/queue/cancelling.ts). Most have one thread, whose promises stand in the queue one
  * behind the other and cancel in a given order. So each way in which tombstones can lie and be joined costs some
  * hundred states. The counters do not begin at 0, and the semaphore is not the first object, so no value that is read
  * can be mistaken for empty memory.

@@ -140,11 +140,11 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [
     /: (load|store) sleepers( #\d)?, /,
-    'The mark of sleepers is a hint (core/line/polling.ts); check/test/polling.test.ts has what it does.',
+    'The mark of sleepers is a hint (core/queue/polling.ts); check/test/polling.test.ts has what it does.',
   ],
   [
     /^(mutex-head\/compete|parking\/poll): (load|store) vain( #\d)?, (zero|ones|dropped)/,
-    'The count of vain polls is a hint (core/line/polling.ts); check/test/polling.test.ts has the numbers.',
+    'The count of vain polls is a hint (core/queue/polling.ts); check/test/polling.test.ts has the numbers.',
   ],
   [
     /^mutex-head\/(compete: load counter\/variant #[123]), (zero|ones)/,
@@ -166,7 +166,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^mutex\/lock: cmpxchg counter\/variant #[23], fails/,
     'The thread takes the slow path, to the next exchange or to queue, which loads the word again. check/test/mutex.test.ts ("locks and unlocks by one access to the word each") checks the fast path.',
   ],
-  [/^mutex\/queue: load where, zero/, 'The load only avoids setting a bit that is already set (core/line/marks.ts).'],
+  [/^mutex\/queue: load where, zero/, 'The load only avoids setting a bit that is already set (core/queue/marks.ts).'],
   [
     /^mutex-head\/compete: store wake, swapped with store head/,
     'Both come before the access that says that the head sleeps, and other threads read both only after that.',
@@ -421,7 +421,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^rw-lock\/(tryRead: load counter\/variant #[12]|stampOf: load counter\/variant|readToo: load counter\/variant), (zero|ones)/,
     'It asks in vain, or is let in with its thread. test/unit/rw-lock.test.ts fails.',
   ],
-  // --- Overflow lines (line/waiting-array.ts, trim) ---
+  // --- Overflow lines (queue/waiting-array.ts, trim) ---
   [
     /^(waking\/wakeDue: (cmpxchg extent #[12], loosened|load cell #2, zero)|waiting-array\/enter: cmpxchg extent, loosened)/,
     'check/test/search.test.ts plants this fault in the models "lines come and go" and "lines of 1 come and go", which have too many states for mutants.',
@@ -446,7 +446,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^attachments\/createObject: store (where|vain|pace), (dropped|swapped)/,
     'A new object finds these words as they were left: a mark that is set already only makes dispose look further, and the two counts are hints.',
   ],
-  [/^(?!closing).*: load where, zero/, 'The load only saves an or of a bit that is set already (core/line/marks.ts).'],
+  [/^(?!closing).*: load where, zero/, 'The load only saves an or of a bit that is set already (core/queue/marks.ts).'],
   [
     /^closing\/endWaits: load where, ones/,
     'The marks only save looks at parts of the pool where no waiter of the object has been.',

@@ -62,7 +62,7 @@ export interface Contender {
 export const WITHOUT_END = 1_000_000;
 /** As many permits as a semaphore may have. */
 export const UNLIMITED = 0x7fffffff;
-/** Each waiter decides for itself how long it polls (core/line/polling.ts). */
+/** Each waiter decides for itself how long it polls (core/queue/polling.ts). */
 export const ADAPTIVE = -1;
 /** The library's default. */
 export const TWA_THRESHOLD = 1;

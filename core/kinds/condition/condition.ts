@@ -27,7 +27,7 @@
  * one with promises several. If the thread dies or ends, they go to the next (passOn). If it dies as the owner, before
  * putDown, its notification goes on, too: the next finds the mutex of a dead owner, and what it waits for or not.
  *
- * Time-outs and deaths are those of the queue (line/cancelling.ts): the notification of a waiter that gives up too late,
+ * Time-outs and deaths are those of the queue (queue/cancelling.ts): the notification of a waiter that gives up too late,
  * or dies before it has seen it, goes to the next. If nobody is left for it, grant gets past ticket. The one that has given
  * up takes it after all, by tryAcquire. A later wait must not find it, so each wait begins with settleUp, which raises
  * ticket to grant. A notification that becomes free between settleUp and the ticket counts as one after the wait has
@@ -61,10 +61,10 @@ import {
   TICKET,
   WAITING,
 } from '../../arena/words';
-import { claim, findTombstone, isTombstone } from '../../line/tombstones';
-import { bucketOf, extentOf, lineAfter } from '../../line/waiting-array';
-import { visit, wakeDue } from '../../line/waking';
-import { B_CELLS } from '../../line/words';
+import { claim, findTombstone, isTombstone } from '../../queue/tombstones';
+import { bucketOf, extentOf, lineAfter } from '../../queue/waiting-array';
+import { visit, wakeDue } from '../../queue/waking';
+import { B_CELLS } from '../../queue/words';
 import { C_WOKEN } from './words';
 
 /** Whether a condition is one of this mutex. A condition keeps the address of its mutex as its max, and the generation as its threshold. */

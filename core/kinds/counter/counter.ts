@@ -15,7 +15,7 @@
  * them one by one. So may a taker here: what is handed on is put by for the first in the queue until it has all.
  *
  * Invariant: waiting + permits handed on and not acquired = what takers that have counted themselves still want. So the
- * queue gets all that they want. It (line/tickets.ts) loses no wake-up, keeps a permit that comes before the ticket,
+ * queue gets all that they want. It (queue/tickets.ts) loses no wake-up, keeps a permit that comes before the ticket,
  * and serves in order, so a taker of many at its head is not starved by lighter ones. A taker that must wait hands on
  * what is there at once. So without signals of `one` or `none` nobody waits while value > 0, and newcomers overtake
  * nobody.
@@ -36,7 +36,7 @@
  * from `waiting`, whatever its value. If that gives less than 0, the queue has permits that no taker is counted for.
  * The next taker that counts itself gets them, and tryCountDown does not find them. A thread that dies after it has
  * counted itself and before it takes tickets leaves `waiting` too high; after more signals the queue has such permits,
- * too. A reaper cannot die between the tickets and `waiting`: it changes both in R2 (line/cancelling.ts).
+ * too. A reaper cannot die between the tickets and `waiting`: it changes both in R2 (queue/cancelling.ts).
  *
  * The core uses only uncountDead and isCounter. The module of the algorithms exports the rest.
  */

@@ -17,10 +17,10 @@ import {
   T_WAKE,
   TICKET,
 } from '../../arena/words';
-import { asks } from '../../line/closing';
-import { beginHeadRelease, endHeadRelease, isCompeting, NOTHING, pendingCall, recover } from '../../line/pending-call';
-import { pollsPaid, pollsWereVain } from '../../line/polling';
-import { wakeDue } from '../../line/waking';
+import { asks } from '../../queue/closing';
+import { beginHeadRelease, endHeadRelease, isCompeting, NOTHING, pendingCall, recover } from '../../queue/pending-call';
+import { pollsPaid, pollsWereVain } from '../../queue/polling';
+import { wakeDue } from '../../queue/waking';
 import {
   asksBefore,
   backOff,

@@ -98,7 +98,7 @@ export function setLimit(m: usize, w: i64): void {
   const spent = ((now - base) << COUNT_HIGH_BITS) >> COUNT_HIGH_BITS;
   const waiters = max((w & M_WAITERS) / M_WAITER, 1);
   const pace = paceOf(m) as i64;
-  // The last in line waits through the turns of all before it. Together they must stay within the bound.
+  // The last in the queue waits through the turns of all before it. Together they must stay within the bound.
   const share = (most as i64) / (waiters + 1);
   const turn = waiters > MANY ? (pace * MANY) / waiters : pace;
   atomic.store<i32>(m, now + min(max(min(turn, share), 1) as i32, most - spent), M_TURN);

@@ -8,7 +8,7 @@
  *     lock       owner 0 -> me, if nobody waits; or if overtakings < limit, and then overtakings += 1
  *     otherwise  1. if others wait: poll the word for a while, and lock when it lies idle
  *                2. waiters += 1, and take a ticket
- *                3. wait in ticket order, until I am the head (line/tickets.ts)
+ *                3. wait in ticket order, until I am the head (queue/tickets.ts)
  *                4. poll the word: take the lock when it lies idle
  *                5. when the turn of the owner is over: take the lock if it is free, or else RESERVE it until it is
  *                6. when no polls are left: sleep; unlock wakes me. The second time, or if sections are long,
@@ -87,13 +87,13 @@ import {
   THREAD_MASK,
   TICKET,
 } from '../../arena/words';
-import { asks, dispose } from '../../line/closing';
-import { leaveQueue, untilDue } from '../../line/parking';
-import { pause } from '../../line/pause';
-import { becomeHead, NOTHING, pendingCall, recover } from '../../line/pending-call';
-import { isAdaptive, pollsOf } from '../../line/polling';
-import { queueSpare } from '../../line/tickets';
-import { note, ring } from '../../line/waking';
+import { asks, dispose } from '../../queue/closing';
+import { leaveQueue, untilDue } from '../../queue/parking';
+import { pause } from '../../queue/pause';
+import { becomeHead, NOTHING, pendingCall, recover } from '../../queue/pending-call';
+import { isAdaptive, pollsOf } from '../../queue/polling';
+import { queueSpare } from '../../queue/tickets';
+import { note, ring } from '../../queue/waking';
 import { COUNT_HIGH_BITS, overtakings, scaledBypassLeft, setBase } from './mutex-pace';
 import {
   KIND_MUTEX,

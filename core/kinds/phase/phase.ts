@@ -58,8 +58,8 @@ import {
   STATE_MASK,
   THREAD_MASK,
 } from '../../arena/words';
-import { pause } from '../../line/pause';
-import { pollsOf, pollsPaid, pollsWereVain } from '../../line/polling';
+import { pause } from '../../queue/pause';
+import { pollsOf, pollsPaid, pollsWereVain } from '../../queue/polling';
 import { GATE_DIED, KIND_RW_LOCK } from '../rw-lock/words';
 import {
   KIND_BARRIER,

@@ -1,7 +1,7 @@
 /**
  * RwLock: many readers or one writer, phase-fair. It consists of three things:
  *
- *     the turn     the queue of the object, a robust semaphore of one permit (line/tickets.ts). Who has the permit is the
+ *     the turn     the queue of the object, a robust semaphore of one permit (queue/tickets.ts). Who has the permit is the
  *                  one that may write. So writers are first come, first served, and a dead one gives its turn on
  *     the gate     the phase word (phase.ts), with flags in place of a count. Only who has the turn shuts it. To open it
  *                  is to begin the next phase, which wakes all readers that sleep
@@ -53,8 +53,8 @@
 import { ADMITTED, ANSWER_CLOSED, MOVE, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT } from '../../answers';
 import { me, mostThreads, sleepOn, threadRecord } from '../../arena/threads';
 import { LINE, O_UNREPORTED_DEATHS, THREAD_SIZE } from '../../arena/words';
-import { pause } from '../../line/pause';
-import { pollsOf } from '../../line/polling';
+import { pause } from '../../queue/pause';
+import { pollsOf } from '../../queue/polling';
 import { isClosed, opened, saw, wake } from '../phase/phase';
 import { O_PHASE } from '../phase/words';
 import {

@@ -3,7 +3,7 @@
  * of a dead thread go back, and the next one to acquire learns of the death. The queue records what each request gets.
  */
 import { E_HELD, GRANT, O_DEATHS, O_UNREPORTED_DEATHS } from '../../arena/words';
-import { wakeDue } from '../../line/waking';
+import { wakeDue } from '../../queue/waking';
 
 /** Gives back the permits of a dead owner by its attachment. Another thread may begin this again if the caller dies. */
 export function releaseOfDead(s: usize, e: usize): void {

@@ -1,9 +1,9 @@
 /**
- * The default semaphore. It consists of the queue alone (line/tickets.ts).
+ * The default semaphore. It consists of the queue alone (queue/tickets.ts).
  */
 import { GRANT, O_MAX, TICKET } from '../../arena/words';
-import { acquire, release } from '../../line/tickets';
-import { LIMIT } from '../../line/words';
+import { acquire, release } from '../../queue/tickets';
+import { LIMIT } from '../../queue/words';
 
 /** Takes one permit, the usual request: V8 carries no width through it (docs/internals/what-was-tried.md). */
 export function acquireOne(s: usize): i32 {

@@ -1,6 +1,6 @@
 /**
- * What the line asks about the kind of an object. kinds/kinds.ts has the functions, with a table of their answers. The
- * build binds the two, and fails if their signatures differ (scripts/bind.mjs). So the line names no kind, and no file
+ * What the queue asks about the kind of an object. kinds/kinds.ts has the functions, with a table of their answers. The
+ * build binds the two, and fails if their signatures differ (scripts/bind.mjs). So the queue names no kind, and no file
  * imports one that imports it.
  */
 
@@ -10,7 +10,7 @@ export declare function threadBegins(): void;
 /** Called when the thread frees its record. */
 export declare function threadEnds(): void;
 
-/** Whether a request that the line admits is the head, which still competes with barging threads for the lock. */
+/** Whether a request that the queue admits is the head, which still competes with barging threads for the lock. */
 export declare function hasHead(o: usize): bool;
 
 /** Returns ADMITTED if an object with a head has room for another waiter, ANSWER_CLOSED or ANSWER_FULL. */
@@ -19,7 +19,7 @@ export declare function mayQueue(o: usize): i32;
 /** Counts a request for an object with a head, in the uninterruptible section that takes its ticket (R8). */
 export declare function countWaiter(o: usize): void;
 
-/** Called when a request of this thread is admitted and its wait in the line is over. */
+/** Called when a request of this thread is admitted and its wait in the queue is over. */
 export declare function admitted(o: usize, attachment: i32): void;
 
 /** Counts so many cancelled requests, in the uninterruptible section that settles their tickets (R2). */

@@ -2,7 +2,7 @@
  * Closing: disposal of an object ends every wait on it. Asking: those who wait now are to leave, and the object goes on.
  *
  *     who waits                  what askAll changes              what the waiter does
- *     a blocked thread in line   its element, WAITING -> ASKED    wakes (D5), and cancels its request itself
+ *     a blocked thread           its element, WAITING -> ASKED    wakes (D5), and cancels its request itself
  *     a promise                  the count O_ASKS; it rings       its thread compares the count, and cancels
  *     the head of a mutex        the count; wakeHead follows      the same; a thread does so in compete
  *
@@ -39,7 +39,7 @@ export function dispose(s: usize): void {
 }
 
 /**
- * Asks all who wait for an object in line to leave: blocked threads here, and the threads of promises by their doorbells.
+ * Asks all who stand in the queue of an object to leave: blocked threads here, and the threads of promises by their doorbells.
  */
 export function askAll(s: usize): void {
   atomic.add<i32>(s, 1, O_ASKS); // D12 write

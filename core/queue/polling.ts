@@ -5,8 +5,8 @@
  *                         measures that for itself (setAwake)
  *     only in a short     if a few more than `near` waiters are queued, their threads outnumber the processors by so
  *     queue               much that a polling thread only keeps a processor from the thread whose turn it is
- *     on one of two       grant, if it is one of the next two in line: that is the fastest. Otherwise its own element,
- *     words               which only the thread writes that admits it: so however many poll, two at most poll one line
+ *     on one of two       grant, if it is one of the next two in the queue: that is the fastest. Otherwise its own element,
+ *     words               which only the thread writes that admits it: so two at most poll one cache line, however many poll
  *     it is woken early   if it sleeps and at most `near` waiters are before it: it is awake, and polls, when it is due.
  *                         A waiter that goes to sleep leaves a mark in the object. A releasing thread that finds all
  *                         waiters near and awake takes the mark off, and later ones look for no sleepers

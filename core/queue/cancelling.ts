@@ -1,7 +1,7 @@
 /**
  * Cancelling: a request leaves the queue before it is admitted, and no permit is lost or made.
  *
- *     last in line     its tickets are taken back, as if they had never been taken
+ *     the last one     its tickets are taken back, as if they had never been taken
  *     otherwise        its element stays as a TOMBSTONE; later its width goes to the waiters behind (tombstones.ts)
  *
  * A thread cancels a request of its own because a time-out has passed, a signal has fired or it was asked to

@@ -1,7 +1,7 @@
 /**
  * The waiting array: buckets that all objects of the arena share (the idea of the papers; Listing 2).
  *
- * A bucket is one cache line, which a hash of object and ticket chooses. The line uses the cells of the bucket: a waiter
+ * A bucket is one cache line, which a hash of object and ticket chooses. The queue uses the cells of the bucket: a waiter
  * enters the number of its wait element in a free cell, and a releasing thread looks at the elements entered there. The
  * other words of a bucket belong to the algorithms of the papers.
  *
