@@ -1,4 +1,6 @@
-/** What the functions answer that src/ calls. Numbers of 0 and more say how to go on, and numbers below 0 why it cannot. */
+/**
+ * What the functions answer that src/ calls. Numbers of 0 and more say how to go on, and numbers below 0 why it cannot.
+ */
 export const ADMITTED: i32 = 0;
 export const OWNER_DIED: i32 = 1; // beginRead: as ADMITTED, and a writer has died
 export const REFUSED: i32 = 2; // tryAcquire: not now; cancel: it is cancelled

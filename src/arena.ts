@@ -113,7 +113,10 @@ export class Arena {
     return this;
   }
 
-  /** @internal @throws {@link DisposedError} after `dispose`, be it of the arena object that another copy of this package has. */
+  /**
+   * @internal @throws {@link DisposedError} after `dispose`, be it of the arena object that another copy of this
+   * package has.
+   */
   get [inside](): Attachment {
     if (!isAttachment(this.#given)) throw new DisposedError('the arena has been disposed of');
     return this.#given;
@@ -141,11 +144,11 @@ export class Arena {
   }
 
   /**
-   * Reaps the thread of a worker when the worker ends, in whatever way; see `reap`. That is needed only if the arena was
-   * made with `{ watch: false }`, and for web workers of Bun; it does no harm otherwise. The thread that started the
-   * worker calls this before the worker ends. The worker may attach to the arena before or after. Never blocks. The end
-   * is heard in the event loop of the calling thread, so that thread must not block while it waits for what the worker
-   * holds.
+   * Reaps the thread of a worker when the worker ends, in whatever way; see `reap`. That is needed only if the arena
+   * was made with `{ watch: false }`, and for web workers of Bun; it does no harm otherwise. The thread that started
+   * the worker calls this before the worker ends. The worker may attach to the arena before or after. Never blocks. The
+   * end is heard in the event loop of the calling thread, so that thread must not block while it waits for what the
+   * worker holds.
    *
    * A worker of `worker_threads` (Node, Deno, Bun) is reaped at its `exit`. A web worker reports its end to nobody but
    * in Bun, so it is reaped when `terminate` is called on this very object, and the caller must name its thread. Deno's
@@ -194,12 +197,13 @@ export class Arena {
    * Lets the calling thread leave the arena, as if the thread had ended. Its pending promises reject with a
    * `DisposedError`, what it holds of robust objects goes back, its place in the arena is free for another thread, and
    * it reaps none of the workers that it watches. Every later use of this object, and of the objects of the arena that
-   * the thread has, throws a `DisposedError`; giving back has no effect. Other threads are not disturbed, and the thread
-   * may attach again by a handle that it gets from one. Does nothing the second time. Never blocks.
+   * the thread has, throws a `DisposedError`; giving back has no effect. Other threads are not disturbed, and the
+   * thread may attach again by a handle that it gets from one. Does nothing the second time. Never blocks.
    *
    * The memory goes when every thread has left, none keeps an object or a handle of the arena, and the runtime has
    * collected them. V8 does so at the latest when it needs the address space for another arena, but only for what was
-   * used in earlier turns of the event loop: who makes thousands of arenas in turn must let the loop turn. (Under a tight
+   * used in earlier turns of the event loop: who makes thousands of arenas in turn must let the loop turn. (Under a
+   * tight
    * `ulimit -v` this is true only of arenas whose handle was never taken.) Locks and capacitors of
    * `taketurns/algorithms` that the thread holds stay locked, as at its end: unlock them before.
    * @throws {Error} for the default arena of the thread, which others use without naming it.

@@ -15,8 +15,8 @@ export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? S
 export const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
 /**
- * What a call returns that takes something and has no guard for it. TypeScript refuses `using p = semaphore.acquire()`. In
- * JavaScript an undefined would stand for nothing to give back.
+ * What a call returns that takes something and has no guard for it. TypeScript refuses `using p = semaphore.acquire()`.
+ * In JavaScript an undefined would stand for nothing to give back.
  */
 const noGuard = (call: string, instead: string): void =>
   ({
@@ -34,8 +34,9 @@ export const NO_READING = /*#__PURE__*/ noGuard('RwLock.lockRead', 'read');
 export const NO_WRITING = /*#__PURE__*/ noGuard('RwLock.lockWrite', 'write');
 
 /**
- * Permits that `hold`, `holdAsync` or `tryHold` has taken. They go back at the end of the `using` or `await using` scope,
- * or by `release`, all at once or in parts. Each goes back once: a guard never gives back permits that are not its own.
+ * Permits that `hold`, `holdAsync` or `tryHold` has taken. They go back at the end of the `using` or `await using`
+ * scope, or by `release`, all at once or in parts. Each goes back once: a guard never gives back permits that are not
+ * its own.
  *
  * @example
  * ```ts
@@ -75,8 +76,8 @@ export class HeldPermits implements Disposable, AsyncDisposable {
   }
 
   /**
-   * Gives permits back. Without a number it gives back all that the guard still holds, and does nothing the second time.
-   * Never blocks.
+   * Gives permits back. Without a number it gives back all that the guard still holds, and does nothing the second
+   * time. Never blocks.
    *
    *     const held = semaphore.hold(3);
    *     held.release(2); // it holds 1 still

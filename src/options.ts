@@ -27,8 +27,8 @@ export interface Signal {
 /**
  * How long a request may take.
  *
- * Here as in all options, an option with an unknown name is a `TypeError`, and one that is undefined is absent. Inherited
- * options count, such as those of `Object.create(defaults)`.
+ * Here as in all options, an option with an unknown name is a `TypeError`, and one that is undefined is absent.
+ * Inherited options count, such as those of `Object.create(defaults)`.
  */
 export interface WaitOptions {
   /**
@@ -39,8 +39,8 @@ export interface WaitOptions {
   /**
    * A signal that cancels the request with its reason when it is aborted. If it is aborted already, the request never
    * queues. The signals of a thread cannot fire while the thread blocks. So `acquire`, `lock` and `hold` look at the
-   * signal once, before they begin. It needs `aborted`, `addEventListener` and `removeEventListener`; without a `reason`
-   * the request is cancelled with an `AbortError`.
+   * signal once, before they begin. It needs `aborted`, `addEventListener` and `removeEventListener`; without a
+   * `reason` the request is cancelled with an `AbortError`.
    */
   readonly signal?: Signal;
 }
@@ -153,7 +153,9 @@ export interface Properties {
 
 const ROBUST = ' (of a robust one: only holders can release)';
 
-/** @internal Checks the options of a new object, which have these names and the usual ones, and returns its properties. */
+/**
+ * @internal Checks the options of a new object, which have these names and the usual ones, and returns its properties.
+ */
 export function checkProperties(
   kind: Kind,
   permits: unknown,

@@ -37,9 +37,10 @@ export interface ArenaOptions {
   /** Buckets of the waiting array, a power of two from 1 to 65,536. Default 2048; 1 and 2 are for tests. */
   readonly slots?: number;
   /**
-   * Whether the deaths of threads are noticed with nobody's help: on Node, in Deno, in Bun (not of its web workers), and
-   * in browsers. This costs the program one small thread, from the time when the arena is shared (none in browsers).
-   * Default true. With false, a dead thread keeps what it holds and its place in the queue until `Arena.watch` or
+   * Whether the deaths of threads are noticed with nobody's help: on Node, in Deno, in Bun (not of its web workers),
+   * and in browsers. This costs the program one small thread, from the time when the arena is shared (none in
+   * browsers). Default true. With false, a dead thread keeps what it holds and its place in the queue until
+   * `Arena.watch` or
    * `Arena.reap` tells of its death.
    */
   readonly watch?: boolean;
@@ -178,14 +179,15 @@ export function create(options: ArenaOptions): Attachment {
   // V8 reserves 10 GiB of address space for each memory, whatever its size. So there is no second memory in which the
   // core could measure the arena: this is a bound of its size, which `open` checks. Untouched pages are free.
   const records = objects + names + 3 * threads + slots + chains;
-  // No record or bucket, and no element with its share of the overflow lines, takes so many bytes (core/arena/arena.ts).
-  // What they leave exceeds the header and the gaps that align tables, or fits the first page with them.
+  // No record or bucket, and no element with its share of the overflow lines, takes so many bytes
+  // (core/arena/arena.ts). What they leave exceeds the header and the gaps that align tables, or fits the first page
+  // with them.
   const PAGE = 65536;
   const RECORD = 256;
   const ELEMENT = 96;
   const memory = sharedMemory(Math.ceil((RECORD * records + ELEMENT * elements) / PAGE));
-  // Node 20 may lack `crypto`. A test may replace `Math.random`, and a clock may be coarse: the count tells the arenas of
-  // one moment apart.
+  // Node 20 may lack `crypto`. A test may replace `Math.random`, and a clock may be coarse, so a count tells arenas
+  // apart that are made at the same moment.
   const id = BigInt(Math.floor((now() + Math.random()) * 2 ** 40)) + ++made;
   instantiate(memory).create(id, ...sizes);
   if (!watch) host.deaths?.unwatch(memory);

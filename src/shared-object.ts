@@ -76,8 +76,8 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
   }
 
   /**
-   * Ends a `using` scope: calls `dispose`, which ends the object in every thread. So `using` suits the thread that has made
-   * the object and outlives all use of it, and none that has opened it by a name or a handle.
+   * Ends a `using` scope: calls `dispose`, which ends the object in every thread. So `using` suits the thread that has
+   * made the object and outlives all use of it, and none that has opened it by a name or a handle.
    */
   [dispose](): void {
     this.dispose();
@@ -99,7 +99,9 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
     return this.#reference;
   }
 
-  /** @internal Gives the object a place if it has been evicted, and returns whether it was. Other calls find it closed. */
+  /**
+   * @internal Gives the object a place if it has been evicted, and returns whether it was. Other calls find it closed.
+   */
   protected [back](): boolean {
     const { shared } = this.#reference;
     if (!shared.away || this.disposed) return false;

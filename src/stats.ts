@@ -105,8 +105,8 @@ export interface SemaphoreStats {
   /** The number of waiting requests, blocked threads and promises alike. */
   readonly waiting: number;
   /**
-   * The most permits for which one of them waits; 0 if none waits. If it is more than can ever be available at one time,
-   * the queue stands still behind that request; see `SemaphoreOptions.max`.
+   * The most permits for which one of them waits; 0 if none waits. If it is more than can ever be available at one
+   * time, the queue stands still behind that request; see `SemaphoreOptions.max`.
    */
   readonly widest: number;
   /** The longest wait until now, in milliseconds. */

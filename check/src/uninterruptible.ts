@@ -5,8 +5,8 @@
  * an exception cuts a call short only where it enters a function. So none of these may lie in a section, and no section
  * goes on in the caller. docs/internals/adding-a-primitive.md has a table of the sections:
  * R1 in core/queue/ (tickets, runs) and core/kinds/mutex/mutex.ts, R2 in cancelling, R3 and R4 in tombstones, R5 in
- * core/arena/elements.ts and waiting-array, R6 in core/arena/attachments.ts, R7 wherever permits are recorded, R8 in the
- * files of the mutex, R9 in waking, R11 in core/kinds/phase/phase.ts, R12 in rw-lock.ts.
+ * core/arena/elements.ts and waiting-array, R6 in core/arena/attachments.ts, R7 wherever permits are recorded, R8 in
+ * the files of the mutex, R9 in waking, R11 in core/kinds/phase/phase.ts, R12 in rw-lock.ts.
  *
  * engine/wasm/uninterruptible.ts checks them in the code that the search runs, on every path from the first access of a
  * section to the last. `returns` says why a path may return before that.
@@ -98,8 +98,8 @@ export const sections: readonly Section[] = [
     to: [0],
     by: [NOTIFY],
   },
-  // What a thread has to do for an object is recorded with the exchange that gives it that, or takes it away. The notify
-  // lies between, so no thread that waits sleeps on.
+  // The exchange of the phase word changes what the thread holds of the object, and the store to E_HELD records the
+  // change. The notify lies between the two, so no waiter sleeps on.
   ...['phase/takeOff', 'phase/putOn', 'phase/arriveAt', 'phase/begin', 'phase/end', 'reaping/cleanUp'].map((fn) => ({
     name: `R11, ${fn}`,
     fn,
@@ -125,8 +125,8 @@ export const sections: readonly Section[] = [
     by: [NOTIFY],
     returns: 'nobody sleeps, so nobody is to be woken',
   },
-  // A reader that leaves, or begins to wait, also wakes the writer, even if an exception cuts its call short. The offset
-  // of a place is in its address.
+  // A reader that leaves, or begins to wait, also wakes the writer, even if an exception cuts its call short. The
+  // offset of a place is in its address.
   ...['beginRead', 'endRead', 'giveUpRead'].map((fn) => ({
     name: `R12, ${fn}`,
     fn: `rw-lock/${fn}`,
@@ -164,7 +164,8 @@ export const sections: readonly Section[] = [
     from: { kind: CMPXCHG, word: 0, bytes: 8 },
     to: [0],
   },
-  // While the build compiles it so, no dead thread leaves an object half made (freeUnfinished in core/arena/objects.ts).
+  // While the build compiles it so, no dead thread leaves an object half made (freeUnfinished in
+  // core/arena/objects.ts).
   {
     name: 'R6, build',
     fn: 'attachments/createObject',

@@ -87,7 +87,7 @@ function recover(chain: usize, e: usize, below: usize, about: usize, counter: i6
 
 /**
  * Waits until the counter of the object has passed `value` or is closed, and returns the counter. The caller has read
- * it and found neither. With `passes`, waiters pass values along the chain.
+ * the counter, and it was neither. With `passes`, waiters pass the values that they have read along the chain.
  */
 export function addressWaitUntil(key: u32, object: usize, value: i64, polls: i32, passes: bool): i64 {
   const chain = chainOf(key);

@@ -2,8 +2,8 @@
  * How threads wait over channels: Listing 4 of Dice and Kogan, Semaphores Augmented with a Waiting Array.
  * near-and-far.ts has the semaphore itself, and channels.ts the signals.
  *
- * A waiter waits on the channel of its ticket until grant has passed a value. With O_LAZY it uses keyWaitLazy, and never
- * monitors.
+ * A waiter waits on the channel of its ticket until grant has passed a value. With O_LAZY it uses keyWaitLazy, and
+ * never monitors.
  */
 import { GRANT } from '../arena/words';
 import { satisfied } from './chains';

@@ -5,8 +5,9 @@
  *                                 ▼
  *     owner's node ◄── waiter's node ◄── waiter's node      each waits at the gate of the node before its own
  *
- * A thread exchanges its node into tail. The node that it finds there is the one before its own, and it waits at the
- * gate of that node. The owner opens the gate of its own node. The node then belongs to the thread that waited there.
+ * A thread exchanges its node into tail. The node that the thread finds there belongs to the thread before it, and it
+ * waits at the gate of that node. The owner opens the gate of its own node. From then on this node belongs to the
+ * thread that waited there.
  *
  * In the listing of a CLH lock, tail has a node even while the lock is free. Here tail is then 0, so that an unused
  * lock has no node: if no thread has come, the owner sets tail from its own node to 0, and keeps the node.

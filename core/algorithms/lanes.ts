@@ -8,7 +8,8 @@
  *     lane 2          2     5
  *
  * ticket and grant of the semaphore are as in ticket-semaphore.ts, so order and fast path are those of one counter. A
- * thread whose ticket is not due waits on the grant of lane ticket mod n, which is an object of its own, by ticketAwait.
+ * thread whose ticket is not due waits on the grant of lane ticket mod n, which is an object of its own, by
+ * ticketAwait.
  *
  * Every grant of a lane begins where that of the semaphore begins, at g. The first ticket of a lane that has to wait is
  * at least g and below g + n. So after k of the lane's tickets have been granted, its grant is above the k-th of them
@@ -31,8 +32,8 @@ export function laneOf(n: i32): i32 {
 }
 
 /**
- * Gives permits back. Returns the lane of the first of their tickets, of n lanes: laneOpen must follow for this lane
- * and those after it, as many as there are permits, and n at most. Never blocks.
+ * Gives permits back, and returns the lane of the first ticket that gets one. laneOpen must follow for this lane and
+ * the lanes after it: for as many lanes as there are permits, and for n at most. Never blocks.
  */
 export function lanesRelease(s: usize, permits: i32, n: i32): i32 {
   grantBefore = atomic.add<i64>(s, permits, GRANT);

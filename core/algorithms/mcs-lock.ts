@@ -5,12 +5,13 @@
  *                                    ▼
  *     owner's node ── next ──► node ── next ──► node      each waiter waits at its own gate
  *
- * A thread exchanges its node into tail. The node that it finds there is the one before, and the thread enters its own
- * there as next. The owner opens the gate of its next node. If it has none, it sets tail from its own node to 0. If
- * that fails, a thread has come that is about to enter itself.
+ * A thread exchanges its node into tail. The node that it finds there is that of the thread before it, and the thread
+ * stores its own node as the next of that node. The owner opens the gate of its next node. An owner that has no next
+ * node exchanges tail from its own node to 0. If that exchange fails, another thread has come and is about to enter its
+ * node.
  *
  * Exclusion: a thread that finds 0 in tail gets the lock, and tail is 0 only while nobody holds it. Every other thread
- * is let in by the one before it, when that one leaves. The order is that of the exchanges, and nobody is overtaken.
+ * gets the lock from the thread before it. The order is that of the exchanges, and nobody is overtaken.
  *
  * Nobody uses the owner's node after the owner has left: only the thread after it writes there, and the owner leaves
  * when that has happened, or when no thread is after it.

@@ -84,7 +84,9 @@ export function release(s: usize, n: i32): void {
   post(s, grant, n, atomic.load<i64>(s, TICKET) - grant);
 }
 
-/** The rest of SemaPost, which has moved grant by n from `grant`. `waiting`: how many tickets were taken from there on. */
+/**
+ * The rest of SemaPost, which has moved grant by n from `grant`. `waiting`: how many tickets were taken from there on.
+ */
 export function post(s: usize, grant: i64, n: i64, waiting: i64): void {
   if (waiting <= 0) return;
   const threshold = thresholdOf(s);

@@ -1,9 +1,9 @@
 /**
  * Queue nodes: a thread stands in line at a lock with its node, and parks on it.
  *
- * A node is an element of the arena's pool in state BORROWED. A thread needs one for each such lock that it holds or waits
- * for, and keeps a few at hand, in a list of its own. Other threads may have the address of a node: that of a waiter,
- * and in some locks that of a thread that left long ago. So the reaper leaves BORROWED elements alone.
+ * A node is an element of the arena's pool in state BORROWED. A thread needs one for each such lock that it holds or
+ * waits for, and keeps a few at hand, in a list of its own. Other threads may have the address of a node: that of a
+ * waiter, and in some locks that of a thread that left long ago. So the reaper leaves BORROWED elements alone.
  *
  *     gate   0          closed: its thread waits, or nobody needs it
  *            PARKED     the same, and the waiter at it is parked

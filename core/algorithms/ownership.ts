@@ -5,8 +5,8 @@
  * Only the owner writes the word, after it has got the lock and before it gives it back. So a thread holds the lock if
  * and only if it reads its own number there: the values that other threads write are never its number.
  *
- * The word is on the object's second line, where no waiter polls. A thread that holds no lock at all need not read it,
- * so that a hand-over costs one miss for it: the store of the next owner.
+ * The word is on the object's second line, where no waiter polls. A thread that holds no lock at all need not read the
+ * word. So of a hand-over, only the store of the next owner misses on it.
  */
 
 import { me } from '../arena/threads';

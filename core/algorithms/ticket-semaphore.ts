@@ -5,10 +5,10 @@
  * itself. So a release wakes the whole herd, and all but one go back to sleep. The waiting array is measured against
  * it.
  *
- * Between two looks at grant a waiter may pause in proportion to its distance, as a comment of the listing says: O_DELAY
- * times as long for each ticket ahead of it, none by default. So waiters that are far disturb the line of grant less
- * often than the next in line. The pauses of one look are bounded, and each look costs one poll of the budget. So a
- * waiter that has come near, or whose semaphore is disposed of, sees that soon, and parks in the end as before.
+ * Between two looks at grant a waiter may pause in proportion to its distance, as a comment of the listing says:
+ * O_DELAY times as long for each ticket ahead of it, none by default. So waiters that are far disturb the line of grant
+ * less often than the next in line. The pauses of one look are bounded, and each look costs one poll of the budget. So
+ * a waiter that has come near, or whose semaphore is disposed of, sees that soon, and parks in the end as before.
  *
  * The wait compares all 64 bits of grant with the value that was too small, and goes to sleep in the same step. The
  * releasing thread changes grant before it notifies. So a waiter sees the new grant or is woken.

@@ -25,8 +25,9 @@
  * ticket for which a post with the short-cut would. A release and a waiter do the same as above in all else, since a
  * waiter knows its ticket and reads grant alone.
  *
- * Dispose of it sets grant to the first ticket + CLOSED_DISTANCE, which is no higher than what closes another semaphore
- * with that first ticket: at most 2^61 - 2^62. However many wait, that is below 0 until 2^61 more permits are released.
+ * Dispose sets grant to the first ticket + CLOSED_DISTANCE, which is at most 2^61 - 2^62. Any other semaphore with that
+ * first ticket is closed by a grant that is as high or higher. So grant stays below 0, however many wait, until 2^61
+ * more permits are released.
  */
 
 import { ADMITTED, ANSWER_CLOSED, MORE, QUEUED } from '../answers';

@@ -38,15 +38,22 @@ export const KIND_MULTILANE_SEMAPHORE: i32 = 29;
 // The ticket of a sequestered TwaSemaphore stays at its first value, and acquire adds to the tickets taken instead
 // (twa-semaphore.ts). An AtomicSemaphore has sequence and parked as a bucket (places.ts).
 export const O_HASH: usize = 36; // i32, in the place of O_ROBUST: one of HASH_*, with ON_CHAINS and SEQUESTERED
-export const O_VARIANT: usize = 40; // i64, in the place of O_COUNTER: the words of the class that follow, as createObject gets them
+// The words of the class that follow, as createObject gets them.
+export const O_VARIANT: usize = 40; // i64, in the place of O_COUNTER
 export const O_WAKE: usize = 40; // i32, of a ChainSemaphore, in the place of O_VARIANT: one of WAKE_*
-export const O_DELAY: usize = 40; // i32, of a TicketSemaphore, in the place of O_VARIANT: pauses for each ticket ahead between two looks at grant
+// Pauses for each ticket ahead between two looks at grant.
+export const O_DELAY: usize = 40; // i32, of a TicketSemaphore, in the place of O_VARIANT
 export const O_LAZY: usize = 44; // i32, of a ChannelSemaphore, in the place of O_VARIANT: 1 if it waits by keyWaitLazy
-export const O_LOOK: usize = 44; // i32, of a ChainSemaphore, in the place of O_VARIANT: looks at grant before a waiter pushes its element
-export const O_ALTERNATES: usize = 44; // i32, of a LocationSemaphore, in the place of O_VARIANT: 1 if its waiters alternate between two elements
-export const O_PLACE: usize = 40; // i64, of an AtomicSemaphore, in the place of O_VARIANT: sequence, and behind it O_PARKED, as in a bucket
-export const O_DEPARTED: usize = 84; // i32, of a Capacitor, in the place of O_ADDED: how many of the present platoon have left it
-export const O_TAKEN: usize = 96; // i64, of a TwaSemaphore that is sequestered, in the place of O_OWNER: the tickets taken so far
+// Looks at grant before a waiter pushes its element.
+export const O_LOOK: usize = 44; // i32, of a ChainSemaphore, in the place of O_VARIANT
+// 1 if its waiters alternate between two elements.
+export const O_ALTERNATES: usize = 44; // i32, of a LocationSemaphore, in the place of O_VARIANT
+// The sequence of the place, with O_PARKED behind it, as in a bucket.
+export const O_PLACE: usize = 40; // i64, of an AtomicSemaphore, in the place of O_VARIANT
+// How many of the present platoon have left it.
+export const O_DEPARTED: usize = 84; // i32, of a Capacitor, in the place of O_ADDED
+// The tickets taken so far, if the semaphore is sequestered.
+export const O_TAKEN: usize = 96; // i64, of a TwaSemaphore, in the place of O_OWNER
 
 // How a ChainSemaphore wakes.
 export const WAKE_ALL: i32 = 0; // Listing 3: each woken waiter looks at grant
@@ -61,7 +68,8 @@ export const HASH_GRAY: i32 = 3;
 export const HASH_MIXED: i32 = 4;
 export const HASHES: i32 = 7; // the bits of these
 export const ON_CHAINS: i32 = 8; // beside the hash of a TwaLock: its waiters stand on chains, not in buckets
-export const SEQUESTERED: i32 = 16; // beside the hash of a TwaSemaphore: O_TAKEN counts its tickets, ticket stands still
+// Beside the hash of a TwaSemaphore: O_TAKEN counts its tickets, and TICKET keeps its first value.
+export const SEQUESTERED: i32 = 16;
 
 // --- Chain: one line ------------------------------------------------------------------------------------
 //

@@ -84,8 +84,8 @@ export function reserve(): usize {
 /**
  * Reserves the second spare, if the thread has none. Returns whether it has one. A promise stands in the queue in the
  * place of a spare, and a request that has blocked its thread leaves one there as a tombstone when it is cancelled. So
- * each makes sure of the next spare before its ticket is taken: after that it is too late to fail. A thread that has left
- * the arena gets none, since nobody would free that; all of its objects are closed.
+ * each makes sure of the next spare before its ticket is taken: after that it is too late to fail. A thread that has
+ * left the arena gets none, since nobody would free that; all of its objects are closed.
  */
 export function reserveSecond(): bool {
   if (secondSpare === 0 && me !== 0) secondSpare = reserve();

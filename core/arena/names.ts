@@ -4,9 +4,9 @@
  *     head  ──►  "c", its object  ──►  "a", its object (disposed of)  ──►  "b", its object
  *                                      a thread that comes by unlinks it, and the entry is free
  *
- * A thread fills an entry that no other thread can see: name, and object. Then it puts the entry at the head of its list
- * by cmpxchg, after a look at every entry that was added meanwhile. So each name has one entry, all threads that open a
- * name at once end up with one object, and what an entry says never changes while it stands in a list.
+ * A thread fills an entry that no other thread can see: name, and object. Then it puts the entry at the head of its
+ * list by cmpxchg, after a look at every entry that was added meanwhile. So each name has one entry, all threads that
+ * open a name at once end up with one object, and what an entry says never changes while it stands in a list.
  *
  * An entry is stale once its object has been disposed of, and stays so. Every thread that walks along a list takes the
  * stale entries out: it marks the link that leads on from the entry (GONE), which no other thread changes then, and
@@ -96,8 +96,8 @@ function sameName(entry: usize, draft: usize, length: usize): bool {
 }
 
 /**
- * Returns the target of the drafted name, or 0 if there is none in the list. It takes out each stale entry that it meets.
- * With the length 0, it takes out all stale entries.
+ * Returns the target of the drafted name, or 0 if there is none in the list. It takes out each stale entry that it
+ * meets. With the length 0, it takes out all stale entries.
  */
 function findName(head: usize, draft: usize, length: i32): i64 {
   let from = head;
@@ -193,9 +193,9 @@ export function openName(
     const o = attachedTo(fresh);
     atomic.store<i64>(draft, ((generation(o) as i64) << 32) | (o as i64) | (length as i64), N_TARGET);
     atomic.store<i64>(draft, ((atomic.load<i64>(draft, N_NEXT) & TAGS) + TAG) | (first & ~TAGS), N_NEXT);
-    // The section from here to the end is uninterruptible: a reaper would free an entry that is in a list. The mark comes
-    // first, since another thread may take the entry out at once. It is an exchange, by which the check of sections
-    // (check/src/uninterruptible.ts) tells it from the stores.
+    // The section from here to the end is uninterruptible: a reaper would free an entry that is in a list. The mark
+    // comes first, since another thread may take the entry out at once. It is an exchange, by which the check of
+    // sections (check/src/uninterruptible.ts) tells it from the stores.
     atomic.xchg<i32>(draft, PUBLISHED, N_USED);
     if (atomic.cmpxchg<i64>(head, first, (first & TAGS) + TAG + (draft as i64)) === first) {
       atomic.add<i32>(PUBLISHED_NAMES, 1);

@@ -14,7 +14,9 @@ export let myLife: i32 = DEAD;
 /** The index of this thread again, in the width of the words that name an owner: requests, and the word of a mutex. */
 export let owner: i64 = 0;
 
-/** Whether a host that never stops a sleeping thread catches a trap, so that the thread ends and its memory is freed. */
+/**
+ * Whether a host that never stops a sleeping thread catches a trap, so that the thread ends and its memory is freed.
+ */
 let traps: bool = false;
 
 /** Makes this thread the one that has this record. */
@@ -39,7 +41,9 @@ export function threadRecord(index: i32): usize {
   return threads + (index as usize) * THREAD_SIZE;
 }
 
-/** Counts an event, T_COLLISIONS or T_FUTILE_WAKES, in the record of this thread, which no other thread writes there. */
+/**
+ * Counts an event, T_COLLISIONS or T_FUTILE_WAKES, in the record of this thread, which no other thread writes there.
+ */
 export function count(word: usize): void {
   atomic.add<i32>(threadRecord(me) + word, 1);
 }

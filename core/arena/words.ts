@@ -18,8 +18,8 @@
  * into use, so unused capacity costs address space alone. Every shared access is a sequentially consistent atomic one.
  * The few plain accesses (name bytes) are to memory that is private until a compare-and-swap publishes it.
  *
- * The words of a bucket are in queue/words.ts, and those that only one kind of object has in the words.ts of the kind. The
- * build compares them all: no two words of one object may overlap that words-map.mjs does not allow.
+ * The words of a bucket are in queue/words.ts, and those that only one kind of object has in the words.ts of the kind.
+ * The build compares them all: two words of one object may overlap only where the comment of one says so (scripts/words.mjs).
  */
 
 export const MAGIC: i32 = 0x746b7473;
@@ -70,7 +70,8 @@ export const NAME_HEADS_STEP: u32 = 16;
 // | ticket | acquire, arrive, queue                  | add n                                             |
 // |        | tryAcquire, drain, arrive, finishRelease | cmpxchg t -> t+n, only while grant >= t+n        |
 // |        | reduce                                  | add n, for which no request stands                |
-// |        | the first three and reduce, on a disposed object; takeBack | sub n, which they have just added; cmpxchg t+n -> t |
+// |        | acquire, arrive, queue, reduce, if closed | sub n, which they have just added               |
+// |        | takeBack                                | cmpxchg t+n -> t                                  |
 // | grant  | release, add; claim                     | add n; add the width of the tombstone             |
 // |        | finishRelease, on a disposed object     | sub n, which release has just added               |
 // |        | dispose                                 | store ticket + CLOSED_DISTANCE                    |
@@ -110,8 +111,10 @@ export const O_WHERE: usize = 88; // i32, in which parts of the pool its waiters
 export const O_VAIN_POLLS: usize = 92; // i32, vain polls since a poll last paid; see polling.ts
 export const O_OWNER: usize = 96; // i64, of a lock: queue node << 32 | thread, 0 if no thread holds it (ownership.ts)
 export const O_SLEEPERS: usize = 104; // i32, a hint: 1 if a waiter may sleep; see polling.ts
-export const O_KNOWN: usize = 108; // i32, 1 once another thread may know the object, since its handle was taken or it has a name
-export const O_ASKS: usize = 124; // i32, how often all waiters have been asked to leave, modulo 2^32; not set in a new object
+// 1 once another thread may know the object, since its handle was taken or it has a name.
+export const O_KNOWN: usize = 108; // i32
+// How often all waiters have been asked to leave, modulo 2^32.
+export const O_ASKS: usize = 124; // i32, not set in a new object
 
 // Counters are compared by their difference, so it does no harm that requests for many permits may carry them round.
 // The grant of a disposed semaphore lies so far below its ticket that no number of waiters could make up for it.

@@ -42,8 +42,8 @@ function raise(from: i32, to: i32): i32 {
  * from all its objects, and frees its record.
  */
 export function unregister(): void {
-  // An exception may have ended its last sleep, in which the thread may have been declared dead. Then the record and the
-  // elements are another's by now, or soon.
+  // An exception may have ended its last sleep, in which the thread may have been declared dead. Then the record and
+  // the elements are another's by now, or soon.
   const alive = wakeUp();
   if (!alive) callEnded();
   end();

@@ -1,6 +1,6 @@
 /**
- * This file alone knows every kind. The queue (by queue/hooks.ts), the death of threads and diagnostics ask here wherever
- * the answer depends on the kind of the object, so that none of them names a kind.
+ * This file alone knows every kind. The queue (by queue/hooks.ts), the death of threads and diagnostics ask here
+ * wherever the answer depends on the kind of the object, so that none of them names a kind.
  *
  *     when                                           semaphore          mutex                   counter (counter.ts)
  *     a promise is queued (hasHead, countWaiter)     is tried first     counts as a waiter      is tried first
@@ -15,8 +15,9 @@
  * An object of taketurns/sync has a phase, and no queue. A RwLock has both: the queue of a semaphore, and a phase
  * (rw-lock.ts). A thread that dies or ends reads it no more (ownerDied).
  *
- * A kind says what becomes of the dead in a function of its own: releaseOfDead (semaphore/robust.ts), releaseOfDeadOwner
- * (mutex/mutex-head.ts), passOn (condition), endOfDead (phase), clearPlaces (rw-lock) and uncountDead (counter).
+ * A kind says what becomes of the dead in a function of its own: releaseOfDead (semaphore/robust.ts),
+ * releaseOfDeadOwner (mutex/mutex-head.ts), passOn (condition), endOfDead (phase), clearPlaces (rw-lock) and
+ * uncountDead (counter).
  */
 import { attachedTo, recordOf } from '../arena/attachments';
 import { objectOf } from '../arena/objects';
@@ -106,9 +107,9 @@ export function abandonHead(o: usize, attachment: i32): void {
 
 /**
  * Cancels the interrupted request of this thread whose element this is, if it is queued for an object with a head,
- * or for a condition: no thread would compete as that head, and all behind it would wait; or no thread would go on after
- * the notification. The thread may have been stopped just before it had another spare. Then the element may be another's by
- * now, so the state is read before the owner (reaping.ts).
+ * or for a condition: no thread would compete as that head, and all behind it would wait; or no thread would go on
+ * after the notification. The thread may have been stopped just before it had another spare. Then the element may be
+ * another's by now, so the state is read before the owner (reaping.ts).
  */
 export function abandonRequest(e: usize): void {
   const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
@@ -154,7 +155,10 @@ export function restoreOwnerDeaths(s: usize, deaths: i32): void {
   if (isMutex(s)) ownerHasDied(s);
 }
 
-/** Returns the permits that the thread of any attachment holds; of a mutex, whether it is the owner. A condition has none. */
+/**
+ * Returns the permits that the thread of any attachment holds; of a mutex, whether it is the owner. A condition has
+ * none.
+ */
 export function heldBy(o: usize, e: usize): i32 {
   if (atomic.load<i32>(o, O_KIND) === KIND_CONDITION) return 0;
   if (isMutex(o)) return (ownerOf(o) === ((atomic.load<i64>(e, E_REQUEST) >> OWNER_SHIFT) as i32)) as i32;

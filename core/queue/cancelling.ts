@@ -87,7 +87,10 @@ const TO_SPARE: bool = true;
 const OF_THIS_THREAD: bool = false;
 const OF_THE_DEAD: bool = true;
 
-/** Takes the tickets of a request back, if they are the last. Returns whether they were. Then the element has left its cells. */
+/**
+ * Takes the tickets of a request back, if they are the last. Returns whether they were. Then the element has left its
+ * cells.
+ */
 function takeBack(s: usize, e: usize, start: i64, end: i64, to: bool, whose: bool): bool {
   // Others may have the tickets soon. From now on no releasing thread takes them for tickets of this request (wakeDue).
   atomic.store<i64>(e, ~start, E_LEAVING);

@@ -1,13 +1,15 @@
 /**
- * Closing: disposal of an object ends every wait on it. Asking: those who wait now are to leave, and the object goes on.
+ * Closing: disposal of an object ends every wait on it. Asking: those who wait now are to leave, and the object goes
+ * on.
  *
  *     who waits                  what askAll changes              what the waiter does
  *     a blocked thread           its element, WAITING -> ASKED    wakes (D5), and cancels its request itself
  *     a promise                  the count O_ASKS; it rings       its thread compares the count, and cancels
  *     the head of a mutex        the count; wakeHead follows      the same; a thread does so in compete
  *
- * ASKED is a state of its own, since a waiter sleeps on that word. No thread may cancel the request of another that lives:
- * it may not have entered its cells yet. A releasing thread passes an ASKED element by. So the owner must not sleep again:
+ * ASKED is a state of its own, since a waiter sleeps on that word. No thread may cancel the request of another that
+ * lives: it may not have entered its cells yet. A releasing thread passes an ASKED element by. So the owner must not
+ * sleep again:
  *     it leaves   its tickets go back, or they stand as a tombstone, which passes on what has been granted (D3)
  *     it stays    if the arena has no element for that. It is WAITING again, and then reads grant (D12)
  *
@@ -39,7 +41,8 @@ export function dispose(s: usize): void {
 }
 
 /**
- * Asks all who stand in the queue of an object to leave: blocked threads here, and the threads of promises by their doorbells.
+ * Asks all who stand in the queue of an object to leave: blocked threads here, and the threads of promises by their
+ * doorbells.
  */
 export function askAll(s: usize): void {
   atomic.add<i32>(s, 1, O_ASKS); // D12 write
@@ -52,9 +55,9 @@ export function asks(s: usize): i32 {
 }
 
 /**
- * Wakes every waiter of an object whose grant is closed already, or `asks` every waiter to leave. A part of the pool that
- * is not marked has no waiter. A thread that marks it later reads grant, or the count of askAll, after that, and so sees
- * that the semaphore is closed (D6), or that it was asked (D12), unless its request is a later one.
+ * Wakes every waiter of an object whose grant is closed already, or `asks` every waiter to leave. A part of the pool
+ * that is not marked has no waiter. A thread that marks it later reads grant, or the count of askAll, after that, and
+ * so sees that the semaphore is closed (D6), or that it was asked (D12), unless its request is a later one.
  *
  * To ask promises, their run is only rung for: it stays WAITING.
  */

@@ -117,7 +117,10 @@ function pollGrant(s: usize, due: i64, most: i64): bool {
   return poll(s, s + GRANT, due, most, true);
 }
 
-/** Polls an element that is WAITING until it is GRANTED, CLOSED or ASKED, which are above WAITING. Returns whether it is. */
+/**
+ * Polls an element that is WAITING until it is GRANTED, CLOSED or ASKED, which are above WAITING. Returns whether it
+ * is.
+ */
 function pollState(s: usize, e: usize, waiting: i64, counts: bool): bool {
   return poll(s, e + E_STATE, waiting + 1, 1, counts);
 }

@@ -46,9 +46,9 @@ export function end(): void {
 }
 
 /**
- * Completes an interrupted call: it finishes a release, and cancels a request for a mutex, behind the head or as the head. The
- * element of an interrupted acquire stays in the queue, as that of a killed thread would. The thread gets another spare
- * in its place. Returns false if the arena has none. Then the interrupted call stays the pending call.
+ * Completes an interrupted call: it finishes a release, and cancels a request for a mutex, behind the head or as the
+ * head. The element of an interrupted acquire stays in the queue, as that of a killed thread would. The thread gets
+ * another spare in its place. Returns false if the arena has none. Then the interrupted call stays the pending call.
  */
 export function recover(): bool {
   if (pendingCall === RELEASING) {

@@ -17,8 +17,8 @@
  * are due later. A thread that settles the front of an entered run first takes the run out of the array, with the next
  * epoch. So an exchange by a releasing thread that has read the old start fails.
  *
- * R1 ends with the store of end or of AWAKE: at every call, loop and return, each ticket taken lies in [start, end) of an
- * element that is AWAKE, WAITING, GRANTED or CLOSED.
+ * R1 ends with the store of end or of AWAKE: at every call, loop and return, each ticket taken lies in [start, end) of
+ * an element that is AWAKE, WAITING, GRANTED or CLOSED.
  */
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, REFUSED } from '../answers';

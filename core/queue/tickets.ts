@@ -141,8 +141,8 @@ export function drain(s: usize, attachment: i32): i32 {
 
 /**
  * Takes n permits for good: at once as far as they are free, else when they are granted, after the requests that wait
- * now. It takes tickets for which no request stands, so R1 and D1 do not matter: there is nobody to wake. Returns ADMITTED
- * or ANSWER_CLOSED. Calls nothing and never blocks.
+ * now. It takes tickets for which no request stands, so R1 and D1 do not matter: there is nobody to wake. Returns
+ * ADMITTED or ANSWER_CLOSED. Calls nothing and never blocks.
  */
 export function reduce(s: usize, n: i32): i32 {
   const width = n as i64;

@@ -1,9 +1,9 @@
 /**
  * The waiting array: buckets that all objects of the arena share (the idea of the papers; Listing 2).
  *
- * A bucket is one cache line, which a hash of object and ticket chooses. The queue uses the cells of the bucket: a waiter
- * enters the number of its wait element in a free cell, and a releasing thread looks at the elements entered there. The
- * other words of a bucket belong to the algorithms of the papers.
+ * A bucket is one cache line, which a hash of object and ticket chooses. The queue uses the cells of the bucket: a
+ * waiter enters the number of its wait element in a free cell, and a releasing thread looks at the elements entered
+ * there. The other words of a bucket belong to the algorithms of the papers.
  *
  *     bucket 0   bucket 1   bucket 2   bucket 3     a bucket that is full goes on below, in lines of its own, and
  *     line       line       line       line         then in the common lines, which follow each other by address

@@ -23,15 +23,16 @@ import { TwaSemaphore } from './twa-semaphore.js';
 /** The options of a new `Capacitor`. */
 export interface CapacitorOptions extends PolicyOptions {
   /**
-   * The semaphore inside: where threads wait at a closed capacitor. The waiting array (`'twa'`, the default, Listing 2);
-   * one word for all (`'ticket'`, Listing 1); chains, as a `ChainSemaphore` (`'chain'`); several words in turn
+   * The semaphore inside: where threads wait at a closed capacitor. The waiting array (`'twa'`, the default, Listing
+   * 2); one word for all (`'ticket'`, Listing 1); chains, as a `ChainSemaphore` (`'chain'`); several words in turn
    * (`'multilane'`, with `lanes`). Or a FIFO semaphore of your own, with `bypass` permits that nobody else takes, which
    * may be any of this entry; `tryArrive` then needs its `tryAcquire`. A robust `Semaphore` cannot be inside, since the
    * last of a platoon gives back the permits of all.
    */
   readonly semaphore?: InnerName | InnerSemaphore;
   /**
-   * The number of words on which they wait in turn, 1 to 64. Unless `random`, with no `semaphore` but `'multilane'`; with
+   * The number of words on which they wait in turn, 1 to 64. Unless `random`, with no `semaphore` but `'multilane'`;
+   * with
    * `random`, `bypass` at most, and `semaphore` is that of each lane: `'twa'`, `'ticket'` or `'chain'`.
    */
   readonly lanes?: number;
@@ -258,7 +259,9 @@ export class Capacitor extends SharedObject<typeof KIND> {
     return (this.only ?? (this.platoons[0] as Platoons)).isDisposed;
   }
 
-  /** @internal A thread that has arrived in a closed capacitor still has to depart, so that its waiters get their error. */
+  /**
+   * @internal A thread that has arrived in a closed capacitor still has to depart, so that its waiters get their error.
+   */
   override get [leaves](): boolean {
     return false;
   }

@@ -3,8 +3,8 @@
  *
  * A key of chains and channels goes to its slot by multiplication with 2^32 divided by the golden ratio, the secondary
  * hash that Listings 3 and 4 leave open. Without it keys that are multiples of 64, as addresses often are, would share
- * few chains. It keeps keys in a row apart, and those of any other stride too (docs/papers/algorithms.md). It is no option,
- * since threads that wait and threads that wake must agree on it.
+ * few chains. It keeps keys in a row apart, and those of any other stride too (docs/papers/algorithms.md). It is no
+ * option, since threads that wait and threads that wake must agree on it.
  */
 import type { Arena } from '../arena.js';
 import type { Algorithms } from '../border/algorithms.js';

@@ -1,4 +1,6 @@
-/** An object with lanes is several shared objects: its own, and one for each lane. core/algorithms/lanes.ts uses them. */
+/**
+ * An object with lanes is several shared objects: its own, and one for each lane. core/algorithms/lanes.ts uses them.
+ */
 import type { Arena } from '../arena.js';
 import type { Algorithms } from '../border/algorithms.js';
 import type { Kind } from '../border/kinds.js';

@@ -3,8 +3,8 @@
  * that the shared memory need not say who holds a CapacitorLock.
  *
  * It is kept for as long as the thread runs: a thread may lock by one library object, which is then collected, and
- * unlock by another. There is at most one for each address, since an object that comes to an address after another has
- * a higher generation, and takes the place of that one.
+ * unlock by another. There is at most one entry for each address: when an address is used again, the new object has a
+ * higher generation, and its entry takes the place of the old one.
  */
 import type { Reference } from '../reference.js';
 import type { Attachment } from '../runtime/attachment.js';

@@ -1,6 +1,6 @@
 /**
- * This file checks the options of the objects of the algorithms, and makes and finds the objects by reference.ts. It
- * adds the numbers of their kinds.
+ * This file checks the options of the objects of the algorithms, and then has reference.ts make or find the objects,
+ * with the numbers of their kinds.
  */
 import type { Arena } from '../arena.js';
 import { KINDS, type Kind } from '../border/kinds.js';

@@ -1,6 +1,6 @@
 /**
- * What a capacitor does with its shared object: core/algorithms/capacitor.ts, and the FIFO semaphore inside of it, whose
- * functions work on the words of the same object.
+ * What a capacitor does with its shared object: core/algorithms/capacitor.ts, and the FIFO semaphore inside of it,
+ * whose functions work on the words of the same object.
  */
 
 import type { Algorithms } from '../border/algorithms.js';

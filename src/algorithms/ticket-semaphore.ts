@@ -12,8 +12,8 @@ import { checkProperties, find, make } from './objects.js';
 export interface TicketSemaphoreOptions extends ListingOptions {
   /**
    * How much longer a waiter pauses between two polls for each ticket ahead of its own: 0 to 10,000 pauses of about 10
-   * nanoseconds, in addition to the usual one. However far it is, it pauses 100,000 times at most for one of its `spin`
-   * polls. Default 0: all waiters poll equally often.
+   * nanoseconds, in addition to the usual one. However many tickets are ahead, a waiter pauses at most 100,000 times
+   * for one of its `spin` polls. Default 0: all waiters poll equally often.
    */
   readonly delay?: number;
 }

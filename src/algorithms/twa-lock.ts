@@ -40,7 +40,8 @@ const WAYS = ['buckets', 'chains'] as const;
  * parks on its bucket or chain.
  *
  * Source: Dice and Kogan, TWA; the same as a TwaSemaphore with one permit. That waiters may stand on chains is said
- * with Listings 3 and 4 of their Semaphores Augmented with a Waiting Array. Here a waiter that has polled in vain parks.
+ * with Listings 3 and 4 of their Semaphores Augmented with a Waiting Array. Here a waiter that has polled in vain
+ * parks.
  *
  * @example
  * ```ts

@@ -21,7 +21,9 @@ import {
 import { WaitChannel } from './wait-channel.js';
 import { WaitLocation } from './wait-location.js';
 
-/** The names of the options of a wait for an address and at a location. Calls that wake allow the same options object. */
+/**
+ * The names of the options of a wait for an address and at a location. Calls that wake allow the same options object.
+ */
 const ADDRESS = ['look', ...USUAL];
 const LOCATION = ['alternating', ...USUAL];
 

@@ -7,8 +7,9 @@ const isBun = 'Bun' in globalThis;
 
 /**
  * Deno leaves a terminated thread asleep in Atomics.wait for ever, with all its memory. A reaper wakes it, and the core
- * traps. The exception brings the thread back to its event loop, where it ends. What it does on the way, in a `finally`
- * say, must not reach the arena: the thread holds nothing any more.
+ * traps. The exception brings the thread back to its event loop, where the thread ends. On the way the thread may still
+ * run code, for example in a `finally`. That code must not reach the arena, since the thread has been reaped and holds
+ * nothing any more.
  */
 function endIfDead(module: Sleeper, sleeping: readonly string[], attachment: Mortal): void {
   const { core, thread } = attachment;

@@ -30,7 +30,9 @@ export interface Sleeper {
   trapIfDead(): void;
 }
 
-/** Notices the deaths of threads, with nobody's help: keeper.ts on Node, ports.ts in Deno and Bun, locks.ts in browsers. */
+/**
+ * Notices the deaths of threads, with nobody's help: keeper.ts on Node, ports.ts in Deno and Bun, locks.ts in browsers.
+ */
 export interface Deaths {
   /** Makes an arena one in which no deaths are noticed, before any other thread knows it. */
   unwatch(memory: WebAssembly.Memory): void;
@@ -39,7 +41,8 @@ export interface Deaths {
   /** Prepares for threads that are about to attach to an arena. */
   watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module, id: bigint, registry: Registry): void;
   /**
-   * Opens what closes when this thread dies. Called before the thread registers. Undefined if nobody listens. `share` calls
+   * Opens what closes when this thread dies. Called before the thread registers. Undefined if nobody listens. `share`
+   * calls
    * `watchOver` anew.
    */
   openLine(memory: WebAssembly.Memory, id: bigint, share: () => void): Line | undefined;
@@ -95,8 +98,8 @@ export interface Host {
   /** Undefined where the runtime offers no way. */
   readonly deaths?: Deaths | undefined;
   /**
-   * Ends this thread if it wakes after it was declared dead: it calls `endObjects`, and then the call in which it slept throws,
-   * and so does every later call of the core. For a runtime that does not wake a thread that it terminates.
+   * Ends this thread if it wakes after it was declared dead: it calls `endObjects`, and then the call in which it slept
+   * throws, and so does every later call of the core. For a runtime that does not wake a thread that it terminates.
    */
   endIfDead?(module: Sleeper, sleeping: readonly string[], thread: Mortal): void;
   /**

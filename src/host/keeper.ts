@@ -24,11 +24,11 @@
  * which ends with its thread. So whoever shares an arena first writes the name of its own keeper into that arena, and
  * threads announce themselves to no other keeper.
  *
- * A thread registers, and then looks for that name. The sharing thread writes the name, and then tells the keeper, which
- * looks for threads. So the thread finds the name, or the keeper finds the thread.
+ * A thread registers, and then looks for that name. The sharing thread writes the name, and then tells the keeper,
+ * which looks for threads. So the thread finds the name, or the keeper finds the thread.
  *
- * When a keeper ends before the program, the threads hear it by the same port, as soon as one turns its event loop. That
- * one takes the name out of the arena and shares the arena anew. While all of them block, deaths go unnoticed.
+ * When a keeper ends before the program, the threads hear it by the same port, as soon as one turns its event loop.
+ * That one takes the name out of the arena and shares the arena anew. While all of them block, deaths go unnoticed.
  *
  * The keeper is registered in no arena and takes no record. It reaps by a core instance that is not registered
  * (core/death/reaping.ts). Its code is keeper-thread.js, of which scripts/build-keeper.mjs makes a text.

@@ -68,9 +68,9 @@ export const deaths: Deaths | undefined = locks && {
       locks.request(PREFIX + name, reap).then(() => heard.delete(name));
     };
     /**
-     * The request of a worker may arrive after its announcement. The worker may then end before its event loop turns, so
-     * that it never says that it has its lock. So the page looks again and again, and waits twice as long each time, from
-     * the first number of milliseconds to the last.
+     * The request of a worker may arrive after its announcement. The worker may then end before its event loop turns,
+     * so that it never says that it has its lock. So the page looks again and again, and waits twice as long each time,
+     * from the first number of milliseconds to the last.
      */
     const SOON = 2;
     const LAST = 2048;

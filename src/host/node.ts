@@ -85,8 +85,8 @@ function listen(): void {
 }
 
 /**
- * Reaps the thread of this name, if it is attached. Deno lets a worker run on, or even attach, after it has reported its
- * end. The thread is looked at every LOOK milliseconds for so many milliseconds.
+ * Reaps the thread of this name, if it is attached. Deno lets a worker run on, or even attach, after it has reported
+ * its end. The thread is looked at every LOOK milliseconds for so many milliseconds.
  * @param isProof whether it counts as ended then, even if it does not sleep.
  */
 function reapNamed(core: Registry, name: number, left: number, isProof: boolean): void {

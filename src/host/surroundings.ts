@@ -6,8 +6,8 @@ interface Modules {
 }
 
 /**
- * Returns a module of Node; undefined in a browser, in Node before 20.16 and 22.3, and in Deno, whose web workers claim to
- * be the first thread. It is Node's own whatever a test runner has put into the place of the globals.
+ * Returns a module of Node; undefined in a browser, in Node before 20.16 and 22.3, and in Deno, whose web workers claim
+ * to be the first thread. It is Node's own whatever a test runner has put into the place of the globals.
  */
 function builtin<K extends keyof Modules>(name: K): Modules[K] | undefined {
   const { Deno, process } = globalThis as { Deno?: unknown; process?: { getBuiltinModule?(name: string): unknown } };

@@ -1,8 +1,8 @@
 /**
  * This is the host of browsers. Their workers inherit no value, and an open page needs no timer to stay alive.
  *
- * Test runners surround programs of Node by a page, or a part of one (jsdom, happy-dom, edge-runtime), and bundles for the
- * web run on servers. So each feature may be missing, and Node's own take its place where there are some.
+ * Test runners surround programs of Node by a page, or a part of one (jsdom, happy-dom, edge-runtime), and bundles for
+ * the web run on servers. So each feature may be missing, and Node's own take its place where there are some.
  */
 
 import { waitAsync } from './helper.js';

@@ -33,7 +33,9 @@ export type ValueOf<A extends WaitableArray> = A extends BigInt64Array | BigUint
 type Integers = Exclude<WaitableArray, Uint8ClampedArray | Float32Array | Float64Array>;
 type Maker<A> = new (buffer: ArrayBufferLike, offset?: number, length?: number) => A;
 
-/** One word of each class of array, by its name, and the same word as Atomics can load it: the very same where it can. */
+/**
+ * One word of each class of array, by its name, and the same word as Atomics can load it: the very same where it can.
+ */
 const kinds: Record<string, { word: WaitableArray; bits: Integers; load: Maker<Integers> }> = {};
 
 function kind(make: Maker<WaitableArray>, load: Maker<Integers>): void {

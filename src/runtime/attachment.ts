@@ -18,12 +18,12 @@
  * about as many disposed objects as it has others. A thread that finds the arena full looks at all. A thread that does
  * nothing lets go of nothing, since no other may do so for it.
  *
- * A mutex or a semaphore, unless it is robust, that is idle and that no other thread can know is evicted where a thread has many objects: its
- * words stay with its library object, and go to another place when that is next used.
+ * A mutex or a semaphore, unless it is robust, that is idle and that no other thread can know is evicted where a thread
+ * has many objects: its words stay with its library object, and go to another place when that is next used.
  *
- * The collector sees only the small library objects, and does not know that an arena is nearly full. So a thread that is
- * attached to very many objects asks for a collection, once in each round of looks. Finalizers wait for a turn of the event
- * loop.
+ * The collector sees only the small library objects, and does not know that an arena is nearly full. So a thread that
+ * is attached to very many objects asks for a collection, once in each round of looks. Finalizers wait for a turn of
+ * the event loop.
  */
 import { host } from '#host';
 import type { Core } from '../border/core.js';
@@ -120,7 +120,9 @@ export class Attachment {
   readonly mayBlock = mayBlock();
   readonly doorbell: Doorbell;
   readonly awake: Awake;
-  /** For a thread that is about to wait for a mutex. The call of the core does nothing but complete an interrupted one. */
+  /**
+   * For a thread that is about to wait for a mutex. The call of the core does nothing but complete an interrupted one.
+   */
   readonly expectInterrupt = afterInterrupt(() => this.core.tryLock(CLOSED_OBJECT));
   /** The words that are written once, when an arena is made: magic, version, id and sizes. */
   readonly header: BigInt64Array;
@@ -132,8 +134,8 @@ export class Attachment {
   readonly #line: Line | undefined;
   readonly #ignoreExit: () => void;
   /**
-   * By address. An object that has been let go leaves its key until `tidy` finds that: the next object often gets the same
-   * address, and V8 walks over all that were deleted under one key.
+   * By address. An object that has been let go leaves its key until `tidy` finds that: the next object often gets the
+   * same address, and V8 walks over all that were deleted under one key.
    */
   readonly #shared = new Map<number, Shared | undefined>();
   /** The addresses that come next for a look. */
@@ -231,8 +233,8 @@ export class Attachment {
   }
 
   /**
-   * Looks at objects of the thread until it has met two that stay. Lets go of each that has been disposed of, and evicts
-   * while there are too many. Asks for a collection once in a round of looks while very many stay.
+   * Looks at objects of the thread until it has met two that stay. Lets go of each that has been disposed of, and
+   * evicts while there are too many. Asks for a collection once in a round of looks while very many stay.
    */
   tidy(): void {
     const OBJECTS = 4;
@@ -265,8 +267,8 @@ export class Attachment {
   }
 
   /**
-   * Takes the place of a private object that is idle, if its class knows how to come back (SharedObject). The calls of a
-   * robust semaphore have the number of its attachment in them.
+   * Takes the place of a private object that is idle, if its class knows how to come back (SharedObject). The calls of
+   * a robust semaphore have the number of its attachment in them.
    */
   #evict(shared: Shared): void {
     const { core } = this;

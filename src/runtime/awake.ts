@@ -50,8 +50,8 @@ export class Awake {
   #measure(): void {
     /**
      * The nanoseconds of a park and a wake-up, roughly. Hand-overs of 11 to 60 microseconds have been measured
-     * (docs/waiting.md). By the rule for renting or buying, a waiter that polls for about that long and then sleeps never
-     * spends more than twice the cost of the best choice.
+     * (docs/waiting.md). By the rule for renting or buying, a waiter that polls for about that long and then sleeps
+     * never spends more than twice the cost of the best choice.
      */
     const AWAKE = 50_000;
     /** The turns in one measurement, which takes some microseconds. */
@@ -62,7 +62,9 @@ export class Awake {
     const MOST = 100;
     /** The nanoseconds of a turn where the clock is too coarse to measure it. */
     const USUAL = 12;
-    /** A waiter stays awake with this many tickets before its own: as many as there are processors, within these bounds. */
+    /**
+     * A waiter stays awake with this many tickets before its own: as many as there are processors, within these bounds.
+     */
     const NEAREST = 2;
     const FARTHEST = 8;
     let least = Infinity;

@@ -37,9 +37,9 @@ function listen(signal: Signal): Abortion {
 
 /**
  * Calls `cancel` when the time-out has passed or the signal is aborted. Returns a function that stops that, and throws
- * nothing. If the signal takes no listener, the request is cancelled with the error of that. `cancel` asks for the reason
- * when the request has left the queue: the error of a time-out says what was to be had then. It is never called before
- * this function has returned, though a signal may call back.
+ * nothing. If the signal takes no listener, the request is cancelled with the error of that. `cancel` asks for the
+ * reason when the request has left the queue: the error of a time-out says what was to be had then. It is never called
+ * before this function has returned, though a signal may call back.
  */
 export function watch(
   timeout: number,
@@ -70,12 +70,14 @@ export function watch(
     cancel(() => reason);
   };
   cancels.add(abort);
-  // The signal may be another than the one that was checked (a getter of the options), or be aborted by its own methods.
+  // The signal may be another than the one that was checked (a getter of the options), or be aborted by its own
+  // methods.
   if (signal.aborted) Promise.resolve().then(() => cancels.has(abort) && abort());
   return () => {
     stop();
     if (!cancels.delete(abort) || cancels.size > 0) return;
-    // The code of the signal must not run here: a call of the thread may be under way, and promises are yet to be settled.
+    // The code of the signal must not run here: a call of the thread may be under way, and promises are yet to be
+    // settled.
     queueMicrotask(() => {
       if (cancels.size > 0 || abortions.get(signal) !== abortion) return;
       abortions.delete(signal);

@@ -22,9 +22,9 @@ export function nanoseconds(milliseconds: number): bigint {
 export type Parked = ReturnType<Core['parkFor']>;
 
 /**
- * Blocks the thread, whose request is QUEUED, until its turn has come, or until the request has left the queue since the
- * time has passed or the thread was asked to. Returns ADMITTED or ANSWER_CLOSED; or TIMED_OUT or LEAVE, which are greater,
- * if it has left. A caller with a time-out has called reserveSecond before.
+ * Blocks the thread, whose request is QUEUED, until its turn has come, or until the request has left the queue since
+ * the time has passed or the thread was asked to. Returns ADMITTED or ANSWER_CLOSED; or TIMED_OUT or LEAVE, which are
+ * greater, if it has left. A caller with a time-out has called reserveSecond before.
  */
 export function parkUntilDue(core: Core, at: number, attachment: number, left: () => number): Parked {
   const since = timestamp();

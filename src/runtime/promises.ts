@@ -42,7 +42,9 @@ interface Owner {
   [closed](): void;
 }
 
-/** Where an object is, and the attachment that counts the permits of this thread, if the semaphore is robust; else 0. */
+/**
+ * Where an object is, and the attachment that counts the permits of this thread, if the semaphore is robust; else 0.
+ */
 export interface Place {
   readonly address: number;
   readonly robust: number;
@@ -157,7 +159,10 @@ export class Promises {
     return run;
   }
 
-  /** Is called when the thread ends or leaves. The core cancels the requests. Without a reason the promises stay pending. */
+  /**
+   * Is called when the thread ends or leaves. The core cancels the requests. Without a reason the promises stay
+   * pending.
+   */
   forget(reason?: Error): void {
     for (let run = reason && this.#head; run; run = this.#head) this.#fulfil(run.waiting, () => Promise.reject(reason));
     for (let run = this.#head; run; run = run.next) run.waiting = 0;

@@ -16,8 +16,9 @@ export type BarrierHandle = Handle<'Barrier'>;
 /** The options of a new `Barrier`, and of `from` and `open`. */
 export interface BarrierOptions extends SyncOptions {
   /**
-   * Is called by the last to arrive of a round, if that is a call on this library object, before the others go on. If it
-   * throws, the barrier is broken, and the call throws the same. It must not return a promise, nor arrive at the barrier.
+   * Is called by the last to arrive of a round, if that is a call on this library object, before the others go on. If
+   * it throws, the barrier is broken, and the call throws the same. It must not return a promise, nor arrive at the
+   * barrier.
    */
   readonly action?: () => void;
 }
@@ -146,8 +147,8 @@ export class Barrier extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * As `arriveAndWait`, without blocking the thread. If the signal is aborted while it waits, the barrier is broken, and
-   * the promise rejects with the reason.
+   * As `arriveAndWait`, without blocking the thread. If the signal is aborted while it waits, the barrier is broken,
+   * and the promise rejects with the reason.
    */
   async arriveAndWaitAsync(options: WaitOptions = {}): Promise<number> {
     const timeout = checkWaitOptions(`${KIND}.arriveAndWaitAsync`, options);
@@ -228,8 +229,8 @@ export class Barrier extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * How many rounds are complete. After 2 ** 29 rounds it begins again at 0. It is racy unless the caller has arrived and
-   * not gone on; 0 if the barrier has been disposed of.
+   * How many rounds are complete. After 2 ** 29 rounds it begins again at 0. It is racy unless the caller has arrived
+   * and not gone on; 0 if the barrier has been disposed of.
    */
   get round(): number {
     if (this.disposed) return 0;

@@ -189,8 +189,9 @@ export class HeldUpdate extends Held {
   }
 
   /**
-   * Becomes a writer: lets no reader in any more, and blocks the thread until those inside have left. Nobody has written
-   * since `update`. This guard holds nothing any more, and the other gives back all.
+   * Becomes a writer: lets no reader in any more, and blocks the thread until those inside have left. Nobody has
+   * written since `update`. From then on the guard that is returned holds the lock, and gives everything back; this
+   * guard holds nothing.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {@link TimeoutError} when the time-out has passed. Readers are let in again, and this guard holds the turn still.
    * @throws the reason of a signal that is aborted already.

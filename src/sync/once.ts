@@ -47,7 +47,9 @@ const RESULT = 'the result of the thread that runs it';
  * ```
  */
 export class Once extends PhaseObject<typeof KIND> {
-  /** Whether a call that blocks has begun, and not ended. Then an exception that nobody could catch may have ended it. */
+  /**
+   * Whether a call that blocks has begun, and not ended. Then an exception that nobody could catch may have ended it.
+   */
   #runs = false;
   /** Whether it has warned of a function of `runAsync` that calls it again. */
   #warned = false;
@@ -109,7 +111,8 @@ export class Once extends PhaseObject<typeof KIND> {
     let isDone = false;
     this.#runs = true;
     try {
-      // If the runtime ends the function by an interrupt, another may try as soon as the thread has returned to its event loop.
+      // If the runtime ends the function by an interrupt, another may try as soon as the thread has returned to its
+      // event loop.
       Promise.resolve().then(() => this.#runs && this.#end(false));
       refusePromise(fn(), `${what}: fn must not return a promise: use runAsync`);
       isDone = true;
@@ -120,10 +123,10 @@ export class Once extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * As `run`, without blocking the thread. The function may return a promise, and it is done when that is fulfilled. The
-   * function must not wait for a `runAsync` of the same object: it would wait for itself. Whether it waits cannot be known,
-   * so the first time that it makes such a call before its first `await`, with neither time-out nor signal, there is a
-   * warning (`process.emitWarning`, or `console.warn` in browsers), and no error.
+   * As `run`, without blocking the thread. The function may return a promise, and it is done when that is fulfilled.
+   * The function must not wait for a `runAsync` of the same object: it would wait for itself. Whether it waits cannot
+   * be known, so the first time that it makes such a call before its first `await`, with neither time-out nor signal,
+   * there is a warning (`process.emitWarning`, or `console.warn` in browsers), and no error.
    */
   async runAsync(fn: () => void | PromiseLike<void>, options: WaitOptions = {}): Promise<boolean> {
     const what = `${KIND}.runAsync`;

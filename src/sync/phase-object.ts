@@ -2,11 +2,11 @@
  * PhaseObject is what Latch, WaitGroup, Event, Barrier and Once share: how a thread or a promise waits for the end of a
  * phase (core/kinds/phase/phase.ts).
  *
- * The promises of this thread that wait at an address wait for the end of the same phase. They are a group, get one answer,
- * and wait by one `Atomics.waitAsync` on the phase. Such a wait cannot be cancelled, and blocked threads sleep on the same
- * word. So when the last promise gives up, the wait stays, and the next promises at this address use it, whatever their
- * phase. It holds no library object and no memory. Only a helper that waits in place of the runtime (host/helper.ts) is
- * woken, since it is a whole thread.
+ * The promises of this thread that wait at an address wait for the end of the same phase. They are a group, get one
+ * answer, and wait by one `Atomics.waitAsync` on the phase. Such a wait cannot be cancelled, and blocked threads sleep
+ * on the same word. So when the last promise gives up, the wait stays, and the next promises at this address use it,
+ * whatever their phase. It holds no library object and no memory. Only a helper that waits in place of the runtime
+ * (host/helper.ts) is woken, since it is a whole thread.
  */
 import { host } from '#host';
 import type { Arena } from '../arena.js';
@@ -89,7 +89,9 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     this.at = given.address;
   }
 
-  /** The number of calls that wait, of all threads: blocked ones and promises. It is racy, and meant for diagnostics. */
+  /**
+   * The number of calls that wait, of all threads: blocked ones and promises. It is racy, and meant for diagnostics.
+   */
   get waiting(): number {
     return this.waiters().reduce((sum, { calls }) => sum + calls, 0);
   }
@@ -98,8 +100,8 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   protected abstract get state(): string;
 
   /**
-   * Returns the class, the state and the number of calls that wait, for example `Latch(2 left, 1 waiting)`. It is racy, and
-   * meant for diagnostics. Never blocks, throws nothing.
+   * Returns the class, the state and the number of calls that wait, for example `Latch(2 left, 1 waiting)`. It is racy,
+   * and meant for diagnostics. Never blocks, throws nothing.
    */
   override toString(): string {
     const is = this.disposed ? 'disposed' : `${this.state}, ${this.waiting} waiting`;
@@ -281,7 +283,9 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     for (const settle of due) settle(answer);
   }
 
-  /** @internal How many promises go on after a phase with this answer. If not all do, the present phase has been seen. */
+  /**
+   * @internal How many promises go on after a phase with this answer. If not all do, the present phase has been seen.
+   */
   protected goOn(_at: number, _answer: number): number {
     return Infinity;
   }

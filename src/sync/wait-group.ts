@@ -130,7 +130,8 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   }
 
   /**
-   * Calls a function as one task, which is done when its promise is settled, or when this thread ends or dies. Never blocks.
+   * Calls a function as one task, which is done when its promise is settled, or when this thread ends or dies. Never
+   * blocks.
    * @returns what the function returns, or rejects with what it throws.
    * @throws `TypeError` if it is not a function, {RangeError | DisposedError} as `add`: the promise rejects.
    */

@@ -39,7 +39,9 @@ const NOTIFIED = GOT + 1;
 const GAVE_UP = PROMISES + 12;
 /** Whether a thread has set the flag, in models with the mutex, where no thread has promises. */
 const FLAG = PROMISES + 13;
-/** In models of carrying: how many waits of a thread have ended with the mutex, and how many waiters it has notified. */
+/**
+ * In models of carrying: how many waits of a thread have ended with the mutex, and how many waiters it has notified.
+ */
 const ENDED = PROMISES + 12;
 const TOLD = PROMISES + 13;
 /** How many notifications the thread carries. */
@@ -63,7 +65,10 @@ const putDown = (passesOn = 0): Op =>
     scene.set(t, CARRIES, scene.get(t, CARRIES) - carried);
     return [at(scene), scene.robust(t, 1), carried, passesOn];
   });
-/** What a wait was notified of, the thread carries from now on. The mutex's operations take GOT for a promise at the head. */
+/**
+ * What a wait was notified of, the thread carries from now on. The mutex's operations take GOT for a promise at the
+ * head.
+ */
 const carry = (): Op => ({
   text: 'carry',
   next(scene, t) {
@@ -160,8 +165,8 @@ function park(): Op {
 }
 
 /**
- * Does all of the ops if the flag is not set. The thread has the mutex, so nobody sets it meanwhile; or the mutex has been
- * disposed of, and then it does none.
+ * Does all of the ops if the flag is not set. The thread has the mutex, so nobody sets the flag meanwhile. If the mutex
+ * has been disposed of, the thread does none of the ops.
  */
 function unlessSet(ops: readonly Op[]): Op[] {
   const isSet = (scene: Scene): boolean =>
@@ -360,8 +365,8 @@ function condition(name: string, program: string, more: More = {}): Model {
 }
 
 /**
- * A model of exact answers. The queue stands before the start: a thread for each letter, w of one that waits, and g of one
- * that has given up since. Another thread notifies.
+ * A model of exact answers. The queue stands before the start: a thread for each letter, w of one that waits, and g of
+ * one that has given up since. Another thread notifies.
  */
 function queue(letters: string, most: number, notified: number, left: number): Model {
   const model = condition(`queue ${letters}, notify ${most}`, 'n');
@@ -390,8 +395,8 @@ function queue(letters: string, most: number, notified: number, left: number): M
 }
 
 /**
- * The first of three gives up while two notify at once, and the waiter that is next stands in the same bucket: a look that
- * claims the tombstone does not come to it.
+ * The first of three gives up while two notify at once, and the waiter that is next stands in the same bucket: a look
+ * that claims the tombstone does not come to it.
  */
 function besideTombstone(): Model {
   const model = condition('beside a tombstone that two claim', 'n');
@@ -420,8 +425,8 @@ function besideTombstone(): Model {
 }
 
 /**
- * A thread that has been notified is dead and reaped before the start, and nobody was there for its notification. Those who
- * wait from then on have not been notified.
+ * A notified thread has died and was reaped before the model starts. Nobody waited then, so its notification is gone:
+ * the threads that wait in the model must not get it.
  */
 function leftOver(): Model {
   const model = condition('what is left over', 'w');
@@ -473,7 +478,9 @@ function parkOn(ticket: number): Waiting {
   };
 }
 
-/** What the event loop does until all promises of a run, which is entered, are settled. They have tickets from this on. */
+/**
+ * What the event loop does until all promises of a run, which is entered, are settled. They have tickets from this on.
+ */
 function settleAll(ticket: number, promises: number): Waiting {
   const begin = 0;
   const loaded = 1;
@@ -545,10 +552,10 @@ function tell(most: number): Op {
 }
 
 /**
- * Those who have been notified wait for the mutex, and one of them is killed: its notifications go to the next. The queue
- * stands before the start: a thread for each text, w of one that blocks, and pp of one with so many promises. v needs no
- * mutex; e ends instead; and an exception has ended the wait of g. Others notify: n one, b two, L lock, U unlock, D dispose
- * of the condition, X reap.
+ * Those who have been notified wait for the mutex, and one of them is killed: its notifications go to the next. The
+ * queue stands before the start: a thread for each text, w of one that blocks, and pp of one with so many promises. v
+ * needs no mutex; e ends instead; and an exception has ended the wait of g. Others notify: n one, b two, L lock, U
+ * unlock, D dispose of the condition, X reap.
  */
 function carrying(waiters: string, program: string, more: More = {}): Model {
   const texts = waiters.split(' ');
@@ -605,7 +612,9 @@ function carrying(waiters: string, program: string, more: More = {}): Model {
   };
 }
 
-/** The thread is dead before the start that carries a notification, and its reaper may die. One of two others goes on. */
+/**
+ * The thread is dead before the start that carries a notification, and its reaper may die. One of two others goes on.
+ */
 function carriedByDead(): Model {
   const model = carrying('v v v', 'X | X', { mortal: [3], long: true });
   return {

@@ -12,8 +12,8 @@
  *     E  the end of the thread
  *
  * No thread has an element at hand when it begins, so that it borrows one within a wait. A wait returns when its thread
- * has seen 1 in the word, so what a fault can do is that a wait never returns, or never sleeps. At the end no element is
- * borrowed by a thread that has ended, and every chain is empty.
+ * has seen 1 in the word, so what a fault can do is that a wait never returns, or never sleeps. At the end no element
+ * is borrowed by a thread that has ended, and every chain is empty.
  */
 import { constant, LINE } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';

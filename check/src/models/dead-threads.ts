@@ -107,8 +107,8 @@ const stranger: Model = {
 };
 
 /**
- * Thread 0 is declared dead and reaped while it is awake, and about to sleep. That happens where a runtime has been told
- * to end a thread and lets it run on. The thread must not sleep on an element that is no longer its own.
+ * Thread 0 is declared dead and reaped while it is awake, and about to sleep. That happens where a runtime has been
+ * told to end a thread and lets it run on. The thread must not sleep on an element that is no longer its own.
  */
 const awake: Model = {
   name: 'reaped awake: a waiter that is about to sleep',

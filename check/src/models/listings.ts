@@ -126,8 +126,8 @@ const chains: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): Line[
 });
 
 /**
- * The same semaphores with near and far waiters (core/algorithms/near-and-far.ts). With one permit or none and threshold
- * 1, the first waiter is near and the others are far; with threshold 2, two are near.
+ * The same semaphores with near and far waiters (core/algorithms/near-and-far.ts). With one permit or none and
+ * threshold 1, the first waiter is near and the others are far; with threshold 2, two are near.
  */
 const thresholds: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): Line[] =>
   [1, 2].flatMap((threshold): Line[] => {
@@ -176,7 +176,8 @@ const thresholds: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): L
 
 /**
  * By each hash a waiter and a releasing thread come to the same bucket, and a release of many permits to all buckets.
- * Paired tickets need more tickets in a row for that. The listings above use the first HASH_* of core/algorithms/words.ts.
+ * Paired tickets need more tickets in a row for that. The listings above use the first HASH_* of
+ * core/algorithms/words.ts.
  */
 const hashes: readonly Line[] = (['paired', 'orbit', 'gray', 'mixed'] as const).flatMap((name, i): Line[] => {
   const line = (text: string, kind: NonNullable<Line['kind']>, program: string, more: Partial<Line> = {}): Line => ({

@@ -254,8 +254,9 @@ function disposes(scene: Scene, t: number): false {
 // --- Promises -------------------------------------------------------------------------------------------
 
 /**
- * What a promise is settled with when the short while is over after which it looks again: this, less 0 if it wants 1 and
- * holds nothing, 1 if it wants 2 and holds nothing, 2 if it wants 1 and holds 1. So no promise of a model wants more.
+ * What a promise is settled with when the short while is over after which it looks again: this, less 0 if it wants 1
+ * and holds nothing, 1 if it wants 2 and holds nothing, 2 if it wants 1 and holds 1. So no promise of a model wants
+ * more.
  */
 const LATER = 13;
 const KINDS = [1, 2, 1 | (1 << 8)];

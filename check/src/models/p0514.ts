@@ -83,7 +83,9 @@ function op(text: string, initial: number, width: number): Op[] {
   }
 }
 
-/** What the sleepers lack: the tickets not granted, less those of tombstones. Negative: permits that nobody has taken. */
+/**
+ * What the sleepers lack: the tickets not granted, less those of tombstones. Negative: permits that nobody has taken.
+ */
 function lacking(scene: Scene): number {
   const { words } = scene.machine;
   const at = scene.semaphores[0] as number;

@@ -1,5 +1,6 @@
 /**
- * Models of the phase word (core/kinds/phase/phase.ts): Latch, WaitGroup, Event, Barrier and Once. Programs are lines, with
+ * Models of the phase word (core/kinds/phase/phase.ts): Latch, WaitGroup, Event, Barrier and Once. Programs are lines,
+ * with
  *
  *     W  wait until the count is 0      F  the same, and each sleep may run out
  *     C  take one off (countDown, done, set)       c  the same, if any is left          P  put one on (add)       A  arm (reset)

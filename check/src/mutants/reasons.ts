@@ -1,6 +1,6 @@
 /**
- * Says why a mutant that survives all models breaks no promise. The first pattern that matches the mutant's name counts.
- * The report names reasons that match no survivor, and survivors without a reason.
+ * Says why a mutant that survives all models breaks no promise. The first pattern that matches the mutant's name
+ * counts. The report names reasons that match no survivor, and survivors without a reason.
  */
 export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   // --- Words that no other thread reads yet, or any more ---

@@ -1,6 +1,6 @@
 /**
- * The constants of the core, as the build has read them (scripts/words.mjs), so that they are written once. The bases of
- * the arena's regions are globals of the core. Both together give an address its meaning.
+ * The constants of the core, as the build has read them (scripts/words.mjs), so that they are written once. The bases
+ * of the arena's regions are globals of the core. Both together give an address its meaning.
  */
 import { words as readWords } from '../files.js';
 

@@ -10,9 +10,10 @@
  * each row so that its present value becomes the first. It knows the other values of a row wherever they lie, since the
  * rows begin far from each other and from every other value (TICKETS, OVERTAKINGS, EPOCHS).
  *
- * It also leaves out what is written before it is read: the request and first ticket of an element whose owner does not
- * wait, unless a thread is at that element; the word on which a thread sleeps as the head, unless the thread competes;
- * and the number of the head, while no thread competes and none is about to wake the head.
+ * The hash also leaves out words that are written before any thread reads them next. These are the request and the
+ * first ticket of an element whose owner does not wait, unless a thread is at that element; the word on which the head
+ * sleeps, unless its thread competes; and the number of the head, while no thread competes and none is about to wake
+ * the head.
  *
  * check/test/relative-hash.test.ts shows for smaller models that this is sound: without any reduction, states with the
  * same hash have the same choices, and each choice leads from all of them to states with the same hash.

@@ -1,4 +1,6 @@
-/** Lists what is simulated. semaphores.ts and capacitors.ts make most of it, with the exports that the library calls. */
+/**
+ * Lists what is simulated. semaphores.ts and capacitors.ts make most of it, with the exports that the library calls.
+ */
 import { constant, QUEUED } from '../scene/layout.js';
 import { capacitors, wrapped } from './capacitors.js';
 import { ADAPTIVE, type Call, type Contender, type Inner, MORE, TWA_THRESHOLD, WITHOUT_END } from './contender.js';

@@ -1,4 +1,6 @@
-/** Counts the pauses of a thread (core/queue/pause.ts). They touch no memory, but each takes the same steps of a global. */
+/**
+ * Counts the pauses of a thread (core/queue/pause.ts). They touch no memory, but each takes the same steps of a global.
+ */
 
 /** The steps of one pause. */
 const STEPS = 8;

@@ -7,8 +7,8 @@
  *
  * Time goes in rounds. In a round each processor has one turn (round robin), or as many turns as there are processors
  * are dealt out at random. In a turn a thread performs one access to shared memory, whatever that costs, or one turn of
- * work; a parked thread does nothing. So a waiter polls once a turn. If it has a delay beyond the usual pause of a poll,
- * each further pause is a turn without an access.
+ * work; a parked thread does nothing. So a waiter polls once a turn. If it has a delay beyond the usual pause of a
+ * poll, each further pause is a turn without an access.
  *
  * A wait counts as a read of its word, and a notify as nothing, since it does not look at the word. A sleep with a
  * time-out ends after DOZE rounds. A compare-and-swap always counts as a write: processors ask for the line first.
@@ -102,8 +102,8 @@ class Simulation {
   /** Whether polls have no end, so that a waiter need not count them. */
   readonly #endless: boolean;
   /**
-   * The word that each thread polls in a loop of this one load. While its cache has the line, the load finds what it
-   * found, so the turn is over without it.
+   * The word that each thread polls, if the loop of the thread has no other load. While the cache of the thread has the
+   * line, the load finds the same value again, so the turn ends without running the load.
    */
   readonly #polls: Int32Array;
   /** The global that counts pauses, if waiters have a delay, and how many turns each thread pauses for now. */

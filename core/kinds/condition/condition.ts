@@ -11,32 +11,33 @@
  *     relay    woken += 1, and wake the waiter of that ticket; again, until it has woken a blocked thread or nobody is left
  *
  * So all who are notified are notified at once, by one exchange, and are woken one after the other: each that has the
- * mutex wakes the next, which is on its way while the first works. Nobody is woken only to queue up behind 15 others, and
- * notifyAll costs the notifier one wake-up.
+ * mutex wakes the next, which is on its way while the first works. Nobody is woken only to queue up behind 15 others,
+ * and notifyAll costs the notifier one wake-up.
  *
  * Why nobody who is notified sleeps for ever: while woken < grant, some thread relays sooner or later. That is the
  * notifier, in the same call, or the blocked thread that a relay has woken last, when it has the mutex, whatever the
  * answer of its wait. A relay that finds no blocked thread with the ticket goes on to the next one: the waiter has not
  * entered its cell yet, and then it finds that it is due by itself (D2); or it has given up, and then relays too; or it
- * is a promise, whose event loop may be busy, so that nobody waits for it. Two relays at a time do no harm. A thread whose
- * wait an exception has ended relays in a microtask (src/sync/condition.ts). If a thread that uses the condition dies,
- * whoever reaps the thread wakes all who are due (sweep in death/reaping.ts, and passOn).
+ * is a promise, whose event loop may be busy, so that nobody waits for it. Two relays at a time do no harm. A thread
+ * whose wait an exception has ended relays in a microtask (src/sync/condition.ts). If a thread that uses the condition
+ * dies, whoever reaps the thread wakes all who are due (sweep in death/reaping.ts, and passOn).
  *
  * A thread carries a notification from the step in which its wait ends until it is the owner of the mutex again. Its
  * attachment counts how many, as that of a robust semaphore counts permits (R7): a thread that blocks carries one, and
  * one with promises several. If the thread dies or ends, they go to the next (passOn). If it dies as the owner, before
  * putDown, its notification goes on, too: the next finds the mutex of a dead owner, and what it waits for or not.
  *
- * Time-outs and deaths are those of the queue (queue/cancelling.ts): the notification of a waiter that gives up too late,
- * or dies before it has seen it, goes to the next. If nobody is left for it, grant gets past ticket. The one that has given
- * up takes it after all, by tryAcquire. A later wait must not find it, so each wait begins with settleUp, which raises
- * ticket to grant. A notification that becomes free between settleUp and the ticket counts as one after the wait has
- * begun.
+ * Time-outs and deaths are those of the queue (queue/cancelling.ts): the notification of a waiter that gives up too
+ * late, or dies before it has seen it, goes to the next. If nobody is left for it, grant gets past ticket. The one that
+ * has given up takes it after all, by tryAcquire. A later wait must not find it, so each wait begins with settleUp,
+ * which raises ticket to grant. A notification that becomes free between settleUp and the ticket counts as one after
+ * the wait has begun.
  *
  * A ticket that is taken before the mutex is unlocked is why no notification is lost between the two.
  *
- * Sources: Hoare, Monitors (1974), with the queue of Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1
- * and 2. That a waiter wakes the next is this library's own. Others move waiters to the queue of the mutex for that.
+ * Sources: Hoare, Monitors (1974), with the queue of Dice and Kogan, Semaphores Augmented with a Waiting Array,
+ * Listings 1 and 2. That a waiter wakes the next is this library's own. Others move waiters to the queue of the mutex
+ * for that.
  */
 import { ANSWER_CLOSED } from '../../answers';
 import { countHeld } from '../../arena/attachments';
@@ -67,7 +68,10 @@ import { visit, wakeDue } from '../../queue/waking';
 import { B_CELLS } from '../../queue/words';
 import { C_WOKEN } from './words';
 
-/** Whether a condition is one of this mutex. A condition keeps the address of its mutex as its max, and the generation as its threshold. */
+/**
+ * Whether a condition is one of this mutex. A condition keeps the address of its mutex as its max, and the generation
+ * as its threshold.
+ */
 export function isOf(c: usize, m: usize): bool {
   return (
     atomic.load<u32>(c, O_MAX) === (m as u32) &&
@@ -112,7 +116,10 @@ export function notifyOne(c: usize): i32 {
   return notify(c, 1);
 }
 
-/** Returns how many wait now: those who are not notified, without those who have given up. It may be out of date at once. */
+/**
+ * Returns how many wait now: those who are not notified, without those who have given up. It may be out of date at
+ * once.
+ */
 export function waitingFor(c: usize): i32 {
   const grant = atomic.load<i64>(c, GRANT);
   const waiting = atomic.load<i64>(c, TICKET) - grant;
@@ -155,8 +162,8 @@ function passTombstones(c: usize, first: i64, last: i64): void {
 }
 
 /**
- * Wakes the next of those who are notified, or all of them, before the condition is disposed of. A thread that ends its wait
- * calls it, once it has the mutex or cannot get it.
+ * Wakes the next of those who are notified, or all of them, before the condition is disposed of. A thread that ends its
+ * wait calls it, once it has the mutex or cannot get it.
  */
 export function relay(c: usize, all: bool): void {
   while (true) {
@@ -171,8 +178,8 @@ export function relay(c: usize, all: bool): void {
 }
 
 /**
- * Ends the waits of this thread that carried so many notifications, and relays. It is the owner of the mutex again. If it
- * is not, since an exception has ended the wait, it `passesOn` what it carried.
+ * Ends waits of this thread that carried so many notifications, and relays. As a rule the thread is the owner of the
+ * mutex again. If an exception has ended the wait before that, `passesOn` says so, and the notifications go to others.
  */
 export function putDown(c: usize, attachment: i32, carried: i32, passesOn: bool): void {
   countHeld(attachment, -carried); // R7 begins
@@ -181,8 +188,8 @@ export function putDown(c: usize, attachment: i32, carried: i32, passesOn: bool)
 }
 
 /**
- * Passes on what a dead or ending thread carried, by its attachment, and wakes all who are due: the thread may have been
- * the one to relay. Another thread may begin this again if the caller dies.
+ * Passes on what a dead or ending thread carried, by its attachment, and wakes all who are due: the thread may have
+ * been the one to relay. Another thread may begin this again if the caller dies.
  */
 export function passOn(c: usize, e: usize): void {
   const carried = atomic.load<i64>(e, E_HELD);

@@ -5,4 +5,5 @@
 // | woken  | a thread that relays                   | cmpxchg, 1 more; see condition.ts     |
 export const KIND_CONDITION: i32 = 40;
 
-export const C_WOKEN: usize = 40; // i64, in the place of O_COUNTER: the tickets at which a relay has looked (condition.ts)
+// The tickets at which a relay has looked (condition.ts).
+export const C_WOKEN: usize = 40; // i64, in the place of O_COUNTER

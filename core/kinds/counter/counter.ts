@@ -1,6 +1,6 @@
 /**
- * The counter of a BinarySemaphore or CountingSemaphore: a value beside the queue of a Semaphore. A taker wants n of the
- * value, all or nothing, and is through when it has them. A permit is handed on when it goes from the value to the
+ * The counter of a BinarySemaphore or CountingSemaphore: a value beside the queue of a Semaphore. A taker wants n of
+ * the value, all or nothing, and is through when it has them. A permit is handed on when it goes from the value to the
  * queue.
  *
  *     value word    waiting << 32 | value          the queue (ticket, grant): permits that were handed on
@@ -68,7 +68,10 @@ export function isCounter(kind: i32): bool {
   return kind === KIND_BINARY_SEMAPHORE || kind === KIND_COUNTING_SEMAPHORE;
 }
 
-/** Subtracts what cancelled requests of a dead thread wanted: as many tickets as they had. The object may be of any kind. */
+/**
+ * Subtracts what cancelled requests of a dead thread wanted: as many tickets as they had. The object may be of any
+ * kind.
+ */
 export function uncountDead(s: usize, tickets: i64): void {
   if (isCounter(atomic.load<i32>(s, O_KIND))) atomic.sub<i64>(s, tickets << WAITING_SHIFT, O_COUNTER);
 }

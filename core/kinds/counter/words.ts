@@ -1,4 +1,6 @@
-/** The words of the counters: BinarySemaphore and CountingSemaphore. The counter itself is O_COUNTER (arena/words.ts). */
+/**
+ * The words of the counters: BinarySemaphore and CountingSemaphore. The counter itself is O_COUNTER (arena/words.ts).
+ */
 
 // | word   | changed by                              | how                                               |
 // |--------|-----------------------------------------|---------------------------------------------------|
@@ -10,7 +12,8 @@ export const KIND_BINARY_SEMAPHORE: i32 = 47;
 export const KIND_COUNTING_SEMAPHORE: i32 = 48;
 
 export const O_MOST: usize = 28; // i32, in the place of O_THRESHOLD: the largest value
-export const O_WIDEST: usize = 48; // i32, in the place of O_PARKED: the most that a taker of a counter has waited for; 0 means 1
+// The most that a taker of a counter has waited for; 0 means 1.
+export const O_WIDEST: usize = 48; // i32, in the place of O_PARKED
 
 export const WAITING_SHIFT: i64 = 32;
 /** The most that all takers of a counter may wait for. */

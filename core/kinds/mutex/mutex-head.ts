@@ -46,7 +46,8 @@ const MOST_POLLS: i32 = 20_000;
 /**
  * Waits for the lock as the head. Returns ADMITTED or ANSWER_CLOSED. Unless `nanoseconds` is below 0, it sleeps once,
  * for that long at most, and then may return TIMED_OUT: the thread is still the head, and must call compete or
- * cancelHead. It may also return LEAVE, since askAll was called after the thread had begun to wait: cancelHead must follow.
+ * cancelHead. It may also return LEAVE, since askAll was called after the thread had begun to wait: cancelHead must
+ * follow.
  */
 export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
   if (limitUnset) {

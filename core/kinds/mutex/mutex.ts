@@ -40,9 +40,10 @@
  * took their tickets later, when the count had reached at least that base. So while a waiter waits, every limit that a
  * thread can have read is at most B more than the count when the waiter took its ticket: it is overtaken at most B
  * times, by any number of threads. Between `waiters` += 1 and its ticket the waiter has no place yet: those who take
- * tickets meanwhile go before it, each with a limit of its own. lock compares the limit with a count that it only remembers. Its exchange succeeds
- * only if the word still has that count, so the limit is one of those read until then. Overtakings are counted modulo
- * 2^29: no thread stands still between a limit and its exchange for 2^27 of them, which take seconds.
+ * tickets meanwhile go before it, each with a limit of its own. lock compares the limit with a count that it only
+ * remembers. Its exchange succeeds only if the word still has that count, so the limit is one of those read until then.
+ * Overtakings are counted modulo 2^29: no thread stands still between a limit and its exchange for 2^27 of them, which
+ * take seconds.
  *
  * Why no waiter sleeps for ever:
  *     D9   SLEEPING against owner: the head sets SLEEPING and sees whether the word is free in one access, and
@@ -171,8 +172,8 @@ export function waitersOf(m: usize): i32 {
 }
 
 /**
- * Returns ADMITTED if this thread may count one more waiter, ANSWER_CLOSED, or ANSWER_FULL if MOST_WAITERS wait. Between
- * this look and the add, each other thread adds 1 at most: the field has room for all of them.
+ * Returns ADMITTED if this thread may count one more waiter, ANSWER_CLOSED, or ANSWER_FULL if MOST_WAITERS wait.
+ * Between this look and the add, each other thread adds 1 at most: the field has room for all of them.
  */
 export function roomForWaiter(m: usize): i32 {
   const w = atomic.load<i64>(m, M_WORD);

@@ -12,8 +12,10 @@
 export const KIND_MUTEX: i32 = 20;
 
 export const M_WORD: usize = 40; // i64, in the place of O_COUNTER
-export const M_LIMIT: usize = 48; // i32, in the place of O_PARKED: the most that the count of overtakings in word may become
-export const M_HEAD: usize = 52; // i32, the head that sleeps: its thread, and ASYNC for a promise; not set in a new object
+// The most that the count of overtakings in word may become.
+export const M_LIMIT: usize = 48; // i32, in the place of O_PARKED
+// The head that sleeps: its thread, and ASYNC for a promise.
+export const M_HEAD: usize = 52; // i32, not set in a new object
 export const M_PACE: usize = 56; // i32, overtakings in half a millisecond, as last measured; 0: not measured yet
 export const M_TURN: usize = 60; // i32, the count of overtakings at which the head, if awake, reserves the lock
 
@@ -24,7 +26,9 @@ export const M_CLOSED: i64 = 0x4000; // disposed of
 export const M_OWNER_DIED: i64 = 0x8000; // an owner has died; the next thread that takes the lock learns of it
 export const M_WAITER: i64 = 0x10000; // one waiter
 export const M_WAITERS: i64 = 0x7ffff * M_WAITER;
-/** With so many waiters a mutex refuses another. 4,095 less than the field holds: each thread may be about to add one. */
+/**
+ * With so many waiters a mutex refuses another. 4,095 less than the field holds: each thread may be about to add one.
+ */
 export const MOST_WAITERS: i64 = 0x7f000;
 export const M_COUNT_SHIFT: i64 = 35; // the bits above count the overtakings of waiters, modulo 2^29
 export const M_OVERTAKING: i64 = 1 << 35;

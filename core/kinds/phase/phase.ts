@@ -1,6 +1,6 @@
 /**
- * The phase word: all that a Latch, a WaitGroup, an Event and a Barrier consist of. It is the gate of a RwLock, with flags
- * in place of the count (rw-lock.ts).
+ * The phase word: all that a Latch, a WaitGroup, an Event and a Barrier consist of. It is the gate of a RwLock, with
+ * flags in place of the count (rw-lock.ts).
  *
  *     bits 63 to 32        31           30 to 0
  *     phase                SLEEPERS     count            closed: CLOSED_COUNTER more, so the word is far below 0
@@ -17,13 +17,13 @@
  * Why no waiter sleeps for ever: of the two exchanges one comes first. If that of the opener does, the waiter's fails,
  * and it looks again. Otherwise the opener finds SLEEPERS. Then the waiter is asleep and woken, or it is about to
  * sleep and finds another phase (D11). The word is one, so there is no other pair to look at. A waiter that is woken
- * finds another phase, whatever has happened since: its wait is over, even if the word says wait again by now. So nobody
- * misses an opening, and nobody overtakes: all who wait for a phase go on together.
+ * finds another phase, whatever has happened since: its wait is over, even if the word says wait again by now. So
+ * nobody misses an opening, and nobody overtakes: all who wait for a phase go on together.
  *
  * Nobody is counted, so a thread that dies in its sleep leaves nothing but SLEEPERS, which costs the next opener a
- * notify. A notify to all leaves nobody who could swallow a wake-up of another. The exchange of an opener and its notify
- * lie in one uninterruptible section (R11), so a dead opener leaves nobody asleep. The phase goes round after 2^29
- * openings. A waiter would miss its wake-up if exactly so many came between its look and its sleep.
+ * notify. A notify to all leaves nobody who could swallow a wake-up of another. The exchange of an opener and its
+ * notify lie in one uninterruptible section (R11), so a dead opener leaves nobody asleep. The phase goes round after
+ * 2^29 openings. A waiter would miss its wake-up if exactly so many came between its look and its sleep.
  *
  * Sources: the event counts of Reed and Kanodia (1979), where a thread waits until a number has been reached; a futex
  * word with a bit for sleepers, as in Drepper, Futexes Are Tricky (2011).
@@ -217,7 +217,9 @@ export function arriveAt(o: usize, hasAction: bool, attachment: i32): i32 {
   }
 }
 
-/** Opens the barrier, whose action this thread has run in this phase. Returns ADMITTED, ANSWER_BROKEN or ANSWER_CLOSED. */
+/**
+ * Opens the barrier, whose action this thread has run in this phase. Returns ADMITTED, ANSWER_BROKEN or ANSWER_CLOSED.
+ */
 export function finishAction(o: usize, phase: i32): i32 {
   while (true) {
     const word = atomic.load<i64>(o, O_PHASE);
@@ -258,9 +260,9 @@ function setHeld(attachment: i32, held: i64): void {
 }
 
 /**
- * Begins what is to be done once: the count is 1 before, 2 meanwhile, and 0 after. Returns ADMITTED if it has been done;
- * BEGUN, and the thread is recorded as the one that does it; QUEUED if another does it, or ANSWER_CLOSED. What was done
- * before the object was closed has been done.
+ * Begins the work of a `Once`: the count is 1 before the work, 2 meanwhile, and 0 after. Returns ADMITTED if the work
+ * has been done, also if the object has been closed since; BEGUN if this thread does it from now on, which is recorded;
+ * QUEUED if another thread does it; or ANSWER_CLOSED.
  */
 export function begin(o: usize, attachment: i32): i32 {
   while (true) {
@@ -332,7 +334,9 @@ export function disposePhase(o: usize): void {
   }
 }
 
-/** Records, for diagnostics, that so many more calls of this thread wait, since `now` (parking.ts) if none did before. */
+/**
+ * Records, for diagnostics, that so many more calls of this thread wait, since `now` (parking.ts) if none did before.
+ */
 export function noteWaits(attachment: i32, more: i32, now: i32): void {
   const e = recordOf(attachment);
   const waits = atomic.load<i64>(e, E_END);

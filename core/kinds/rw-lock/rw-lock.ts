@@ -19,9 +19,9 @@
  *     6. place := 0; DRAINING: wake the writer             6. give the turn back
  *
  * A place is in the way of the writer of phase w if it READS, or if it WAITS for another phase than w. So a reader that
- * waits for phase w is a reader for every other phase already, though it may not have woken. The next writer, which shuts
- * the gate at once, waits for it. Hence a reader waits for one writer at most, and no reader that comes after a writer
- * has shut the gate goes before that writer.
+ * waits for phase w is a reader for every other phase already, though it may not have woken. The next writer, which
+ * shuts the gate at once, waits for it. Hence a reader waits for one writer at most, and no reader that comes after a
+ * writer has shut the gate goes before that writer.
  *
  * Why it excludes, and nobody sleeps for ever: in each pair one side writes A and then reads B, and the other writes B
  * and then reads A, and all accesses are sequentially consistent.
@@ -47,8 +47,9 @@
  * and its gate is open.
  *
  * Sources: the phases are those of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for
- * Multiprocessor Real-Time Systems (2010). That readers are visible, each in a place of its own, is from Dice and Kogan,
- * BRAVO (2019), without its hashing, its bias and its slow path. To wait for a phase in a place is this library's own.
+ * Multiprocessor Real-Time Systems (2010). That readers are visible, each in a place of its own, is from Dice and
+ * Kogan, BRAVO (2019), without its hashing, its bias and its slow path. To wait for a phase in a place is this
+ * library's own.
  */
 import { ADMITTED, ANSWER_CLOSED, MOVE, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT } from '../../answers';
 import { me, mostThreads, sleepOn, threadRecord } from '../../arena/threads';
@@ -75,7 +76,9 @@ const UNUSUAL: i64 = (1 << 63) | GATE_SHUT | GATE_DIED;
 /** The value of O_DRAIN before the writer of this thread has looked at the places last. */
 export let drainSeen: i32 = 0;
 
-/** Orders plain accesses of the thread. The build makes the instruction of it, for which the compiler's own is invalid. */
+/**
+ * Orders plain accesses of the thread. The build makes the instruction of it, for which the compiler's own is invalid.
+ */
 declare function fence(): void;
 
 // --- Readers --------------------------------------------------------------------------------------------
@@ -177,8 +180,8 @@ function wakeWriter(o: usize): void {
 // --- The writer, which has the turn -----------------------------------------------------------------------
 
 /**
- * Shuts the gate. Returns ADMITTED if nobody reads: the caller writes. QUEUED if somebody does: drainReaders must follow, or
- * openGate. ANSWER_CLOSED if there is nothing to open any more. phaseSeen is the phase of the caller.
+ * Shuts the gate. Returns ADMITTED if nobody reads: the caller writes. QUEUED if somebody does: drainReaders must
+ * follow, or openGate. ANSWER_CLOSED if there is nothing to open any more. phaseSeen is the phase of the caller.
  */
 export function shutGate(o: usize): i32 {
   while (true) {
@@ -191,8 +194,8 @@ export function shutGate(o: usize): i32 {
 }
 
 /**
- * Whether no place is in the way of the writer of this phase. If so, what the writer stores from now on comes after SHUT
- * for all threads: some processors would else let a plain store overtake it, and isStamp would not see SHUT.
+ * Whether no place is in the way of the writer of this phase. If so, what the writer stores from now on comes after
+ * SHUT for all threads: some processors would else let a plain store overtake it, and isStamp would not see SHUT.
  */
 export function isDrained(o: usize, phase: i32): bool {
   const end = threadRecord(mostThreads() + 1);
@@ -237,7 +240,9 @@ export function drainReaders(o: usize, phase: i32, nanoseconds: i64): i32 {
   }
 }
 
-/** Opens the gate, as the one that has shut it. `keepsDied`: it has written nothing, so what was half-written still is. */
+/**
+ * Opens the gate, as the one that has shut it. `keepsDied`: it has written nothing, so what was half-written still is.
+ */
 export function openGate(o: usize, keepsDied: bool): void {
   while (true) {
     const word = atomic.load<i64>(o, O_PHASE);

@@ -5,14 +5,16 @@
 // | drain  | a reader that leaves, while the writer may sleep; a reaper | add 1; see rw-lock.ts |
 export const KIND_RW_LOCK: i32 = 41;
 
-export const O_DRAIN: usize = 48; // i32, in the place of O_PARKED: on which a writer sleeps until readers have left (rw-lock.ts)
+// The word on which a writer sleeps until readers have left (rw-lock.ts).
+export const O_DRAIN: usize = 48; // i32, in the place of O_PARKED
 
 // In place of the count of the phase (rw-lock.ts):
 export const GATE_SHUT: i64 = 1; // a writer waits for the readers inside, or writes
 export const GATE_DRAINING: i64 = 2; // the writer sleeps, or is about to, until readers have left
 export const GATE_DIED: i64 = 4; // a writer has died, and no other has written since
 
-export const T_PLACES: usize = 64; // i64 each, to the end of the record: 0, or the address of a RwLock + flags << 32 | phase
+// 0, or the address of a RwLock + flags << 32 | phase.
+export const T_PLACES: usize = 64; // i64 each, to the end of the record
 export const PLACE_SIZE: usize = 8;
 export const PLACE_READS: i64 = 0x100000000; // the thread is inside
 export const PLACE_WAITS: i64 = 0x200000000; // it waits for the end of the phase, and is inside for every other

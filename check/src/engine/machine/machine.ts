@@ -181,7 +181,10 @@ export class Machine extends Interpreter {
     return this.state[head + STATUS] === PARKED && this.state[head + DETAIL] !== 0;
   }
 
-  /** Says whether the runtime may stop the thread: it sleeps, or entered a function or loop or returned since its last access. */
+  /**
+   * Says whether the runtime may stop the thread: it sleeps, or entered a function or loop or returned since its last
+   * access.
+   */
   killable(t: number): boolean {
     const head = this.head(t);
     const status = this.state[head + STATUS];

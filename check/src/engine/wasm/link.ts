@@ -1,7 +1,7 @@
 /**
  * Joins two modules in one program, for a thread that has an instance of each. The functions that are taken over bring
- * the functions that they call. A global of both modules becomes one: each instance has set it to the same value, when
- * it opened the arena. The others come along.
+ * the functions that they call. A global that both modules have becomes one, since each instance sets it to the same
+ * value when it opens the arena. The other globals of both modules are kept.
  */
 import type { WasmModule } from './decode.js';
 import { CALL, GLOBAL_GET, GLOBAL_SET } from './opcodes.js';

@@ -29,7 +29,8 @@ function isCondition(scene: Scene, object: number): boolean {
 
 /**
  * Updates the ghosts when thread t dies. What it holds of robust semaphores belongs to nobody from now on, and will go
- * back. What it holds of others is lost, with the `unreported` permits of the first that the scene does not know of yet.
+ * back. What it holds of others is lost, with the `unreported` permits of the first that the scene does not know of
+ * yet.
  */
 export function ownerDies(scene: Scene, t: number, unreported: number): void {
   const { ghosts } = scene;

@@ -128,7 +128,10 @@ export function beginsToWait(scene: Scene, t: number): void {
   scene.set(t, BEGAN, timesAsked(scene) - underWay);
 }
 
-/** Throws unless cancelAll of the first semaphore has been called since the wait of the thread began, or was under way then. */
+/**
+ * Throws unless cancelAll of the first semaphore has been called since the wait of the thread began, or was under way
+ * then.
+ */
 export function expectAsked(scene: Scene, t: number, semaphore = 0): void {
   if (!scene.model.asks || semaphore !== 0 || timesAsked(scene) <= scene.get(t, BEGAN))
     throw new Violation(`thread ${t} is to leave, and nobody has asked it to`);

@@ -154,8 +154,8 @@ function cancelRuns(scene: Scene, t: number): boolean {
 const ALONE = 256; // it may cancel, and has a run of its own
 const CAUGHT = 512; // its rejection is caught
 
-// A continuation learns the width of a promise that is fulfilled, or one of these if it is rejected.
-/** The promise has cancelled, or there was no room for it. */
+// A continuation learns the width of a promise that is fulfilled, or one of these numbers if the promise is rejected.
+/** The promise was cancelled, or the arena had no room for it. */
 export const CANCELLED = 14;
 const REJECTED_CLOSED = 15;
 
