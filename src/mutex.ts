@@ -7,8 +7,6 @@
  */
 
 import { host } from '#host';
-import type { Arena } from './arena.js';
-import type { Core } from './border/core.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -16,65 +14,32 @@ import {
   ANSWER_HELD,
   ANSWER_NOT_HELD,
   CLOSED_OBJECT,
-  HEAD,
   KIND_MUTEX,
-  MOST_WAITERS,
-  QUEUED,
   REFUSED,
   TIMED_OUT,
 } from './border/numbers.js';
-import {
-  ArenaFullError,
-  CancelledError,
-  checkInteger,
-  checkOptions,
-  checkType,
-  DisposedError,
-  mayNotBlock,
-  noRoom,
-} from './errors.js';
+import { CancelledError, DisposedError, mayNotBlock, noRoom } from './errors.js';
 import { type HeldLock, LockGuard } from './held-lock.js';
 import { NO_LOCK } from './held-permits.js';
-import {
-  budget,
-  checkWaitOptions,
-  PARKING,
-  type ParkingOptions,
-  type Properties,
-  type Signal,
-  USUAL,
-  type WaitOptions,
-} from './options.js';
+import { full, NESTED, notOwner, ofItself, wanted } from './mutex-errors.js';
+import { standInLine } from './mutex-line.js';
+import { type MutexOptions, properties } from './mutex-options.js';
+import { checkWaitOptions, type Signal, type WaitOptions } from './options.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
+import { runHolding } from './running.js';
 import { locate, notAdmitted, timedOut, watch } from './runtime/cancellation.js';
 import { timestamp } from './runtime/clock.js';
 import { HeadPromise } from './runtime/head-promise.js';
-import { ADAPTIVE } from './runtime/numbers.js';
-import { countdown, nanoseconds, parkUntilDue } from './runtime/parking.js';
+import { countdown } from './runtime/parking.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
 import { back, close, disposedError, forget, reference, SharedObject } from './shared-object.js';
 import { type MutexStats, mutexStats } from './stats.js';
 
-/** The options of a new `Mutex`. */
-export interface MutexOptions extends ParkingOptions {
-  /**
-   * How often a waiter may be overtaken at most, 0 (first come, first served) to 134,217,728. Default 2,097,152. While
-   * others wait, a turn lasts about half a millisecond, and less with more than 60 waiters. It lasts up to four times
-   * as long if the next waiter does not run. It never has more locks than this number divided by the number of waiters
-   * plus one. The shorter the turns, the more time goes into changing them. A thread that polls before it queues up is
-   * not yet a waiter, and is not overtaken. The bound counts from the ticket on, which a waiter takes just after `waiting`
-   * shows it.
-   */
-  readonly bypass?: number;
-  /** The arena of the object. Default: `Arena.default`. */
-  readonly arena?: Arena;
-}
+export type { MutexOptions };
 
 /** A plain, structured-cloneable value to send to another thread, for `Mutex.from` there. */
 export type MutexHandle = Handle<'Mutex'>;
 
-/** @internal For a Condition. */
-export const enter = Symbol();
 /** @internal For a Condition. */
 export const enterAsync = Symbol();
 /** @internal For a Condition. */
@@ -90,21 +55,6 @@ function headOf({ attachment: { core, doorbell }, shared }: Reference): HeadProm
   shared.head ??= new HeadPromise(core, doorbell, shared);
   return shared.head;
 }
-
-function properties(options: MutexOptions): Properties {
-  const DEFAULT_BYPASS = 0x200000;
-  const MOST_BYPASS = 0x8000000;
-  checkOptions(KIND, options, ['bypass', ...USUAL]);
-  return {
-    permits: 1,
-    max: checkInteger(`${KIND}: bypass`, options.bypass ?? DEFAULT_BYPASS, 0, MOST_BYPASS),
-    spin: budget(KIND, options, ADAPTIVE, PARKING),
-    robust: true,
-  };
-}
-
-/** What a request for the lock ends with, or goes on with. */
-type Entered = ReturnType<Core['queue' | 'compete']>;
 
 /**
  * A lock shared by threads. One thread at a time is the owner.
@@ -254,70 +204,23 @@ export class Mutex extends SharedObject<typeof KIND> {
   /** Locks for a request whose time-out is 0. */
   #tryNow(passes: boolean): boolean {
     const answer = this.#try();
-    if (answer !== ADMITTED) throw timedOut(this.#wanted(), 0);
+    if (answer !== ADMITTED) throw timedOut(wanted(this.#core, this.#at), 0);
     return this[report](passes);
   }
 
   /** Waits for the lock, for `waitForUnlock` if it `passes`. Returns whether it has reported the death of an owner. */
   #wait(timeout: number, passes = false): boolean {
     const method = passes ? 'waitForUnlock' : 'lock';
-    const answer = this[enter](countdown(timeout));
+    const answer = standInLine(this[reference], this.#at, countdown(timeout));
     if (answer === REFUSED) {
       const { mayBlock, thread } = this[reference].attachment;
       if (!mayBlock) throw mayNotBlock(passes ? 'waitForUnlockAsync' : 'lockAsync, holdAsync or tryLock');
-      throw new Error((this.#core.ownerOf(this.#at) === thread ? owned : promised)(method));
+      throw ofItself(method, this.#core.ownerOf(this.#at) === thread);
     }
-    if (answer >= TIMED_OUT) throw notAdmitted(answer, () => this.#wanted(), timeout);
-    if (answer === ANSWER_HELD) throw new Error(owned(method));
-    if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : this.#full();
+    if (answer >= TIMED_OUT) throw notAdmitted(answer, () => wanted(this.#core, this.#at), timeout);
+    if (answer === ANSWER_HELD) throw ofItself(method, true);
+    if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : full(this.#core, this.#at);
     return this[report](passes);
-  }
-
-  /**
-   * @internal Waits for the lock, and calls no code of the user. Returns ADMITTED; TIMED_OUT or LEAVE, and then the request
-   * has left the queue; REFUSED if the thread may not block, or a promise of it waits for the lock; ANSWER_HELD,
-   * ANSWER_CLOSED or ANSWER_FULL.
-   */
-  [enter](left: () => number): Entered {
-    const { attachment } = this[reference];
-    const { awake } = attachment;
-    const core = this.#core;
-    const at = this.#at;
-    const { number, promises } = this.#shared;
-    core.turnLasted(at, awake.sinceTurn);
-    attachment.expectInterrupt();
-    let answer: Entered =
-      attachment.mayBlock && promises.first === 0 && !this.#head.waits ? core.queue(at, number) : core.tryLock(at);
-    if (answer === QUEUED || answer === HEAD) {
-      awake.waits();
-      core.waitsSince(number, timestamp());
-    }
-    if (answer === QUEUED) {
-      answer = parkUntilDue(core, at, number, left);
-      if (answer === ADMITTED) answer = HEAD;
-    }
-    if (answer === HEAD) {
-      let remaining = left();
-      do {
-        answer = core.compete(at, remaining === Infinity ? -1n : nanoseconds(Math.max(remaining, 0)), number);
-        remaining = left();
-      } while (answer === TIMED_OUT && remaining > 0);
-      if (answer === ADMITTED) awake.turnBegins();
-      else if (answer >= TIMED_OUT) core.cancelHead(at, number);
-    }
-    return answer;
-  }
-
-  /** What a request waited for that has left the queue, for a TimeoutError. */
-  #wanted(): string {
-    const owner = this.#core.ownerOf(this.#at);
-    return `the lock (${owner ? `thread ${owner} has it` : 'free'}, ${this.waiting} waiting)`;
-  }
-
-  /** The error of a request that found the arena full, or the mutex itself. */
-  #full(): ArenaFullError {
-    if (this.waiting < MOST_WAITERS) return noRoom();
-    return new ArenaFullError('520,192 requests wait already');
   }
 
   /**
@@ -396,11 +299,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     if (answer !== ANSWER_NOT_HELD) {
       if (this.#head.waits) this.#head.flush();
       else this.#core.wakeHead(this.#at);
-    } else if (!this.disposed) {
-      const owner = this.#core.ownerOf(this.#at);
-      const who = owner === 0 ? 'nobody is' : `thread ${owner} of the arena is`;
-      throw new Error(`Mutex.unlock: this thread is not the owner, ${who}`);
-    }
+    } else if (!this.disposed) throw notOwner(this.#core, this.#at);
   }
 
   /**
@@ -459,13 +358,13 @@ export class Mutex extends SharedObject<typeof KIND> {
         if (leave !== from) leave(give);
       };
       // The code of the signal runs before the request queues up.
-      const unwatch = watch(timeout, signal, cancel, () => this.#wanted());
+      const unwatch = watch(timeout, signal, cancel, () => wanted(this.#core, this.#at));
       this[back]();
       promises.obey();
       const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, this.#shared.number);
       if (answer < ADMITTED) {
         unwatch();
-        throw answer === ANSWER_CLOSED ? this[disposedError]() : this.#full();
+        throw answer === ANSWER_CLOSED ? this[disposedError]() : full(this.#core, this.#at);
       }
       const since = timestamp();
       const refused = (error: unknown): never => {
@@ -562,22 +461,8 @@ export class Mutex extends SharedObject<typeof KIND> {
    * `console.warn` in browsers), and no error.
    * @returns a promise of the result. It rejects with the error of the function or of `lockAsync`.
    */
-  async runExclusive<T>(run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
-    checkType('Mutex.runExclusive: run', run, 'function', 'a function');
-    const held = await this.holdAsync(options);
-    const shared = this.#shared;
-    try {
-      let result: T | PromiseLike<T>;
-      shared.isRunning = true;
-      try {
-        result = run();
-      } finally {
-        shared.isRunning = false;
-      }
-      return await result;
-    } finally {
-      held.unlock();
-    }
+  runExclusive<T>(run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
+    return runHolding(KIND, this.#shared, () => this.holdAsync(options), run);
   }
 
   /**
@@ -600,10 +485,3 @@ export class Mutex extends SharedObject<typeof KIND> {
     this.#at = address;
   }
 }
-
-const owned = (method: string): string =>
-  `Mutex.${method}: this thread is the owner already, and would wait for itself; if a promise has the lock, use ${method}Async`;
-const promised = (method: string): string =>
-  `Mutex.${method}: a promise of this thread waits, and the thread would wait for itself: use ${method}Async`;
-const NESTED =
-  'Mutex: a function of runExclusive asks for the same lock. If it waits, it waits for itself: give a timeout';

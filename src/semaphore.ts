@@ -6,7 +6,6 @@
  * with a literal 0, which is ADMITTED, since V8 would load and check an imported constant each time.
  */
 import { host } from '#host';
-import type { Arena } from './arena.js';
 import type { Core } from './border/core.js';
 import {
   ADMITTED,
@@ -22,45 +21,21 @@ import {
 } from './border/numbers.js';
 import { CancelledError, checkInteger, checkType, noRoom } from './errors.js';
 import { type HeldPermits, NO_PERMITS, PermitsGuard } from './held-permits.js';
-import {
-  checkProperties,
-  checkWaitOptions,
-  isOptions,
-  PARKING,
-  type ParkingOptions,
-  type Properties,
-  type WaitOptions,
-} from './options.js';
+import { checkWaitOptions, isOptions, type WaitOptions } from './options.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
-import { balanceOf, type Shared } from './runtime/attachment.js';
+import { runHolding } from './running.js';
+import { balanceOf } from './runtime/attachment.js';
 import { notAdmitted, timedOut, watch } from './runtime/cancellation.js';
-import { ADAPTIVE, CHECK_OWNER_DEATHS } from './runtime/numbers.js';
+import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
 import { countdown, forEver, type Parked, parkUntilDue } from './runtime/parking.js';
 import type { Promises } from './runtime/promises.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
+import { acquireOf, releaseOf } from './semaphore-calls.js';
+import { properties, type SemaphoreOptions } from './semaphore-options.js';
 import { back, close, disposedError, forget, reference, SharedObject } from './shared-object.js';
 import { type SemaphoreStats, semaphoreStats } from './stats.js';
 
-/** The options of a new `Semaphore`. */
-export interface SemaphoreOptions extends ParkingOptions {
-  /**
-   * The greatest number of available permits, 1 to 2,147,483,647 (the default), and so the most that one request can ask
-   * for. Give it, as the number of permits, wherever these only come back: a request for more is then a `RangeError`.
-   * Without it the semaphore cannot know that there will never be so many. The request waits, and everybody behind it
-   * does too, until others have released more than they took.
-   */
-  readonly max?: number;
-  /**
-   * Whether the permits of each thread are recorded, so that those of a dead thread go back (`Arena.watch`) and the
-   * next owner learns of the death. Then only the thread that holds permits may release them, and the uncontended pair
-   * takes about twice as long. Default false.
-   */
-  readonly robust?: boolean;
-  /** The arena of the object. Default: `Arena.default`. */
-  readonly arena?: Arena;
-  /** @internal The first value of its two counters, 0n to 2n ** 61n, for tests of large counters. Default 0n. */
-  readonly firstTicket?: bigint;
-}
+export type { SemaphoreOptions };
 
 /** A plain, structured-cloneable value to send to another thread, for `Semaphore.from` there. */
 export type SemaphoreHandle = Handle<'Semaphore'>;
@@ -155,8 +130,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @throws {Error} if it does not exist and no permits are given.
    */
   static open(name: string, permits?: number, options: SemaphoreOptions = {}): Semaphore {
-    const wanted = properties(permits === undefined ? 1 : permits, options);
-    return attached(open(KIND, KIND_SEMAPHORE, name, permits === undefined ? undefined : wanted, options.arena));
+    const asked = properties(permits === undefined ? 1 : permits, options);
+    return attached(open(KIND, KIND_SEMAPHORE, name, permits === undefined ? undefined : asked, options.arena));
   }
 
   /** The greatest number of available permits. */
@@ -264,15 +239,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
   /** The thread has just acquired. Reports the unreported deaths of owners, and returns whether there were any. */
   #takeOwnerDeaths(permits: number): boolean {
     const deaths = this.#core.ownersDied(this.#at);
-    if (deaths > 0) this.#reportDeaths(deaths, permits);
-    // This follows the callback, which may itself acquire and release.
-    this.#ownerDied = deaths > 0;
-    return this.#ownerDied;
-  }
-
-  #reportDeaths(deaths: number, permits: number): void {
     try {
-      this.onOwnerDied?.(deaths);
+      if (deaths > 0) this.onOwnerDied?.(deaths);
     } catch (error) {
       // The callback has repaired nothing, so the next owner must learn of it. After dispose there is no next owner.
       if (!this.disposed) this.#core.restoreOwnerDeaths(this.#at, deaths);
@@ -283,6 +251,9 @@ export class Semaphore extends SharedObject<typeof KIND> {
       }
       throw error;
     }
+    // The callback may itself have acquired and released.
+    this.#ownerDied = deaths > 0;
+    return this.#ownerDied;
   }
 
   #acquireFor(permits: number, timeout: number): void {
@@ -532,18 +503,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
    */
   runExclusive<T>(run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
   runExclusive<T>(run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
-  async runExclusive<T>(
-    run: () => T | PromiseLike<T>,
-    permits: number | WaitOptions = 1,
-    options?: WaitOptions,
-  ): Promise<T> {
-    checkType('Semaphore.runExclusive: run', run, 'function', 'a function');
-    const held = await this.holdAsync(permits as number, options);
-    try {
-      return await run();
-    } finally {
-      held.release();
-    }
+  runExclusive<T>(run: () => T | PromiseLike<T>, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<T> {
+    return runHolding(KIND, this.#shared, () => this.holdAsync(permits as number, options), run);
   }
 
   /**
@@ -635,28 +596,4 @@ function attached(reference: Reference): Semaphore {
 /** Returns the number of permits of a request that is admitted. */
 function permitsOf(permits: number | WaitOptions): number {
   return typeof permits === 'number' ? permits : 1;
-}
-
-/** Answers as acquire of the core, or CHECK_OWNER_DEATHS: a robust semaphore has admitted the thread. */
-type Acquire = (at: number, n: number) => ReturnType<Core['acquire']> | typeof CHECK_OWNER_DEATHS;
-
-/** Answers as the release of the core that it calls, or ANSWER_OVER_MAX before that. */
-type Release = (at: number, n: number) => ReturnType<Core['releaseRobust']> | ANSWER_OVER_MAX;
-
-/** Returns the acquire of the core for a semaphore that is robust or not. */
-function acquireOf(core: Core, { robust }: Shared): Acquire {
-  return robust === 0 ? core.acquire : (at, n) => core.acquireRobust(at, n, robust) || CHECK_OWNER_DEATHS;
-}
-
-/** Returns the release of the core. For a bounded semaphore it also checks that there is room. */
-function releaseOf(core: Core, { robust }: Shared, max: number): Release {
-  const release: Release =
-    robust === 0
-      ? core.release
-      : (at, n) => (at === CLOSED_OBJECT ? core.release(at, n) : core.releaseRobust(at, n, robust));
-  return max === LIMIT ? release : (at, n) => (core.exceeds(at, n) ? ANSWER_OVER_MAX : release(at, n));
-}
-
-function properties(permits: number, options: SemaphoreOptions): Properties {
-  return checkProperties(KIND, permits, options, ADAPTIVE, PARKING, ['max', 'robust']);
 }

@@ -1,44 +1,24 @@
 /**
  * Condition is the public face of core/kinds/condition/condition.ts. A thread waits in the queue of the core, as for a
- * semaphore. This file unlocks the mutex in between and locks it again, whatever the wait was answered, and then relays.
+ * semaphore. This file unlocks the mutex in between and locks it again (locking-again.ts), whatever the wait was answered, and then relays.
  */
 
-import type { Core } from '../border/core.js';
-import {
-  ADMITTED,
-  ANSWER_CLOSED,
-  ANSWER_FULL,
-  CLOSED_OBJECT,
-  CONTENDED,
-  INTERRUPTED,
-  LEAVE,
-  QUEUED,
-  REFUSED,
-  TIMED_OUT,
-} from '../border/numbers.js';
-import {
-  ArenaFullError,
-  CancelledError,
-  checkInteger,
-  checkType,
-  mayNotBlock,
-  noRoom,
-  TimeoutError,
-} from '../errors.js';
-import { enter, enterAsync, Mutex, type MutexHandle, report } from '../mutex.js';
+import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, INTERRUPTED, QUEUED, REFUSED, TIMED_OUT } from '../border/numbers.js';
+import { checkInteger, checkType, mayNotBlock, noRoom, TimeoutError } from '../errors.js';
+import { Mutex, type MutexHandle } from '../mutex.js';
 import { checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
 import { type Inside, inside } from '../own-arenas.js';
 import { checkKind, find, type Handle, make, open, Reference } from '../reference.js';
 import { reasonOf, watch } from '../runtime/cancellation.js';
-import { setTimeout } from '../runtime/clock.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
-import { countdown, forEver, parkUntilDue } from '../runtime/parking.js';
+import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed, type Resolve } from '../runtime/promises.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
 import { syncOf } from './compiled.js';
+import { lockAgain, lockAgainAsync, placeOf, reportAgain } from './locking-again.js';
 import { refusePromise } from './phase-object.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `Condition.from` there. It brings the mutex along. */
@@ -50,8 +30,6 @@ export type ConditionHandle = Handle<'Condition'> & {
 const KIND = 'Condition';
 const NUMBER = 40;
 const MOST = 0x7fffffff;
-/** A thread looks so many milliseconds later whether there is room again for a request of it. */
-const PAUSE = 1;
 /** More calls of `hasStack` fit on the stack than it takes to lock the mutex again, and than to begin to wait by a promise. */
 const CALLS = 40;
 const CALLS_ASYNC = 200;
@@ -220,13 +198,13 @@ export class Condition extends SharedObject<typeof KIND> {
       } finally {
         let locked = REFUSED;
         try {
-          locked = this.#lock(place);
+          locked = lockAgain(core, mutex, place);
         } catch {
           // The stack is exhausted. These calls need no more of it than `hasStack` has found.
           while (locked !== ANSWER_CLOSED && core.ownerOf(place) !== thread)
             if (core.lock(place) !== ADMITTED) locked = core.tryLock(place);
         }
-        this.#locked(locked);
+        reportAgain(core, mutex, locked);
       }
     } catch (error) {
       this.#giveUp();
@@ -249,15 +227,17 @@ export class Condition extends SharedObject<typeof KIND> {
     const timeout = checkWaitOptions(`${KIND}.waitAsync`, options);
     if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
     hasStack(CALLS_ASYNC);
+    const { mutex } = this;
+    const core = this.#core;
     const isNotified = this.#waitAsync(timeout, options.signal);
-    this.mutex.unlock();
+    mutex.unlock();
     let carried = 0;
     let isOwner = false;
     try {
       try {
         carried = Number(await isNotified);
       } finally {
-        await this.#lockAsync();
+        await lockAgainAsync(core, mutex);
         isOwner = true;
       }
     } finally {
@@ -323,48 +303,6 @@ export class Condition extends SharedObject<typeof KIND> {
   #leftOver(): number {
     const answer = this.#core.tryAcquireRobust(this.#at, 1, this.#shared.number);
     return answer === ADMITTED ? ADMITTED : REFUSED;
-  }
-
-  /**
-   * Locks the mutex, which lies at this place, after a wait: neither `cancelAll` nor a full arena ends that. It calls no code
-   * of the user. Returns ADMITTED or ANSWER_CLOSED, or ANSWER_HELD if the thread is still the owner.
-   */
-  #lock(place: number): ReturnType<Core['lock']> | ReturnType<Mutex[typeof enter]> {
-    let answer: ReturnType<Core['lock']> | ReturnType<Mutex[typeof enter]> = this.#core.lock(place);
-    while (answer === CONTENDED || answer === LEAVE || answer === ANSWER_FULL) {
-      if (answer === ANSWER_FULL) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
-      answer = this.mutex[enter](forEver);
-    }
-    return answer;
-  }
-
-  async #lockAsync(): Promise<void> {
-    const { mutex } = this;
-    let answer = ADMITTED;
-    while (true) {
-      answer = this.#core.tryLock(placeOf(mutex).address);
-      try {
-        if (answer === REFUSED) await mutex[enterAsync](Infinity, undefined, true);
-        if (answer !== ANSWER_FULL) break;
-      } catch (error) {
-        if (error instanceof ArenaFullError) answer = ANSWER_FULL;
-        else if (!(error instanceof CancelledError)) throw error;
-      }
-      if (answer === ANSWER_FULL) await new Promise<void>((resolve) => setTimeout(resolve, PAUSE));
-    }
-    this.#locked(answer);
-  }
-
-  /** Reports the deaths of owners, once the mutex is locked. If nobody is there to be told, whoever locks next is. */
-  #locked(answer: number): void {
-    const { mutex } = this;
-    if (answer === ANSWER_CLOSED) throw mutex[disposedError]();
-    if (mutex.onOwnerDied !== undefined || mutex.disposed) mutex[report]();
-    else {
-      const { address } = mutex[reference];
-      const deaths = this.#core.ownersDied(address);
-      if (deaths > 0) this.#core.restoreOwnerDeaths(address, deaths);
-    }
   }
 
   /** Ends waits that have carried so many notifications, and wakes the next of those who are notified. */
@@ -510,12 +448,6 @@ function ownMutex(what: string, mutex: Mutex): Mutex {
   if (mutex instanceof Mutex) return mutex;
   checkType(`${what}: mutex`, mutex, 'object', 'a Mutex');
   return Mutex.from((mutex as { handle: MutexHandle }).handle);
-}
-
-/** @throws {@link DisposedError} if the mutex has been disposed of. */
-function placeOf(mutex: Mutex): Reference {
-  if (mutex.disposed) throw mutex[disposedError]();
-  return mutex[reference];
 }
 
 /** A condition keeps the address and the generation of its mutex: who opens it by its name must give the same one. */

@@ -1,0 +1,33 @@
+/** The words of the errors and of the warning of a mutex. `at` is where it is. */
+import type { Core } from './border/core.js';
+import { MOST_WAITERS } from './border/numbers.js';
+import { ArenaFullError, noRoom } from './errors.js';
+
+/** What a request waited for that has left the queue, for a TimeoutError. */
+export function wanted(core: Core, at: number): string {
+  const owner = core.ownerOf(at);
+  return `the lock (${owner ? `thread ${owner} has it` : 'free'}, ${core.waitersOf(at)} waiting)`;
+}
+
+/** The error of a request that found the arena full, or the mutex itself. */
+export function full(core: Core, at: number): ArenaFullError {
+  return core.waitersOf(at) < MOST_WAITERS ? noRoom() : new ArenaFullError('520,192 requests wait already');
+}
+
+/** The error of an unlock by a thread that is not the owner. */
+export function notOwner(core: Core, at: number): Error {
+  const owner = core.ownerOf(at);
+  const who = owner === 0 ? 'nobody is' : `thread ${owner} of the arena is`;
+  return new Error(`Mutex.unlock: this thread is not the owner, ${who}`);
+}
+
+/** The error of a thread that would wait for itself: it is the owner, or a promise of it waits. */
+export function ofItself(method: string, isOwner: boolean): Error {
+  const why = isOwner
+    ? 'this thread is the owner already, and would wait for itself; if a promise has the lock,'
+    : 'a promise of this thread waits, and the thread would wait for itself:';
+  return new Error(`Mutex.${method}: ${why} use ${method}Async`);
+}
+
+export const NESTED =
+  'Mutex: a function of runExclusive asks for the same lock. If it waits, it waits for itself: give a timeout';

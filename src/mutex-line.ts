@@ -1,0 +1,44 @@
+/**
+ * How a blocked thread waits for a mutex: in line until it is the head, and as the head until it has the lock. A promise waits in
+ * the same line, and then in runtime/head-promise.ts.
+ */
+import type { Core } from './border/core.js';
+import { ADMITTED, HEAD, QUEUED, TIMED_OUT } from './border/numbers.js';
+import type { Reference } from './reference.js';
+import { timestamp } from './runtime/clock.js';
+import { nanoseconds, parkUntilDue } from './runtime/parking.js';
+
+/** What a request for the lock ends with, or goes on with. */
+export type Entered = ReturnType<Core['queue' | 'compete']>;
+
+/**
+ * Waits for the mutex of this reference, at this address, and calls no code of the user. Returns ADMITTED; TIMED_OUT or LEAVE,
+ * and then the request has left the queue; REFUSED if the thread may not block, or a promise of it waits for the lock;
+ * ANSWER_HELD, ANSWER_CLOSED or ANSWER_FULL.
+ */
+export function standInLine({ attachment, shared }: Reference, at: number, left: () => number): Entered {
+  const { awake, core } = attachment;
+  const { number, promises, head } = shared;
+  core.turnLasted(at, awake.sinceTurn);
+  attachment.expectInterrupt();
+  let answer: Entered =
+    attachment.mayBlock && promises.first === 0 && !head?.waits ? core.queue(at, number) : core.tryLock(at);
+  if (answer === QUEUED || answer === HEAD) {
+    awake.waits();
+    core.waitsSince(number, timestamp());
+  }
+  if (answer === QUEUED) {
+    answer = parkUntilDue(core, at, number, left);
+    if (answer === ADMITTED) answer = HEAD;
+  }
+  if (answer === HEAD) {
+    let remaining = left();
+    do {
+      answer = core.compete(at, remaining === Infinity ? -1n : nanoseconds(Math.max(remaining, 0)), number);
+      remaining = left();
+    } while (answer === TIMED_OUT && remaining > 0);
+    if (answer === ADMITTED) awake.turnBegins();
+    else if (answer >= TIMED_OUT) core.cancelHead(at, number);
+  }
+  return answer;
+}

@@ -1,0 +1,33 @@
+/** The options of a new `Mutex`, and the properties of the shared object that they stand for. */
+import type { Arena } from './arena.js';
+import { checkInteger, checkOptions } from './errors.js';
+import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from './options.js';
+import { ADAPTIVE } from './runtime/numbers.js';
+
+/** The options of a new `Mutex`. */
+export interface MutexOptions extends ParkingOptions {
+  /**
+   * How often a waiter may be overtaken at most, 0 (first come, first served) to 134,217,728. Default 2,097,152. While
+   * others wait, a turn lasts about half a millisecond, and less with more than 60 waiters. It lasts up to four times
+   * as long if the next waiter does not run. It never has more locks than this number divided by the number of waiters
+   * plus one. The shorter the turns, the more time goes into changing them. A thread that polls before it queues up is
+   * not yet a waiter, and is not overtaken. The bound counts from the ticket on, which a waiter takes just after `waiting`
+   * shows it.
+   */
+  readonly bypass?: number;
+  /** The arena of the object. Default: `Arena.default`. */
+  readonly arena?: Arena;
+}
+
+/** @internal Checks the options of a new mutex. */
+export function properties(options: MutexOptions): Properties {
+  const DEFAULT_BYPASS = 0x200000;
+  const MOST_BYPASS = 0x8000000;
+  checkOptions('Mutex', options, ['bypass', ...USUAL]);
+  return {
+    permits: 1,
+    max: checkInteger('Mutex: bypass', options.bypass ?? DEFAULT_BYPASS, 0, MOST_BYPASS),
+    spin: budget('Mutex', options, ADAPTIVE, PARKING),
+    robust: true,
+  };
+}

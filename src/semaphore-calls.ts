@@ -1,0 +1,28 @@
+/**
+ * Which functions of the core a semaphore calls: a robust one has its own, and one with a max looks whether there is room
+ * before it releases. A semaphore chooses when it is made, so that each call goes to one function, which V8 can inline.
+ */
+import type { Core } from './border/core.js';
+import { ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from './border/numbers.js';
+import type { Shared } from './runtime/attachment.js';
+import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
+
+/** Answers as acquire of the core, or CHECK_OWNER_DEATHS: a robust semaphore has admitted the thread. */
+export type Acquire = (at: number, n: number) => ReturnType<Core['acquire']> | typeof CHECK_OWNER_DEATHS;
+
+/** Answers as the release of the core that it calls, or ANSWER_OVER_MAX before that. */
+export type Release = (at: number, n: number) => ReturnType<Core['releaseRobust']> | ANSWER_OVER_MAX;
+
+/** Returns the acquire of the core for a semaphore that is robust or not. */
+export function acquireOf(core: Core, { robust }: Shared): Acquire {
+  return robust === 0 ? core.acquire : (at, n) => core.acquireRobust(at, n, robust) || CHECK_OWNER_DEATHS;
+}
+
+/** Returns the release of the core. For a bounded semaphore it also checks that there is room. */
+export function releaseOf(core: Core, { robust }: Shared, max: number): Release {
+  const release: Release =
+    robust === 0
+      ? core.release
+      : (at, n) => (at === CLOSED_OBJECT ? core.release(at, n) : core.releaseRobust(at, n, robust));
+  return max === LIMIT ? release : (at, n) => (core.exceeds(at, n) ? ANSWER_OVER_MAX : release(at, n));
+}

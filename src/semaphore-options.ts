@@ -1,0 +1,30 @@
+/** The options of a new `Semaphore`, and the properties of the shared object that they stand for. */
+import type { Arena } from './arena.js';
+import { checkProperties, PARKING, type ParkingOptions, type Properties } from './options.js';
+import { ADAPTIVE } from './runtime/numbers.js';
+
+/** The options of a new `Semaphore`. */
+export interface SemaphoreOptions extends ParkingOptions {
+  /**
+   * The greatest number of available permits, 1 to 2,147,483,647 (the default), and so the most that one request can ask
+   * for. Give it, as the number of permits, wherever these only come back: a request for more is then a `RangeError`.
+   * Without it the semaphore cannot know that there will never be so many. The request waits, and everybody behind it
+   * does too, until others have released more than they took.
+   */
+  readonly max?: number;
+  /**
+   * Whether the permits of each thread are recorded, so that those of a dead thread go back (`Arena.watch`) and the
+   * next owner learns of the death. Then only the thread that holds permits may release them, and the uncontended pair
+   * takes about twice as long. Default false.
+   */
+  readonly robust?: boolean;
+  /** The arena of the object. Default: `Arena.default`. */
+  readonly arena?: Arena;
+  /** @internal The first value of its two counters, 0n to 2n ** 61n, for tests of large counters. Default 0n. */
+  readonly firstTicket?: bigint;
+}
+
+/** @internal Checks the options of a new semaphore. */
+export function properties(permits: number, options: SemaphoreOptions): Properties {
+  return checkProperties('Semaphore', permits, options, ADAPTIVE, PARKING, ['max', 'robust']);
+}

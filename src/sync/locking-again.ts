@@ -1,0 +1,61 @@
+/**
+ * How a thread, or a promise of it, locks the mutex again after a wait on a condition. Neither `cancelAll` of the mutex nor a
+ * full arena ends that: the thread is the owner again, unless the mutex has been disposed of. No code of the user runs
+ * before it is.
+ */
+import type { Core } from '../border/core.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, CLOSED_OBJECT, CONTENDED, LEAVE, REFUSED } from '../border/numbers.js';
+import { ArenaFullError, CancelledError } from '../errors.js';
+import { enterAsync, type Mutex, report } from '../mutex.js';
+import { type Entered, standInLine } from '../mutex-line.js';
+import type { Reference } from '../reference.js';
+import { setTimeout } from '../runtime/clock.js';
+import { forEver } from '../runtime/parking.js';
+import { disposedError, reference } from '../shared-object.js';
+
+/** A thread looks so many milliseconds later whether there is room again for a request of it. */
+const PAUSE = 1;
+
+/** @throws {@link DisposedError} if the mutex has been disposed of. */
+export function placeOf(mutex: Mutex): Reference {
+  if (mutex.disposed) throw mutex[disposedError]();
+  return mutex[reference];
+}
+
+/** Locks the mutex, which lies at this place. Returns ADMITTED or ANSWER_CLOSED, or ANSWER_HELD if the thread is still the owner. */
+export function lockAgain(core: Core, mutex: Mutex, place: number): ReturnType<Core['lock']> | Entered {
+  let answer: ReturnType<Core['lock']> | Entered = core.lock(place);
+  while (answer === CONTENDED || answer === LEAVE || answer === ANSWER_FULL) {
+    if (answer === ANSWER_FULL) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
+    answer = standInLine(mutex[reference], mutex.disposed ? CLOSED_OBJECT : place, forEver);
+  }
+  return answer;
+}
+
+/** The same by a promise, which also reports the deaths of owners. */
+export async function lockAgainAsync(core: Core, mutex: Mutex): Promise<void> {
+  let answer: number = ADMITTED;
+  while (true) {
+    answer = core.tryLock(placeOf(mutex).address);
+    try {
+      if (answer === REFUSED) await mutex[enterAsync](Infinity, undefined, true);
+      if (answer !== ANSWER_FULL) break;
+    } catch (error) {
+      if (error instanceof ArenaFullError) answer = ANSWER_FULL;
+      else if (!(error instanceof CancelledError)) throw error;
+    }
+    if (answer === ANSWER_FULL) await new Promise<void>((resolve) => setTimeout(resolve, PAUSE));
+  }
+  reportAgain(core, mutex, answer);
+}
+
+/** Reports the deaths of owners, once the mutex is locked. If nobody is there to be told, whoever locks next is. */
+export function reportAgain(core: Core, mutex: Mutex, answer: number): void {
+  if (answer === ANSWER_CLOSED) throw mutex[disposedError]();
+  if (mutex.onOwnerDied !== undefined || mutex.disposed) mutex[report]();
+  else {
+    const { address } = mutex[reference];
+    const deaths = core.ownersDied(address);
+    if (deaths > 0) core.restoreOwnerDeaths(address, deaths);
+  }
+}
