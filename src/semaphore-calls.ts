@@ -1,6 +1,7 @@
 /**
- * Which functions of the core a semaphore calls: a robust one has its own, and one with a max looks whether there is room
- * before it releases. A semaphore chooses when it is made, so that each call goes to one function, which V8 can inline.
+ * Which functions of the core a semaphore calls: a robust one has its own, and one with a max looks whether there is
+ * room before it releases. A semaphore chooses when it is made, so that each call goes to one function, which V8 can
+ * inline.
  */
 import type { Core } from './border/core.js';
 import { ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from './border/numbers.js';

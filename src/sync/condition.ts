@@ -1,6 +1,7 @@
 /**
  * Condition is the public face of core/kinds/condition/condition.ts. A thread waits in the queue of the core, as for a
- * semaphore. This file unlocks the mutex in between and locks it again (locking-again.ts), whatever the wait was answered, and then relays.
+ * semaphore. This file unlocks the mutex in between and locks it again (locking-again.ts), whatever the wait was
+ * answered, and then relays.
  */
 
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, INTERRUPTED, QUEUED, REFUSED, TIMED_OUT } from '../border/numbers.js';
@@ -21,7 +22,9 @@ import { syncOf } from './compiled.js';
 import { lockAgain, lockAgainAsync, placeOf, reportAgain } from './locking-again.js';
 import { refusePromise } from './phase-object.js';
 
-/** A plain, structured-cloneable value to send to another thread, for `Condition.from` there. It brings the mutex along. */
+/**
+ * A plain, structured-cloneable value to send to another thread, for `Condition.from` there. It brings the mutex along.
+ */
 export type ConditionHandle = Handle<'Condition'> & {
   /** The handle of its mutex. */
   readonly mutex: MutexHandle;
@@ -30,14 +33,17 @@ export type ConditionHandle = Handle<'Condition'> & {
 const KIND = 'Condition';
 const NUMBER = 40;
 const MOST = 0x7fffffff;
-/** More calls of `hasStack` fit on the stack than it takes to lock the mutex again, and than to begin to wait by a promise. */
+/**
+ * More calls of `hasStack` fit on the stack than it takes to lock the mutex again, and than to begin to wait by a
+ * promise.
+ */
 const CALLS = 40;
 const CALLS_ASYNC = 200;
 
 /**
- * Lets the owner of a mutex wait until another thread says that something has changed. Those who wait are notified in the
- * order in which they began to; a notification is never kept for later, and nobody returns without one. Blocked threads
- * and promises wait in one queue.
+ * Lets the owner of a mutex wait until another thread says that something has changed. Those who wait are notified in
+ * the order in which they began to; a notification is never kept for later, and nobody returns without one. Blocked
+ * threads and promises wait in one queue.
  *
  * Those who are notified together are woken one after the other: each that has the mutex wakes the next. So `notifyAll`
  * costs the notifier one wake-up, and nobody is woken only to queue up for the mutex.
@@ -142,13 +148,14 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /**
    * Unlocks the mutex, blocks the thread until it is notified, and locks the mutex again. The thread is the owner again
-   * when this returns or throws, unless the mutex has been disposed of or `onOwnerDied` throws. `cancelAll` of the mutex
-   * does not end the wait for it. What the thread waits for may have come and gone by then: `waitFor` is the form to use.
-   * @param options a time-out and a signal; without them the call may take for ever. The time is that of the wait alone: it
-   * takes longer until the mutex is locked again, if others have it.
+   * when this returns or throws, unless the mutex has been disposed of or `onOwnerDied` throws. `cancelAll` of the
+   * mutex does not end the wait for it. What the thread waits for may have come and gone by then: `waitFor` is the form
+   * to use.
+   * @param options a time-out and a signal; without them the call may take for ever. The time is that of the wait
+   * alone: it takes longer until the mutex is locked again, if others have it.
    * @returns true when notified, false when the time-out came first.
-   * @throws {Error} if this thread is not the owner, or if a promise of it waits for the mutex or on this condition. Then
-   * nothing has changed.
+   * @throws {Error} if this thread is not the owner, or if a promise of it waits for the mutex or on this condition.
+   * Then nothing has changed.
    * @throws the reason of a signal that is aborted already.
    * @throws `RangeError` or `TypeError` for a bad time-out or signal.
    * @throws `RangeError` if hardly any of the stack is left. Then nothing has changed.
@@ -217,11 +224,11 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /**
-   * As `wait`, without blocking the thread. The process stays alive until then. The owner is the thread, so another task of
-   * it could unlock the mutex by mistake, and `held` cannot tell tasks apart. Await the promise, and end it by a time-out or
-   * a signal, not by `Promise.race`: it locks the mutex whether anybody listens or not.
-   * @returns a promise. It rejects with the reason of the signal when that is aborted, and where `wait` throws. The thread
-   * is the owner again before that, with the same exceptions.
+   * As `wait`, without blocking the thread. The process stays alive until then. The owner is the thread, so another
+   * task of it could unlock the mutex by mistake, and `held` cannot tell tasks apart. Await the promise, and end it by
+   * a time-out or a signal, not by `Promise.race`: it locks the mutex whether anybody listens or not.
+   * @returns a promise. It rejects with the reason of the signal when that is aborted, and where `wait` throws. The
+   * thread is the owner again before that, with the same exceptions.
    */
   async waitAsync(options: WaitOptions = {}): Promise<boolean> {
     const timeout = checkWaitOptions(`${KIND}.waitAsync`, options);
@@ -247,7 +254,10 @@ export class Condition extends SharedObject<typeof KIND> {
     return carried > 0;
   }
 
-  /** Takes a ticket. The promise says whether it has been notified before the time had passed. Then the thread carries that. */
+  /**
+   * Takes a ticket. The promise says whether it has been notified before the time had passed. Then the thread carries
+   * that.
+   */
   #waitAsync(timeout: number, signal: Signal | undefined): Promise<boolean> {
     const core = this.#core;
     const promises = this.#promises;
@@ -372,8 +382,8 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /**
    * Notifies those who have waited longest. Best called by the owner of the mutex, after it has changed what they wait
-   * for, and allowed without: then one may find that another thread has been faster. Never blocks. Where nobody waits, it
-   * does nothing, and nobody who waits later learns of it.
+   * for, and allowed without: then one may find that another thread has been faster. Never blocks. Where nobody waits,
+   * it does nothing, and nobody who waits later learns of it.
    * @param count how many at most, 1 (the default) to 2,147,483,647, or Infinity.
    * @returns how many it has notified. One that gives up at this very moment may count.
    * @throws `RangeError` or `TypeError` for a bad number.
@@ -413,7 +423,9 @@ export class Condition extends SharedObject<typeof KIND> {
     return conditionStats(this.#core, this.#at, this.waiting);
   }
 
-  /** Returns, for example, `Condition(2 waiting)`. It is racy, and meant for diagnostics. Never blocks, throws nothing. */
+  /**
+   * Returns, for example, `Condition(2 waiting)`. It is racy, and meant for diagnostics. Never blocks, throws nothing.
+   */
   override toString(): string {
     return `${KIND}(${this.disposed ? 'disposed' : `${this.waiting} waiting`})`;
   }

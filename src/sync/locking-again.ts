@@ -1,7 +1,7 @@
 /**
- * How a thread, or a promise of it, locks the mutex again after a wait on a condition. Neither `cancelAll` of the mutex nor a
- * full arena ends that: the thread is the owner again, unless the mutex has been disposed of. No code of the user runs
- * before it is.
+ * How a thread, or a promise of it, locks the mutex again after a wait on a condition. Neither `cancelAll` of the mutex
+ * nor a full arena ends that: the thread is the owner again, unless the mutex has been disposed of. No code of the user
+ * runs before it is.
  */
 import type { Core } from '../border/core.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, CLOSED_OBJECT, CONTENDED, LEAVE, REFUSED } from '../border/numbers.js';
@@ -22,7 +22,10 @@ export function placeOf(mutex: Mutex): Reference {
   return mutex[reference];
 }
 
-/** Locks the mutex, which lies at this place. Returns ADMITTED or ANSWER_CLOSED, or ANSWER_HELD if the thread is still the owner. */
+/**
+ * Locks the mutex, which lies at this place. Returns ADMITTED or ANSWER_CLOSED, or ANSWER_HELD if the thread is still
+ * the owner.
+ */
 export function lockAgain(core: Core, mutex: Mutex, place: number): ReturnType<Core['lock']> | Entered {
   let answer: ReturnType<Core['lock']> | Entered = core.lock(place);
   while (answer === CONTENDED || answer === LEAVE || answer === ANSWER_FULL) {

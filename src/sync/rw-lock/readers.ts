@@ -1,5 +1,6 @@
 /**
- * The readers' half of a RwLock: how a thread or a promise begins to read and waits for a writer (side.ts has the states).
+ * The readers' half of a RwLock: how a thread or a promise begins to read and waits for a writer (side.ts has the
+ * states).
  *
  * A blocked call and the promises of its thread wait for the end of the same phase, in one place. Whichever finds first
  * that the phase is over makes all of them readers (`endWait`): no writer comes between two of them.
@@ -21,8 +22,9 @@ import { DRAINS, guardedBy, NOTHING, READING, type Side, sideOf } from './side.j
 /** How long a promise that wants to read may take, and within what it reads. */
 export interface ReadOptions extends WaitOptions {
   /**
-   * A guard of the same lock that is held: the promise reads at once, though a writer waits. Give it wherever the one who
-   * holds the guard waits for the promise: without it, the writer would wait for the guard, and the promise for the writer.
+   * A guard of the same lock that is held: the promise reads at once, though a writer waits. Give it wherever the one
+   * who holds the guard waits for the promise: without it, the writer would wait for the guard, and the promise for the
+   * writer.
    */
   readonly within?: HeldRead;
 }
@@ -56,7 +58,10 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
   /** @internal Gives back the turn, with which the thread has done nothing. */
   protected abstract giveTurnBack(): void;
 
-  /** @internal Returns whether a reader is told that a writer has died, or undefined if it only `tries`, and a writer is in. */
+  /**
+   * @internal Returns whether a reader is told that a writer has died, or undefined if it only `tries`, and a writer is
+   * in.
+   */
   protected lockReading(method: string, options: WaitOptions | undefined, tries: boolean): boolean | undefined {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
     const side = this.readySide();
@@ -90,7 +95,10 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     return side.died && this.#tellReader();
   }
 
-  /** Blocks until the phase is over, and then the promises that have waited read, too. Returns whether a writer has died. */
+  /**
+   * Blocks until the phase is over, and then the promises that have waited read, too. Returns whether a writer has
+   * died.
+   */
   #awaitPhase(phase: number, timeout: number): boolean {
     const { side } = this;
     let answer: number = REFUSED;
@@ -179,8 +187,9 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
 
   /**
    * @internal
-   * Is called when a call is about to block. If the runtime ends it by an exception, and no other call of the thread finds
-   * that, it is given up as soon as the thread has returned to its event loop, as for a mutex (runtime/interrupts.ts).
+   * Is called when a call is about to block. If the runtime ends it by an exception, and no other call of the thread
+   * finds that, it is given up as soon as the thread has returned to its event loop, as for a mutex
+   * (runtime/interrupts.ts).
    */
   protected expectInterrupt(): void {
     this[reference].attachment.expectInterrupt();

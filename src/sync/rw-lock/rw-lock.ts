@@ -6,8 +6,8 @@
  *     writers.ts    how it gets the turn and becomes a writer, and what the guards do
  *     rw-lock.ts    the class that users see
  *
- * `lockRead` leaves the rare cases to the readers' half, so that the common case stays small. Like a semaphore, it compares
- * with a literal 0, which is ADMITTED and NOTHING.
+ * `lockRead` leaves the rare cases to the readers' half, so that the common case stays small. Like a semaphore, it
+ * compares with a literal 0, which is ADMITTED and NOTHING.
  */
 import { ANSWER_CLOSED, LIMIT } from '../../border/numbers.js';
 import { checkInteger, checkOptions } from '../../errors.js';
@@ -44,13 +44,18 @@ export interface RwLockWaiter {
 export interface RwLockState {
   /** The numbers of the threads that read. */
   readonly readers: readonly number[];
-  /** The number of the thread that has the writers' turn, if one has: it writes, updates, or waits for readers to leave. */
+  /**
+   * The number of the thread that has the writers' turn, if one has: it writes, updates, or waits for readers to leave.
+   */
   readonly writer: number | undefined;
   /** Whether a writer is in, or waits until the readers have left: no other reader is let in. */
   readonly writing: boolean;
   /** The number of threads that have died, or ended, with the turn. */
   readonly deaths: number;
-  /** The threads that wait: those that wait for readers to leave or for a writer, then writers in the order of the queue. */
+  /**
+   * The threads that wait: those that wait for readers to leave or for a writer, then writers in the order of the
+   * queue.
+   */
   readonly waiters: readonly RwLockWaiter[];
 }
 
@@ -60,11 +65,12 @@ export interface RwLockState {
  * Blocked threads and promises wait together.
  *
  * The lock is held by threads. A thread that reads may lock for reading again, even while a writer waits. When a thread
- * ends or dies (`Arena.watch`) as a reader, it reads no more; as a writer, the others learn of it. A thread reads at most 8
- * locks at a time.
+ * ends or dies (`Arena.watch`) as a reader, it reads no more; as a writer, the others learn of it. A thread reads at
+ * most 8 locks at a time.
  *
  * Source: the phases of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for Multiprocessor
- * Real-Time Systems (2010), with visible readers after Dice and Kogan, BRAVO (2019), over core/kinds/rw-lock/rw-lock.ts.
+ * Real-Time Systems (2010), with visible readers after Dice and Kogan, BRAVO (2019), over
+ * core/kinds/rw-lock/rw-lock.ts.
  *
  * @example
  * ```ts
@@ -121,12 +127,13 @@ export class RwLock extends WritersHalf {
 
   /**
    * Locks for reading, and blocks the thread until no writer is in. A thread that reads already is let in at once, even
-   * while a writer waits: it would wait for itself. It returns no guard, so `using` throws a TypeError, and the thread reads
-   * on. `read` returns one.
+   * while a writer waits: it would wait for itself. It returns no guard, so `using` throws a TypeError, and the thread
+   * reads on. `read` returns one.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {@link TimeoutError} when the time-out has passed. The thread does not read.
    * @throws the reason of a signal that is aborted already.
-   * @throws {Error} if this thread or a promise of it writes, or waits until readers have left: it would wait for itself.
+   * @throws {Error} if this thread or a promise of it writes, or waits until readers have left: it would wait for
+   * itself.
    * @throws `RangeError` or `TypeError` for a bad time-out or signal.
    * @throws {@link ArenaFullError} if the thread reads 8 other locks.
    * @throws the error that `onOwnerDied` throws; then the thread does not read.
@@ -150,8 +157,8 @@ export class RwLock extends WritersHalf {
   }
 
   /**
-   * Locks for reading if no writer is in, or waits until readers have left. A thread that reads already is let in always.
-   * Never blocks.
+   * Locks for reading if no writer is in, or waits until readers have left. A thread that reads already is let in
+   * always. Never blocks.
    * @returns whether it has.
    * @throws {@link ArenaFullError} if the thread reads 8 other locks.
    * @throws the error that `onOwnerDied` throws; then the thread does not read.
@@ -162,9 +169,10 @@ export class RwLock extends WritersHalf {
   }
 
   /**
-   * As `lockRead`, without blocking the thread. A promise waits for a writer even if its thread reads already, unless it is
-   * `within` a guard.
-   * @returns a promise. It rejects with the errors of `lockRead`, and with the reason of the signal when that is aborted.
+   * As `lockRead`, without blocking the thread. A promise waits for a writer even if its thread reads already, unless
+   * it is `within` a guard.
+   * @returns a promise. It rejects with the errors of `lockRead`, and with the reason of the signal when that is
+   * aborted.
    */
   async lockReadAsync(options?: ReadOptions): Promise<void> {
     await this.lockReadingAsync('lockReadAsync', options);
@@ -193,7 +201,10 @@ export class RwLock extends WritersHalf {
     return new ReadGuard(this.guarded, await this.lockReadingAsync('readAsync', options));
   }
 
-  /** As `tryLockRead`, but it returns a guard that unlocks, or undefined: `using held = lock.tryRead(); if (held) look()`. */
+  /**
+   * As `tryLockRead`, but it returns a guard that unlocks, or undefined: `using held = lock.tryRead(); if (held)
+   * look()`.
+   */
   tryRead(): HeldRead | undefined {
     const died = this.lockReading('', undefined, true);
     return died === undefined ? undefined : new ReadGuard(this.guarded, died);
@@ -202,15 +213,15 @@ export class RwLock extends WritersHalf {
   // --- Writing ---------------------------------------------------------------------------------------------
 
   /**
-   * Locks for writing: waits for its turn, lets no reader in any more, and blocks the thread until the readers have left.
-   * It returns no guard, so `using` throws a TypeError, and the thread stays the writer. `write` returns one.
+   * Locks for writing: waits for its turn, lets no reader in any more, and blocks the thread until the readers have
+   * left. It returns no guard, so `using` throws a TypeError, and the thread stays the writer. `write` returns one.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {@link TimeoutError} when the time-out has passed. Readers are let in again, and the turn goes on.
    * @throws the reason of a signal that is aborted already.
    * @throws {Error} if this thread or a promise of it reads, writes or waits: it would wait for itself.
    * @throws `RangeError` or `TypeError` for a bad time-out or signal.
-   * @throws {@link ArenaFullError} if it has a time-out and would have to wait, and the arena has no room for what a cancelled
-   * request leaves in the queue.
+   * @throws {@link ArenaFullError} if it has a time-out and would have to wait, and the arena has no room for what a
+   * cancelled request leaves in the queue.
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
    * @throws `TypeError` on a thread that must not block, such as a browser's main thread, if it would have to.
    * @throws {@link DisposedError} if the lock has been or is being disposed of.
@@ -234,8 +245,8 @@ export class RwLock extends WritersHalf {
 
   /**
    * As `lockWrite`, without blocking the thread. Tasks of one thread exclude one another like threads.
-   * @returns a promise. It rejects with the errors of `lockWrite`, and with the reason of the signal when that is aborted.
-   * If the thread reads meanwhile, the promise waits until it has unlocked.
+   * @returns a promise. It rejects with the errors of `lockWrite`, and with the reason of the signal when that is
+   * aborted. If the thread reads meanwhile, the promise waits until it has unlocked.
    */
   async lockWriteAsync(options?: WaitOptions): Promise<void> {
     await this.lockWritingAsync('lockWriteAsync', options, true);
@@ -271,8 +282,8 @@ export class RwLock extends WritersHalf {
 
   /**
    * Takes the writers' turn without shutting readers out, and blocks the thread until it is its turn. Nobody writes
-   * meanwhile, so what it reads stays as it is. It may become a writer (`HeldUpdate.upgrade`): two that read and then want
-   * to write would wait for each other, and two that update do not.
+   * meanwhile, so what it reads stays as it is. It may become a writer (`HeldUpdate.upgrade`): two that read and then
+   * want to write would wait for each other, and two that update do not.
    * @throws as `lockWrite`.
    */
   update(options?: WaitOptions): HeldUpdate {
@@ -291,7 +302,8 @@ export class RwLock extends WritersHalf {
    * For reads that may be repeated: they need no lock, and no writer waits for them. What is read between `stamp` and
    * `valid` may be half-written, so it must do no harm until `valid` has answered true.
    *
-   * @returns a number for `valid`, from 1 to 2 ** 29; 0 while a writer is in or waits until readers have left. Never blocks.
+   * @returns a number for `valid`, from 1 to 2 ** 29; 0 while a writer is in or waits until readers have left. Never
+   * blocks.
    * @throws {@link DisposedError} if the lock has been disposed of.
    *
    * @example
@@ -315,8 +327,8 @@ export class RwLock extends WritersHalf {
   }
 
   /**
-   * Whether nobody has written since this stamp. A writer that has given up counts as one that has written. After exactly
-   * 2 ** 29 writers the numbers begin again. Never blocks.
+   * Whether nobody has written since this stamp. A writer that has given up counts as one that has written. After
+   * exactly 2 ** 29 writers the numbers begin again. Never blocks.
    * @param stamp 0 to 2 ** 29, as `stamp` has answered.
    * @returns false for 0, and on a disposed lock.
    * @throws `RangeError` or `TypeError` for a number that is no stamp.
@@ -338,7 +350,9 @@ export class RwLock extends WritersHalf {
     return this.sync.stampOf(this.at) === 0;
   }
 
-  /** The number of calls that wait, of all threads: blocked ones and promises. It is racy, and meant for diagnostics. */
+  /**
+   * The number of calls that wait, of all threads: blocked ones and promises. It is racy, and meant for diagnostics.
+   */
   override get waiting(): number {
     return super.waiting + (this.disposed ? 0 : this.turn.waiting);
   }

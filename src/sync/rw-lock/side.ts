@@ -30,15 +30,15 @@
  *      │       endTurn           drained, else                             │ endTurn
  *      └───────────────────────────────────────────────────────────────────┘
  *
- * `recover` leads to the states that the core has. Who writes goes on as a reader by `readOn` and `endTurn`, who updates by
- * `begun` and `endTurn`: no writer comes between.
+ * `recover` leads to the states that the core has. Who writes goes on as a reader by `readOn` and `endTurn`, who
+ * updates by `begun` and `endTurn`: no writer comes between.
  *
  * A thread that drains or writes would wait for itself if it also read or waited. The calls refuse that, but for
  * promises: a promise may drain while its thread reads, until the thread has unlocked.
  *
- * While a call changes a machine, `acts` says which. If another call finds that, an exception that no code of the library
- * could catch has ended the first: an interrupt by the runtime, or an exhausted stack. The other call then brings the side
- * in order (`recover`). Callbacks run while `acts` is NOTHING.
+ * While a call changes a machine, `acts` says which. If another call finds that, an exception that no code of the
+ * library could catch has ended the first: an interrupt by the runtime, or an exhausted stack. The other call then
+ * brings the side in order (`recover`). Callbacks run while `acts` is NOTHING.
  */
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, MOVE, OWNER_DIED } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
@@ -79,7 +79,9 @@ export class Side {
   acts = NOTHING;
   /** The deaths of which the thread has learned with the turn, and not told. */
   deaths = 0;
-  /** The library object is not collected while the thread has the lock: it may come back by handle or name to unlock it. */
+  /**
+   * The library object is not collected while the thread has the lock: it may come back by handle or name to unlock it.
+   */
   keeps: object | undefined;
   /** These two of the core have fields of their own, for the common case. With the place 0, beginRead answers MOVE. */
   readonly beginRead: Sync['beginRead'];
@@ -111,8 +113,8 @@ export class Side {
   // --- Reading ---------------------------------------------------------------------------------------------
 
   /**
-   * Begins to read: `begun` follows ADMITTED or OWNER_DIED, and after QUEUED the thread waits. Throws if the thread reads
-   * too many locks.
+   * Begins to read: `begun` follows ADMITTED or OWNER_DIED, and after QUEUED the thread waits. Throws if the thread
+   * reads too many locks.
    * @param answer what beginRead has answered, if it has been asked.
    */
   begin(tries: boolean, answer?: ReturnType<Sync['beginRead']>): Exclude<ReturnType<Sync['tryRead']>, MOVE> {
@@ -229,8 +231,8 @@ export class Side {
   // --- The end ---------------------------------------------------------------------------------------------
 
   /**
-   * Brings into order what a call has left that the runtime has ended: the thread has nothing of what that changed. Returns
-   * whether the thread has the turn, which the caller must give back then.
+   * Brings into order what a call has left that the runtime has ended: the thread has nothing of what that changed.
+   * Returns whether the thread has the turn, which the caller must give back then.
    */
   recover(): boolean {
     const { acts, at } = this;
@@ -251,8 +253,9 @@ export class Side {
   }
 
   /**
-   * A library object at this address has found the lock disposed of. No place may name the memory, which may become that of
-   * another object. Where the thread has ended, the address is CLOSED_OBJECT, and its places may be those of another.
+   * A library object at this address has found the lock disposed of. No place may name the memory, which may become
+   * that of another object. Where the thread has ended, the address is CLOSED_OBJECT, and its places may be those of
+   * another.
    */
   close(at: number): void {
     this.#sync.clearPlaces(at, this.#attachment.thread);

@@ -1,6 +1,6 @@
 /**
- * The writers' half of a RwLock: how a thread or a promise gets the turn, shuts the gate and waits until the readers have
- * left (side.ts has the states).
+ * The writers' half of a RwLock: how a thread or a promise gets the turn, shuts the gate and waits until the readers
+ * have left (side.ts has the states).
  *
  * The turn is a robust semaphore over the same shared object, of which this file makes a library object.
  */
@@ -68,7 +68,10 @@ export abstract class WritersHalf extends ReadersHalf {
     }
   }
 
-  /** @internal Until the caller ends what the thread acts, an interrupt gives the turn back: nobody else could, without its guard. */
+  /**
+   * @internal Until the caller ends what the thread acts, an interrupt gives the turn back: nobody else could, without
+   * its guard.
+   */
   protected lockWriting(method: string, options: WaitOptions | undefined, writes: boolean): boolean {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
     const side = this.readySide();
@@ -102,7 +105,10 @@ export abstract class WritersHalf extends ReadersHalf {
     return this.#tellWriter();
   }
 
-  /** @internal Gives the turn back, with which the thread has done nothing. The next is told of the deaths it has learned of. */
+  /**
+   * @internal Gives the turn back, with which the thread has done nothing. The next is told of the deaths it has
+   * learned of.
+   */
   protected override giveTurnBack(): void {
     const { side } = this;
     const { deaths } = side;
