@@ -280,9 +280,10 @@ function deathFault(before: Data, after: Data, args: readonly string[]): string 
     const is = deathsOf(after, object.name);
     const heldBefore = heldOf(before).filter((record) => record.name === object.name);
     if (op === 'B' || op === 'O') {
-      // What has gone was held by the dead.
+      // What has gone was held by the dead. Behind O, an S may end what the caller itself has given back.
       const heldAfter = new Set(recordsOf(after).map(idOf));
-      const died = heldBefore.filter((record) => !heldAfter.has(idOf(record))).length;
+      const mayEnd = args.includes('S') ? sid : undefined;
+      const died = heldBefore.filter((record) => record.sid !== mayEnd && !heldAfter.has(idOf(record))).length;
       const born = heldOf(after).length;
       // A grant to a session that dies in the same call dies with it, and counts too.
       if (is < was + died || (is > was + died && born === heldBefore.length && object.waiting === 0))
