@@ -12,8 +12,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 const CONSTANT = /^export const (\w+): (\w+) = ([^;]+);(?: \/\/ (.*))?$/gm;
-/** Which names are words of an object, as against those of elements, threads, buckets and others. */
-const OF_OBJECTS = /^(TICKET|GRANT|C_WOKEN|[OM]_\w+)$/;
+/** Whether a constant is a word of an object: in the folder of a kind, all are but words of threads (T_...) and sizes. */
+const isOfObjects = ({ name, file }) =>
+  file.startsWith('core/kinds/') ? !/^T_|_SIZE$/.test(name) : /^(TICKET|GRANT|O_\w+)$/.test(name);
 const ALGORITHMS = 'each of core/algorithms';
 /** The kinds that are built on the words of another. */
 const BUILT_ON = { 'rw-lock': ['phase'] };
@@ -73,7 +74,7 @@ function numberOf(text, words) {
 
 /** Returns the words of each class of objects, by its name, in the order of their places. */
 function wordsOfClasses(words) {
-  const all = [...words.values()].filter(({ name, type }) => type === 'usize' && OF_OBJECTS.test(name));
+  const all = [...words.values()].filter((word) => word.type === 'usize' && isOfObjects(word));
   const common = all.filter(({ file, of }) => file === 'core/arena/words.ts' && of.length === 0);
   const algorithms = all.filter(({ file, of }) => file === 'core/algorithms/words.ts' && of.length === 0);
   const classes = new Map([

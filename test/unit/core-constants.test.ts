@@ -32,6 +32,14 @@ describe('the words of the core', () => {
     expect(() => map(changed('O_MOST', { instead: undefined }))).toThrow('overlap');
   });
 
+  it('must not overlap in a new kind, whatever their names are', () => {
+    const file = 'core/kinds/queued-latch/words.ts';
+    const kind = { ...words.get('KIND_LATCH'), name: 'KIND_QUEUED_LATCH', file };
+    const count = { ...words.get('M_PACE'), name: 'L_COUNT', file, value: at('O_MAX') };
+    const all = new Map(words).set('KIND_QUEUED_LATCH', kind as never).set('L_COUNT', count as never);
+    expect(() => map(all)).toThrow('QueuedLatch: L_COUNT');
+  });
+
   it('must be set in a new object, or say that they are not', () => {
     expect(() => map(changed('M_HEAD', { says: 'the head that sleeps' }))).toThrow('buildObject does not set byte 52');
   });
