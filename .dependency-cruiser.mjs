@@ -16,7 +16,7 @@ const circles = [
     'no-circle',
     'Files that import each other can only be understood together, and the order in which they are loaded decides ' +
       'whether they work.',
-    { path: '^(core|src|check/src|bench/src|lab/src|runtimes/src)/' },
+    { path: '^(core|src|check/src|bench/src|lab/src|runtimes/src|simulate/src)/' },
     { circular: true },
   ),
 ];
@@ -124,10 +124,16 @@ const proof = [
     { path: '^(core|src|build|dist)/', pathNot: `^dist/${ENTRIES}` },
   ),
   forbid(
+    'simulate-evaluates',
+    'Each simulated thread evaluates the bundled library for itself. A library that was imported would be of no thread.',
+    { path: '^simulate/src/' },
+    { path: '^(core|src|build|dist|check|bench|lab)/' },
+  ),
+  forbid(
     'product-alone',
     'The library needs nothing of what proves, measures or shows it.',
     { path: '^(core|src)/' },
-    { path: '^(check|bench|lab|test|runtimes|package-tests|examples|scripts|node_modules)/' },
+    { path: '^(check|simulate|bench|lab|test|runtimes|package-tests|examples|scripts|node_modules)/' },
   ),
   forbid(
     'no-unresolved',

@@ -1,7 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-const built = fileURLToPath(new URL('check/dist/', import.meta.url));
+/** The built code of a folder, as Node loads it. */
+const built = (folder: string) => [
+  { find: /^(\.\.\/)+src\//, replacement: fileURLToPath(new URL(`${folder}/dist/`, import.meta.url)) },
+];
 
 export default defineConfig({
   test: {
@@ -12,11 +15,22 @@ export default defineConfig({
       {
         extends: true,
         // The built code, as Node loads it, searches a quarter faster than what Vite makes of the sources.
-        resolve: { alias: [{ find: /^(\.\.\/)+src\//, replacement: built }] },
+        resolve: { alias: built('check') },
         test: {
           name: 'models',
           server: { deps: { external: [/check\/dist/] } },
           include: ['check/test/**/*.test.ts'],
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        resolve: { alias: built('simulate') },
+        test: {
+          name: 'simulation',
+          server: { deps: { external: [/simulate\/dist/] } },
+          include: ['simulate/test/**/*.test.ts'],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },

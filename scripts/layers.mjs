@@ -25,7 +25,7 @@ const { status } = spawnSync(
     '--preserve-symlinks-main',
     `${folder}/dependency-cruiser/bin/dependency-cruise.mjs`,
     '--config=.dependency-cruiser.mjs',
-    ...['core', 'src', 'check/src', 'bench/src', 'lab/src', 'runtimes/src'],
+    ...['core', 'src', 'check/src', 'bench/src', 'lab/src', 'runtimes/src', 'simulate/src'],
   ],
   { cwd: root, stdio: 'inherit' },
 );

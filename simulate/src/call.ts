@@ -1,0 +1,168 @@
+/** How an operation calls the library: at once, by a promise, or by blocking its thread. */
+import { Failure, KILLED } from './event.js';
+import type { Ghost, Request } from './ghosts.js';
+import { lineOf, type Operation } from './program.js';
+import type { Library, Realm } from './realm.js';
+import { Signal } from './signal.js';
+import type { Stage } from './stage.js';
+
+/** One call of an operation. */
+export class Call {
+  readonly stage: Stage;
+  readonly thread: Realm;
+  readonly operation: Operation;
+  /** Of the library, and of its model. */
+  readonly object: Library;
+  readonly ghost: Ghost;
+
+  constructor(stage: Stage, ghost: Ghost, thread: Realm, operation: Operation) {
+    this.stage = stage;
+    this.thread = thread;
+    this.operation = operation;
+    this.object = ghost.objectOf(thread);
+    this.ghost = ghost;
+  }
+
+  toString(): string {
+    return `${lineOf(this.stage.program, this.operation)} of thread ${this.thread.index}`;
+  }
+
+  /** Adds an event of the thread. */
+  later(what: string, run: () => void): void {
+    this.stage.busy(this.thread, 1);
+    this.stage.scheduler.add(
+      this.thread,
+      () => `${what} (${this})`,
+      () => {
+        this.stage.busy(this.thread, -1);
+        run();
+      },
+    );
+  }
+
+  /** The options of a request; undefined if it has none. */
+  #options(request: Request): object | undefined {
+    const { timeout, signal: how } = this.operation;
+    if (timeout === undefined && how === undefined) return undefined;
+    if (how === undefined) return { timeout };
+    const signal = how === 'is shared' ? this.stage.sharedSignal(this.thread) : this.#signal(how);
+    request.signal = signal;
+    return timeout === undefined ? { signal } : { timeout, signal };
+  }
+
+  #signal(how: Operation['signal']): Signal {
+    const reason = this.thread.tools.error('Aborted', 'the signal is aborted');
+    const callsBack = (): void => this.ghost.callsBack(this.thread);
+    const signal = new Signal(reason, how === 'takes no listener', how === 'calls back' ? callsBack : () => {});
+    this.stage.signals.push({ thread: this.thread, signal });
+    if (how !== 'takes no listener')
+      this.stage.scheduler.add(
+        this.thread,
+        () => `the signal is aborted (${this})`,
+        () => signal.abort(),
+      );
+    return signal;
+  }
+
+  /** Begins a request, and reacts to its promise. */
+  waits(start: (options: object | undefined) => unknown, got: (value: unknown) => void, n = 1): void {
+    const request = this.ghost.begin(this, n);
+    const promise = start(this.#options(request));
+    request.queued = this.stage.scheduler.clock;
+    this.reacts(
+      promise,
+      (value) => {
+        this.ghost.end(request);
+        got(value);
+      },
+      (error) => {
+        this.ghost.end(request);
+        this.ghost.refused(request, error);
+      },
+    );
+  }
+
+  /**
+   * Begins a request whose promise is that of a function, which the library calls when it has what it asks for. The function
+   * ends by a later event.
+   */
+  runs(
+    start: (run: () => unknown, options: object | undefined) => unknown,
+    took: () => void,
+    gives: () => void,
+    n = 1,
+  ): void {
+    const { ghost, thread, stage } = this;
+    const request = ghost.begin(this, n);
+    let isOver = false;
+    const called = (): unknown => {
+      isOver = true;
+      ghost.end(request);
+      took();
+      const { promise, settle, refuse } = thread.tools.pending();
+      this.later('the function ends', () => {
+        gives();
+        if (this.operation.callback === 'throws') refuse(stage.error(thread));
+        else settle();
+      });
+      return promise;
+    };
+    const promise = start(called, this.#options(request));
+    request.queued = this.stage.scheduler.clock;
+    const over = (error?: unknown): void => {
+      if (!isOver) ghost.end(request);
+      if (error === undefined || stage.errors.has(error)) return;
+      ghost.refused(request, error);
+    };
+    this.reacts(promise, () => over(), over);
+  }
+
+  /** Reacts to a promise. What the reaction throws ends the run. */
+  reacts(promise: unknown, got: (value: unknown) => void, refused: (error: unknown) => void): void {
+    const guarded = (react: (value: unknown) => void) => (value: unknown) => {
+      // A call of a dead thread ends with what has been thrown out of it.
+      if (this.thread.isDead) return;
+      try {
+        react(value);
+      } catch (error) {
+        if (error !== KILLED) this.stage.scheduler.failure ??= error;
+      }
+    };
+    this.thread.tools.reacts(promise, guarded(got), guarded(refused));
+  }
+
+  /** Makes a request that blocks the thread. */
+  blocks(start: (options: object | undefined) => unknown, got: (value: unknown) => void, n = 1): void {
+    const request = this.ghost.begin(this, n);
+    const { thread } = this;
+    thread.mayBeCut = this.operation.cut === true;
+    let value: unknown;
+    try {
+      const options = this.#options(request);
+      request.queued = Infinity;
+      value = start(options);
+    } catch (error) {
+      if (error === KILLED || error instanceof Failure) throw error;
+      this.ghost.end(request);
+      this.ghost.refused(request, error);
+      return;
+    } finally {
+      thread.mayBeCut = false;
+    }
+    this.ghost.end(request);
+    got(value);
+  }
+
+  /** Calls the object. It may throw that it has been disposed of, if it has. Returns undefined then. */
+  now<T>(call: () => T): T | undefined {
+    try {
+      return call();
+    } catch (error) {
+      if (error === KILLED || error instanceof Failure) throw error;
+      const { name, message } = error as Error;
+      if (this.stage.errors.has(error)) return undefined;
+      if (name === 'DisposedError' && this.ghost.isDisposed) return undefined;
+      throw new Failure(`${this}: ${name}: ${message}`, { cause: error });
+    }
+  }
+}

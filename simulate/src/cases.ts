@@ -1,0 +1,64 @@
+/** A seed stands for a case: a program, and who decides. */
+import { type Choices, Prioritized, Uniform } from './choices.js';
+import { kinds } from './kinds/all.js';
+import type { Kind } from './kinds/kind.js';
+import type { Operation, Program, Spec } from './program.js';
+import { Random } from './random.js';
+
+export interface Case {
+  readonly program: Program;
+  readonly choices: Choices;
+}
+
+/** Makes the case of a seed, with objects of these classes alone. */
+export function caseOf(seed: number, names: readonly string[] = Object.keys(kinds)): Case {
+  const random = new Random(seed);
+  const program = drawProgram(random, names);
+  return { program, choices: drawChoices(random) };
+}
+
+/** Draws a strategy. */
+export function drawChoices(random: Random, mostPreemptions = 8): Choices {
+  const seed = random.below(2 ** 30);
+  if (random.once(3)) return new Prioritized(seed, random.below(4), 150);
+  return new Uniform(seed, random.below(mostPreemptions + 1));
+}
+
+function drawProgram(random: Random, names: readonly string[]): Program {
+  const objects: Spec[] = [];
+  const count = 1 + random.below(2);
+  while (objects.length < count) {
+    const kind = random.of(names);
+    objects.push({ kind, ...(kinds[kind] as Kind).draw(random) });
+  }
+  const threads = Array.from({ length: 2 + random.below(2) }, () =>
+    Array.from({ length: 1 + random.below(6) }, () => drawOperation(random, objects)),
+  );
+  // With two threads, nobody could reap one while the other sleeps.
+  if (threads.length < 3 || !random.once(8)) return { objects, threads };
+  // What a dead thread has of some classes is lost, and who blocks for it waits for ever.
+  const timed = (operation: Operation): Operation => {
+    const spec = objects[operation.on] as Spec;
+    const { operations, outlives } = kinds[spec.kind] as Kind;
+    const isSafe = !operations[operation.call]?.blocks || outlives(spec);
+    return isSafe ? operation : { timeout: 2, ...operation };
+  };
+  return { objects, threads: threads.map((operations) => operations.map(timed)), dies: 1 + random.below(3) };
+}
+
+function drawOperation(random: Random, objects: readonly Spec[]): Operation {
+  while (true) {
+    const on = random.below(objects.length);
+    const spec = objects[on] as Spec;
+    const operations = Object.entries((kinds[spec.kind] as Kind).operations);
+    const total = operations.reduce((sum, [, { weight }]) => sum + weight, 0);
+    let rest = (random.below(2 ** 20) / 2 ** 20) * total;
+    for (const [call, { weight, draw }] of operations) {
+      rest -= weight;
+      if (rest > 0) continue;
+      const drawn = draw(random, spec);
+      if (drawn) return { on, call, ...drawn };
+      break;
+    }
+  }
+}

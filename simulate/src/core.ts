@@ -1,0 +1,48 @@
+/**
+ * The modules of the core as the simulation runs them: the bytes that ship, but that `memory.atomic.wait32` and `notify` are
+ * calls of two imports, so that the scheduler decides who sleeps and who wakes; and that an export `reset` gives every
+ * global its first value, so that an instance serves many runs.
+ */
+import { readFileSync } from 'node:fs';
+import { made } from './library.js';
+
+export const MODULES = ['core', 'sync'] as const;
+export type ModuleName = (typeof MODULES)[number];
+
+/** Returns the text of a module (WAT) with these changes. */
+export function changed(wat: string): string {
+  const globals = [...wat.matchAll(/\n \(global (\S+) \(mut i(32|64)\) \(i\2\.const (-?\d+)\)\)/g)];
+  const sets = globals.map(([, name, bits, value]) => `(global.set ${name} (i${bits}.const ${value}))`);
+  const memory = /\n \(import "env" "memory"[^\n]*/;
+  if (!memory.test(wat) || / i64\.atomic\.wait|memory\.atomic\.wait64/.test(wat)) throw new Error('an unknown module');
+  return wat
+    .replace(
+      memory,
+      (line) => `${line}
+ (import "env" "wait" (func $wait (param i32 i32 i64) (result i32)))
+ (import "env" "notify" (func $notify (param i32 i32 i32) (result i32)))`,
+    )
+    .replace(/\(memory\.atomic\.wait32(?! offset)/g, '(call $wait')
+    .replace(/\(memory\.atomic\.notify(?: offset=(\d+))?/g, (_, offset) => `(call $notify (i32.const ${offset ?? 0})`)
+    .replace(/\)\s*$/, ` (export "reset" (func $reset))\n (func $reset ${sets.join(' ')})\n)\n`);
+}
+
+/** Returns the bytes of a changed module. */
+export async function assembled(name: ModuleName): Promise<Uint8Array> {
+  const { default: binaryen } = await import('assemblyscript/binaryen');
+  const wat = readFileSync(new URL(`../../build/${name}.wat`, import.meta.url), 'utf8');
+  const module = binaryen.parseText(changed(wat));
+  module.setFeatures(binaryen.Features.Atomics | binaryen.Features.BulkMemory | binaryen.Features.MutableGlobals);
+  if (!module.validate()) throw new Error(`${name}: not valid`);
+  return module.emitBinary();
+}
+
+const compiled = new Map<ModuleName, WebAssembly.Module>();
+
+/** Returns a module that `prepare` has made. */
+export function moduleOf(name: ModuleName): WebAssembly.Module {
+  let module = compiled.get(name);
+  module ??= new WebAssembly.Module(readFileSync(new URL(`${name}.wasm`, made)));
+  compiled.set(name, module);
+  return module;
+}

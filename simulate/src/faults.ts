@@ -1,0 +1,69 @@
+/**
+ * Faults that are put into the library, one at a time, to show that the simulation finds them: some that were thought up, and
+ * some that the library once had, whose mend is undone.
+ */
+import type { Patch } from './library.js';
+
+export interface Fault {
+  /** What the library does wrong. */
+  readonly what: string;
+  readonly patches: readonly Patch[];
+  /** The classes whose programs find it soonest. */
+  readonly kinds: readonly string[];
+}
+
+/** Of the runtime side of a thread. */
+const runtime: Record<string, Fault> = {
+  'bell-after-look': {
+    what: 'the doorbell is read after the look at the promises, not before (D7)',
+    kinds: ['Semaphore', 'Mutex'],
+    patches: [
+      {
+        find: 'const rung = Atomics.load(this.#words, this.#index); this.#look();',
+        put: 'this.#look(); const rung = Atomics.load(this.#words, this.#index);',
+      },
+    ],
+  },
+  'no-second-look': {
+    what: 'a thread that has entered a run in the waiting array does not look again',
+    kinds: ['Semaphore', 'Mutex'],
+    patches: [
+      {
+        find: '(this.#core.enterRun(this.first, timestamp()) !== 0 || this.obey())',
+        put: '(this.#core.enterRun(this.first, timestamp()), this.obey())',
+      },
+    ],
+  },
+  'cancel-settles-none': {
+    what: 'a promise that is cancelled does not settle those of its thread that it has passed permits on to',
+    kinds: ['Semaphore', 'Mutex'],
+    patches: [{ find: 'this.settle(); if (this.first === 0) this.#end();', put: 'if (this.first === 0) this.#end();' }],
+  },
+  'rest-not-entered': {
+    what: 'what is left of a run after a release is not entered again',
+    kinds: ['Semaphore', 'Mutex'],
+    patches: [{ find: 'if (this.first === run) this.#restSoon();', put: 'if (this.first === run) ;' }],
+  },
+  'asks-not-obeyed': {
+    what: 'cancelAll is not looked at after a run has been entered (D12)',
+    kinds: ['Semaphore', 'Mutex'],
+    patches: [
+      {
+        find: 'this.#core.enterRun(this.first, timestamp()) !== 0 || this.obey()',
+        put: 'this.#core.enterRun(this.first, timestamp()) !== 0',
+      },
+    ],
+  },
+  'head-tells-nobody': {
+    what: 'the promise that is the head of a mutex does not tell those behind it that it has left',
+    kinds: ['Semaphore', 'Mutex'],
+    patches: [
+      {
+        find: 'settle(value); if (this.#shared.promises.first !== 0) this.#shared.promises.settle();',
+        put: 'settle(value);',
+      },
+    ],
+  },
+};
+
+export const faults: Readonly<Record<string, Fault>> = { ...runtime };

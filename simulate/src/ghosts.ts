@@ -1,0 +1,165 @@
+/**
+ * The plain models that run beside the library. A ghost knows who waits for an object and who has what of it, as the program has
+ * been told. The rules that hold for all classes are here:
+ *
+ * - A request ends with what it asked for, or with an error that something has caused.
+ * - While nothing is due, nobody waits who has been told to leave, or whose time has passed, or who could go on.
+ * - At the end nobody waits, and the object says what the ghost says.
+ */
+import { Failure } from './event.js';
+import { nameOf, type Operation, type Spec } from './program.js';
+import type { Library, Realm } from './realm.js';
+import type { Signal } from './signal.js';
+import type { Stage } from './stage.js';
+
+/** Who makes a request. */
+export interface Caller {
+  readonly thread: Realm;
+  readonly operation: Operation;
+  toString(): string;
+}
+
+/** A call of the program that waits, until it is over. */
+export interface Request {
+  readonly call: Caller;
+  /** How much it asks for. */
+  readonly n: number;
+  readonly began: number;
+  /** When the call has returned that made it: its time begins in between. */
+  queued: number;
+  signal: Signal | undefined;
+  /** Why it must end, if it must, as soon as its thread has run. */
+  mustEnd: string | undefined;
+  /** Whether a `cancelAll` has met it, or may have. */
+  mayBeCancelled: boolean;
+}
+
+export abstract class Ghost {
+  readonly stage: Stage;
+  readonly spec: Spec;
+  readonly name: string;
+  readonly #on: number;
+  readonly pending = new Set<Request>();
+  isDisposed = false;
+  /** Whether a death has left open what a call has done. */
+  isUnsure = false;
+  #cancelling = 0;
+
+  /** @param on the number of the object. */
+  constructor(stage: Stage, on: number) {
+    this.stage = stage;
+    this.spec = stage.program.objects[on] as Spec;
+    this.name = nameOf(stage.program, on);
+    this.#on = on;
+  }
+
+  fail(message: string): never {
+    throw new Failure(`${this.name}: ${message}`);
+  }
+
+  begin(call: Caller, n = 1): Request {
+    const request: Request = {
+      call,
+      n,
+      began: this.stage.scheduler.clock,
+      queued: Infinity,
+      signal: undefined,
+      mustEnd: undefined,
+      mayBeCancelled: this.#cancelling > 0,
+    };
+    this.pending.add(request);
+    this.stage.busy(call.thread, 1);
+    return request;
+  }
+
+  end(request: Request): void {
+    if (!this.pending.delete(request)) this.fail(`${request.call} has ended twice`);
+    this.stage.busy(request.call.thread, -1);
+  }
+
+  /** Runs a `cancelAll`: all who wait when it begins leave, or have been admitted. */
+  cancels(cancelAll: () => void): void {
+    const waiting = [...this.pending].filter(({ queued }) => queued < Infinity);
+    for (const request of this.pending) request.mayBeCancelled = true;
+    this.#cancelling++;
+    cancelAll();
+    this.#cancelling--;
+    for (const request of waiting) request.mustEnd ??= 'cancelAll has been called';
+  }
+
+  /** Runs a `dispose`. */
+  disposes(dispose: () => void): void {
+    this.isDisposed = true;
+    dispose();
+    for (const request of this.pending)
+      if (request.queued < Infinity) request.mustEnd ??= 'the object has been disposed of';
+  }
+
+  /** Checks that a request could end with this error. */
+  refused(request: Request, error: unknown): void {
+    const { name, message } = error as Error;
+    const { call, signal, began } = request;
+    const { timeout, cut } = call.operation;
+    const late = timeout !== undefined && this.stage.scheduler.clock - began >= timeout;
+    if (error === signal?.reason && (signal?.aborted || signal?.isRefused)) return;
+    if (name === 'TimeoutError' && late) return;
+    if (name === 'CancelledError' && request.mayBeCancelled) return;
+    if (name === 'DisposedError' && this.isDisposed) return;
+    if (cut && message === 'Maximum call stack size exceeded') return;
+    if (this.stage.errors.has(error)) return;
+    throw new Failure(`${this.name}: ${call} has ended with ${name}: ${message}`, { cause: error });
+  }
+
+  /** The library object of a thread. */
+  objectOf(thread: Realm): Library {
+    return this.stage.objects.get(thread)?.[this.#on];
+  }
+
+  /** Is called with each library object. */
+  prepare(_thread: Realm, _object: Library): void {}
+
+  /** What code of the program does that the library calls. */
+  callback(callback = this.spec.callback): void {
+    const thread = this.stage.scheduler.running as Realm;
+    if (callback === 'throws') throw this.stage.error(thread);
+    if (callback === 'calls back') this.callsBack(thread);
+  }
+
+  /** Calls the object from within a call of the library. */
+  callsBack(thread: Realm): void {
+    this.cancels(() => this.objectOf(thread).cancelAll());
+  }
+
+  died(_thread: Realm): void {}
+
+  /** Is called when a dead thread has been reaped. */
+  reaped(thread: Realm): void {
+    for (const request of this.pending) if (request.call.thread === thread) this.pending.delete(request);
+  }
+
+  /** Nothing is due, and no call is under way. */
+  rested(): void {
+    for (const request of this.pending) {
+      const { call, mustEnd, signal, queued } = request;
+      const { timeout = Infinity } = call.operation;
+      const isLate = this.stage.scheduler.clock - queued >= timeout && !call.thread.isLate(this.stage.scheduler.clock);
+      const why = mustEnd ?? (signal?.aborted ? 'its signal is aborted' : isLate ? 'its time has passed' : undefined);
+      if (why !== undefined && !call.thread.isDead) this.fail(`${call} still waits, though ${why}`);
+    }
+    if (this.isDisposed || this.isUnsure || this.stage.isUnreaped || this.pending.size === 0) return;
+    const due = this.due();
+    if (due !== undefined) this.fail(`${due.call} still waits, though its turn has come`);
+  }
+
+  /** A request that should have been admitted, while nothing is due. */
+  protected abstract due(): Request | undefined;
+
+  /** Lets those who wait go on, in the end: is called in a thread that lives. */
+  finish(_thread: Realm): void {}
+
+  /** Checks the object in the end. */
+  ended(_thread: Realm): void {
+    if (this.stage.isUnreaped) return;
+    for (const { call } of this.pending) this.fail(`${call} has never ended`);
+  }
+}

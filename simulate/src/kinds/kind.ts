@@ -1,0 +1,37 @@
+/** A class of the library, as the simulation knows it: how it is made, its operations, and its ghost. */
+import type { Call } from '../call.js';
+import type { Ghost } from '../ghosts.js';
+import type { Operation, SignalHow, Spec } from '../program.js';
+import type { Random } from '../random.js';
+import type { Library } from '../realm.js';
+import type { Stage } from '../stage.js';
+
+export interface OperationKind {
+  /** How often it is drawn, beside the others. */
+  readonly weight: number;
+  readonly blocks?: boolean;
+  /** Draws what the operation is called with. Undefined if it is none for this object. */
+  draw(random: Random, spec: Spec): Omit<Operation, 'on' | 'call'> | undefined;
+  run(call: Call): void;
+}
+
+export interface Kind {
+  /** Draws what an object is made with. */
+  draw(random: Random): Omit<Spec, 'kind'>;
+  make(library: Library, spec: Spec, arena: Library, made: readonly Library[]): Library;
+  ghost(stage: Stage, on: number): Ghost;
+  /** Whether what a dead thread has of the object goes on to others. */
+  outlives(spec: Spec): boolean;
+  readonly operations: Readonly<Record<string, OperationKind>>;
+}
+
+const HOW: readonly SignalHow[] = ['aborts', 'aborts', 'is shared', 'takes no listener', 'calls back'];
+
+/** Draws how long a request may wait. */
+export function patience(random: Random): Pick<Operation, 'timeout' | 'signal'> {
+  const timeout = random.once(3) ? { timeout: random.below(4) } : {};
+  return random.once(6) ? { ...timeout, signal: random.of(HOW) } : timeout;
+}
+
+/** Draws nothing. */
+export const plainly = (): object => ({});

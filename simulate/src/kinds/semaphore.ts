@@ -1,0 +1,218 @@
+/** Semaphore, robust and not, with permits that come back from who has taken them, or loose ones from anybody. */
+import type { Call } from '../call.js';
+import { Ghost, type Request } from '../ghosts.js';
+import type { Spec } from '../program.js';
+import type { Random } from '../random.js';
+import type { Library, Realm } from '../realm.js';
+import type { Stage } from '../stage.js';
+import { type Kind, patience, plainly } from './kind.js';
+
+class SemaphoreGhost extends Ghost {
+  /** What there was or may have come since, and what of it can be relied on. */
+  #most: number;
+  #least: number;
+  /** What each thread has. */
+  readonly #held = new Map<Realm, number>();
+
+  constructor(stage: Stage, on: number) {
+    super(stage, on);
+    this.#most = this.#least = this.spec.n as number;
+  }
+
+  override prepare(_thread: Realm, object: Library): void {
+    if (this.spec.robust) object.onOwnerDied = () => this.callback();
+  }
+
+  took(thread: Realm, n: number): void {
+    this.#most -= n;
+    this.#least -= n;
+    this.#held.set(thread, (this.#held.get(thread) ?? 0) + n);
+    if (this.#most < 0 && !this.isUnsure) this.fail('more permits are out than there are');
+  }
+
+  /** Is called before the permits go back. */
+  gives(thread: Realm, n: number): void {
+    this.adds(n);
+    this.#held.set(thread, (this.#held.get(thread) ?? 0) - n);
+  }
+
+  adds(n: number): void {
+    this.#most += n;
+    this.#least += n;
+  }
+
+  reduces(n: number): void {
+    this.#least -= n;
+  }
+
+  protected due(): Request | undefined {
+    const [first] = this.pending;
+    return this.#least >= Math.max(...[...this.pending].map(({ n }) => n)) ? first : undefined;
+  }
+
+  override died(thread: Realm): void {
+    // A call of it may have released, or not.
+    if (!this.spec.robust) this.isUnsure = true;
+    super.died(thread);
+  }
+
+  override reaped(thread: Realm): void {
+    super.reaped(thread);
+    if (this.spec.robust) this.gives(thread, this.#held.get(thread) ?? 0);
+  }
+
+  override finish(thread: Realm): void {
+    // Permits may have been taken away for good, or are loose.
+    if (this.spec.loose || this.isUnsure) this.cancels(() => this.objectOf(thread).cancelAll());
+  }
+
+  override ended(thread: Realm): void {
+    super.ended(thread);
+    if (this.isDisposed || this.isUnsure || this.stage.isUnreaped) return;
+    const { available, waiting } = this.objectOf(thread).inspect();
+    if (available !== Math.max(this.#least, 0)) this.fail(`${available} permits in the end, not ${this.#least}`);
+    if (waiting !== 0) this.fail(`${waiting} wait in the end`);
+  }
+}
+
+const ghostOf = ({ ghost }: Call): SemaphoreGhost => ghost as SemaphoreGhost;
+
+/** The call has got permits: they go back later, unless they are loose. */
+function has(call: Call, n: number, giveBack = () => call.object.release(n)): void {
+  const ghost = ghostOf(call);
+  ghost.took(call.thread, n);
+  if (!ghost.spec.loose) call.later('release', () => gives(call, n, giveBack));
+}
+
+function gives(call: Call, n: number, giveBack: () => void): void {
+  ghostOf(call).gives(call.thread, n);
+  call.now(giveBack);
+}
+
+/** How many permits: of those that come back, no more than there are. */
+const some = (random: Random, { n = 0, loose }: Spec): number => 1 + random.below(loose ? 2 : Math.min(n, 2));
+
+const request = (random: Random, spec: Spec) => ({ n: some(random, spec), ...patience(random) });
+
+export const semaphore: Kind = {
+  draw(random) {
+    if (random.once(3)) return { n: random.below(3), loose: true };
+    const n = 1 + random.below(2);
+    if (!random.once(3)) return { n };
+    return random.once(2) ? { n, robust: true } : { n, robust: true, callback: random.of(['throws', 'calls back']) };
+  },
+  make: ({ Semaphore }, { n, robust = false }, arena) => new Semaphore(n, { robust, arena }),
+  ghost: (stage, on) => new SemaphoreGhost(stage, on),
+  outlives: ({ robust }) => robust === true,
+  operations: {
+    acquireAsync: {
+      weight: 8,
+      draw: request,
+      run(call) {
+        const { n = 1 } = call.operation;
+        call.waits(
+          (options) => call.object.acquireAsync(n, options),
+          () => has(call, n),
+          n,
+        );
+      },
+    },
+    holdAsync: {
+      weight: 2,
+      draw: request,
+      run(call) {
+        const { n = 1 } = call.operation;
+        call.waits(
+          (options) => call.object.holdAsync(n, options),
+          (guard) => has(call, n, () => (guard as Library).release()),
+          n,
+        );
+      },
+    },
+    runExclusive: {
+      weight: 2,
+      draw: (random, spec) =>
+        spec.loose ? undefined : { ...request(random, spec), callback: random.of(['throws', undefined]) },
+      run(call) {
+        const { n = 1 } = call.operation;
+        const ghost = ghostOf(call);
+        call.runs(
+          (run, options) => call.object.runExclusive(run, n, options),
+          () => ghost.took(call.thread, n),
+          () => ghost.gives(call.thread, n),
+          n,
+        );
+      },
+    },
+    acquire: {
+      weight: 3,
+      blocks: true,
+      draw(random, spec) {
+        const n = some(random, spec);
+        return spec.loose || random.once(2) ? { n, timeout: random.below(4) } : { n };
+      },
+      run(call) {
+        const { n = 1 } = call.operation;
+        call.blocks(
+          (options) => call.object.acquire(n, options),
+          () => has(call, n),
+          n,
+        );
+      },
+    },
+    tryAcquire: {
+      weight: 1,
+      draw: (random, spec) => ({ n: some(random, spec) }),
+      run(call) {
+        const { n = 1 } = call.operation;
+        if (call.now(() => call.object.tryAcquire(n))) has(call, n);
+      },
+    },
+    drain: {
+      weight: 1,
+      draw: plainly,
+      run(call) {
+        const n = call.now<number>(() => call.object.drain());
+        if (n) has(call, n);
+      },
+    },
+    release: {
+      weight: 6,
+      draw: (random, spec) => (spec.loose ? { n: 1 + random.below(2) } : undefined),
+      run(call) {
+        const { n = 1 } = call.operation;
+        gives(call, n, () => call.object.release(n));
+      },
+    },
+    add: {
+      weight: 1,
+      draw: plainly,
+      run(call) {
+        ghostOf(call).adds(1);
+        call.now(() => call.object.add());
+      },
+    },
+    reduce: {
+      weight: 1,
+      draw: (_random, spec) => (spec.loose ? {} : undefined),
+      run(call) {
+        ghostOf(call).reduces(1);
+        call.now(() => call.object.reduce());
+      },
+    },
+    cancelAll: {
+      weight: 2,
+      draw: plainly,
+      run(call) {
+        call.ghost.cancels(() => call.object.cancelAll());
+      },
+    },
+    dispose: {
+      weight: 0.2,
+      draw: plainly,
+      run(call) {
+        call.ghost.disposes(() => call.object.dispose());
+      },
+    },
+  },
+};

@@ -1,0 +1,233 @@
+/**
+ * A simulated thread: a context of node:vm with a microtask queue of its own, in which the library has been evaluated. All
+ * that the library has of the runtime is given to it here, and each call of the core, and of `Atomics`, is a step.
+ *
+ * All promises of the thread, and the functions that react to them, are made in its context: a function of another context
+ * would run in the microtask queue of that.
+ */
+import vm from 'node:vm';
+import { MODULES, type ModuleName, moduleOf } from './core.js';
+import { type Event, KILLED, type Thread } from './event.js';
+import type { Scheduler } from './schedule.js';
+
+type Call = (...values: unknown[]) => unknown;
+type Exports = Record<string, unknown>;
+/** The library, as one thread has it. */
+// biome-ignore lint/suspicious/noExplicitAny: classes of another context, whose faults are what is looked for.
+export type Library = any;
+
+/** What the context is given, beside the library. It returns functions of the context. */
+const SET_UP = `($) => {
+  const global = globalThis;
+  Error.stackTraceLimit = $.depth;
+  global.$host = $.host;
+  global.queueMicrotask = (run) => { Promise.resolve().then(() => run()); };
+  global.FinalizationRegistry = class { register() {} unregister() {} };
+  Date.now = () => $.now();
+  const { Memory } = WebAssembly;
+  function Given() { return $.memory; }
+  Given.prototype = Memory.prototype;
+  WebAssembly.Memory = Given;
+  WebAssembly.Module = class { constructor(name) { this.name = name; } };
+  WebAssembly.Instance = class { constructor(module) { this.exports = $.instance(module.name); } };
+  for (const name of ['load', 'store', 'exchange', 'compareExchange', 'add']) {
+    const real = Atomics[name];
+    Atomics[name] = (words, index, ...values) => { $.step(name); return real(words, index, ...values); };
+  }
+  Atomics.notify = (words, index, count = -1) => $.notify(index * 4, count);
+  const { load } = Atomics;
+  Atomics.wait = (words, index, value, timeout = Infinity) =>
+    load(words, index) !== value ? 'not-equal' : $.sleep(timeout) ? 'ok' : 'timed-out';
+  Atomics.waitAsync = (words, index, value) => {
+    let woken;
+    const promise = new Promise((resolve) => { woken = () => resolve('ok'); });
+    return $.waitAsync(index, value, woken) ? { async: true, value: promise } : { async: false, value: 'not-equal' };
+  };
+  return {
+    reacts: (promise, got, refused) => { promise.then((value) => got(value), (error) => refused(error)); },
+    pending: () => {
+      let settle, refuse;
+      const promise = new Promise((yes, no) => { settle = yes; refuse = no; });
+      return { promise, settle, refuse };
+    },
+    error: (name, message) => { const error = new Error(message); error.name = name; return error; },
+    cut: () => new RangeError('Maximum call stack size exceeded'),
+  };
+}`;
+
+const setUp = new vm.Script(SET_UP, { filename: 'set-up.js' });
+const drain = new vm.Script('0');
+const scripts = new Map<string, vm.Script>();
+
+function scriptOf(text: string): vm.Script {
+  const script = scripts.get(text) ?? new vm.Script(text, { filename: 'library.js' });
+  scripts.set(text, script);
+  return script;
+}
+
+interface Pending {
+  readonly promise: Promise<unknown>;
+  settle(value?: unknown): void;
+  refuse(error: unknown): void;
+}
+
+interface Tools {
+  reacts(promise: unknown, got: (value: unknown) => void, refused: (error: unknown) => void): void;
+  pending(): Pending;
+  error(name: string, message: string): Error;
+  cut(): unknown;
+}
+
+export class Realm implements Thread {
+  readonly index: number;
+  readonly events: Event[] = [];
+  readonly soon: (() => void)[] = [];
+  isDead = false;
+  isSafe = false;
+  mayBeCut = false;
+  readonly library: Library;
+  readonly tools: Tools;
+  /** The warnings of the library. */
+  readonly warnings: string[] = [];
+  /** The reasons to keep the event loop alive. */
+  reasons = 0;
+  readonly #context: vm.Context;
+
+  readonly #anchor: Record<symbol, { readonly attachments: Map<unknown, unknown> }> = {};
+
+  /** @param depth how many calls the errors of the thread tell, which takes time. */
+  constructor(scheduler: Scheduler, index: number, memory: WebAssembly.Memory, text: string, depth: number) {
+    this.index = index;
+    this.#context = vm.createContext({}, { microtaskMode: 'afterEvaluate' });
+    const instances = new Map(MODULES.map((name) => [name, instantiate(scheduler, name, memory)]));
+    const given = {
+      host: this.#host(scheduler),
+      memory,
+      depth,
+      now: () => scheduler.clock,
+      step: (what: string) => scheduler.step(what),
+      notify: (address: number, count: number) => scheduler.notify(address, count),
+      sleep: (timeout: number) => scheduler.sleep(-1, timeout),
+      waitAsync: (word: number, value: number, woken: () => void) => scheduler.waitAsync(this, word, value, woken),
+      instance: (name: ModuleName) => {
+        const exports = instances.get(name) as Exports;
+        const { reset } = exports as { reset(): void };
+        reset();
+        return exports;
+      },
+    };
+    this.tools = (setUp.runInContext(this.#context) as (given: unknown) => Tools)(given);
+    scriptOf(text).runInContext(this.#context);
+    this.library = vm.runInContext('library', this.#context);
+  }
+
+  #host(scheduler: Scheduler): object {
+    return {
+      clock: {
+        now: () => scheduler.clock,
+        setTimeout: (run: () => void, ms: number) =>
+          scheduler.add(this, () => 'timer', run, { at: scheduler.clock + ms }),
+        clearTimeout: (timer: Event) => scheduler.remove(timer),
+      },
+      anchor: this.#anchor,
+      isMainThread: this.index === 1,
+      threadName: this.index,
+      // With one processor, nobody polls before it sleeps.
+      processors: 1,
+      grace: 0,
+      moreSpace: '',
+      inherited: () => undefined,
+      setInherited() {},
+      keepAlive: (on: boolean) => {
+        this.reasons += on ? 1 : -1;
+      },
+      soon: (run: () => void) => void this.soon.push(run),
+      warn: (message: string) => void this.warnings.push(message),
+      onExit: () => () => {},
+    };
+  }
+
+  /** Whether a timer of the thread should have come by now. */
+  isLate(clock: number): boolean {
+    return this.events.some(({ at }) => at !== undefined && at <= clock);
+  }
+
+  /** Lives again, in another run: it has forgotten what it was attached to. */
+  revive(): void {
+    for (const key of Object.getOwnPropertySymbols(this.#anchor)) this.#anchor[key]?.attachments.clear();
+    this.events.length = this.soon.length = this.reasons = 0;
+    this.isDead = false;
+  }
+
+  cut(): unknown {
+    return this.tools.cut();
+  }
+
+  drain(): void {
+    drain.runInContext(this.#context);
+  }
+}
+
+function instantiate(scheduler: Scheduler, name: ModuleName, memory: WebAssembly.Memory): Exports {
+  const env = {
+    memory,
+    wait: (address: number, expected: number, nanoseconds: bigint) => scheduler.wait(address, expected, nanoseconds),
+    notify: (offset: number, address: number, count: number) => scheduler.notify(address + offset, count),
+  };
+  const { exports } = new WebAssembly.Instance(moduleOf(name), { env });
+  /** These take time, and do nothing that others can see. */
+  const idle: Exports = { spend() {} };
+  return Object.fromEntries(
+    Object.entries(exports).map(([call, value]) => [
+      call,
+      idle[call] ?? (typeof value === 'function' && call !== 'reset' ? stepped(scheduler, call, value as Call) : value),
+    ]),
+  );
+}
+
+/** A call of the core that is a step. Calls with few arguments, the usual ones, take no array. */
+function stepped(scheduler: Scheduler, name: string, call: Call): Call {
+  switch (call.length) {
+    case 0:
+      return () => {
+        scheduler.step(name);
+        return call();
+      };
+    case 1:
+      return (a) => {
+        scheduler.step(name);
+        return call(a);
+      };
+    case 2:
+      return (a, b) => {
+        scheduler.step(name);
+        return call(a, b);
+      };
+    case 3:
+      return (a, b, c) => {
+        scheduler.step(name);
+        return call(a, b, c);
+      };
+    default:
+      return (...values) => {
+        scheduler.step(name);
+        return call(...values);
+      };
+  }
+}
+
+let isMuffled = false;
+
+/** Lets the process ignore the rejections of promises of dead threads, which nobody minds any more. */
+export function ignoreTheDead(): void {
+  if (isMuffled) return;
+  isMuffled = true;
+  const event = 'unhandledRejection';
+  const listeners = process.listeners(event);
+  process.removeAllListeners(event);
+  process.on(event, (reason, promise) => {
+    if (reason === KILLED) return;
+    if (listeners.length === 0) throw reason;
+    for (const listener of listeners) listener(reason, promise);
+  });
+}

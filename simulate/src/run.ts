@@ -1,0 +1,226 @@
+/**
+ * A world is some threads over one memory, which serves many runs. A run makes the objects of a program in a new arena, lets
+ * the scheduler run the operations, checks the ghosts whenever the library is at rest, and looks at what is left in the end.
+ */
+import { Call } from './call.js';
+import type { Choices } from './choices.js';
+import { Failure } from './event.js';
+import type { Ghost } from './ghosts.js';
+import { kindOf } from './kinds/all.js';
+import type { Kind } from './kinds/kind.js';
+import { libraryText, type Patch } from './library.js';
+import { lineOf, type Operation, type Program, type Spec } from './program.js';
+import { ignoreTheDead, type Library, Realm } from './realm.js';
+import { Scheduler } from './schedule.js';
+import { Signal } from './signal.js';
+import type { Stage } from './stage.js';
+
+/** The arena of a run fits in one page. */
+const SIZES = { objects: 12, names: 2, threads: 6, waiters: 40, slots: 4, chains: 1, watch: false };
+
+/** How a run has ended. */
+export interface Outcome {
+  readonly failure: Error | undefined;
+  readonly steps: number;
+  readonly trace: readonly string[];
+}
+
+class Run implements Stage {
+  readonly scheduler: Scheduler;
+  readonly program: Program;
+  readonly ghosts: Ghost[];
+  readonly objects = new Map<Realm, Library[]>();
+  readonly signals: { readonly thread: Realm; readonly signal: Signal }[] = [];
+  readonly errors = new Set<unknown>();
+  isUnreaped = false;
+  readonly #threads: readonly Realm[];
+  readonly #shared = new Map<Realm, Signal>();
+  readonly #busy = new Map<Realm, number>();
+  readonly #arenas = new Map<Realm, Library>();
+
+  constructor(scheduler: Scheduler, threads: readonly Realm[], program: Program) {
+    this.scheduler = scheduler;
+    this.program = program;
+    this.#threads = threads;
+    const first = threads[0] as Realm;
+    const { Arena } = first.library;
+    const arena = scheduler.as(first, () => new Arena(SIZES));
+    for (const thread of threads) {
+      const own = thread === first ? arena : scheduler.as(thread, () => thread.library.Arena.from(arena.handle));
+      this.#arenas.set(thread, own);
+    }
+    this.ghosts = program.objects.map((spec, on) => kindOf(spec).ghost(this, on));
+    const made: Library[] = [];
+    scheduler.as(first, () => {
+      for (const spec of program.objects) made.push(kindOf(spec).make(first.library, spec, arena, made));
+    });
+    this.objects.set(first, made);
+    const handles = made.map((object) => object.handle);
+    for (const thread of threads.slice(1)) {
+      const from = (spec: Spec, on: number): Library => thread.library[spec.kind].from(handles[on]);
+      this.objects.set(
+        thread,
+        scheduler.as(thread, () => program.objects.map(from)),
+      );
+    }
+    for (const thread of threads) for (const ghost of this.ghosts) ghost.prepare(thread, ghost.objectOf(thread));
+  }
+
+  error(thread: Realm): Error {
+    const error = thread.tools.error('OwnError', 'thrown by the program');
+    this.errors.add(error);
+    return error;
+  }
+
+  busy(thread: Realm, more: number): void {
+    this.#busy.set(thread, (this.#busy.get(thread) ?? 0) + more);
+  }
+
+  sharedSignal(thread: Realm): Signal {
+    let signal = this.#shared.get(thread);
+    if (signal === undefined || signal.aborted) {
+      const made = new Signal(thread.tools.error('Aborted', 'the shared signal is aborted'), false, () => {});
+      this.scheduler.add(
+        thread,
+        () => 'the shared signal is aborted',
+        () => made.abort(),
+      );
+      this.#shared.set(thread, made);
+      this.signals.push({ thread, signal: made });
+      signal = made;
+    }
+    return signal;
+  }
+
+  /** Runs the program. @throws what is wrong. */
+  play(): void {
+    const { program, scheduler } = this;
+    program.threads.forEach((operations, i) => {
+      for (const operation of operations) this.#add(this.#threads[i] as Realm, operation);
+    });
+    if (program.dies !== undefined) this.#addDeath(this.#threads[program.dies - 1] as Realm);
+    const rested = (): void => {
+      for (const ghost of this.ghosts) ghost.rested();
+    };
+    scheduler.run(rested);
+    const alive = this.#threads.find(({ isDead }) => !isDead) as Realm;
+    for (const ghost of this.ghosts)
+      scheduler.add(
+        alive,
+        () => `the end of ${ghost.name}`,
+        () => ghost.finish(alive),
+      );
+    scheduler.run(rested);
+    for (const ghost of this.ghosts) ghost.ended(alive);
+    this.#end();
+  }
+
+  #add(thread: Realm, operation: Operation): void {
+    const kind = kindOf(this.program.objects[operation.on] as Spec);
+    const { run, blocks } = kind.operations[operation.call] as Kind['operations'][string];
+    const call = new Call(this, this.ghosts[operation.on] as Ghost, thread, operation);
+    // A thread blocks only if nothing else of it is under way, and while no other does.
+    const isEnabled = blocks
+      ? () => this.scheduler.isIdle && !this.isUnreaped && (this.#busy.get(thread) ?? 0) === 0
+      : undefined;
+    this.scheduler.add(
+      thread,
+      () => lineOf(this.program, operation),
+      () => run(call),
+      { isEnabled },
+    );
+  }
+
+  #addDeath(thread: Realm): void {
+    const { scheduler } = this;
+    const handle = this.#arenas.get(thread).thread;
+    const die = (): void => {
+      scheduler.kill(thread);
+      this.isUnreaped = true;
+      for (const ghost of this.ghosts) ghost.died(thread);
+      const alive = this.#threads.filter((other) => !other.isDead);
+      // The first of the stack may sleep, or be about to.
+      const reaper = (alive.find((other) => other !== scheduler.first) ?? alive[0]) as Realm;
+      const reap = (): void => {
+        // What the dead thread has goes on to others during the call.
+        for (const ghost of this.ghosts) ghost.reaped(thread);
+        this.#arenas.get(reaper).reap(handle);
+        this.isUnreaped = false;
+      };
+      scheduler.add(reaper, () => `thread ${thread.index} is reaped`, reap);
+    };
+    scheduler.add(undefined, () => `thread ${thread.index} dies`, die, { isEnabled: () => !thread.isSafe });
+  }
+
+  /** Nothing happens any more. Looks at what is left. */
+  #end(): void {
+    const { scheduler } = this;
+    const alive = this.#threads.filter(({ isDead }) => !isDead);
+    for (const { thread, signal } of this.signals)
+      if (!thread.isDead && signal.listeners.size > 0) throw new Failure('a signal has a listener in the end');
+    for (const thread of alive) {
+      if (thread.reasons !== 0) throw new Failure(`thread ${thread.index} is kept alive in the end`);
+      if (thread.events.some(({ at }) => at !== undefined)) throw new Failure('a timer is left in the end');
+    }
+    for (const thread of alive) scheduler.as(thread, () => this.#dispose(thread));
+    const [first] = alive as [Realm];
+    const { elements, objects, waiting } = this.#arenas.get(first).stats();
+    if (objects.used > 0) throw new Failure(`${objects.used} objects are left in the end`);
+    if (waiting > 0) throw new Failure(`${waiting} wait in the end`);
+    // Each thread may keep two elements for its next requests.
+    if (elements.used > 2 * alive.length) throw new Failure(`${elements.used} elements are in use in the end`);
+    for (const thread of alive) scheduler.as(thread, () => this.#arenas.get(thread).dispose());
+    scheduler.run(() => {});
+  }
+
+  #dispose(thread: Realm): void {
+    for (const object of [...(this.objects.get(thread) ?? [])].reverse()) object.dispose();
+  }
+}
+
+export class World {
+  readonly #text: string;
+  readonly #memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
+  readonly #scheduler = new Scheduler(this.#memory);
+  readonly #depth: number;
+  #threads: Realm[] = [];
+  #runs = 0;
+
+  /** @param depth how many calls an error of the library tells. */
+  constructor(patches: readonly Patch[] = [], depth = 0) {
+    this.#text = libraryText(patches);
+    this.#depth = depth;
+    ignoreTheDead();
+  }
+
+  /** How many steps there were in all runs. */
+  get steps(): number {
+    return this.#scheduler.steps;
+  }
+
+  /** Runs a program. The threads are new after some runs. */
+  run(program: Program, choices: Choices, trace = false): Outcome {
+    /** A thread keeps a little of each run that it was in. */
+    const RUNS = 2000;
+    if (++this.#runs % RUNS === 0) this.#threads = [];
+    new Uint8Array(this.#memory.buffer).fill(0);
+    const scheduler = this.#scheduler;
+    const { threads: all } = program;
+    while (this.#threads.length < all.length)
+      this.#threads.push(new Realm(scheduler, this.#threads.length + 1, this.#memory, this.#text, this.#depth));
+    const threads = this.#threads.slice(0, all.length);
+    const { steps } = scheduler;
+    let failure: Error | undefined;
+    scheduler.begin(threads, choices, trace);
+    try {
+      new Run(scheduler, threads, program).play();
+    } catch (error) {
+      failure = error instanceof Error ? error : new Failure(String((error as Error)?.stack ?? error));
+      // What is left of its calls must not go on in the next run.
+      for (const thread of threads) scheduler.kill(thread);
+    }
+    for (const thread of threads) if (thread.isDead) scheduler.bury(thread);
+    for (const thread of threads) if (thread.isDead) thread.revive();
+    return { failure, steps: scheduler.steps - steps, trace: scheduler.trace ?? [] };
+  }
+}

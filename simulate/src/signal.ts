@@ -1,0 +1,36 @@
+/** The part of an AbortSignal that the library needs, with bad manners where the program wants them. */
+export class Signal {
+  aborted = false;
+  readonly reason: unknown;
+  readonly listeners = new Set<() => void>();
+  /** Whether it has refused a listener. */
+  isRefused = false;
+  readonly #refuses: boolean;
+  readonly #meanwhile: () => void;
+
+  /** @param meanwhile is called whenever a listener comes or goes. */
+  constructor(reason: unknown, refuses: boolean, meanwhile: () => void) {
+    this.reason = reason;
+    this.#refuses = refuses;
+    this.#meanwhile = meanwhile;
+  }
+
+  addEventListener(_event: 'abort', listener: () => void): void {
+    if (this.#refuses) {
+      this.isRefused = true;
+      throw this.reason;
+    }
+    this.#meanwhile();
+    this.listeners.add(listener);
+  }
+
+  removeEventListener(_event: 'abort', listener: () => void): void {
+    this.listeners.delete(listener);
+    this.#meanwhile();
+  }
+
+  abort(): void {
+    this.aborted = true;
+    for (const listener of [...this.listeners]) listener();
+  }
+}

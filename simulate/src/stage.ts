@@ -1,0 +1,23 @@
+/** What calls and ghosts know of the run that they are part of. */
+import type { Program } from './program.js';
+import type { Library, Realm } from './realm.js';
+import type { Scheduler } from './schedule.js';
+import type { Signal } from './signal.js';
+
+export interface Stage {
+  readonly scheduler: Scheduler;
+  readonly program: Program;
+  /** The library objects of each thread. */
+  readonly objects: ReadonlyMap<Realm, readonly Library[]>;
+  readonly signals: { readonly thread: Realm; readonly signal: Signal }[];
+  /** Errors that code of the program throws, which the library may pass on. */
+  readonly errors: ReadonlySet<unknown>;
+  /** Whether a thread has died and not been reaped. */
+  readonly isUnreaped: boolean;
+  /** An error of the program itself. */
+  error(thread: Realm): Error;
+  /** A thread has more to do, which it cannot do while it sleeps. */
+  busy(thread: Realm, more: number): void;
+  /** The signal that requests of a thread have in common. */
+  sharedSignal(thread: Realm): Signal;
+}

@@ -1,0 +1,31 @@
+/** Each fault that is put into the library is found from random seeds, is found again by its number, and is made short. */
+import { expect, test } from 'vitest';
+import { caseOf } from '../src/cases.js';
+import { Listed } from '../src/choices.js';
+import { faults } from '../src/faults.js';
+import { World } from '../src/run.js';
+import { search } from '../src/search.js';
+import { failing, ofWord, report, shrink, wordOf } from '../src/shrink.js';
+
+/** A bound of runs, several times what the slowest of them has taken. */
+const RUNS = 20_000;
+
+test.each(Object.entries(faults))('%s', async (name, { patches, kinds }) => {
+  const { found } = await search(patches, { seed: 1, runs: RUNS, kinds });
+  if (found === undefined) throw new Error('it has not been found');
+
+  const world = new World(patches);
+  const { program, choices } = caseOf(found.seed, kinds);
+  expect(failing(world, program, choices)?.error.message).toBe(found.error.message);
+
+  const least = shrink(world, found);
+  const again = ofWord(wordOf(least));
+  expect(failing(new World(patches), again.program, new Listed(again.answers))?.error.message).toBe(
+    least.error.message,
+  );
+  const operations = least.program.threads.flat();
+  expect(operations.length).toBeLessThanOrEqual(12);
+  expect(report(world, least, name)).toContain(`--fault ${name} --again ${wordOf(least)}`);
+  // Without the fault, nothing is wrong with it.
+  expect(failing(new World(), again.program, new Listed(again.answers))).toBeUndefined();
+});
