@@ -1,5 +1,6 @@
 /** What every driver must do, with one server and with a cluster. The tests are in several files, which run at once. */
 import { createHash } from 'node:crypto';
+import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
   type Cluster,
@@ -248,6 +249,22 @@ export function testWithOneServer(some: readonly ClientLibrary[]): void {
         for (const message of watching.downs) expect(message).toMatch(/^(WRONGPASS|NOAUTH)/);
         await expect(watching.driver.run(LIST, ['k'], [])).rejects.toThrow(/not connected: (WRONGPASS|NOAUTH)/);
         expect(watching.ups).toBe(0);
+      });
+
+      test('tells in the words of the server that it has no room for another connection', async () => {
+        const full = await startServer({ server: binary, args: ['--maxclients', '1', '--requirepass', 'secret'] });
+        const only = connect(full.port, '127.0.0.1');
+        // Without a password node-redis 6 drops these words with RESP2, but not with RESP3.
+        const user = await library.connect(full.port, { password: 'secret' });
+        const watching = new Watched(driverOf(user.client));
+        onTestFinished(async () => {
+          await watching.driver.close();
+          user.close();
+          only.destroy();
+          await full.kill();
+        });
+        await expect.poll(() => watching.downs.length, { timeout: 30_000 }).toBeGreaterThan(4);
+        for (const message of watching.downs) expect(message).toMatch(/^ERR max number of clients reached/);
       });
 
       test('takes over the number of the database, but no prefix of keys', async () => {

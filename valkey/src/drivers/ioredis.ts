@@ -5,6 +5,8 @@
  * reconnects takes place: nothing is resent, queued or subscribed by it. In a cluster too these are plain connections to
  * the nodes. A duplicate of the user's cluster client is only asked which node has which slot.
  */
+
+import { eventsHandled } from '../ticks.js';
 import { Connections, type Library, type Place } from './connections.js';
 import type { Driver } from './driver.js';
 import { asError, type Connection, type Events } from './link.js';
@@ -16,15 +18,21 @@ export interface IoredisClient {
   call(...args: never[]): unknown;
 }
 
+interface Stream {
+  ref?(): void;
+  unref?(): void;
+  cork?(): void;
+  uncork?(): void;
+  destroy(): void;
+  once(event: 'data', heard: (data: unknown) => void): void;
+}
+
 /** What is used of `Redis`. */
 interface Single {
   readonly options: { host?: string; port?: number; path?: string; retryStrategy?: unknown };
-  readonly stream?: {
-    ref?(): void;
-    unref?(): void;
-    destroy(): void;
-    once(event: 'data', heard: (data: unknown) => void): void;
-  };
+  readonly stream?: Stream;
+  /** It is private, and the same in all versions that are tested. */
+  readonly connector?: { connect(...args: unknown[]): Promise<Stream> };
   duplicate(override: object): Single;
   connect(): Promise<void>;
   call(command: string, args: readonly string[]): Promise<unknown>;
@@ -138,6 +146,7 @@ function strategyOf(option: unknown): unknown {
 
 function open(client: Single, events: Events, sharded: boolean): Connection {
   const closed = () => events.lost(new Error('the connection is closed'));
+  listenFirst(client);
   client.on('connect', () => {
     events.connected();
     // A server that has no room for it says so and ends it. ioredis then tells no more than the end.
@@ -170,4 +179,21 @@ function open(client: Single, events: Events, sharded: boolean): Connection {
       client.stream?.destroy();
     },
   };
+}
+
+/**
+ * Holds the first commands of a connection back until what the server says at once has been read, and sends them in one
+ * write. A server that has no room for a connection says so and closes it. A first write resets such a connection, a
+ * second one fails, and for a write that fails Node gives a socket up without reading the server's words.
+ */
+function listenFirst(client: Single): void {
+  const { connector } = client;
+  const connect = connector?.connect;
+  if (!connect) return;
+  connector.connect = async (...args) => {
+    const stream = await connect.apply(connector, args);
+    stream.cork?.();
+    return stream;
+  };
+  client.on('connect', () => void eventsHandled().then(() => client.stream?.uncork?.()));
 }
