@@ -1,18 +1,7 @@
-/**
- * This file holds the library's own errors, and the checks of arguments. A bad argument is a `RangeError` or a
- * `TypeError`.
- */
+/** The errors of this library, and the checks of arguments. */
+import { knowEverywhere } from './common-errors.js';
 
-/** The object has been disposed of, by this thread or another. */
-export class DisposedError extends Error {
-  /** `DisposedError`. */
-  override readonly name = 'DisposedError';
-
-  /** @internal */
-  constructor(message = 'the semaphore has been disposed of') {
-    super(message);
-  }
-}
+export * from './common-errors.js';
 
 /** The arena has no room left for another object, name, thread or waiter. Nothing was changed. */
 export class ArenaFullError extends Error {
@@ -20,103 +9,7 @@ export class ArenaFullError extends Error {
   override readonly name = 'ArenaFullError';
 }
 
-/** The time-out of a request has passed before its turn. The request has left the queue, and holds nothing. */
-export class TimeoutError extends Error {
-  /** `TimeoutError`. */
-  override readonly name = 'TimeoutError';
-}
-
-/** `cancelAll` has cancelled the request. It has left the queue, and holds nothing. */
-export class CancelledError extends Error {
-  /** `CancelledError`. */
-  override readonly name = 'CancelledError';
-
-  /** @internal @param reason becomes the `cause`. */
-  constructor(reason?: unknown) {
-    super('the request was cancelled by cancelAll', reason === undefined ? undefined : { cause: reason });
-  }
-}
-
-/** The name of an error of this library, on the prototype of its class in every copy of the library. */
-const ERROR = Symbol.for('taketurns:error');
-
-// A promise may be rejected by another copy of this package, or in another realm (runtime/common.ts). The caller's
-// `instanceof` must know that error too. A subclass knows only its own.
-for (const Class of [DisposedError, ArenaFullError, TimeoutError, CancelledError]) knowEverywhere(Class);
-
-/** @internal Lets `instanceof` know the errors of this class of other copies and realms. */
-export function knowEverywhere(Class: new (message: string) => Error): void {
-  const { name } = new Class('');
-  (Class.prototype as { [ERROR]?: string })[ERROR] = name;
-  Object.defineProperty(Class, Symbol.hasInstance, {
-    value(this: unknown, error: { readonly [ERROR]?: string } | null | undefined): boolean {
-      return this === Class ? error?.[ERROR] === name : Function.prototype[Symbol.hasInstance].call(this, error);
-    },
-  });
-}
-
-/** Describes a value in a few words, whatever its getters and traps do. */
-function show(value: unknown): string {
-  const MOST = 99;
-  try {
-    return describe(value).slice(0, MOST);
-  } catch {
-    return 'an object';
-  }
-}
-
-function describe(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, 99));
-  if (typeof value === 'bigint') return `${value}n`;
-  if (typeof value === 'function') return `a function (${value.name})`;
-  if (typeof value !== 'object' || value === null) return String(value);
-  return Array.isArray(value) ? 'an array' : `an object (${value.constructor?.name ?? 'no prototype'})`;
-}
-
-/** @internal The error for a bad argument: a `RangeError` if its `typeof` is right, else a `TypeError`. */
-export function bad(type: string, what: string, expected: string, value: unknown): Error {
-  const Kind = typeof value === type ? RangeError : TypeError;
-  return new Kind(`${what} must be ${expected}, got ${show(value)}`);
-}
-
-/** @internal The error for a value that is not an integer, or is out of its range. */
-export function badInteger(what: string, value: unknown, min: number, max: number, why = ''): Error {
-  return bad('number', what, `an integer from ${min} to ${max}${why}`, value);
-}
-
-/** @internal Checks an integer argument. */
-export function checkInteger(what: string, value: unknown, min: number, max: number, why?: string): number {
-  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return value as number;
-  throw badInteger(what, value, min, max, why);
-}
-
-/** @internal The error for an argument of the wrong type. */
-export function badType(what: string, expected: string, value: unknown): TypeError {
-  return bad('', what, expected, value);
-}
-
-/** @internal Checks the type of an argument by its `typeof`. Null does not pass as an object. */
-export function checkType(what: string, value: unknown, type: string, expected: string): void {
-  if (typeof value !== type || value === null) throw badType(what, expected, value);
-}
-
-/**
- * @internal
- * Checks that options are an object, and that these are the only names in it. What it inherits counts, and what is
- * undefined is absent. An object with a tag, such as an AbortSignal or an Arena, is in the wrong place.
- */
-export function checkOptions(what: string, options: unknown, names: readonly string[]): void {
-  let given = options;
-  // The first comparison says the same of the usual options, and is fast.
-  let isBad = (options as object | null)?.constructor !== Object && {}.toString.call(options) !== '[object Object]';
-  for (const name in options as object) {
-    if (isBad || names.includes(name)) continue;
-    // A page may have extended all objects. Tests alone give a firstTicket.
-    isBad = !(name in {}) && name !== 'firstTicket' && (options as Record<string, unknown>)[name] !== undefined;
-    given = name;
-  }
-  if (isBad) throw badType(`${what}: options`, `of { ${names.join(', ')} }`, given);
-}
+knowEverywhere(ArenaFullError);
 
 /** @internal The error of an arena that is full. */
 export function arenaFull(thing: string, advice: string): ArenaFullError {
@@ -131,10 +24,4 @@ export function noRoom(): ArenaFullError {
 /** @internal The error of a call that would block a thread that must not block. */
 export function mayNotBlock(instead: string): TypeError {
   return new TypeError(`this thread may not block (browsers forbid it on the main thread): use ${instead}`);
-}
-
-/** @internal Checks that an argument is one of a few words. */
-export function checkChoice<T extends string>(what: string, value: unknown, choices: readonly T[]): T {
-  if (choices.includes(value as T)) return value as T;
-  throw bad('string', what, choices.map(show).join(' or '), value);
 }

@@ -5,9 +5,9 @@
 
 import type { Kind } from './border/kinds.js';
 import { LIMIT } from './border/numbers.js';
-import { bad, badType, checkChoice, checkInteger, checkOptions, checkType } from './errors.js';
+import { checkChoice, checkInteger, checkMilliseconds, checkOptions, checkSignal, checkType } from './errors.js';
 import { reasonOf } from './runtime/cancellation.js';
-import { LONGEST, MOST_POLLS } from './runtime/numbers.js';
+import { MOST_POLLS } from './runtime/numbers.js';
 
 /**
  * The part of an `AbortSignal` that this library needs, for programs whose types have no `AbortSignal`. Where they have
@@ -45,12 +45,6 @@ export interface WaitOptions {
   readonly signal?: Signal;
 }
 
-/** @internal Checks a duration, and returns it. To join its name for each call would take longer than the check. */
-export function checkMilliseconds(what: string, name: string, value: number): number {
-  if (typeof value === 'number' && ((value >= 0 && value <= LONGEST) || value === Infinity)) return value;
-  throw bad('number', `${what}: ${name}`, `from 0 to ${LONGEST} milliseconds or Infinity`, value);
-}
-
 const WAIT_OPTIONS = ['timeout', 'signal'];
 
 /**
@@ -61,16 +55,8 @@ export function checkWaitOptions(what: string, options: WaitOptions, names = WAI
   checkOptions(what, options, names);
   const { timeout = Infinity, signal } = options;
   checkMilliseconds(what, 'timeout', timeout);
-  if (signal !== undefined) {
-    if (
-      typeof signal?.aborted !== 'boolean' ||
-      typeof signal.addEventListener !== 'function' ||
-      typeof signal.removeEventListener !== 'function'
-    ) {
-      throw badType(`${what}: signal`, 'an AbortSignal', signal);
-    }
-    if (signal.aborted) throw reasonOf(signal);
-  }
+  checkSignal(what, signal);
+  if (signal?.aborted) throw reasonOf(signal);
   return timeout;
 }
 

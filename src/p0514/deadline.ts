@@ -1,6 +1,5 @@
 /** The timed waits share these checks of their time arguments: a duration or a point of time. */
-import { badType } from '../errors.js';
-import { checkMilliseconds } from '../options.js';
+import { badType, checkMilliseconds } from '../errors.js';
 import { LONGEST } from '../runtime/numbers.js';
 
 /** Checks a duration, and returns it. */

@@ -59,7 +59,10 @@ describe('an error of another realm or copy', () => {
   type Class = new (message: string) => Error;
 
   it.each(Object.entries(ERRORS))('%s: `instanceof` knows it, and takes it for no other', (name, Own) => {
-    const code = readFileSync(new URL('../../dist/errors.js', import.meta.url), 'utf8').replaceAll(/^export /gm, '');
+    const code = ['common-errors', 'errors']
+      .map((file) => readFileSync(new URL(`../../dist/${file}.js`, import.meta.url), 'utf8'))
+      .join('')
+      .replaceAll(/^(import|export \*) .*|^export /gm, '');
     const Other = runInContext(`(() => { ${code}\nreturn ${name}; })()`, context) as Class;
     const error = new Other('why');
     expect(Object.getPrototypeOf(Object.getPrototypeOf(error))).not.toBe(Error.prototype);
