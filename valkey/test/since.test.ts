@@ -9,7 +9,7 @@ onServers('since', ({ join, another, key }) => {
   const beaten = () => another().hget(key('meta'), 'beaten');
 
   test('inspect tells for how long each holds and waits', async () => {
-    const [a, b] = [await join({ lease: 500 }), await join({ lease: 500 })];
+    const [a, b] = [await join({ lease: 2000 }), await join({ lease: 2000 })];
     const [mine, yours] = [await a.semaphore('db', 2), await b.semaphore('db', 2)];
     const first = await mine.holdAsync();
     const state = async () => (await mine.inspect()) ?? { holders: [], queue: [] };
@@ -36,7 +36,7 @@ onServers('since', ({ join, another, key }) => {
   });
 
   test('a part that goes back, and a connection that is cut, change nothing', async () => {
-    const space = await join({ lease: 500 });
+    const space = await join({ lease: 2000 });
     const pool = await space.semaphore('db', 3);
     const held = await pool.holdAsync(3);
     const since = async () => (await pool.inspect())?.holders[0]?.since ?? 0;
@@ -61,7 +61,7 @@ onServers('since', ({ join, another, key }) => {
   });
 
   test('nothing is left of what is revoked, or of who closes; all see since when a leader leads', async () => {
-    const [a, b] = [await join({ lease: 500 }), await join({ lease: 500 })];
+    const [a, b] = [await join({ lease: 2000 }), await join({ lease: 2000 })];
     const mutex = await a.mutex('m');
     await mutex.holdAsync();
     const leader = await a.leader('x');
