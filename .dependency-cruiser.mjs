@@ -16,7 +16,7 @@ const circles = [
     'no-circle',
     'Files that import each other can only be understood together, and the order in which they are loaded decides ' +
       'whether they work.',
-    { path: '^(core|src|check/src|bench/src|lab/src|runtimes/src|simulate/src)/' },
+    { path: '^(core|src|check/src|bench/src|lab/src|runtimes/src|simulate/src|valkey/(src|check|chaos))/' },
     { circular: true },
   ),
 ];
@@ -143,8 +143,31 @@ const proof = [
   ),
 ];
 
+const valkey = [
+  only(
+    'valkey-drivers',
+    'A driver speaks with a server by a client library. It knows nothing of sessions and locks.',
+    '^valkey/src/drivers/',
+    '^valkey/',
+    ['^valkey/src/(ticks|errors|common-errors)[.]ts$'],
+  ),
+  only(
+    'valkey-wire',
+    'What is sent between client and script is read and written without anything else of the package.',
+    '^valkey/src/wire[.]ts$',
+    '^valkey/',
+    [],
+  ),
+  forbid(
+    'valkey-product-alone',
+    'The package needs nothing of what proves and measures it, and carries nothing of taketurns.',
+    { path: '^valkey/src/' },
+    { path: '^(valkey/(check|chaos|bench|test|servers|scripts)|core|src|dist|check|bench|test)/' },
+  ),
+];
+
 export default {
-  forbidden: [...circles, ...core, ...src, ...proof],
+  forbidden: [...circles, ...core, ...src, ...valkey, ...proof],
   options: {
     // Imports of types count: they also bind two files together.
     tsPreCompilationDeps: true,

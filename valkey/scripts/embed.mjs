@@ -1,5 +1,6 @@
 /**
- * Writes src/turn-source.ts: the script without its comments and with short names, and its SHA-1.
+ * Writes the files of src/ that are not in git: common-errors.ts, a copy of the file of `taketurns`; and turn-source.ts, the
+ * script without its comments and with short names, and its SHA-1.
  *
  * A name stands for itself wherever it is written: all locals that are called alike get one short name. So the scopes
  * stay as they are, and no two names become one. Fields of the script's own tables get short names too, but for those of
@@ -8,6 +9,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import luaparse from 'luaparse';
+
+const common = readFileSync(new URL('../../src/common-errors.ts', import.meta.url), 'utf8');
+writeFileSync(
+  new URL('../src/common-errors.ts', import.meta.url),
+  `// Copied by scripts/embed.mjs from src/common-errors.ts of taketurns.\n${common}`,
+);
 
 const lua = new URL('../src/turn.lua', import.meta.url);
 const out = new URL('../src/turn-source.ts', import.meta.url);

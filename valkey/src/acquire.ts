@@ -1,8 +1,8 @@
 /** A caller waits for permits: until they are granted, a time-out has passed or a signal is aborted. */
 import { whenAborted } from './abort.js';
 import type { Timer } from './clock.js';
-import { bad, checkOptions, TimeoutError } from './errors.js';
-import type { Guard, Held } from './hold.js';
+import { checkMilliseconds, checkOptions, checkSignal, TimeoutError } from './errors.js';
+import type { GuardClass, Held } from './hold.js';
 import { KINDS, type SharedObject } from './object.js';
 import type { Session } from './session.js';
 
@@ -18,47 +18,29 @@ export interface WaitOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const LONGEST = 2 ** 31 - 1;
-
 /** How long a caller whose time-out has passed waits for the server's word, in milliseconds. */
 const GRACE = 1000;
-
-function checkTimeout(what: string, timeout: unknown = Infinity): number {
-  if (typeof timeout === 'number' && ((timeout >= 0 && timeout <= LONGEST) || timeout === Infinity)) return timeout;
-  throw bad('number', `${what}: timeout`, `from 0 to ${LONGEST} milliseconds or Infinity`, timeout);
-}
-
-function checkSignal(what: string, signal: unknown): AbortSignal | undefined {
-  if (signal === undefined) return undefined;
-  const { aborted, addEventListener, removeEventListener } = (signal ?? {}) as Partial<AbortSignal>;
-  if (
-    typeof aborted === 'boolean' &&
-    typeof addEventListener === 'function' &&
-    typeof removeEventListener === 'function'
-  ) {
-    return signal as AbortSignal;
-  }
-  throw bad('', `${what}: signal`, 'an AbortSignal', signal);
-}
 
 /** The options of a wait, checked. */
 export function checkWait(what: string, options: WaitOptions): { timeout: number; signal: AbortSignal | undefined } {
   checkOptions(what, options, ['timeout', 'signal']);
-  return { timeout: checkTimeout(what, options.timeout), signal: checkSignal(what, options.signal) };
+  const { timeout = Infinity, signal } = options;
+  checkSignal(what, signal);
+  return { timeout: checkMilliseconds(what, 'timeout', timeout), signal };
 }
 
 export const aborted = (signal: AbortSignal): unknown =>
   signal.reason ?? new DOMException('This operation was aborted', 'AbortError');
 
 /** Resolves to a guard. Rejects as the options say, and with the error that the session gives. Never throws. */
-export function acquire(
+export function acquire<G extends Held>(
   what: string,
   session: Session,
   object: SharedObject,
   permits: number,
-  Guard: Guard,
+  Guard: GuardClass<G>,
   options: WaitOptions,
-): Promise<Held> {
+): Promise<G> {
   const { around } = session;
   const { clock } = around;
   return new Promise((resolve, reject) => {
@@ -81,10 +63,12 @@ export function acquire(
       fail(new TimeoutError(`${wanted}${name} not available within ${timeout} ms${around.lastWords()}`));
     };
     const stamp = around.stamp();
-    const request = session.requests.ask(object, permits, timeout > 0, Guard, {
-      granted(guard) {
+    const request = session.requests.ask(object, permits, timeout > 0, {
+      granted(base, left, pass, deaths) {
         stop();
+        const guard = new Guard(session.requests, base, left, pass, deaths);
         resolve(guard);
+        return guard;
       },
       failed: (error) => (error === undefined ? expired() : fail(error)),
     });
@@ -96,7 +80,7 @@ export function acquire(
       });
     }
     if (timeout === 0) {
-      timer = session.unanswered((error) => {
+      timer = session.calls.unanswered((error) => {
         session.requests.giveUp(request, false);
         fail(error);
       });

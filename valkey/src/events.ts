@@ -1,5 +1,5 @@
 /** What a space tells, and to whom. */
-import { bad, checkFunction } from './errors.js';
+import { checkChoice, checkType } from './errors.js';
 
 /** What has become of a request of this process: for metrics. */
 export interface Metric {
@@ -44,10 +44,8 @@ export class Listeners {
   };
 
   add(event: keyof SpaceEvents, listener: unknown): void {
-    if (!Object.hasOwn(this.#of, event)) {
-      throw bad('string', 'Space.on: event', Object.keys(this.#of).join(', '), event);
-    }
-    checkFunction('Space.on: listener', listener);
+    checkChoice('Space.on: event', event, Object.keys(this.#of));
+    checkType('Space.on: listener', listener, 'function', 'a function');
     this.#of[event].add(listener);
   }
 

@@ -1,10 +1,11 @@
 /** A handle of an object of a space: what semaphores, mutexes and read-write locks have in common. */
 import { acquire, type WaitOptions } from './acquire.js';
 import { bad, checkInteger, DisposedError, TimeoutError } from './errors.js';
-import { asyncDispose, type Guard, type Held, inspected } from './hold.js';
+import { asyncDispose, type GuardClass, type Held, inspected } from './hold.js';
 import { disposed, type SharedObject } from './object.js';
 import type { Durability } from './options.js';
 import type { Session } from './session.js';
+import * as wire from './wire.js';
 
 /** Somebody who waits or holds, in `inspect`. */
 export interface Party {
@@ -43,20 +44,6 @@ export interface ObjectState {
   readonly holders: readonly Holder[];
 }
 
-/** What `I` answers. */
-type Answer = [
-  text: string,
-  queue: string[],
-  holders: string[],
-  next: string,
-  sessions: string[],
-  times: string[],
-  now: string,
-];
-
-/** A place behind all entries of a queue, and behind all records. */
-const END = '~';
-
 // What the classes of handles call. By symbols, so that who guesses `pool.acquire()` hears that there is no such function.
 /** @internal */
 export const ask: unique symbol = Symbol('ask');
@@ -93,15 +80,15 @@ export abstract class Handle {
   protected async [ask]<G extends Held>(
     what: string,
     permits: number,
-    Guard: Guard<G>,
+    Guard: GuardClass<G>,
     options: WaitOptions = {},
   ): Promise<G> {
     return this.#ready(await this.#acquire(what, permits, Guard, options));
   }
 
-  #acquire<G extends Held>(what: string, permits: number, Guard: Guard<G>, options: WaitOptions): Promise<G> {
+  #acquire<G extends Held>(what: string, permits: number, Guard: GuardClass<G>, options: WaitOptions): Promise<G> {
     const name = `${this[Symbol.toStringTag]}.${what}`;
-    return acquire(name, this.session, this.object, permits, Guard, options) as Promise<G>;
+    return acquire(name, this.session, this.object, permits, Guard, options);
   }
 
   /** What was granted is confirmed and repaired, or goes back. Most grants need neither, and wait for no promise. */
@@ -127,7 +114,7 @@ export abstract class Handle {
   protected async [askAtOnce]<G extends Held>(
     what: string,
     permits: number,
-    Guard: Guard<G>,
+    Guard: GuardClass<G>,
     none: readonly unknown[],
   ): Promise<G | undefined> {
     if (none.some((argument) => argument !== undefined)) {
@@ -166,10 +153,10 @@ export abstract class Handle {
     if (object.broken) throw object.broken;
     let answer: unknown;
     // It cancels those who waited at the first time.
-    for (let upTo = '-'; upTo; upTo = String(answer).slice(2))
-      answer = await session.operate(['L', object.name, object.born, upTo]);
+    for (let upTo = wire.NONE; upTo; upTo = wire.upToIn(answer))
+      answer = await session.operate(wire.cancelAll(object.name, object.born, upTo));
     // An ephemeral object that is idle is none on the server: nobody waits.
-    if (answer === 'X' && !object.settings.ephemeral) throw disposed(object);
+    if (answer === wire.DISPOSED && !object.settings.ephemeral) throw disposed(object);
   }
 
   /**
@@ -180,7 +167,7 @@ export abstract class Handle {
     const { broken } = this.object;
     if (broken instanceof DisposedError) return;
     if (broken) throw broken; // the object of this name is another's
-    await this.session.requests.dispose(this.object);
+    await this.session.requests.objects.dispose(this.object);
   }
 
   /**
@@ -210,11 +197,10 @@ export abstract class Handle {
     return this.#ofProof('F', 'revoke', proof);
   }
 
-  async #ofProof(operation: string, what: string, proof: string): Promise<boolean> {
-    const match = typeof proof === 'string' && /^([ps][0-9a-f]{15})\.([0-9a-f]{10})\.([0-9a-f]{14})$/.exec(proof);
-    if (!match) throw bad('string', `${this[Symbol.toStringTag]}.${what}: proof`, 'the proof of a guard', proof);
-    const [, sid, rid, ticket] = match as unknown as [string, string, string, string];
-    return (await this.session.operate([operation, this.object.name, rid, ticket, sid])) === '1';
+  async #ofProof(letter: 'V' | 'F', what: string, text: string): Promise<boolean> {
+    const proof = wire.proofIn(text);
+    if (!proof) throw bad('string', `${this[Symbol.toStringTag]}.${what}: proof`, 'the proof of a guard', text);
+    return (await this.session.operate(wire.ofProof(letter, this.object.name, proof))) === wire.TRUE;
   }
 
   /**
@@ -228,46 +214,31 @@ export abstract class Handle {
     const queue: Party[] = [];
     const holders: Holder[] = [];
     const labels = new Map<string, string>();
-    let [text, place, from] = ['', '', ''];
+    let [place, from] = [wire.START, wire.START];
+    let object: wire.Found;
     do {
       const most = Math.min(limit, 256);
-      const answer = await this.session.operate(['I', this.object.name, String(most), place, from]);
-      if (!Array.isArray(answer)) return undefined;
-      const [first, entries, records, next, sessions, times, now] = answer as Answer;
-      text = first;
-      for (const line of sessions) labels.set(line.slice(0, 16), labelIn(line));
-      const party = (session: string, ticket: string, permits: string, at: number): Party => ({
-        session,
-        label: labels.get(session) ?? '',
-        permits: Number.parseInt(permits, 16),
-        since: Math.max(0, Number(now) - at),
-        token: BigInt(`0x${ticket}`) * 4096n,
+      const told = wire.inspectedIn(await this.session.operate(wire.inspect(this.object.name, most, place, from)));
+      if (!told) return undefined;
+      object = told.object;
+      for (const [sid, label] of told.labels) labels.set(sid, label);
+      const party = ({ sid, ticket, permits, at = told.now }: wire.Claim): Party => ({
+        session: sid,
+        label: labels.get(sid) ?? '',
+        permits,
+        since: Math.max(0, told.now - at),
+        token: wire.tokenOf(ticket),
       });
-      for (const entry of entries) {
-        const rest = entry.slice(entry.indexOf('\0') + 1);
-        place = `${rest.slice(0, 14)}~`;
-        const at = Number.parseInt(rest.slice(62), 16);
-        queue.push(party(rest.slice(14, 30), rest.slice(0, 14), rest.slice(40, 48), at));
-      }
-      if (entries.length < most || queue.length >= limit) place = END;
-      for (const [i, record] of records.entries()) {
-        const at = Number(times[i] || now);
-        const [sid, rid, ticket] = [record.slice(0, 16), record.slice(16, 26), record.slice(26, 40)];
-        holders.push({ ...party(sid, ticket, record.slice(40, 48), at), proof: `${sid}.${rid}.${ticket}` });
-      }
-      from = holders.length < limit && next ? next : END;
-    } while (place !== END || from !== END);
-    const [, kind, ...words] = text.split(' ');
-    const [max, , , , free, waiting, deaths] = words.map(Number) as number[];
-    if (kind === 'r') this.object.resize(max as number);
-    return {
-      max: max as number,
-      free: free as number,
-      waiting: waiting as number,
-      deaths: deaths as number,
-      queue: queue.slice(0, limit),
-      holders: holders.slice(0, limit),
-    };
+      const last = told.queue.at(-1);
+      if (last) place = wire.placeBehind(last.ticket);
+      queue.push(...told.queue.map(party));
+      if (told.queue.length < most || queue.length >= limit) place = wire.END;
+      for (const claim of told.holders) holders.push({ ...party(claim), proof: wire.writeProof(claim) });
+      from = (holders.length < limit && told.next) || wire.END;
+    } while (place !== wire.END || from !== wire.END);
+    const { max, free, waiting, deaths, resized } = object;
+    if (resized) this.object.resize(max);
+    return { max, free, waiting, deaths, queue: queue.slice(0, limit), holders: holders.slice(0, limit) };
   }
 
   /** Returns, for example, `Semaphore("db")`. Throws nothing. */
@@ -283,6 +254,3 @@ export abstract class Handle {
   /** The name of the class. */
   abstract get [Symbol.toStringTag](): string;
 }
-
-/** The label in what the script tells of a session: sid conn label. */
-export const labelIn = (line: string): string => line.slice(17).replace(/^\d+ /, '');

@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { driverOf } from './drivers/recognise.js';
 import type { BeatData, BeatOrder } from './heartbeat.js';
 import { TURN } from './turn-source.js';
+import * as wire from './wire.js';
 
 const { client, lease, sentAt } = workerData as BeatData;
 const times = new BigInt64Array(sentAt);
@@ -16,8 +17,7 @@ const driver = driverOf(await make());
 async function beat(order: BeatOrder): Promise<void> {
   const { partition, sid, conn, keys, channel } = order;
   const at = performance.now() + ahead;
-  const args = [sid, String(conn), channel, 'W', '-'];
-  const reply = await driver.run(TURN, keys, args);
+  const reply = await driver.run(TURN, keys, [...wire.call(sid, conn, channel), ...wire.beatAside()]);
   const isAlive = Array.isArray(reply) && String(reply[0]).startsWith('B ');
   if (isAlive && orders.get(partition) === order) Atomics.store(times, partition, BigInt(Math.floor(at * 1000)));
 }

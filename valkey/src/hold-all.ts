@@ -4,7 +4,7 @@
  */
 import { lookingAtTheClock, whenAborted } from './abort.js';
 import { aborted, checkWait, type WaitOptions } from './acquire.js';
-import { bad, checkInteger, TimeoutError } from './errors.js';
+import { badType, checkInteger, TimeoutError } from './errors.js';
 import type { Handle } from './handle.js';
 import {
   asyncDispose,
@@ -101,15 +101,23 @@ function wanted(what: string, around: Surroundings, one: unknown): Wanted {
   if (handle?.session?.around === around) {
     if (handle instanceof Mutex && how === undefined) return { handle, hold: (options) => handle.holdAsync(options) };
     if (handle instanceof Semaphore) {
-      const permits = how === undefined ? 1 : checkInteger(`${what}: permits of ${handle}`, how, 1, MOST_PERMITS);
-      return { handle, hold: (options) => handle.holdAsync(permits, options) };
+      const check = (most: number): number => checkInteger(`${what}: permits of ${handle}`, how ?? 1, 1, most);
+      const permits = check(MOST_PERMITS);
+      return {
+        handle,
+        async hold(options) {
+          // Somebody may have resized it.
+          if (permits > handle.max) await handle.inspect(0);
+          return handle.holdAsync(check(handle.max), options);
+        },
+      };
     }
     if (handle instanceof RwLock && how === 'read') return { handle, hold: (options) => handle.readAsync(options) };
     if (handle instanceof RwLock && (how === undefined || how === 'write'))
       return { handle, hold: (options) => handle.writeAsync(options) };
   }
   const allowed = 'mutexes, semaphores, [semaphore, permits], read-write locks or [lock, "read"] of this space';
-  throw bad('', `${what}: objects`, allowed, Array.isArray(one) ? (how ?? handle) : one);
+  throw badType(`${what}: objects`, allowed, Array.isArray(one) ? (how ?? handle) : one);
 }
 
 /** @internal */
@@ -119,7 +127,7 @@ export async function holdAll(
   options: WaitOptions,
 ): Promise<HeldAll> {
   const what = 'Space.holdAll';
-  if (!Array.isArray(objects)) throw bad('', `${what}: objects`, 'an array', objects);
+  if (!Array.isArray(objects)) throw badType(`${what}: objects`, 'an array', objects);
   const { timeout, signal } = checkWait(what, options);
   const all = objects.map((one) => wanted(what, around, one));
   const inOrder = [...all].sort((a, b) => (a.handle.name < b.handle.name ? -1 : 1));

@@ -1,11 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * The guards by which a caller gives back what it holds. `Requests` (requests.ts) makes a guard with each grant, counts its
+ * The guards by which a caller gives back what it holds. `Requests` (requests.ts) has a guard made with each grant, counts its
  * permits down, and ends it when the lease is lost.
  */
 import { lookingAtTheClock } from './abort.js';
 import { bad, LeaseLostError } from './errors.js';
 import type { Request } from './request.js';
+import { tokenOf, writeProof } from './wire.js';
 
 /** The requests of a session, as a guard needs them. */
 export interface Keeper {
@@ -17,8 +18,8 @@ export interface Keeper {
   giveBack(held: Held, permits: number): Promise<void>;
 }
 
-/** The class of guard that a request asks for. */
-export type Guard<G extends Held = Held> = new (
+/** The class of guard that somebody asks for. */
+export type GuardClass<G extends Held = Held> = new (
   keeper: Keeper,
   base: Request,
   left: number,
@@ -79,7 +80,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
    * It is about 9e17 and more, above 2 ** 53: a BIGINT in SQL, decimal text in JSON and Lua, never a `Number`.
    */
   get token(): bigint {
-    return BigInt(`0x${this.base.ticket}`) * 4096n + BigInt(this.pass);
+    return tokenOf(this.base.ticket, this.pass);
   }
 
   /**
@@ -119,8 +120,8 @@ export abstract class Held implements Disposable, AsyncDisposable {
    * still held.
    */
   get proof(): string {
-    const { base, keeper } = this;
-    return `${keeper.sid}.${base.rid}.${base.ticket}`;
+    const { rid, ticket } = this.base;
+    return writeProof({ sid: this.keeper.sid, rid, ticket });
   }
 
   /** Returns, for example, `HeldPermits(2)` or `HeldLock(held)`, and `lost` in the brackets if the lease is. Throws nothing. */

@@ -1,6 +1,6 @@
 /** A mutex of a space. Within a process it is passed on without the server, at most `bypass` times past a waiter. */
 import type { WaitOptions } from './acquire.js';
-import { checkFunction } from './errors.js';
+import { checkType } from './errors.js';
 import { ask, askAtOnce, during, Handle } from './handle.js';
 import { HeldLock } from './hold.js';
 
@@ -38,7 +38,7 @@ export class Mutex extends Handle {
    * @returns a promise of the result; see `Semaphore.runExclusive`.
    */
   async runExclusive<T>(run: (held: HeldLock) => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
-    checkFunction('Mutex.runExclusive: run', run);
+    checkType('Mutex.runExclusive: run', run, 'function', 'a function');
     return this[during](await this[ask]('runExclusive', 1, HeldLock, options), run);
   }
 

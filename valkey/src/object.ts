@@ -1,20 +1,7 @@
 /** What this process knows of one object of a space: its settings, and its own requests that wait, in order. */
-import { checkBoolean, checkInteger, checkOptions, DisposedError } from './errors.js';
-import type { Request } from './request.js';
-
-/** Semaphore, mutex, read-write lock, as the script calls them. */
-export type Kind = 's' | 'm' | 'w';
-
-/** The settings on which all who open an object agree. */
-export interface Settings {
-  readonly kind: Kind;
-  readonly max: number;
-  /** The semaphore was resized: whoever opens it need not know the number. */
-  readonly resized?: boolean;
-  readonly robust: boolean;
-  readonly ephemeral: boolean;
-  readonly bypass: number;
-}
+import { CancelledError, checkBoolean, checkInteger, checkOptions, DisposedError } from './errors.js';
+import { Line } from './line.js';
+import { CANCELLED, type Fate, type Kind, NONE, type Settings, TOO_MANY } from './wire.js';
 
 export const KINDS: Record<Kind, 'semaphore' | 'mutex' | 'rwlock'> = { s: 'semaphore', m: 'mutex', w: 'rwlock' };
 
@@ -32,41 +19,11 @@ export function describe({ kind, max, robust, ephemeral, bypass }: Settings): st
   return `a ${KINDS[kind]}${more.length > 0 ? ` (${more.join(', ')})` : ''}`;
 }
 
-/** Requests that wait, in order. Each step costs the same, however many wait. (A `Set` steps over all that have left.) */
-export class Line {
-  first: Request | undefined;
-  size = 0;
-  #last: Request | undefined;
-
-  add(request: Request): void {
-    request.before = this.#last;
-    if (this.#last) this.#last.after = request;
-    else this.first = request;
-    this.#last = request;
-    request.line = this;
-    this.size++;
-  }
-
-  /** Does nothing if it is not in the line. */
-  delete(request: Request): void {
-    const { before, after } = request;
-    if (request.line !== this) return;
-    if (before) before.after = after;
-    else this.first = after;
-    if (after) after.before = before;
-    else this.#last = before;
-    request.line = undefined;
-    request.before = undefined;
-    request.after = undefined;
-    this.size--;
-  }
-}
-
 export class SharedObject {
   readonly name: string;
   settings: Settings;
-  /** The ticket of its making, as the server told it. `-` before. */
-  born = '-';
+  /** The ticket of its making, as the server told it; `NONE` before. */
+  born: string = NONE;
   /** The session and history in which the object was opened last. In another one it is opened again before it is used. */
   openedIn = '';
   /** Why it cannot be used any more. */
@@ -89,20 +46,6 @@ export class SharedObject {
   resize(max: number): void {
     const { settings } = this;
     if (!settings.resized || settings.max !== max) this.settings = { ...settings, max, resized: true };
-  }
-
-  /** The operation that opens it. */
-  opening(): string[] {
-    const { kind, max, resized, robust, ephemeral, bypass } = this.settings;
-    return [
-      'N',
-      this.name,
-      resized ? 'r' : kind,
-      String(max),
-      robust ? '1' : '0',
-      ephemeral ? '1' : '0',
-      String(bypass),
-    ];
   }
 }
 
@@ -144,31 +87,21 @@ export function settingsOf(what: string, kind: Kind, max: unknown, options: Mute
   };
 }
 
-/** The settings in the script's answer: E kind max robust ephemeral bypass. */
-export function foundIn(answer: string): Settings {
-  const [, kind, max, robust, ephemeral, bypass] = answer.split(' ');
-  return {
-    kind: kind === 'r' ? 's' : (kind as Kind),
-    max: Number(max),
-    robust: robust === '1',
-    ephemeral: ephemeral === '1',
-    bypass: Number(bypass),
-  };
-}
-
 /** The error of an object that exists with other settings than are asked for. */
 export function differs(name: string, asked: Settings, found: Settings): Error {
   const exists = `${JSON.stringify(name)} exists already, as ${describe(found)}, not ${describe(asked)}`;
   return new RangeError(`Space.${OPENED_BY[asked.kind]}: ${exists}`);
 }
 
-/** The error of a request for more permits than there are since somebody has resized the semaphore. */
-export function tooMany(object: SharedObject, permits: number, max: number): RangeError {
-  object.resize(max);
-  return new RangeError(`${JSON.stringify(object.name)} has ${max} permits, and ${permits} are asked for`);
-}
-
 /** The error of an object that has been disposed of. */
 export function disposed({ name }: SharedObject): DisposedError {
   return new DisposedError(`${JSON.stringify(name)} has been disposed of`);
+}
+
+/** The error of a request that the server does not serve. It tells the object how many permits there are. */
+export function whyNot(object: SharedObject, permits: number, fate: Fate): Error {
+  if (fate.is === CANCELLED) return new CancelledError();
+  if (fate.is !== TOO_MANY) return disposed(object);
+  object.resize(fate.max);
+  return new RangeError(`${JSON.stringify(object.name)} has ${fate.max} permits, and ${permits} are asked for`);
 }

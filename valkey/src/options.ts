@@ -1,6 +1,6 @@
 /** The options of `Space.connect`, and their checks. */
 import { type Clock, clock as realClock } from './clock.js';
-import { bad, checkInteger, checkName, checkOptions } from './errors.js';
+import { bad, badType, checkInteger, checkName, checkOptions } from './errors.js';
 
 /** Confirmation by replicas of every grant. */
 export interface Durability {
@@ -73,7 +73,7 @@ export function checkSpaceOptions(options: SpaceOptions): Checked {
     checkInteger(`${what}: durability.timeout`, durability.timeout, 1, 60_000);
   }
   if (heartbeat !== undefined && typeof heartbeat !== 'string' && !(heartbeat instanceof URL)) {
-    throw bad('', `${what}: heartbeat`, 'the URL of a module', heartbeat);
+    throw badType(`${what}: heartbeat`, 'the URL of a module', heartbeat);
   }
   return { space, lease, partitions, turn, connectTimeout, label, durability, heartbeat, clock };
 }

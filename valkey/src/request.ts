@@ -10,34 +10,45 @@
  * `over` means that nobody here wants it. What the server still has of it is undone when it answers, or is dropped by the
  * next `S`.
  */
-import type { Guard, Held } from './hold.js';
-import type { Line, SharedObject } from './object.js';
+import type { Line, Waiter } from './line.js';
+import type { SharedObject } from './object.js';
+import { hex, type Note } from './wire.js';
 
 export type RequestState = 'asked' | 'waiting' | 'held' | 'passed' | 'leaving' | 'returning' | 'over';
 
+/** The guard of what was granted, as the requests know it; hold.ts has its classes. */
+export interface Guard {
+  /** The permits that it still holds. */
+  left: number;
+  /** When it was granted, by `Surroundings.stamp`. */
+  stamp: number;
+  /** Its lease is lost. */
+  lose(why: string): void;
+}
+
 /** What happens to a request, told to its caller. */
 export interface Caller {
-  granted(guard: Held): void;
+  /**
+   * The request holds. base: the request whose record the server has. pass: how often the mutex was passed on within this
+   * process before. deaths: of owners that nobody has repaired. Returns the guard.
+   */
+  granted(base: Request, permits: number, pass: number, deaths: number): Guard;
   failed(error: unknown): void;
 }
 
-/** A number as the script takes it. */
-export const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
-
-export class Request {
+export class Request implements Waiter {
   readonly object: SharedObject;
   /** The number as ten hexadecimal digits, as the script takes it. */
   readonly rid: string;
   readonly permits: number;
   /** Whether it waits (`A`) or is answered at once (`T`). */
   readonly queues: boolean;
-  readonly Guard: Guard;
   readonly caller: Caller;
 
   /** Where it waits, and between whom; `Line` keeps these. */
   line: Line | undefined;
-  before: Request | undefined;
-  after: Request | undefined;
+  before: Waiter | undefined;
+  after: Waiter | undefined;
   #state: RequestState = 'asked';
   /** Its operation in a batch that has not been sent. */
   unsent: { withdrawn: boolean } | undefined;
@@ -54,9 +65,9 @@ export class Request {
   /** The deaths of which it has been told. */
   deaths = 0;
   /** The guard that it serves now: its own, or in a mutex the one that the lock was passed to. */
-  guard: Held | undefined;
+  guard: Guard | undefined;
   /** What `D` says of the deaths that it was told. */
-  note: 'c' | 'r' | 'd' = 'c';
+  note: Note = 'c';
   /** In a mutex: how often it may be, and has been, passed on; which requests in the server's queue were served so. */
   lent = 0;
   passes = 0;
@@ -67,12 +78,11 @@ export class Request {
   /** Called when the server has what it gave back, or has forgotten it. */
   settled: (() => void)[] = [];
 
-  constructor(object: SharedObject, number: number, permits: number, queues: boolean, Guard: Guard, caller: Caller) {
+  constructor(object: SharedObject, number: number, permits: number, queues: boolean, caller: Caller) {
     this.object = object;
     this.rid = hex(number, 10);
     this.permits = permits;
     this.queues = queues;
-    this.Guard = Guard;
     this.caller = caller;
   }
 

@@ -6,55 +6,18 @@
  * forgotten it. After a loss no operation of a request is sent again as such. `S` lists all requests, the server tells its
  * state of each, and `settle` brings the two together. What the process wants no more is not listed, and is dropped.
  */
-import { CancelledError, LeaseLostError } from './errors.js';
-import type { Guard, Held, Keeper } from './hold.js';
-import { describe, differs, disposed, foundIn, type Settings, SharedObject, tooMany } from './object.js';
-import { type Caller, hex, Request } from './request.js';
+import { LeaseLostError } from './errors.js';
+import type { Held, Keeper } from './hold.js';
+import { type SharedObject, whyNot } from './object.js';
+import { Objects } from './objects.js';
+import type { Sender } from './operation.js';
+import { type Caller, Request } from './request.js';
 import type { Surroundings } from './surroundings.js';
 import { eventsHandled, soon } from './ticks.js';
-
-/** One operation of a call. */
-export interface Operation {
-  readonly args: readonly string[];
-  answered(answer: unknown): void;
-  /** Hears that the server refuses. Undefined: nobody need hear of it but the space. */
-  readonly failed: ((error: unknown) => void) | undefined;
-  /** The request whose fate `S` settles after a loss. */
-  readonly request: Request | undefined;
-  /** It is sent again after a loss: nothing else settles it. */
-  readonly repeats: boolean;
-  withdrawn: boolean;
-}
-
-/** The session, as its requests need it. */
-export interface Line {
-  readonly around: Surroundings;
-  readonly sid: string;
-  /** Names the session and the history of the data. Objects are opened anew in another. */
-  readonly place: string;
-  /** Whether operations are sent. Otherwise requests are asked for when the session has been entered. */
-  readonly isOpen: boolean;
-  /** Why nothing can be asked for any more. */
-  readonly fatal: Error | undefined;
-  /** Enters the session again, and compares: the server's state is not what it was. */
-  reconnect(): void;
-  send(
-    args: readonly string[],
-    answered: (answer: unknown) => void,
-    failed?: (error: unknown) => void,
-    request?: Request,
-    repeats?: boolean,
-  ): Operation;
-  /** Sends an operation that belongs to no request, and resolves to its answer. */
-  operate(args: readonly string[]): Promise<unknown>;
-  /** Asks for the server's state of all requests. Those that are not listed are dropped. */
-  compare(): void;
-  enter(): void;
-  look(): void;
-}
+import * as wire from './wire.js';
 
 /** An operation that asks for the server's state of requests, and these. */
-export type Listing = [args: string[], listed: Request[]];
+export type Listing = [args: wire.Arguments, listed: Request[]];
 
 /** So many requests does one operation ask for, so that it does not take the server long. */
 const MOST_LISTED = 128;
@@ -62,15 +25,12 @@ const MOST_LISTED = 128;
 /** So many requests does a beat name. */
 const MOST_MARKED = 64;
 
-const nothing = (): void => {};
-
 const REVOKED = 'it was revoked';
 
 export class Requests implements Keeper {
-  readonly #line: Line;
+  readonly objects: Objects;
+  readonly #sender: Sender;
   readonly #around: Surroundings;
-  /** The objects of which a handle is open, and those in use. */
-  readonly #objects = new Map<string, SharedObject>();
   readonly #requests = new Map<string, Request>();
   #lastNumber = 0;
   /** When the last of them has ended. */
@@ -80,9 +40,10 @@ export class Requests implements Keeper {
   /** Why nothing more can be asked for. */
   #stopped: Error | undefined;
 
-  constructor(line: Line) {
-    this.#line = line;
-    this.#around = line.around;
+  constructor(sender: Sender) {
+    this.objects = new Objects(sender);
+    this.#sender = sender;
+    this.#around = sender.around;
   }
 
   get size(): number {
@@ -90,69 +51,19 @@ export class Requests implements Keeper {
   }
 
   get sid(): string {
-    return this.#line.sid;
+    return this.#sender.sid;
   }
 
   look(): void {
-    this.#line.look();
-  }
-
-  // Objects ---------------------------------------------------------------------------------------------------------
-
-  /** Opens an object, or makes it. The handles of one name share it, but for ephemeral ones: the server forgets these. */
-  async open(name: string, settings: Settings): Promise<SharedObject> {
-    if (settings.ephemeral) return new SharedObject(name, settings);
-    const known = this.#objects.get(name);
-    if (known) {
-      const { resized, max } = known.settings;
-      const asked = resized && settings.kind === 's' ? { ...settings, max } : settings;
-      if (describe(known.settings) !== describe(asked)) throw differs(name, settings, known.settings);
-    }
-    const object = known ?? new SharedObject(name, settings);
-    const error = this.#opened(object, await this.#line.operate(object.opening()));
-    if (error) throw error;
-    object.openedIn = this.#line.place;
-    if (known) return known;
-    // Somebody else here may have opened it meanwhile.
-    const first = this.#objects.get(name) ?? object;
-    this.#objects.set(name, first);
-    return first;
-  }
-
-  /** Takes the answer to what opens an object: N born max, or its settings. Returns the error if these are others. */
-  #opened(object: SharedObject, answer: unknown): Error | undefined {
-    const text = String(answer);
-    if (!text.startsWith('N ')) return differs(object.name, object.settings, foundIn(text));
-    const [, born = '', max] = text.split(' ');
-    if (max) object.resize(Number(max));
-    if (!object.settings.ephemeral) object.born = born;
-    return undefined;
-  }
-
-  /** Disposes of the object. Its handles here are of no use from now on, also in a later session, which would make it anew. */
-  async dispose(object: SharedObject): Promise<void> {
-    const { name } = object;
-    object.broken = disposed(object);
-    // Who opens the name from now on gets another object, also before the server has answered.
-    const wasKnown = this.#objects.get(name) === object && this.#objects.delete(name);
-    try {
-      // It may be sent twice, and must not dispose of the next object of the name. An ephemeral one is asked which it is.
-      let { born } = object;
-      if (born === '-') born = String(await this.#line.operate(['I', name, '0', '', ''])).split(' ')[5] ?? '';
-      if (born !== '') while ((await this.#line.operate(['K', name, born])) === '+');
-    } catch (error) {
-      object.broken = undefined;
-      if (wasKnown && !this.#objects.has(name)) this.#objects.set(name, object);
-      throw error;
-    }
+    this.#sender.look();
   }
 
   // Asking ----------------------------------------------------------------------------------------------------------
 
   /** Asks for permits. What becomes of it, the caller is told. */
-  ask(object: SharedObject, permits: number, queues: boolean, Guard: Guard, caller: Caller): Request {
-    const request = new Request(object, ++this.#lastNumber, permits, queues, Guard, caller);
-    const failure = object.broken ?? this.#line.fatal ?? this.#stopped;
+  ask(object: SharedObject, permits: number, queues: boolean, caller: Caller): Request {
+    const request = new Request(object, ++this.#lastNumber, permits, queues, caller);
+    const failure = object.broken ?? this.#sender.fatal ?? this.#stopped;
     if (failure) {
       request.state = 'over';
       caller.failed(failure);
@@ -162,8 +73,8 @@ export class Requests implements Keeper {
     this.#requests.set(request.rid, request);
     if (queues) object.waiting.add(request);
     if (this.#requests.size === 1) this.#around.keepAlive();
-    if (this.#line.isOpen) this.#sendAsk(request);
-    else this.#line.enter();
+    if (this.#sender.isOpen) this.#sendAsk(request);
+    else this.#sender.enter();
     return request;
   }
 
@@ -179,61 +90,53 @@ export class Requests implements Keeper {
       return false;
     }
     request.object.waiting.delete(request);
-    const told = decides && this.#line.isOpen && !request.unsent;
-    if (this.#line.isOpen && !request.withdraw()) this.#sendCancel(request);
+    const told = decides && this.#sender.isOpen && !request.unsent;
+    if (this.#sender.isOpen && !request.withdraw()) this.#sendCancel(request);
     if (told) request.state = 'leaving';
     else this.#end(request);
     return told;
   }
 
   #sendAsk(request: Request): void {
-    const { object, rid, permits } = request;
-    const { place } = this.#line;
-    if (object.settings.ephemeral || object.openedIn !== place) {
-      object.openedIn = place;
-      object.born = '-';
-      const opened = (answer: unknown): void => {
-        object.broken ??= this.#opened(object, answer);
-      };
-      this.#line.send(object.opening(), opened, nothing);
-    }
+    const { object, rid, permits, queues } = request;
+    this.objects.openFirst(object);
     request.state = 'asked';
-    request.unsent = this.#line.send(
-      [request.queues ? 'A' : 'T', object.name, object.born, rid, hex(permits, 8)],
-      (answer) => this.#asked(request, String(answer)),
+    request.unsent = this.#sender.send(
+      wire.ask(queues, object.name, object.born, rid, permits),
+      (answer) => this.#asked(request, wire.fateIn(answer)),
       (error) => this.#fail(request, error),
       request,
     );
   }
 
-  #asked(request: Request, answer: string): void {
-    const kind = answer[0];
-    const { broken } = request.object;
-    if (broken) {
+  #asked(request: Request, fate: wire.Fate): void {
+    const { state, object, permits } = request;
+    if (object.broken) {
       // The object of this name is another than the caller asks for.
-      this.#fail(request, broken);
-      this.#undo(request, answer);
-    } else if (kind === 'H') {
-      this.#granted(request, answer);
-    } else if (kind === 'Q') {
-      if (request.state === 'asked') {
-        request.state = 'waiting';
-        this.#around.measure('wait', request.object, request.permits, request.stamp);
-      }
-    } else if (kind === 'R') {
+      this.#fail(request, object.broken);
+      this.#undo(request, fate);
+    } else if (fate.is === wire.HELD) {
+      this.#granted(request, fate);
+    } else if (fate.is === wire.QUEUED) {
+      if (state !== 'asked') return;
+      request.state = 'waiting';
+      this.#around.measure('wait', object, permits, request.stamp);
+    } else if (fate.is === wire.REFUSED) {
       this.#fail(request, undefined);
-    } else if (kind === 'M') {
-      this.#fail(request, tooMany(request.object, request.permits, Number(answer.slice(2))));
-    } else if (request.state === 'asked' || request.state === 'leaving') {
-      this.#fail(request, disposed(request.object));
+    } else if (state === 'asked' || state === 'leaving' || fate.is === wire.TOO_MANY) {
+      this.#failBy(request, fate);
     }
   }
 
-  /** The server says that a request holds: H ticket:deaths:lent:waiting. seq: of the message that says so. */
-  #granted(request: Request, answer: string, seq = 0): void {
+  /** The server will not serve the request. */
+  #failBy(request: Request, fate: wire.Fate): void {
+    this.#fail(request, whyNot(request.object, request.permits, fate));
+  }
+
+  /** The server says that a request holds. seq: of the message that says so. */
+  #granted(request: Request, { ticket, deaths, lent, waiting }: wire.Grant, seq = 0): void {
     const { state, object, permits } = request;
     if (state !== 'asked' && state !== 'waiting' && state !== 'leaving') return;
-    const [ticket = '', deaths, lent, waiting] = answer.slice(2).split(':');
     object.waiting.delete(request);
     request.state = 'held';
     request.ticket = ticket;
@@ -241,23 +144,23 @@ export class Requests implements Keeper {
     request.heardAt = seq;
     request.kept = permits;
     request.wanted = permits;
-    request.deaths = Number(deaths);
+    request.deaths = deaths;
     if (object.settings.kind === 'm') {
-      request.lent = Number(lent);
+      request.lent = lent;
       object.turnEnds = this.#around.clock.now() + this.#around.turn;
-      object.othersWait = Number(waiting) > object.queued;
-    } else if (lent !== '0') {
-      object.resize(Number(lent));
+      object.othersWait = waiting > object.queued;
+    } else if (lent > 0) {
+      object.resize(lent);
     }
-    this.#hand(new request.Guard(this, request, permits, 0, request.deaths), request);
+    this.#hand(request, request, permits, 0, deaths);
   }
 
-  /** A request gets its guard. */
-  #hand(guard: Held, { object, permits, stamp, caller }: Request): void {
-    guard.base.guard = guard;
+  /** A request gets its guard, of what `base` holds. */
+  #hand({ object, permits, stamp, caller }: Request, base: Request, left: number, pass: number, deaths: number): void {
+    const guard = caller.granted(base, left, pass, deaths);
+    base.guard = guard;
     guard.stamp = this.#around.stamp();
     this.#around.measure('hold', object, permits, stamp);
-    caller.granted(guard);
   }
 
   /** The request is over: nobody here wants it, and no answer to it is awaited. */
@@ -279,10 +182,10 @@ export class Requests implements Keeper {
   }
 
   /** Nobody here wants what the server has granted, or has in its queue: it goes back, or leaves. */
-  #undo(request: Request, answer: string): void {
-    if (answer[0] === 'Q') this.#sendCancel(request);
-    if (answer[0] !== 'H') return;
-    request.ticket = answer.slice(2).split(':')[0] as string;
+  #undo(request: Request, fate: wire.Fate): void {
+    if (fate.is === wire.QUEUED) this.#sendCancel(request);
+    if (fate.is !== wire.HELD) return;
+    request.ticket = fate.ticket;
     request.kept = request.permits;
     request.wanted = 0;
     request.note = 'r';
@@ -293,16 +196,16 @@ export class Requests implements Keeper {
   }
 
   #sendCancel(request: Request): void {
-    const cancelled = (answer: unknown): void => this.#cancelled(request, String(answer));
-    this.#line.send(['C', request.rid], cancelled, undefined, request);
+    const cancelled = (answer: unknown): void => this.#cancelled(request, wire.fateIn(answer));
+    this.#sender.send(wire.cancel(request.rid), cancelled, undefined, request);
   }
 
-  #cancelled(request: Request, answer: string): void {
+  #cancelled(request: Request, fate: wire.Fate): void {
     if (request.state === 'leaving') {
-      if (answer[0] === 'H') this.#granted(request, answer);
+      if (fate.is === wire.HELD) this.#granted(request, fate);
       else this.#fail(request, undefined);
     } else if (request.state === 'over') {
-      if (answer[0] === 'H' || answer[0] === 'Q') this.#undo(request, answer);
+      if (fate.is === wire.HELD || fate.is === wire.QUEUED) this.#undo(request, fate);
       else this.#end(request);
     }
   }
@@ -327,7 +230,7 @@ export class Requests implements Keeper {
     base.wanted -= permits;
     if (base.wanted === 0) base.state = 'returning';
     const settled = new Promise<void>((resolve) => base.settled.push(resolve));
-    if (this.#line.isOpen) this.#sendBack(base);
+    if (this.#sender.isOpen) this.#sendBack(base);
     return settled;
   }
 
@@ -352,7 +255,8 @@ export class Requests implements Keeper {
   /** Passes a mutex on to the next waiter of this process, if that is allowed. */
   #passOn(base: Request): boolean {
     const { object } = base;
-    const next = object.waiting.first;
+    // Nothing else waits in this line.
+    const next = object.waiting.first as Request | undefined;
     if (!next || base.passes >= base.lent) return false;
     if (object.othersWait && this.#around.clock.now() >= object.turnEnds) return false;
     object.waiting.delete(next);
@@ -360,33 +264,23 @@ export class Requests implements Keeper {
     next.state = 'passed';
     this.#requests.delete(next.rid);
     base.passes++;
-    this.#hand(new next.Guard(this, base, 1, base.passes, 0), next);
+    this.#hand(next, base, 1, base.passes, 0);
     return true;
   }
 
   #sendBack(request: Request): void {
     const { object, rid, ticket, kept, wanted, deaths, passes, served } = request;
-    const mark = request.marked && wanted === 0 ? 's' : '';
-    const note = (deaths > 0 || request.note === 'd' ? request.note : '-') + mark;
-    const args = [
-      'D',
-      object.name,
-      rid,
-      ticket,
-      hex(kept, 8),
-      `${kept - wanted}`,
-      note,
-      `${passes}`,
-      `${served.length}`,
-    ];
+    const note = deaths > 0 || request.note === 'd' ? request.note : '-';
+    const marked = request.marked && wanted === 0;
     request.kept = wanted;
     const returned = (answer: unknown): void => {
-      // The server knows nothing of it: a failover that the connection has outlived, or it was revoked and that is not heard of
-      // yet. Or a driver has sent this twice.
-      if (answer === 'G' && request.state !== 'over') soon(() => this.#line.reconnect());
+      // A failover that the connection has outlived, or it was revoked and that is not heard of yet. Or a driver has sent
+      // this twice.
+      if (answer === wire.UNKNOWN && request.state !== 'over') soon(() => this.#sender.reconnect());
       this.#returned(request);
     };
-    this.#line.send(args.concat(served), returned, undefined, request);
+    const args = wire.giveBack(object.name, rid, ticket, kept, kept - wanted, note, marked, passes, served);
+    this.#sender.send(args, returned, undefined, request);
   }
 
   /** The server has what the request has given back so far. */
@@ -397,21 +291,15 @@ export class Requests implements Keeper {
 
   // What the server says --------------------------------------------------------------------------------------------
 
-  /**
-   * rid:ticket:deaths:lent:waiting, rid:x (disposed), rid:c (cancelled), rid:m and a number (it asks for more permits than
-   * these), rid:r (revoked) or !rid (others wait for the mutex it holds).
-   */
-  hear(entry: string, seq = 0): void {
-    const tells = entry[0] === '!';
-    const request = this.#requests.get(tells ? entry.slice(1) : entry.slice(0, 10));
+  /** seq: of the message that has the news. */
+  hear(news: string, seq = 0): void {
+    const { rid, fate } = wire.newsIn(news);
+    const request = this.#requests.get(rid);
     if (request === undefined) return;
-    const text = entry.slice(11);
-    if (tells) request.object.othersWait = true;
-    else if (text === 'x') this.#fail(request, disposed(request.object));
-    else if (text === 'c') this.#fail(request, cancelled());
-    else if (text === 'r') this.#revoked(request);
-    else if (text[0] === 'm') this.#fail(request, tooMany(request.object, request.permits, Number(text.slice(1))));
-    else this.#granted(request, `H ${text}`, seq);
+    if (fate === undefined) request.object.othersWait = true;
+    else if (fate.is === wire.HELD) this.#granted(request, fate, seq);
+    else if (fate.is === wire.REVOKED) this.#revoked(request);
+    else this.#failBy(request, fate);
   }
 
   learn(ticket: string): void {
@@ -423,7 +311,7 @@ export class Requests implements Keeper {
   }
 
   /** What a beat says besides: some requests that are held and were not named so yet, those first that are held longest. */
-  marks(): string[] {
+  marks(): wire.Arguments {
     const rids: string[] = [];
     for (const request of this.#requests.values()) {
       if (rids.length === MOST_MARKED) break;
@@ -431,20 +319,20 @@ export class Requests implements Keeper {
       request.marked = request.isMarked = true;
       rids.push(request.rid);
     }
-    return rids.length > 0 ? ['U', String(rids.length), ...rids] : rids;
+    return rids.length > 0 ? wire.mark(rids) : rids;
   }
 
   /** The operations that ask for the server's state of all requests, none of which takes the server long. */
   listings(): Listing[] {
     const all = [...this.#requests.values()].sort((a, b) => (a.rid < b.rid ? -1 : 1));
     const listings: Listing[] = [];
-    let from = '';
+    let from = wire.START;
     do {
       const listed = all.splice(0, MOST_LISTED);
       const rids = listed.map(({ rid }) => rid);
-      const upTo = all.length > 0 ? (rids.at(-1) as string) : hex(this.#lastNumber, 10);
-      listings.push([['S', from, upTo, String(rids.length), ...rids], listed]);
-      from = `${upTo}g`;
+      const upTo = all.length > 0 ? (rids.at(-1) as string) : wire.hex(this.#lastNumber, 10);
+      listings.push([wire.list(from, upTo, rids), listed]);
+      from = wire.behind(upTo);
     } while (all.length > 0);
     return listings;
   }
@@ -453,46 +341,44 @@ export class Requests implements Keeper {
    * Brings the server's state of the requests that were listed together with what the process wants of them now.
    * entered: the session has been entered, and whatever was sent before has arrived or never will. Otherwise a message may
    * have been lost, and requests that are on their way out are left to the answers that will come.
-   * @returns the number of the last message before that state.
+   * seq: of the last message before that state.
    */
   settle(
     listed: readonly Request[],
-    [first, ...states]: readonly string[],
+    states: readonly string[],
+    seq: number,
     entered: boolean,
     isAnother: boolean,
-  ): number {
-    const seq = Number((first as string).split(' ')[1]);
+  ): void {
     for (const [i, request] of listed.entries()) {
-      const answer = states[i] as string;
+      const fate = wire.fateIn(states[i]);
       const { state } = request;
       if (state === 'asked' || state === 'waiting') {
-        if (answer[0] === 'H') this.#granted(request, answer);
-        else if (answer[0] === 'Q') request.state = 'waiting';
+        if (fate.is === wire.HELD) this.#granted(request, fate);
+        else if (fate.is === wire.QUEUED) request.state = 'waiting';
         else if (state === 'waiting' && !isAnother) this.#expelled(request);
         else if (entered) this.#sendAsk(request);
         continue;
       }
       // The message that says so may have been lost.
-      if (state === 'held' && answer === 'G' && !entered) this.#revoked(request);
+      if (state === 'held' && fate.is === wire.UNKNOWN && !entered) this.#revoked(request);
       // Some wait. They may be others, and the message that says so may have been lost.
-      if (state === 'held' && Number(answer.split(':')[3]) > 0) request.object.othersWait = true;
+      if (state === 'held' && fate.is === wire.HELD && fate.waiting > 0) request.object.othersWait = true;
       if (entered) {
-        if (state === 'held' || state === 'returning') this.#settleHeld(request, answer, seq, isAnother);
-        else if (state === 'leaving' && answer[0] === 'Q') this.#sendCancel(request);
+        if (state === 'held' || state === 'returning') this.#settleHeld(request, fate, seq, isAnother);
+        else if (state === 'leaving' && fate.is === wire.QUEUED) this.#sendCancel(request);
         // One that was passed on comes off the queue when the turn ends, or was dropped.
-        else this.#cancelled(request, answer);
+        else this.#cancelled(request, fate);
       }
     }
-    return seq;
   }
 
-  #settleHeld(request: Request, answer: string, seq: number, isAnother: boolean): void {
-    const [ticket, deaths, lent, , permits] = answer.slice(2).split(':');
-    const stands = answer[0] === 'H' && ticket === request.ticket;
+  #settleHeld(request: Request, fate: wire.Fate, seq: number, isAnother: boolean): void {
+    const stands = fate.is === wire.HELD && fate.ticket === request.ticket;
     if (stands) {
-      request.kept = Number(permits);
-      request.deaths = Number(deaths);
-      request.lent = Number(lent);
+      request.kept = fate.permits;
+      request.deaths = fate.deaths;
+      request.lent = fate.lent;
     }
     // Or a message has granted it since the server wrote the answer.
     if (stands || request.heardAt > seq) {
@@ -502,13 +388,13 @@ export class Requests implements Keeper {
     }
     this.#loseOne(request, isAnother ? 'a failover has lost the grant' : REVOKED);
     // A failover has lost the grant, and the server has the request in its queue still; or a driver has sent it once more.
-    this.#undo(request, answer);
+    this.#undo(request, fate);
   }
 
   /** The server has taken back what the request held; or was granted, of which the answer is under way. */
   #revoked(request: Request): void {
     // The server has those in its queue still to which a mutex was passed on.
-    if (request.served.length > 0) this.#line.compare();
+    if (request.served.length > 0) this.#sender.compare();
     const { state, object } = request;
     if (state === 'held' || state === 'returning') this.#loseOne(request, REVOKED);
     else this.#fail(request, new LeaseLostError(`${JSON.stringify(object.name)} is held no more: ${REVOKED}`));
@@ -528,14 +414,13 @@ export class Requests implements Keeper {
    */
   #expelled(request: Request): void {
     const { object, permits } = request;
-    const why = (answer: unknown): Error => {
-      if (answer === 'X') return disposed(object);
-      const max = Number(String(answer).split(' ')[2]);
-      return permits > max ? tooMany(object, permits, max) : cancelled();
-    };
-    this.#line.send(
-      ['I', object.name, '0', '', ''],
-      (answer) => this.#fail(request, why(answer)),
+    this.#sender.send(
+      wire.inspect(object.name),
+      (answer) => {
+        const max = wire.inspectedIn(answer)?.object.max;
+        const is = max === undefined ? wire.DISPOSED : wire.CANCELLED;
+        this.#failBy(request, max !== undefined && permits > max ? { is: wire.TOO_MANY, max } : { is });
+      },
       (error) => this.#fail(request, error),
       request,
     );
@@ -553,7 +438,7 @@ export class Requests implements Keeper {
 
   /** What was sent may not have arrived. */
   lost(): void {
-    for (const object of this.#objects.values()) if (object.born === '-') object.openedIn = '';
+    this.objects.lost();
     for (const request of this.#requests.values()) {
       request.unsent = undefined;
       request.isMarked = false;
@@ -582,7 +467,7 @@ export class Requests implements Keeper {
       } else {
         // Who gives back waits for the server no longer than for the end of the lease.
         request.settle();
-        if (state === 'held' && this.#line.isOpen) this.#sendBack(request);
+        if (state === 'held' && this.#sender.isOpen) this.#sendBack(request);
       }
     }
     if (names.size > 0) this.#around.emit('lost', { names: [...names], reason: why });
@@ -605,8 +490,4 @@ export class Requests implements Keeper {
       this.#fail(request, error);
     }
   }
-}
-
-function cancelled(): CancelledError {
-  return new CancelledError('the request was cancelled by cancelAll');
 }

@@ -1,9 +1,10 @@
 /** A counting semaphore of a space: first come, first served, by the order in which requests reach the server. */
 import type { WaitOptions } from './acquire.js';
-import { checkFunction, checkInteger } from './errors.js';
+import { checkInteger, checkType } from './errors.js';
 import { ask, askAtOnce, during, Handle } from './handle.js';
 import { HeldPermits } from './hold.js';
 import { disposed, MOST_PERMITS } from './object.js';
+import * as wire from './wire.js';
 
 /**
  * A semaphore that all processes of a space share. Permits belong to the guard that holds them. A request for several
@@ -75,7 +76,7 @@ export class Semaphore extends Handle {
     permits?: number | WaitOptions,
     options?: WaitOptions,
   ): Promise<T> {
-    checkFunction('Semaphore.runExclusive: run', run);
+    checkType('Semaphore.runExclusive: run', run, 'function', 'a function');
     return this[during](await this.#hold('runExclusive', permits, options), run);
   }
 
@@ -90,7 +91,7 @@ export class Semaphore extends Handle {
     run: (this: This, ...args: Arguments) => T,
     permits = 1,
   ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
-    checkFunction('Semaphore.limit: run', run);
+    checkType('Semaphore.limit: run', run, 'function', 'a function');
     this.#permits('limit', permits);
     const exclusively = (call: () => unknown) => this.runExclusive(call, permits) as Promise<Awaited<T>>;
     return function (...args) {
@@ -114,9 +115,9 @@ export class Semaphore extends Handle {
     const { object, session } = this;
     const max = checkInteger('Semaphore.resize: permits', permits, 1, MOST_PERMITS);
     if (object.broken) throw object.broken;
-    const answer = await session.operate(['R', object.name, object.born, String(max)]);
+    const answer = await session.operate(wire.resize(object.name, object.born, max));
     // An ephemeral one that is idle is none on the server: the next request makes it.
-    if (answer === 'X' && !object.settings.ephemeral) throw disposed(object);
+    if (answer === wire.DISPOSED && !object.settings.ephemeral) throw disposed(object);
     object.resize(max);
   }
 

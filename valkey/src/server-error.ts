@@ -1,5 +1,7 @@
 /** Tells the errors of clients and servers apart: those that pass, those that the caller must hear, and lost connections. */
 import { SpaceError } from './errors.js';
+import type { Surroundings } from './surroundings.js';
+import { VERSION } from './wire.js';
 
 /** The server will do it later, or another server will, or (NOSCRIPT) it has done nothing and takes the text. */
 const PASSING =
@@ -20,4 +22,15 @@ export function refusal(error: unknown): SpaceError | undefined {
   if (inner) return new SpaceError(inner[1] as string, text, error);
   const code = /^([A-Z]{3,})\s/.exec(text);
   return code ? new SpaceError(code[1] as string, text, error) : undefined;
+}
+
+/** The others agree on other settings: a version, a number of partitions and a lease. */
+export function settingsDiffer(
+  { space, partitions, lease }: Surroundings,
+  theirs: readonly (string | number)[],
+): SpaceError {
+  const [has, asks] = [theirs, [VERSION, partitions, lease]].map(
+    (words) => `version ${words[0]}, ${words[1]} partitions and a lease of ${words[2]} ms`,
+  );
+  return new SpaceError('SETTINGS', `the space ${JSON.stringify(space)} has ${has}, and this process asks for ${asks}`);
 }

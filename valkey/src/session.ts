@@ -14,32 +14,22 @@
  * a lease, by its own monotonic clock, that no beat came; turn.lua has the argument. The process that holds counts from
  * when it sent the last beat that was answered, and gives up after 0.7 leases.
  */
+import { Calls, type Runner } from './calls.js';
 import type { Timer } from './clock.js';
 import type { StopListening } from './drivers/driver.js';
 import { asError } from './drivers/link.js';
 import { SpaceError } from './errors.js';
+import { tellFailover } from './failover.js';
+import { Lease, LOST_AFTER } from './lease.js';
+import type { Operation, Sender } from './operation.js';
 import type { Durability } from './options.js';
 import type { Request } from './request.js';
-import { type Line, type Listing, type Operation, Requests } from './requests.js';
-import { refusal } from './server-error.js';
+import { type Listing, Requests } from './requests.js';
+import { refusal, settingsDiffer } from './server-error.js';
 import type { Surroundings } from './surroundings.js';
-import { eventsHandled, later, soon } from './ticks.js';
+import { eventsHandled, soon } from './ticks.js';
 import { TURN } from './turn-source.js';
-
-/** Arguments of the operations in one call, so that no call takes the server long. */
-const MOST_ARGUMENTS = 320;
-
-/** The part of a lease without an answered beat after which all that is held is lost. */
-const LOST_AFTER = 0.7;
-
-/** The part of a lease in which a session must have been silent, as the process has lived through it, to be dead. */
-const DEAD_AFTER = 0.75;
-
-/** The number of messages that a connection can have; see turn.lua. */
-const SEQS_OF_A_CONNECTION = 2 ** 32;
-
-/** The version of the keys and the script. */
-const VERSION = '2';
+import * as wire from './wire.js';
 
 /** How long the server may take to hear of the end, in milliseconds. Else it takes all back when the lease has ended. */
 const CLOSING = 1000;
@@ -50,7 +40,7 @@ type Phase = 'closed' | 'entering' | 'open' | 'ended';
 
 const nothing = (): void => {};
 
-export class Session implements Line {
+export class Session implements Sender, Runner {
   readonly around: Surroundings;
   readonly requests: Requests;
   readonly #partition: number;
@@ -68,23 +58,15 @@ export class Session implements Line {
   /** A message was missed while the session was entered. */
   #hasGap = false;
   #epoch = '';
-  /** Tickets that the server has told, and when each is old enough to tell who is dead. */
-  #told: { readonly ticket: string; readonly due: number }[] = [];
   /** Changes with each loss. Answers to calls of an earlier era are ignored. */
-  #era = 0;
+  era = 0;
   #stopListening: StopListening | undefined;
   /** Whether the session is being entered: `#enter` loops. */
   #isEntering = false;
-  #batch: Operation[] = [];
-  /** The calls of `operate` that are not answered. */
-  #operating = 0;
-  #scheduled: typeof soon | undefined;
-  #deadline = Infinity;
-  /** When the last call was sent that renewed the lease. */
-  #renewedAt = 0;
+  readonly calls: Calls;
+  readonly #lease: Lease;
   /** When the last `O` was sent. */
   #enteredAt = 0;
-  #deadlineTimer: Timer;
   #beatTimer: Timer;
   /** When the beat was sent that is not answered by each connection, and by how many. */
   #owedSince = 0;
@@ -94,15 +76,17 @@ export class Session implements Line {
   constructor(around: Surroundings, partition: number) {
     this.around = around;
     this.requests = new Requests(this);
+    this.calls = new Calls(this);
     this.#partition = partition;
-    const tag = `tt:{${around.space}.${partition}}:`;
-    this.#keys = ['meta', 'objects', 'queue', 'records', 'sessions', 'leases', 'seqs'].map((key) => tag + key);
-    this.#channel = `${tag}c:`;
+    const { keys, channel } = wire.keysOf(around.space, partition);
+    this.#keys = keys;
+    this.#channel = channel;
+    this.#lease = new Lease(around, () => this.look());
   }
 
   /** Whether the process must stay alive for it. */
   get isNeeded(): boolean {
-    return this.requests.size > 0 || this.#batch.length > 0 || this.#operating > 0;
+    return this.requests.size > 0 || this.calls.areNeeded;
   }
 
   get isOpen(): boolean {
@@ -115,157 +99,55 @@ export class Session implements Line {
 
   // Calls -----------------------------------------------------------------------------------------------------------
 
-  /**
-   * Sends an operation that belongs to no request, and resolves to its answer. After a loss it is sent again, until the
-   * time is over that a server may take.
-   */
-  operate(args: readonly string[]): Promise<unknown> {
-    if (this.fatal) return Promise.reject(this.fatal);
-    this.#operating++;
-    this.around.keepAlive();
-    let patience: Timer;
-    return new Promise((resolve, reject) => {
-      const operation = this.send(args, resolve, reject);
-      patience = this.unanswered((error) => {
-        operation.withdrawn = true;
-        this.#batch = this.#batch.filter((each) => each !== operation);
-        reject(error);
-      });
-      if (this.#phase !== 'open') this.enter();
-    }).finally(() => {
-      this.around.clock.stop(patience);
-      this.#operating--;
-      this.around.keepAlive();
-    });
-  }
-
-  /** Calls `late` when no answer has come for `connectTimeout`. What has come while the process was busy counts. */
-  unanswered(late: (error: Error) => void): Timer {
-    const { clock, connectTimeout } = this.around;
-    const look = (): void => {
-      // The answer was that it must watch.
-      if (this.sid === '' && clock.now() < (this.#told.at(-1)?.due ?? 0)) clock.after(connectTimeout, look, false);
-      else void eventsHandled().then(() => late(this.around.unanswered()));
-    };
-    return clock.after(connectTimeout, look, true);
+  operate(args: wire.Arguments): Promise<unknown> {
+    return this.calls.operate(args);
   }
 
   /** Resolves when enough replicas have confirmed all that this process was granted so far. */
   async confirm({ replicas, timeout }: Durability): Promise<void> {
     const { driver } = this.around;
-    const era = this.#era;
+    const era = this.era;
     // The reply is not read for grants, so they are to come by message.
-    const args = [...this.#head(), 'W', '-'];
+    const args = [...this.#head(), ...wire.beatAside()];
     const confirmed = await driver.confirm(TURN, this.#keys, args, replicas, timeout).catch((error) => {
       throw refusal(error) ?? error;
     });
-    if (confirmed >= replicas && era === this.#era) return;
+    if (confirmed >= replicas && era === this.era) return;
     throw new SpaceError('UNCONFIRMED', `${confirmed} of ${replicas} replicas have confirmed the grant`);
   }
 
-  send(
-    args: readonly string[],
-    answered: (answer: unknown) => void,
-    failed?: (error: unknown) => void,
-    request?: Request,
-    repeats = request === undefined,
-  ): Operation {
-    const operation = { args, answered, failed, request, repeats, withdrawn: false };
-    this.#batch.push(operation);
-    // Time-outs that expire at once go in one call.
-    if (this.#phase === 'open') this.#schedule(args[0] === 'C' ? later : soon);
-    return operation;
+  send(...operation: Parameters<Sender['send']>): Operation {
+    return this.calls.send(...operation);
   }
 
-  #schedule(when = soon): void {
-    if (this.#scheduled === soon || this.#scheduled === when) return;
-    this.#scheduled = when;
-    when(() => {
-      this.#scheduled = undefined;
-      this.#flush();
-    });
-  }
-
-  #flush(): void {
-    while (this.#phase === 'open' && this.#batch.length > 0) {
-      let [count, left] = [0, MOST_ARGUMENTS];
-      for (const { args } of this.#batch) {
-        left -= args.length;
-        // The opening of an ephemeral object goes in one call with the request: the server forgets what is idle after a call.
-        if (left < 0 && count > 0 && this.#batch[count - 1]?.args[0] !== 'N') break;
-        count++;
-      }
-      const operations = this.#batch.splice(0, count).filter((operation) => !operation.withdrawn);
-      if (operations.length > 0) this.#call(operations);
-    }
-  }
-
-  #call(operations: Operation[]): void {
-    const era = this.#era;
-    const args = this.#head();
-    for (const { args: more, request } of operations) {
-      for (const each of more) args.push(each);
-      if (request) request.unsent = undefined;
-    }
-    this.#run(args).then(
-      (reply) => {
-        if (!reply) return this.#again(operations);
-        for (let i = 0; i < operations.length; i++) (operations[i] as Operation).answered(reply[i]);
-        for (const entry of reply.slice(operations.length)) {
-          // Grants are left.
-          if (entry === '+') this.#beatLater(true);
-          else this.requests.hear(String(entry));
-        }
-      },
-      (error) => {
-        const refused = refusal(error);
-        const kept = operations.filter(({ failed }) => !failed);
-        if (refused?.code === 'OOM' && era === this.#era && kept.length < operations.length) {
-          // The first write was refused, so nothing of the call was done, and the session is what it was.
-          this.requests.lost();
-          for (const { failed } of operations) failed?.(refused);
-          this.#batch.unshift(...kept);
-          return this.#schedule();
-        }
-        if (!refused) this.#again(operations);
-        else if (operations.some(({ failed }) => failed)) for (const { failed } of operations) failed?.(refused);
-        else this.around.emit('error', refused);
-        if (era === this.#era) this.#lost();
-      },
-    );
-  }
-
-  /** Operations that no `S` settles are sent again. */
-  #again(operations: Operation[]): void {
-    if (this.fatal) {
-      for (const { failed } of operations) failed?.(this.fatal);
-      return;
-    }
-    this.#batch.unshift(...operations.filter(({ repeats, withdrawn }) => repeats && !withdrawn));
-    if (this.#phase === 'open') this.#schedule();
-    else if (this.#batch.length > 0) this.enter();
+  get watchesUntil(): number {
+    return this.#lease.watchesUntil;
   }
 
   #head(sid = this.sid): string[] {
-    return [sid, String(this.#conn), this.#channel];
+    return wire.call(sid, this.#conn, this.#channel);
   }
 
-  /** Calls the script. Resolves to nothing if the session was lost meanwhile, or is lost as the reply says. */
+  run(args: wire.Arguments): Promise<unknown[] | undefined> {
+    return this.#run([...this.#head(), ...args]);
+  }
+
   async #run(args: readonly string[]): Promise<unknown[] | undefined> {
-    const era = this.#era;
+    const era = this.era;
     const reply = await this.around.driver.run(TURN, this.#keys, args);
     this.look();
-    if (era !== this.#era) return undefined;
+    if (era !== this.era) return undefined;
     const answers: unknown[] = Array.isArray(reply) ? reply : [reply];
     const [first] = answers;
     // To `O` it is the answer that the server has heard of a later connection: it is no use to go on with this session.
-    const isDead = first === 'DEAD' || (first === 'STALE' && this.#phase === 'entering');
-    if (!isDead && first !== 'STALE') return answers;
+    const isStale = first === wire.STALE;
+    const isDead = first === wire.DEAD || (isStale && this.#phase === 'entering');
+    if (!isDead && !isStale) return answers;
     if (isDead) {
       this.sid = '';
       this.#lose('the server has ended the session', true);
     }
-    this.#lost();
+    this.lost();
     return undefined;
   }
 
@@ -273,20 +155,19 @@ export class Session implements Line {
 
   #heard(message: string): void {
     this.look();
-    const at = message.indexOf(';');
-    const seq = Number(message.slice(0, at));
+    const { seq, news } = wire.messageIn(message);
     // A message for an earlier connection may tell of what a failover has lost.
-    if (Math.floor(seq / SEQS_OF_A_CONNECTION) !== this.#heardConn) return;
+    if (Math.floor(seq / wire.SEQS_OF_A_CONNECTION) !== this.#heardConn) return;
     // `O` has come to the server, or there was no such message. Its answer may be under way still.
-    if (this.#deadline === Infinity) {
-      this.#answeredAt(this.#enteredAt);
+    if (!this.#lease.isRunning) {
+      this.#lease.renew(this.#enteredAt);
       // The process may have stood still for so long that the server has taken back what the message grants.
       this.look();
-      if (this.#deadline === Infinity) return;
+      if (!this.#lease.isRunning) return;
     }
     const isNext = seq === this.#lastSeq + 1;
     this.#lastSeq = Math.max(this.#lastSeq, seq);
-    for (const entry of message.slice(at + 1).split(',')) this.requests.hear(entry, seq);
+    for (const entry of news) this.requests.hear(entry, seq);
     if (!isNext) this.compare();
   }
 
@@ -300,10 +181,10 @@ export class Session implements Line {
   }
 
   #settle(listed: Request[], answer: unknown, entered: boolean, isAnother = false): void {
-    const answers = answer as [string, ...string[]];
+    const { place, seq, states } = wire.statesIn(answer);
     // The connection may have outlived a failover.
-    if (answers[0].endsWith(this.#epoch)) {
-      const seq = this.requests.settle(listed, answers, entered, isAnother);
+    if (place === this.#epoch) {
+      this.requests.settle(listed, states, seq, entered, isAnother);
       this.#lastSeq = Math.max(this.#lastSeq, seq);
     } else {
       soon(() => this.reconnect());
@@ -314,15 +195,15 @@ export class Session implements Line {
 
   /** A connection is down, or new; or the server's state is not what it was. */
   reconnect(): void {
-    if (this.#phase === 'open') this.#lost();
+    if (this.#phase === 'open') this.lost();
   }
 
   /** What is under way may or may not arrive. Enters again. */
-  #lost(): void {
-    this.#era++;
+  lost(): void {
+    this.era++;
     this.#heardConn = -1;
     this.requests.lost();
-    this.#batch = this.#batch.filter(({ repeats }) => repeats);
+    this.calls.lost();
     this.around.clock.stop(this.#beatTimer);
     this.#owed = 0;
     this.enter();
@@ -349,7 +230,7 @@ export class Session implements Line {
       }
       await this.around.whenConnected().catch(nothing);
       if (this.#phase !== 'entering') return;
-      const era = this.#era;
+      const era = this.era;
       const { clock, driver, lease } = this.around;
       // A connection that has been idle may stand and carry nothing. A server that is slow gets more time with each attempt.
       const most = Math.min(lease / 2, Math.max(250, lease / 8) * 2 ** attempt);
@@ -367,7 +248,7 @@ export class Session implements Line {
       } finally {
         clock.stop(timer);
       }
-      if (this.#phase === 'entering' && era === this.#era) await this.#wait(Math.min(1000, 10 * 2 ** attempt));
+      if (this.#phase === 'entering' && era === this.era) await this.#wait(Math.min(1000, 10 * 2 ** attempt));
     }
   }
 
@@ -379,118 +260,82 @@ export class Session implements Line {
   async #enterOnce(patience: () => void): Promise<unknown> {
     const { clock, driver, lease, partitions, label } = this.around;
     const { requests } = this;
-    const era = this.#era;
+    const era = this.era;
     const isNew = this.sid === '';
-    const sid = isNew ? (driver.cluster ? 's' : 'p') + randomDigits(15) : this.sid;
+    const sid = isNew ? wire.newSid(driver.cluster) : this.sid;
     if (isNew) {
       await this.#stopListening?.().catch(nothing);
       this.#stopListening = undefined;
       const stop = await driver.listen(this.#channel + sid, (message) => this.#heard(message));
       // The space was closed meanwhile, or the connection was lost.
-      if (era !== this.#era) return stop().catch(nothing);
+      if (era !== this.era) return stop().catch(nothing);
       this.#stopListening = stop;
       this.#conn = 0;
     } else {
       this.#conn++;
     }
-    this.#lastSeq = this.#conn * SEQS_OF_A_CONNECTION;
+    this.#lastSeq = this.#conn * wire.SEQS_OF_A_CONNECTION;
     this.#heardConn = this.#conn;
     this.#hasGap = false;
     const listings = isNew ? [] : requests.listings();
     const seen = this.#seen();
-    const args = [
-      ...this.#head(sid),
-      'O',
-      VERSION,
-      String(partitions),
-      String(lease),
-      label,
-      seen,
-      requests.lastTicket,
-    ];
+    const args = this.#head(sid);
+    args.push(...wire.enter(partitions, lease, label, seen, requests.lastTicket));
     if (!isNew) args.push(...(listings[0] as Listing)[0]);
     let sentAt = clock.now();
     this.#enteredAt = sentAt;
     const reply = await this.#run(args);
     if (!reply) return undefined;
-    const [kind, ...words] = String(reply[0]).split(' ');
-    if (kind === 'V') throw this.#settingsDiffer(words);
+    const entered = wire.enteredIn(reply[0]);
+    if (entered.is === 'others') throw settingsDiffer(this.around, entered.settings);
+    const { sign } = entered;
     // Somebody may be dead, and the process must watch before that is sure.
-    const told = words.slice(-2).join(' ');
-    if (kind === 'Z') return told === seen || this.#tell(told, Number(words[0]));
-    this.#tell(told);
-    const [, epoch = ''] = words;
+    if (entered.is === 'watch') return sign.told === seen || this.#tell(sign, entered.lease);
+    this.#tell(sign);
+    const epoch = sign.place;
     const before = this.#epoch;
     const isAnother = before !== '' && epoch !== before;
-    const silence = clock.now() - this.#renewedAt;
+    const silence = clock.now() - this.#lease.renewedAt;
     const answers = reply.slice(1, 2);
     // No call takes the server long. Each beats, too.
     for (let at = 0; at < listings.length; ) {
-      if (String(answers[at]).startsWith('S')) {
+      if (at in answers && wire.statesIn(answers[at]).isWhole) {
         at++;
         continue;
       }
-      this.#answeredAt(sentAt);
+      this.#lease.renew(sentAt);
       patience();
       sentAt = clock.now();
-      const next = await this.#run([...this.#head(sid), 'W', '-', ...(listings[at] as Listing)[0]]);
+      const next = await this.#run([...this.#head(sid), ...wire.beatAside(), ...(listings[at] as Listing)[0]]);
       if (!next) return undefined;
       answers[at] = next[1];
     }
     this.around.note();
     this.sid = sid;
     this.#phase = 'open';
-    this.#answeredAt(sentAt);
+    this.#lease.renew(sentAt);
     // The process may have stood still for so long that the server has taken back what the answer grants.
     this.look();
-    if (era !== this.#era) return undefined;
+    if (era !== this.era) return undefined;
     this.#epoch = epoch;
     this.#orderBeats();
     // What was asked for meanwhile comes after what was asked for before.
-    const others = this.#batch;
-    this.#batch = [];
-    for (const [at, [, listed]] of listings.entries()) this.#settle(listed, answers[at], true, isAnother);
-    requests.askForOthers(listings.flatMap(([, listed]) => listed));
-    this.#batch.push(...others);
+    this.calls.sendFirst(() => {
+      for (const [at, [, listed]] of listings.entries()) this.#settle(listed, answers[at], true, isAnother);
+      requests.askForOthers(listings.flatMap(([, listed]) => listed));
+    });
     if (this.#hasGap) this.compare();
-    this.#flush();
+    this.calls.flush();
     this.#beatLater();
-    if (isAnother) void this.#tellFailover(before, silence);
+    if (isAnother)
+      void tellFailover(this.around, this.#keys[0] as string, before, silence, () => this.#phase === 'ended');
     if (!isNew) this.around.emit('resumed');
     return this.around.keepAlive();
   }
 
-  /**
-   * Tells that the data have another history, unless a slot of a cluster has moved: then the server has run all the time,
-   * and was no replica of the one before. silence: how long ago that one was last heard of.
-   */
-  async #tellFailover(before: string, silence: number): Promise<void> {
-    const { driver, whenConnected } = this.around;
-    const ask = async (): Promise<Map<string, string> | undefined> => {
-      await whenConnected();
-      // The next slot may move already.
-      const again = () => (this.#phase === 'ended' ? undefined : this.#wait(10).then(ask));
-      return driver.info(this.#keys[0] as string, 'default').catch(again);
-    };
-    const info = driver.cluster ? await ask().catch(nothing) : undefined;
-    const hasRunOn = Number(info?.get('uptime_in_seconds')) * 1000 > silence;
-    if (!hasRunOn || before.endsWith(`.${info?.get('master_replid2')}`)) this.around.emit('failover');
-  }
-
-  #settingsDiffer(theirs: readonly string[]): SpaceError {
-    const { space, partitions, lease } = this.around;
-    const [has, asks] = [theirs, [VERSION, partitions, lease]].map(
-      (words) => `version ${words[0]}, ${words[1]} partitions and a lease of ${words[2]} ms`,
-    );
-    return new SpaceError(
-      'SETTINGS',
-      `the space ${JSON.stringify(space)} has ${has}, and this process asks for ${asks}`,
-    );
-  }
-
   /** The server refuses this process. As long as there is a lease, that may change before the lease ends. */
   refuse(error: SpaceError | undefined): void {
-    if (error && this.#deadline === Infinity) this.abandon(error);
+    if (error && !this.#lease.isRunning) this.abandon(error);
   }
 
   /** There is no server to be used. Everybody hears it. For the server it is a death. A later request tries again. */
@@ -503,45 +348,19 @@ export class Session implements Line {
   }
 
   #fail(error: Error): void {
-    const operations = this.#batch.splice(0);
-    this.requests.fail(error);
-    for (const { failed } of operations) failed?.(error);
+    this.calls.fail(error, () => this.requests.fail(error));
   }
 
   // The lease -------------------------------------------------------------------------------------------------------
 
-  #answeredAt(sentAt: number): void {
-    this.#renewedAt = sentAt;
-    this.#deadline = sentAt + LOST_AFTER * this.around.lease;
-    this.#lookAtDeadline();
+  #tell(sign: wire.Sign, lease?: number): void {
+    this.requests.learn(sign.ticket);
+    this.#lease.tell(sign, lease);
   }
 
-  #lookAtDeadline(): void {
-    const { clock } = this.around;
-    clock.stop(this.#deadlineTimer);
-    if (this.#deadline === Infinity) return;
-    const look = (): void => {
-      this.look();
-      // A timer of Node may be early.
-      this.#lookAtDeadline();
-    };
-    this.#deadlineTimer = clock.after(Math.max(1, this.#deadline - clock.now()), look, false);
-  }
-
-  #tell(ticket: string, lease = this.around.lease): void {
-    this.requests.learn(ticket.slice(0, 14));
-    this.#told.push({ ticket, due: this.around.clock.now() + DEAD_AFTER * lease });
-  }
-
-  /** The last ticket that is old enough: who has not beaten since is dead. */
+  /** Names who is dead: who has given no sign of life since. */
   #seen(): string {
-    const [first, second] = this.#told;
-    const now = this.around.clock.now();
-    if (second && second.due <= now) {
-      this.#told.shift();
-      return this.#seen();
-    }
-    return first && first.due <= now ? first.ticket : '-';
+    return this.#lease.seen?.told ?? wire.NONE;
   }
 
   #orderBeats(): void {
@@ -558,28 +377,32 @@ export class Session implements Line {
   look(): void {
     const { clock, lease, heartbeat } = this.around;
     const now = clock.now();
-    if (now < this.#deadline) return;
+    if (now < this.#lease.deadline) return;
     const beatenAt = heartbeat?.lastOf(this.#partition) ?? 0;
     if (beatenAt + LOST_AFTER * lease > now) {
-      this.#answeredAt(beatenAt);
+      this.#lease.renew(beatenAt);
       return;
     }
-    this.#deadline = Infinity;
+    this.#lease.end();
     const words = this.around.lastWords();
     this.#lose(
       `the ${words ? 'lease was not renewed' : 'server has not answered'} for 0.7 of the lease${words}`,
       false,
     );
     // An answer or a message that comes now may be older than what the server has taken back since.
-    if (this.#phase === 'open') this.#lost();
+    if (this.#phase === 'open') this.lost();
     // The connection may stand and carry nothing.
     if (!words) this.around.driver.reset(SILENT);
   }
 
   /** All that is held is lost. forgotten: the server has taken it back. */
   #lose(why: string, forgotten: boolean): void {
-    this.#deadline = Infinity;
+    this.#lease.end();
     this.requests.lose(why, forgotten);
+  }
+
+  beatSoon(): void {
+    this.#beatLater(true);
   }
 
   #beatLater(soonest = false): void {
@@ -602,10 +425,10 @@ export class Session implements Line {
     this.#beatLater();
     // A connection may stand and carry nothing. With a short lease a busy machine would look so too.
     if (this.#owed > 0 && sentAt - this.#owedSince > Math.max(250, lease / 6)) return driver.reset(SILENT);
-    const era = this.#era;
+    const era = this.era;
     const isFirst = this.#owed === 0;
     const answered = (): void => {
-      if (isFirst && era === this.#era) this.#owed--;
+      if (isFirst && era === this.era) this.#owed--;
     };
     if (isFirst) {
       this.#owedSince = sentAt;
@@ -613,40 +436,39 @@ export class Session implements Line {
       // Also a refusal is an answer.
       driver.ping?.(this.#channel).then(answered, answered);
     }
-    this.#run([...this.#head(), 'B', this.#seen(), ...this.requests.marks()]).then(
+    this.run([...wire.beat(this.#seen()), ...this.requests.marks()]).then(
       (reply) => {
         if (!reply) return;
         answered();
-        this.#answeredAt(sentAt);
+        this.#lease.renew(sentAt);
         const [first, ...entries] = reply.map(String) as [string, ...string[]];
-        const [, seq, left, ...told] = first.split(' ');
-        this.#tell(told.join(' '));
+        const { seq, isLeft, sign } = wire.beatIn(first);
+        this.#tell(sign);
         // The connection may have outlived a failover.
-        if (!first.endsWith(this.#epoch)) return this.#lost();
+        if (sign.place !== this.#epoch) return this.lost();
         for (const entry of entries) this.requests.hear(entry);
-        if (Number(seq) !== this.#lastSeq) this.compare();
-        if (left === '1') this.#beatLater(true);
+        if (seq !== this.#lastSeq) this.compare();
+        if (isLeft) this.#beatLater(true);
       },
       () => {
-        if (era === this.#era) this.#lost();
+        if (era === this.era) this.lost();
       },
     );
   }
 
   /** Nobody holds or waits: the session ends, and the next request opens another. */
   #leave(): void {
-    this.#run([...this.#head(), 'X']).catch(nothing);
+    this.run(wire.leave()).catch(nothing);
     this.#forget();
     this.#phase = 'closed';
   }
 
   #forget(): void {
     const { clock } = this.around;
-    this.#era++;
+    this.era++;
     this.sid = '';
     this.#orderBeats();
-    this.#deadline = Infinity;
-    clock.stop(this.#deadlineTimer);
+    this.#lease.end();
     clock.stop(this.#beatTimer);
     void this.#stopListening?.().catch(nothing);
     this.#stopListening = undefined;
@@ -655,27 +477,22 @@ export class Session implements Line {
   /** The space is closed: everything goes back at once. Resolves when the server has it, and never rejects. */
   async close(error: Error): Promise<void> {
     const wasOpen = this.#phase === 'open';
-    this.#flush();
+    this.calls.flush();
     this.#phase = 'ended';
     this.fatal = error;
     const { clock, driver, lease } = this.around;
     // Who waits for the close must be told of its end, also by a server that does not answer.
-    this.#operating++;
+    this.calls.operating++;
     const patience = clock.after(Math.min(CLOSING, lease / 2), () => driver.reset(), true);
-    const end = (): Promise<unknown> => driver.run(TURN, this.#keys, [...head, 'X']);
+    const end = (): Promise<unknown> => driver.run(TURN, this.#keys, [...head, ...wire.leave()]);
     const head = this.#head();
     let sent = wasOpen ? end() : undefined;
     this.#fail(error);
     this.#forget();
     // No call takes the server long: it answers that something is left.
-    while (String(await sent?.catch(nothing)) === '+') sent = end();
+    while (String(await sent?.catch(nothing)) === wire.LEFT) sent = end();
     clock.stop(patience);
-    this.#operating--;
+    this.calls.operating--;
     this.around.keepAlive();
   }
-}
-
-function randomDigits(count: number): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(count));
-  return Array.from(bytes, (byte) => (byte & 15).toString(16)).join('');
 }

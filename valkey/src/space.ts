@@ -7,21 +7,11 @@ import type { Driver } from './drivers/driver.js';
 import { driverOf } from './drivers/recognise.js';
 import { checkBoolean, checkName, checkOptions, DisposedError, SpaceError } from './errors.js';
 import { Listeners, type SpaceEvents } from './events.js';
-import { labelIn } from './handle.js';
 import { asyncDispose, inspected } from './hold.js';
 import { type HeldAll, type HeldOf, type Holdable, holdAll } from './hold-all.js';
 import { Leader } from './leader.js';
 import { Mutex } from './mutex.js';
-import {
-  foundIn,
-  KINDS,
-  type Kind,
-  type MutexOptions,
-  type ObjectOptions,
-  READERS,
-  type SharedObject,
-  settingsOf,
-} from './object.js';
+import { KINDS, type MutexOptions, type ObjectOptions, READERS, type SharedObject, settingsOf } from './object.js';
 import { type Checked, checkSpaceOptions, type SpaceOptions } from './options.js';
 import { RwLock } from './rw-lock.js';
 import { Semaphore } from './semaphore.js';
@@ -29,6 +19,7 @@ import { refusal } from './server-error.js';
 import { Session } from './session.js';
 import { startHeartbeat } from './start-heartbeat.js';
 import type { Surroundings } from './surroundings.js';
+import * as wire from './wire.js';
 
 /** The state of a space on the server. */
 export interface SpaceState {
@@ -164,7 +155,7 @@ export class Space implements AsyncDisposable {
     const joined = this.#join();
     let timer: unknown;
     const late = new Promise<never>((_, reject) => {
-      timer = this.#session(0).unanswered(reject);
+      timer = this.#session(0).calls.unanswered(reject);
     });
     try {
       await Promise.race([joined, late]);
@@ -185,14 +176,14 @@ export class Space implements AsyncDisposable {
       if (this.#closed) return thread.stop();
       await thread.ready;
     }
-    while (!(await this.#checkEviction(`tt:{${space}.0}:meta`))) {
+    while (!(await this.#checkEviction(wire.keysOf(space, 0).keys[0] as string))) {
       // The connection was lost before the answer came.
       await new Promise<void>((resolve) => clock.after(10, resolve, true));
       if (this.#closed) return;
       await this.#around.whenConnected();
     }
     const session = this.#session(0);
-    await session.operate(['J', '-inf']);
+    await session.operate(wire.inspectSpace(wire.LOWEST));
   }
 
   #unanswered(): SpaceError {
@@ -262,7 +253,7 @@ export class Space implements AsyncDisposable {
   async #open<H>(
     Handle: new (session: Session, object: SharedObject) => H,
     what: string,
-    kind: Kind,
+    kind: wire.Kind,
     name: string,
     permits: number,
     options: MutexOptions,
@@ -271,7 +262,7 @@ export class Space implements AsyncDisposable {
     const settings = settingsOf(what, kind, permits, options);
     if (this.#closed ?? this.#draining) throw closed();
     const session = this.#session(fnv1a(name) % this.#options.partitions);
-    return new Handle(session, await session.requests.open(name, settings));
+    return new Handle(session, await session.requests.objects.open(name, settings));
   }
 
   /**
@@ -351,15 +342,12 @@ export class Space implements AsyncDisposable {
       let cursor = '0';
       do {
         if (this.#closed) throw closed();
-        const [next = '0', ...lines] = (await this.#session(partition).operate(['P', cursor])) as string[];
-        for (const line of lines) {
-          const [name = '', text = ''] = line.split('\0');
+        const { next, objects } = wire.objectsIn(await this.#session(partition).operate(wire.listObjects(cursor)));
+        for (const [name, { kind, max, robust, ephemeral, bypass, free, waiting }] of objects) {
           // A hash that grows meanwhile tells of some twice.
           if (told.has(name)) continue;
           told.add(name);
-          const [kind, max, robust, ephemeral, , free, waiting, , bypass = '0'] = text.split(' ');
-          const settings = foundIn(`E ${[kind, max, robust, ephemeral, bypass].join(' ')}`);
-          yield { ...settings, name, kind: KINDS[settings.kind], free: Number(free), waiting: Number(waiting) };
+          yield { name, kind: KINDS[kind], max, robust, ephemeral, bypass, free, waiting };
         }
         cursor = next;
       } while (cursor !== '0');
@@ -370,15 +358,14 @@ export class Space implements AsyncDisposable {
   async inspect(): Promise<SpaceState> {
     // Who beats meanwhile is told twice.
     const labels = new Map<string, string>();
-    let [epoch, from, until] = [0, '-inf', Infinity];
+    let [epoch, from, until] = [0, wire.LOWEST, Infinity];
     do {
-      const [first = '', ...sessions] = (await this.#session(0).operate(['J', from])) as string[];
-      const [, count, , ticket, next] = first.split(' ');
-      for (const line of sessions) labels.set(line.slice(0, 16), labelIn(line));
-      epoch = Number(count);
-      from = next as string;
-      until = Math.min(until, Number(ticket));
-    } while (Number(from.slice(1) || Infinity) < until);
+      const told = wire.spaceIn(await this.#session(0).operate(wire.inspectSpace(from)));
+      for (const [sid, label] of told.labels) labels.set(sid, label);
+      epoch = told.epoch;
+      from = told.next;
+      until = Math.min(until, told.last);
+    } while (wire.scoreOf(from) < until);
     return { epoch, sessions: [...labels].map(([session, label]) => ({ session, label })) };
   }
 

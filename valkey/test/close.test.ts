@@ -73,7 +73,7 @@ onServers(
       await expect(space.close({ drain: 1 } as never)).rejects.toThrow(
         'Space.close: drain must be true or false, got 1',
       );
-      await expect(space.close({ dry: true } as never)).rejects.toThrow('there is no option "dry"');
+      await expect(space.close({ dry: true } as never)).rejects.toThrow('options must be of { drain }, got "dry"');
     });
 
     test('a server that stands still holds it up for less than half of a long lease', async () => {

@@ -1,6 +1,5 @@
 /** Many who wait in one process: what each of them costs does not grow with their number. */
 import { expect, test } from 'vitest';
-import { HeldPermits } from '../src/hold.js';
 import { SharedObject } from '../src/object.js';
 import { Request } from '../src/request.js';
 import { onServers, until } from './setting.js';
@@ -33,8 +32,8 @@ function countSteps(): () => number {
 test('those in a line keep their order, whoever leaves, and one that has left is held by nobody in it', () => {
   const object = new SharedObject('s', { kind: 's', max: 1, robust: false, ephemeral: false, bypass: 0 });
   const line = object.waiting;
-  const caller = { granted() {}, failed() {} };
-  const [a, b, c, d] = [1, 2, 3, 4].map((number) => new Request(object, number, 1, true, HeldPermits, caller)) as [
+  const caller = { granted: () => ({ left: 1, stamp: 0, lose() {} }), failed() {} };
+  const [a, b, c, d] = [1, 2, 3, 4].map((number) => new Request(object, number, 1, true, caller)) as [
     Request,
     Request,
     Request,

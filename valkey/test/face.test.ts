@@ -21,12 +21,16 @@ onServers(
 
       const signal = AbortSignal.timeout(1);
       await expect(pool.holdAsync?.(signal)).rejects.toThrow(
-        'Semaphore.holdAsync: options must be a plain object, got an object (AbortSignal)',
+        'Semaphore.holdAsync: options must be of { timeout, signal }, got an object (AbortSignal)',
       );
       await expect(mutex.holdAsync?.(signal)).rejects.toThrow('got an object (AbortSignal)');
-      await expect(mutex.holdAsync?.(500)).rejects.toThrow('Mutex.holdAsync: options must be a plain object, got 500');
+      await expect(mutex.holdAsync?.(500)).rejects.toThrow(
+        'Mutex.holdAsync: options must be of { timeout, signal }, got 500',
+      );
       await expect(mutex.holdAsync?.({ timeout: null })).rejects.toThrow('Mutex.holdAsync: timeout must be from 0');
-      await expect(pool.holdAsync?.({ permits: 2 })).rejects.toThrow('there is no option "permits"');
+      await expect(pool.holdAsync?.({ permits: 2 })).rejects.toThrow(
+        'options must be of { timeout, signal }, got "permits"',
+      );
       for (const tried of [
         pool.tryHold?.(1, { timeout: 5 }),
         mutex.tryHold?.({ timeout: 5 }),
@@ -38,10 +42,10 @@ onServers(
       await expect(pool.runExclusive?.(1, () => {})).rejects.toThrow('run must be a function, got 1');
       await expect(pool.inspect?.(-1)).rejects.toThrow('Semaphore.inspect: limit must be an integer from 0 to 10000');
       await expect(Space.connect(another(), { name: 'shop' } as never)).rejects.toThrow(
-        'there is no option "name", only space, lease, partitions, turn, label, connectTimeout, durability, heartbeat',
+        'options must be of { space, lease, partitions, turn, label, connectTimeout, durability, heartbeat }, got "name"',
       );
       await expect(Space.connect(another(), 'shop' as never)).rejects.toThrow(
-        'options must be a plain object, got "shop"',
+        'connectTimeout, durability, heartbeat }, got "shop"',
       );
       for (const name of ['lease', 'partitions', 'turn', 'connectTimeout']) {
         await expect(Space.connect(another(), { [name]: null })).rejects.toThrow(`${name} must be an integer from`);

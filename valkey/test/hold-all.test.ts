@@ -114,8 +114,12 @@ onServers('holdAll', ({ join, another }) => {
     await expect(space.holdAll([[pool, 'read'] as never])).rejects.toThrow('permits of Semaphore("db") must be');
     await expect(space.holdAll('xy' as never)).rejects.toThrow('Space.holdAll: objects must be an array, got "xy"');
     await expect(space.holdAll([x], { timeout: -1 })).rejects.toThrow('Space.holdAll: timeout must be from 0');
-    await expect(space.holdAll([x], { permits: 1 } as never)).rejects.toThrow('there is no option "permits"');
-    await expect(space.holdAll([x, [pool, 3]])).rejects.toThrow('permits must be an integer from 1 to 2, got 3');
+    await expect(space.holdAll([x], { permits: 1 } as never)).rejects.toThrow(
+      'options must be of { timeout, signal }, got "permits"',
+    );
+    await expect(space.holdAll([x, [pool, 3]])).rejects.toThrow(
+      'Space.holdAll: permits of Semaphore("db") must be an integer from 1 to 2, got 3',
+    );
     await until(async () => (await x.inspect())?.free === 1);
     expect((await pool.inspect())?.free).toBe(2);
   });

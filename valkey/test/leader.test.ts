@@ -91,12 +91,14 @@ onServers('leader', ({ join, another }) => {
       await using leader = await space.leader('x');
       expect(String(leader)).toBe('Leader("x")');
       await expect(leader.elected({ timeout: -1 })).rejects.toThrow('Leader.elected: timeout must be from 0');
-      await expect(leader.elected({ every: 1 } as never)).rejects.toThrow('there is no option "every"');
+      await expect(leader.elected({ every: 1 } as never)).rejects.toThrow(
+        'options must be of { timeout, signal }, got "every"',
+      );
     }
     const mutex = await space.mutex('x', { bypass: 0 });
     expect(await mutex.inspect()).toMatchObject({ free: 1, waiting: 0 });
     await expect(space.leader('y', { bypass: 1 } as never)).rejects.toThrow(
-      'Space.leader: there is no option "bypass", only robust, ephemeral',
+      'Space.leader: options must be of { robust, ephemeral }, got "bypass"',
     );
     await using robust = await space.leader('y', { robust: true });
     expect((await robust.elected()).ownerDied).toBe(false);

@@ -1,5 +1,5 @@
 /** Finds the driver for a client by its shape, so that the client libraries need not be there. */
-import { bad } from '../errors.js';
+import { badType } from '../errors.js';
 import type { Driver } from './driver.js';
 import { type GlideClient, glide } from './glide.js';
 import { type IoredisClient, ioredis } from './ioredis.js';
@@ -19,8 +19,7 @@ export function driverOf(client: unknown): Driver {
     return nodeRedis(client as NodeRedisClient);
   if (has(client, 'customCommand', 'close', 'subscribe', 'unsubscribe')) return glide(client as GlideClient);
   const hint = isSentinel ? ' (for Sentinel one of ioredis or iovalkey)' : '';
-  throw bad(
-    '',
+  throw badType(
     'Space.connect: client',
     `a client of ioredis, iovalkey, redis (5 or later)${hint} or @valkey/valkey-glide (2.3 or later), or a driver`,
     client,

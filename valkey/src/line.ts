@@ -1,0 +1,37 @@
+/** A line of those who wait. Each step costs the same, however many wait. (A `Set` steps over all that have left.) */
+
+/** Whoever can stand in one line. The line keeps these. */
+export interface Waiter {
+  line: Line | undefined;
+  before: Waiter | undefined;
+  after: Waiter | undefined;
+}
+
+export class Line {
+  first: Waiter | undefined;
+  size = 0;
+  #last: Waiter | undefined;
+
+  add(waiter: Waiter): void {
+    waiter.before = this.#last;
+    if (this.#last) this.#last.after = waiter;
+    else this.first = waiter;
+    this.#last = waiter;
+    waiter.line = this;
+    this.size++;
+  }
+
+  /** Does nothing if it is not in the line. */
+  delete(waiter: Waiter): void {
+    const { before, after } = waiter;
+    if (waiter.line !== this) return;
+    if (before) before.after = after;
+    else this.first = after;
+    if (after) after.before = before;
+    else this.#last = before;
+    waiter.line = undefined;
+    waiter.before = undefined;
+    waiter.after = undefined;
+    this.size--;
+  }
+}

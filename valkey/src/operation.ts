@@ -1,0 +1,43 @@
+/** One operation of a call, and who sends it. */
+import type { Request } from './request.js';
+import type { Surroundings } from './surroundings.js';
+import type { Arguments } from './wire.js';
+
+export interface Operation {
+  readonly args: Arguments;
+  answered(answer: unknown): void;
+  /** Hears that the server refuses. Undefined: nobody need hear of it but the space. */
+  readonly failed: ((error: unknown) => void) | undefined;
+  /** The request whose fate `list` settles after a loss. */
+  readonly request: Request | undefined;
+  /** It is sent again after a loss: nothing else settles it. */
+  readonly repeats: boolean;
+  withdrawn: boolean;
+}
+
+/** The session, as its requests and objects need it. */
+export interface Sender {
+  readonly around: Surroundings;
+  readonly sid: string;
+  /** Names the session and the history of the data. Objects are opened anew in another. */
+  readonly place: string;
+  /** Whether operations are sent. Otherwise requests are asked for when the session has been entered. */
+  readonly isOpen: boolean;
+  /** Why nothing can be asked for any more. */
+  readonly fatal: Error | undefined;
+  /** Enters the session again, and compares: the server's state is not what it was. */
+  reconnect(): void;
+  send(
+    args: Arguments,
+    answered: (answer: unknown) => void,
+    failed?: (error: unknown) => void,
+    request?: Request,
+    repeats?: boolean,
+  ): Operation;
+  /** Sends an operation that belongs to no request, and resolves to its answer. */
+  operate(args: Arguments): Promise<unknown>;
+  /** Asks for the server's state of all requests. Those that are not listed are dropped. */
+  compare(): void;
+  enter(): void;
+  look(): void;
+}
