@@ -106,6 +106,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   constructor(options: MutexOptions = {}) {
     super(
       KIND,
+      // Written out: `given` would make the package larger.
       options instanceof Reference ? options : make(KIND, KIND_MUTEX, properties(options), options.arena),
       'mutex',
     );

@@ -47,8 +47,8 @@ export interface Handle<K extends Kind = Kind> {
  * @internal
  * The place of a shared object to which the thread is attached. Each library object is made from a reference.
  *
- * `from` and `open` pass it to the constructor of their class in place of the options. The types allow that, since the
- * options of every class may name an arena, and a reference may not.
+ * `from` and `open` pass it to the constructor of their class in place of the options (`given`). The types allow that, since
+ * the options of every class may name an arena, and a reference may not.
  */
 export class Reference {
   declare readonly arena?: never;
@@ -107,6 +107,11 @@ export class Reference {
       generation: attachment.core.generation(address),
     };
   }
+}
+
+/** @internal Returns the reference that a constructor was given, or makes a shared object by the options that it was given. */
+export function given<O>(options: O, make: (options: O) => Reference): Reference {
+  return options instanceof Reference ? options : make(options);
 }
 
 /** @internal */

@@ -102,6 +102,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   constructor(permits: number, options: SemaphoreOptions = {}) {
     super(
       KIND,
+      // Written out: `given` would make the package larger.
       options instanceof Reference ? options : make(KIND, KIND_SEMAPHORE, properties(permits, options), options.arena),
       'semaphore',
     );

@@ -2,7 +2,7 @@
 
 import { ADMITTED } from '../border/numbers.js';
 import { checkChoice, checkInteger } from '../errors.js';
-import { type Handle, Reference } from '../reference.js';
+import { given, type Handle, type Reference } from '../reference.js';
 import { MOST_POLLS } from '../runtime/numbers.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
@@ -58,7 +58,10 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
   constructor(permits: number, options: ChainSemaphoreOptions = {}) {
-    super(KIND, options instanceof Reference ? options : made(permits, options));
+    super(
+      KIND,
+      given(options, (options) => made(permits, options)),
+    );
     this.prepare();
   }
 

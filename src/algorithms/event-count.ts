@@ -4,7 +4,7 @@ import type { Arena } from '../arena.js';
 import { ADMITTED, LIMIT } from '../border/numbers.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
 import { type PolicyOptions, USUAL } from '../options.js';
-import { type Handle, Reference } from '../reference.js';
+import { given, type Handle, type Reference } from '../reference.js';
 import { close, disposedError } from '../shared-object.js';
 import { ListingObject, makeWithChains } from './listing.js';
 import { checkProperties, find } from './objects.js';
@@ -47,7 +47,7 @@ export class EventCount extends ListingObject<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
   constructor(options: EventCountOptions = {}) {
-    super(KIND, options instanceof Reference ? options : made(options));
+    super(KIND, given(options, made));
     this.prepare();
   }
 

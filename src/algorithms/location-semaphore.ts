@@ -1,7 +1,7 @@
 /** LocationSemaphore is the public face of core/algorithms/location-semaphore.ts. */
 
 import { ADMITTED } from '../border/numbers.js';
-import { type Handle, Reference } from '../reference.js';
+import { given, type Handle, type Reference } from '../reference.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { checkAlternating } from './keys.js';
@@ -46,7 +46,10 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
   constructor(permits: number, options: LocationSemaphoreOptions = {}) {
-    super(KIND, options instanceof Reference ? options : made(permits, options));
+    super(
+      KIND,
+      given(options, (options) => made(permits, options)),
+    );
     this.prepare();
   }
 

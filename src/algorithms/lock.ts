@@ -6,7 +6,7 @@ import type { Kind } from '../border/kinds.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, CLOSED_OBJECT } from '../border/numbers.js';
 import { ArenaFullError, checkType } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
-import { Reference } from '../reference.js';
+import { given, type Reference } from '../reference.js';
 import { leaves } from '../runtime/attachment.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { algorithmsOf } from './compiled.js';
@@ -50,8 +50,7 @@ const DEFAULTS = { spin: 100, names: [] };
 
 /** @internal Returns the shared object of a new lock, or of one that has been found. */
 export function lockObject(kind: Kind, options: LockOptions & { firstTicket?: bigint } = {}): Reference {
-  if (options instanceof Reference) return options;
-  return make(kind, checkProperties(kind, 1, options, DEFAULTS), options.arena);
+  return given(options, (options) => make(kind, checkProperties(kind, 1, options, DEFAULTS), options.arena));
 }
 
 /** @internal Returns the shared object of a name. */

@@ -2,7 +2,7 @@
 
 import type { Arena } from '../arena.js';
 import { checkOptions } from '../errors.js';
-import { type Handle, Reference } from '../reference.js';
+import { given, type Handle, type Reference } from '../reference.js';
 import { close } from '../shared-object.js';
 import { ListingObject } from './listing.js';
 import { checkProperties, find, make } from './objects.js';
@@ -41,7 +41,7 @@ export class Sequencer extends ListingObject<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: SequencerOptions = {}) {
-    super(KIND, options instanceof Reference ? options : made(options));
+    super(KIND, given(options, made));
   }
 
   /**

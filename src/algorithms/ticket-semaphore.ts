@@ -3,7 +3,7 @@
 import { ADMITTED } from '../border/numbers.js';
 import { checkInteger } from '../errors.js';
 import type { Properties } from '../options.js';
-import { type Handle, Reference } from '../reference.js';
+import { given, type Handle } from '../reference.js';
 import { close, disposedError } from '../shared-object.js';
 import { type ListingOptions, ListingSemaphore } from './listing.js';
 import { checkProperties, find, make } from './objects.js';
@@ -52,7 +52,10 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(permits: number, options: TicketSemaphoreOptions = {}) {
-    super(KIND, options instanceof Reference ? options : make(KIND, properties(permits, options), options.arena));
+    super(
+      KIND,
+      given(options, (options) => make(KIND, properties(permits, options), options.arena)),
+    );
   }
 
   /**

@@ -3,7 +3,7 @@
 import { ON_CHAINS } from '../border/numbers.js';
 import { checkChoice } from '../errors.js';
 import type { Properties } from '../options.js';
-import { type Handle, Reference } from '../reference.js';
+import { given, type Handle, type Reference } from '../reference.js';
 import { reference } from '../shared-object.js';
 import { algorithmsOf } from './compiled.js';
 import { type Hash, hashed } from './hash.js';
@@ -57,7 +57,7 @@ export class TwaLock extends SharedLock<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
   constructor(options: TwaLockOptions = {}) {
-    super(KIND, options instanceof Reference ? options : made(options), (a) => ({
+    super(KIND, given(options, made), (a) => ({
       lock: a.twaLock,
       tryLock: a.twaTryLock,
       unlock: a.twaUnlock,

@@ -3,7 +3,7 @@
 import { ADMITTED, SEQUESTERED } from '../border/numbers.js';
 import { checkType } from '../errors.js';
 import type { Properties } from '../options.js';
-import { type Handle, Reference } from '../reference.js';
+import { given, type Handle } from '../reference.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore } from './listing.js';
@@ -57,7 +57,10 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(permits: number, options: TwaSemaphoreOptions = {}) {
-    super(KIND, options instanceof Reference ? options : make(KIND, properties(permits, options), options.arena));
+    super(
+      KIND,
+      given(options, (options) => make(KIND, properties(permits, options), options.arena)),
+    );
   }
 
   /**

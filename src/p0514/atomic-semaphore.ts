@@ -3,7 +3,7 @@ import { find, make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
 import { CLOSED_OBJECT, LIMIT, O_PLACE } from '../border/numbers.js';
 import { checkOptions, DisposedError } from '../errors.js';
-import { type Handle, Reference } from '../reference.js';
+import { given, type Handle, type Reference } from '../reference.js';
 import { ended, leaves } from '../runtime/attachment.js';
 import { closed } from '../runtime/promises.js';
 import { checkDuration } from './deadline.js';
@@ -82,7 +82,7 @@ export class AtomicSemaphore {
    * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: AtomicSemaphoreOptions = {}) {
-    const reference = options instanceof Reference ? options : makeIt(options);
+    const reference = given(options, makeIt);
     reference.hold(this);
     this.#reference = reference;
     this.#at = reference.address;

@@ -1,6 +1,6 @@
 /** BinarySemaphore is the counter of semaphore.ts with the greatest value 1. */
 import { find } from '../algorithms/objects.js';
-import { type Handle, Reference } from '../reference.js';
+import { given, type Handle } from '../reference.js';
 import { Notify } from './notify.js';
 import { CounterSemaphore, makeCounter, type SemaphoreOptions } from './semaphore.js';
 
@@ -34,7 +34,11 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(desired = 0, options: SemaphoreOptions = {}) {
-    super(KIND, MAX, options instanceof Reference ? options : makeCounter(KIND, desired, MAX, options));
+    super(
+      KIND,
+      MAX,
+      given(options, (options) => makeCounter(KIND, desired, MAX, options)),
+    );
   }
 
   /**

@@ -1,7 +1,7 @@
 /** CountingSemaphore is the counter of semaphore.ts with the greatest value 2,147,483,647. */
 import { find } from '../algorithms/objects.js';
 import { LIMIT } from '../border/numbers.js';
-import { type Handle, Reference } from '../reference.js';
+import { given, type Handle } from '../reference.js';
 import { Notify } from './notify.js';
 import { CounterSemaphore, makeCounter, type SemaphoreOptions } from './semaphore.js';
 
@@ -34,7 +34,11 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(desired = 0, options: SemaphoreOptions = {}) {
-    super(KIND, LIMIT, options instanceof Reference ? options : makeCounter(KIND, desired, LIMIT, options));
+    super(
+      KIND,
+      LIMIT,
+      given(options, (options) => makeCounter(KIND, desired, LIMIT, options)),
+    );
   }
 
   /**

@@ -3,7 +3,7 @@ import { host } from '#host';
 import { ADMITTED, ANSWER_BROKEN, ANSWER_CLOSED, ARRIVED, QUEUED, REFUSED } from '../border/numbers.js';
 import { checkInteger, checkOptions, checkType, knowEverywhere, TimeoutError } from '../errors.js';
 import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
-import { type Handle, Reference } from '../reference.js';
+import { given, type Handle, type Reference } from '../reference.js';
 import { reasonOf } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
@@ -87,7 +87,11 @@ export class Barrier extends PhaseObject<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(parties: number, options: BarrierOptions = {}) {
-    super(KIND, options instanceof Reference ? options : made(parties, options), 'barrier');
+    super(
+      KIND,
+      given(options, (options) => made(parties, options)),
+      'barrier',
+    );
     this.parties = this[reference].attachment.core.maxOf(this.at);
     this.#action = options.action;
   }

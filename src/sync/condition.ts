@@ -9,7 +9,7 @@ import { checkInteger, checkType, mayNotBlock, noRoom, TimeoutError } from '../e
 import { Mutex, type MutexHandle } from '../mutex.js';
 import { checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
 import { type Inside, inside } from '../own-arenas.js';
-import { checkKind, find, type Handle, make, open, Reference } from '../reference.js';
+import { checkKind, find, given, type Handle, make, open, type Reference } from '../reference.js';
 import { reasonOf, watch } from '../runtime/cancellation.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
@@ -95,9 +95,15 @@ export class Condition extends SharedObject<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(mutex: Mutex);
-  constructor(mutex: Mutex, given?: Reference) {
+  /** @internal */
+  constructor(mutex: Mutex, found: Reference);
+  constructor(mutex: Mutex, found?: Reference) {
     const own = ownMutex(KIND, mutex);
-    super(KIND, given instanceof Reference ? given : make(KIND, NUMBER, ...propertiesOf(own)), 'condition');
+    super(
+      KIND,
+      given(found, () => make(KIND, NUMBER, ...propertiesOf(own))),
+      'condition',
+    );
     this.mutex = own;
     // An engine compiles a function at its first call, which takes much of the stack. A wait may need these near its end.
     for (const call of ['lock', 'tryLock', 'ownerOf'] as const) this.#core[call](CLOSED_OBJECT);
@@ -449,7 +455,7 @@ const PROMISED =
 
 /** Returns the library object of a condition that has been found or opened, unless it is one of another mutex. */
 function attached(mutex: Mutex, found: Reference, mismatch: () => Error): Condition {
-  const condition = new (Condition as new (mutex: Mutex, given: Reference) => Condition)(mutex, found);
+  const condition = new Condition(mutex, found);
   if (syncOf(found.attachment).isOf(found.address, placeOf(mutex).address)) return condition;
   condition[closed]();
   throw mismatch();

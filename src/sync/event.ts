@@ -3,7 +3,7 @@
 import { ADMITTED, ANSWER_CLOSED } from '../border/numbers.js';
 import { checkOptions, checkType } from '../errors.js';
 import { USUAL, type WaitOptions } from '../options.js';
-import { type Handle, Reference } from '../reference.js';
+import { given, type Handle } from '../reference.js';
 import { disposedError } from '../shared-object.js';
 import { find, make, open, type SyncOptions, type Waiter, ZeroObject } from './phase-object.js';
 
@@ -52,7 +52,11 @@ export class Event extends ZeroObject<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: EventOptions = {}) {
-    super(KIND, options instanceof Reference ? options : make(KIND, ...checked(options)), 'event');
+    super(
+      KIND,
+      given(options, (options) => make(KIND, ...checked(options))),
+      'event',
+    );
   }
 
   /**

@@ -3,7 +3,7 @@
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, PHASE_COUNT } from '../border/numbers.js';
 import { checkInteger, checkOptions } from '../errors.js';
 import { USUAL, type WaitOptions } from '../options.js';
-import { type Handle, Reference } from '../reference.js';
+import { given, type Handle } from '../reference.js';
 import { disposedError } from '../shared-object.js';
 import { find, make, open, type SyncOptions, type Waiter, ZeroObject } from './phase-object.js';
 
@@ -46,7 +46,11 @@ export class Latch extends ZeroObject<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(count: number, options: SyncOptions = {}) {
-    super(KIND, options instanceof Reference ? options : make(KIND, ...checked(count, options)), 'latch');
+    super(
+      KIND,
+      given(options, (options) => make(KIND, ...checked(count, options))),
+      'latch',
+    );
   }
 
   /**

@@ -3,7 +3,7 @@ import { host } from '#host';
 import { ADMITTED, ANSWER_CLOSED, BEGUN, QUEUED, REFUSED } from '../border/numbers.js';
 import { checkOptions, checkType } from '../errors.js';
 import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
-import { type Handle, Reference } from '../reference.js';
+import { given, type Handle } from '../reference.js';
 import { reasonOf, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
@@ -59,7 +59,11 @@ export class Once extends PhaseObject<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: SyncOptions = {}) {
-    super(KIND, options instanceof Reference ? options : make(KIND, ...checked(options)), 'once');
+    super(
+      KIND,
+      given(options, (options) => make(KIND, ...checked(options))),
+      'once',
+    );
   }
 
   /**

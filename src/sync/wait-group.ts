@@ -5,7 +5,7 @@ import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX } from '../border/numbers.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
 import { asyncDispose, dispose, inspected } from '../held-permits.js';
 import { USUAL, type WaitOptions } from '../options.js';
-import { type Handle, Reference } from '../reference.js';
+import { given, type Handle } from '../reference.js';
 import { disposedError } from '../shared-object.js';
 import { MOST } from './latch.js';
 import { find, make, open, type SyncOptions, type Waiter, ZeroObject } from './phase-object.js';
@@ -57,7 +57,11 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: SyncOptions = {}) {
-    super(KIND, options instanceof Reference ? options : make(KIND, ...checked(options)), 'wait group');
+    super(
+      KIND,
+      given(options, (options) => make(KIND, ...checked(options))),
+      'wait group',
+    );
   }
 
   /**

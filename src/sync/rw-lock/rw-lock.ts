@@ -13,7 +13,7 @@ import { ANSWER_CLOSED, LIMIT } from '../../border/numbers.js';
 import { checkInteger, checkOptions } from '../../errors.js';
 import { NO_READING, NO_WRITING } from '../../held-permits.js';
 import { USUAL, type WaitOptions } from '../../options.js';
-import { type Handle, Reference } from '../../reference.js';
+import { given, type Handle } from '../../reference.js';
 import { disposedError, reference } from '../../shared-object.js';
 import { type HeldRead, type HeldUpdate, type HeldWrite, ReadGuard, UpdateGuard, WriteGuard } from '../held-rw.js';
 import { find, make, open, type SyncOptions } from '../phase-object.js';
@@ -99,7 +99,7 @@ export class RwLock extends WritersHalf {
    * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: SyncOptions = {}) {
-    super(options instanceof Reference ? options : make(KIND, ...checked(options)));
+    super(given(options, (options) => make(KIND, ...checked(options))));
   }
 
   /**

@@ -46,7 +46,7 @@ export abstract class WritersHalf extends ReadersHalf {
   /** @internal */
   protected constructor(given: Reference) {
     super(given);
-    this.turn = new Semaphore(1, this[reference] as object);
+    this.turn = new Semaphore(1, this[reference]);
     this.turn.onOwnerDied = (deaths) => {
       this.side.deaths += deaths;
     };
