@@ -3,12 +3,6 @@ import type { Core } from './border/core.js';
 import { MOST_WAITERS } from './border/numbers.js';
 import { ArenaFullError, noRoom } from './errors.js';
 
-/** What a request waited for that has left the queue, for a TimeoutError. */
-export function wanted(core: Core, at: number): string {
-  const owner = core.ownerOf(at);
-  return `the lock (${owner ? `thread ${owner} has it` : 'free'}, ${core.waitersOf(at)} waiting)`;
-}
-
 /** The error of a request that found the arena full, or the mutex itself. */
 export function full(core: Core, at: number): ArenaFullError {
   return core.waitersOf(at) < MOST_WAITERS ? noRoom() : new ArenaFullError('520,192 requests wait already');
@@ -19,6 +13,12 @@ export function notOwner(core: Core, at: number): Error {
   const owner = core.ownerOf(at);
   const who = owner === 0 ? 'nobody is' : `thread ${owner} of the arena is`;
   return new Error(`Mutex.unlock: this thread is not the owner, ${who}`);
+}
+
+/** What a request waited for that has left the queue, for a TimeoutError. */
+export function wanted(core: Core, at: number): string {
+  const owner = core.ownerOf(at);
+  return `the lock (${owner ? `thread ${owner} has it` : 'free'}, ${core.waitersOf(at)} waiting)`;
 }
 
 /** The error of a thread that would wait for itself: it is the owner, or a promise of it waits. */

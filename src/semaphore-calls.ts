@@ -14,11 +14,6 @@ export type Acquire = (at: number, n: number) => ReturnType<Core['acquire']> | t
 /** Answers as the release of the core that it calls, or ANSWER_OVER_MAX before that. */
 export type Release = (at: number, n: number) => ReturnType<Core['releaseRobust']> | ANSWER_OVER_MAX;
 
-/** Returns the acquire of the core for a semaphore that is robust or not. */
-export function acquireOf(core: Core, { robust }: Shared): Acquire {
-  return robust === 0 ? core.acquire : (at, n) => core.acquireRobust(at, n, robust) || CHECK_OWNER_DEATHS;
-}
-
 /** Returns the release of the core. For a bounded semaphore it also checks that there is room. */
 export function releaseOf(core: Core, { robust }: Shared, max: number): Release {
   const release: Release =
@@ -26,4 +21,9 @@ export function releaseOf(core: Core, { robust }: Shared, max: number): Release 
       ? core.release
       : (at, n) => (at === CLOSED_OBJECT ? core.release(at, n) : core.releaseRobust(at, n, robust));
   return max === LIMIT ? release : (at, n) => (core.exceeds(at, n) ? ANSWER_OVER_MAX : release(at, n));
+}
+
+/** Returns the acquire of the core for a semaphore that is robust or not. */
+export function acquireOf(core: Core, { robust }: Shared): Acquire {
+  return robust === 0 ? core.acquire : (at, n) => core.acquireRobust(at, n, robust) || CHECK_OWNER_DEATHS;
 }
