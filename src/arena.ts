@@ -17,8 +17,8 @@ import {
   leave,
   makeDefault,
 } from './own-arenas.js';
-import { type Attachment, isAttachment } from './runtime/attachment.js';
 import { setTimeout } from './runtime/clock.js';
+import { isMembership, type Membership } from './runtime/membership.js';
 import { type ArenaStats, arenaStats } from './stats.js';
 
 export type { ArenaHandle, ArenaOptions, SharedMemory } from './own-arenas.js';
@@ -48,8 +48,8 @@ export type WatchedWorker =
       terminate(): unknown;
     };
 
-/** The one Arena object of each attachment. */
-const arenas = new WeakMap<Attachment, Arena>();
+/** The one Arena object of each membership. */
+const arenas = new WeakMap<Membership, Arena>();
 
 /**
  * A piece of shared memory that holds semaphores and locks. Threads that attach to one arena share its contents. Most
@@ -66,7 +66,7 @@ const arenas = new WeakMap<Attachment, Arena>();
  */
 export class Arena {
   /** Undefined after `dispose`. */
-  #given: Attachment | undefined;
+  #given: Membership | undefined;
   /**
    * Makes an arena and attaches the calling thread to it.
    * @throws `RangeError` or `TypeError` for options that are no object, or a capacity out of its range.
@@ -74,8 +74,8 @@ export class Arena {
    * V8 reserves 10 GiB of it for each arena. The message names the reason.
    */
   constructor(options?: ArenaOptions);
-  constructor(options: ArenaOptions | Attachment = {}) {
-    this.#given = isAttachment(options) ? options : create(options);
+  constructor(options: ArenaOptions | Membership = {}) {
+    this.#given = isMembership(options) ? options : create(options);
     arenas.set(this.#given, this);
   }
 
@@ -117,8 +117,8 @@ export class Arena {
    * @internal @throws {@link DisposedError} after `dispose`, be it of the arena object that another copy of this
    * package has.
    */
-  get [inside](): Attachment {
-    if (!isAttachment(this.#given)) throw new DisposedError('the arena has been disposed of');
+  get [inside](): Membership {
+    if (!isMembership(this.#given)) throw new DisposedError('the arena has been disposed of');
     return this.#given;
   }
 
@@ -209,9 +209,9 @@ export class Arena {
    * @throws {Error} for the default arena of the thread, which others use without naming it.
    */
   dispose(): void {
-    const attachment = this.#given;
-    leave(attachment);
-    if (isAttachment(attachment)) attachment.dispose();
+    const membership = this.#given;
+    leave(membership);
+    if (isMembership(membership)) membership.dispose();
     this.#given = undefined;
   }
 
@@ -225,7 +225,7 @@ export class Arena {
    * nothing.
    */
   toString(): string {
-    if (!isAttachment(this.#given)) return 'Arena(disposed)';
+    if (!isMembership(this.#given)) return 'Arena(disposed)';
     const { core } = this.#given;
     return `Arena(${core.liveObjects()} of ${core.mostObjects()} objects)`;
   }
@@ -250,25 +250,25 @@ export class Arena {
   }
 }
 
-/** @internal The Arena object of an attachment. */
-export function arenaOf(attachment: Attachment): Arena {
-  return arenas.get(attachment) ?? new Arena(attachment as ArenaOptions);
+/** @internal The Arena object of a membership. */
+export function arenaOf(membership: Membership): Arena {
+  return arenas.get(membership) ?? new Arena(membership as ArenaOptions);
 }
 
 /** Reaps a thread that was registered with this life and no longer runs. Returns whether it was alive until now. */
-function reap({ core }: Attachment, thread: number, life: number): boolean {
+function reap({ core }: Membership, thread: number, life: number): boolean {
   return core.reap(thread, life, 0) === REAPED;
 }
 
 /** The same for a terminated thread, if it sleeps, or has ended by the end of the grace period. */
-function reapTerminated(attachment: Attachment, thread: number, life: number, left = host.grace): void {
+function reapTerminated(membership: Membership, thread: number, life: number, left = host.grace): void {
   // A terminated worker may run on. It is looked at every LOOK milliseconds for host.grace milliseconds. Then it counts
   // as ended if nobody notices ends in the arena.
   const LOOK = 20;
-  const { core, memory } = attachment;
+  const { core, memory } = membership;
   // Once it is over, the thread may be awake and still have ended. If deaths are noticed here, the one that notices its
   // end decides.
   const onlyAsleep = left > 0 || (host.grace > 0 && host.deaths?.isWatched(memory));
   if (core.reap(thread, life, Number(onlyAsleep)) !== STILL_AWAKE || left <= 0) return;
-  setTimeout(() => reapTerminated(attachment, thread, life, left - LOOK), LOOK);
+  setTimeout(() => reapTerminated(membership, thread, life, left - LOOK), LOOK);
 }

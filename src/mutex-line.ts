@@ -16,13 +16,13 @@ export type Entered = ReturnType<Core['queue' | 'compete']>;
  * LEAVE, and then the request has left the queue; REFUSED if the thread may not block, or a promise of it waits for the
  * lock; ANSWER_HELD, ANSWER_CLOSED or ANSWER_FULL.
  */
-export function standInLine({ attachment, shared }: Reference, at: number, left: () => number): Entered {
-  const { awake, core } = attachment;
+export function standInLine({ membership, shared }: Reference, at: number, left: () => number): Entered {
+  const { awake, core } = membership;
   const { number, promises, head } = shared;
   core.turnLasted(at, awake.sinceTurn);
-  attachment.expectInterrupt();
+  membership.expectInterrupt();
   let answer: Entered =
-    attachment.mayBlock && promises.first === 0 && !head?.waits ? core.queue(at, number) : core.tryLock(at);
+    membership.mayBlock && promises.first === 0 && !head?.waits ? core.queue(at, number) : core.tryLock(at);
   if (answer === QUEUED || answer === HEAD) {
     awake.waits();
     core.waitsSince(number, timestamp());

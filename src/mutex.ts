@@ -51,7 +51,7 @@ const NO_DEATH = Promise.resolve(false);
 const DONE = Promise.resolve();
 const nothing = (): void => {};
 
-function headOf({ attachment: { core, doorbell }, shared }: Reference): HeadPromise {
+function headOf({ membership: { core, doorbell }, shared }: Reference): HeadPromise {
   shared.head ??= new HeadPromise(core, doorbell, shared);
   return shared.head;
 }
@@ -81,7 +81,7 @@ function headOf({ attachment: { core, doorbell }, shared }: Reference): HeadProm
  * ```
  */
 export class Mutex extends SharedObject<typeof KIND> {
-  readonly #core = this[reference].attachment.core;
+  readonly #core = this[reference].membership.core;
   readonly #shared = this[reference].shared;
   readonly #head = headOf(this[reference]);
   /** The address of the shared object, or of the closed one if this object has let go or been evicted; see `back`. */
@@ -214,7 +214,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     const method = passes ? 'waitForUnlock' : 'lock';
     const answer = standInLine(this[reference], this.#at, countdown(timeout));
     if (answer === REFUSED) {
-      const { mayBlock, thread } = this[reference].attachment;
+      const { mayBlock, thread } = this[reference].membership;
       if (!mayBlock) throw mayNotBlock(passes ? 'waitForUnlockAsync' : 'lockAsync, holdAsync or tryLock');
       throw ofItself(method, this.#core.ownerOf(this.#at) === thread);
     }

@@ -1,16 +1,16 @@
 /**
  * The arenas of the calling thread: how it makes one and attaches to one, and which of them is its default arena.
  *
- * Here an arena is the attachment of the thread to it. The objects need no more, so a program that never names an arena
+ * Here an arena is the membership of the thread in it. The objects need no more, so a program that never names an arena
  * does not carry the class `Arena` (arena.ts).
  */
 import { host } from '#host';
 import { VERSION } from './border/numbers.js';
 import { bad, badType, checkInteger, checkOptions, checkType } from './errors.js';
-import { Attachment } from './runtime/attachment.js';
 import { now } from './runtime/clock.js';
 import { common } from './runtime/common.js';
 import { instantiate } from './runtime/instance.js';
+import { Membership } from './runtime/membership.js';
 import { bufferOf, isShared, requireSharedMemory, sharedMemory } from './runtime/requirements.js';
 
 /** The capacities of an arena. Memory is touched, and so really used, only when it is needed. */
@@ -70,27 +70,27 @@ export interface ArenaHandle {
   readonly isDefault: boolean;
 }
 
-/** This thread's attachment to its default arena, which all copies of this package share. */
+/** This thread's membership of its default arena, which all copies of this package share. */
 interface Own {
-  attachment?: Attachment;
+  membership?: Membership;
   /** The arena of the new objects of a worker that has no default arena. */
-  apart?: Attachment | undefined;
+  apart?: Membership | undefined;
 }
 const own = common('default', (): Own => ({}));
 /** The key under which a worker inherits it. Each version has its own. */
 const INHERITED = `taketurns:arena:${VERSION}`;
 
-/** @internal An `Arena` gives the attachment of this thread to it by this property. */
+/** @internal An `Arena` gives the membership of this thread by this property. */
 export const inside = Symbol();
 
 /** @internal What may be named as the arena of an object. */
 export interface Inside {
-  readonly [inside]: Attachment;
+  readonly [inside]: Membership;
 }
 
-/** @internal This thread's attachment to its default arena, which it makes if it may: see `Arena.default`. */
-export function defaultArena(): Attachment {
-  if (own.attachment) return own.attachment;
+/** @internal This thread's membership of its default arena, which it makes if it may: see `Arena.default`. */
+export function defaultArena(): Membership {
+  if (own.membership) return own.membership;
   const inherited = host.inherited(INHERITED);
   if (inherited !== undefined) return fromHandle(inherited as ArenaHandle);
   if (!host.isMainThread) {
@@ -102,60 +102,60 @@ export function defaultArena(): Attachment {
   return makeDefault(create({}));
 }
 
-/** @internal This thread's attachment to the arena of a handle. */
-export function fromHandle(handle: ArenaHandle): Attachment {
+/** @internal This thread's membership of the arena of a handle. */
+export function fromHandle(handle: ArenaHandle): Membership {
   requireSharedMemory();
   const buffer = handle?.kind === 'Arena' ? bufferOf(handle.memory) : undefined;
   if (buffer === undefined) throw badType('Arena.from: handle', 'the handle of an Arena of this process', handle);
-  const attachment = isShared(buffer) ? Attachment.of(handle.memory as WebAssembly.Memory) : undefined;
-  if (!attachment)
+  const membership = isShared(buffer) ? Membership.of(handle.memory as WebAssembly.Memory) : undefined;
+  if (!membership)
     throw new TypeError('Arena.from: the memory of the handle is not shared, or holds no arena of this version');
-  return handle.isDefault && !hasDefault() ? makeDefault(attachment) : attachment;
+  return handle.isDefault && !hasDefault() ? makeDefault(membership) : membership;
 }
 
 function hasDefault(): boolean {
-  return own.attachment !== undefined || host.inherited(INHERITED) !== undefined;
+  return own.membership !== undefined || host.inherited(INHERITED) !== undefined;
 }
 
 /** @internal Makes an arena the default one of this thread; see `Arena.makeDefault`. */
-export function makeDefault(attachment: Attachment): Attachment {
-  if (own.attachment && own.attachment !== attachment) {
+export function makeDefault(membership: Membership): Membership {
+  if (own.membership && own.membership !== membership) {
     throw new Error('makeDefault: this thread has a default arena already');
   }
-  own.attachment = attachment;
-  host.setInherited(INHERITED, plainHandle(attachment), () => attachment.share());
-  return attachment;
+  own.membership = membership;
+  host.setInherited(INHERITED, plainHandle(membership), () => membership.share());
+  return membership;
 }
 
 /** @internal The handle of an arena, which another thread is about to get. */
-export function handleOf(attachment: Attachment): ArenaHandle {
-  attachment.share();
-  return plainHandle(attachment);
+export function handleOf(membership: Membership): ArenaHandle {
+  membership.share();
+  return plainHandle(membership);
 }
 
 /**
  * There is one handle object at a time. A message with several handles so names the memory once: Firefox 140 takes the
  * second mention of a memory for a mention of its buffer.
  */
-function plainHandle(attachment: Attachment): ArenaHandle {
-  const isDefault = own.attachment === attachment;
-  if (attachment.handle?.isDefault !== isDefault)
-    attachment.handle = Object.freeze({ kind: 'Arena', memory: attachment.memory, isDefault });
-  return attachment.handle as ArenaHandle;
+function plainHandle(membership: Membership): ArenaHandle {
+  const isDefault = own.membership === membership;
+  if (membership.handle?.isDefault !== isDefault)
+    membership.handle = Object.freeze({ kind: 'Arena', memory: membership.memory, isDefault });
+  return membership.handle as ArenaHandle;
 }
 
 /** @internal Checks that this thread may leave an arena; see `Arena.dispose`. */
-export function leave(attachment: Attachment | undefined): void {
-  if (attachment && own.attachment === attachment)
+export function leave(membership: Membership | undefined): void {
+  if (membership && own.membership === membership)
     throw new Error('Arena.dispose: this is the default arena of the thread');
-  if (own.apart === attachment) own.apart = undefined;
+  if (own.apart === membership) own.apart = undefined;
 }
 
 /** The number of arenas that this module has made. */
 let made = 0n;
 
 /** @internal Makes an arena of these capacities. */
-export function create(options: ArenaOptions): Attachment {
+export function create(options: ArenaOptions): Membership {
   checkOptions('Arena', options, ['objects', 'names', 'threads', 'waiters', 'slots', 'watch', 'chains']);
   const whole = (name: keyof ArenaOptions, usual: number, min: number, max: number): number =>
     checkInteger(name, options[name] ?? usual, min, max);
@@ -191,23 +191,23 @@ export function create(options: ArenaOptions): Attachment {
   const id = BigInt(Math.floor((now() + Math.random()) * 2 ** 40)) + ++made;
   instantiate(memory).create(id, ...sizes);
   if (!watch) host.deaths?.unwatch(memory);
-  return Attachment.of(memory) as Attachment;
+  return Membership.of(memory) as Membership;
 }
 
-/** @internal This thread's attachment to the arena that a caller has named, or to the default one. */
-export function attachmentOf(arena: Inside | undefined): Attachment {
+/** @internal This thread's membership of the arena that a caller has named, or to the default one. */
+export function membershipOf(arena: Inside | undefined): Membership {
   if (arena === undefined) return defaultArena();
-  const attachment = arena?.[inside];
-  if (!attachment) throw badType('arena', 'an Arena', arena);
-  return attachment;
+  const membership = arena?.[inside];
+  if (!membership) throw badType('arena', 'an Arena', arena);
+  return membership;
 }
 
 /**
  * @internal The same for a new object, which other threads can find by its handle alone. A worker that has no default
  * arena makes it in an arena of its own, and no two threads then take two arenas for one.
  */
-export function attachmentForNew(arena: Inside | undefined): Attachment {
-  if (arena !== undefined || host.isMainThread || hasDefault()) return attachmentOf(arena);
+export function membershipForNew(arena: Inside | undefined): Membership {
+  if (arena !== undefined || host.isMainThread || hasDefault()) return membershipOf(arena);
   own.apart ??= create({});
   return own.apart;
 }

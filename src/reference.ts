@@ -21,14 +21,14 @@ import { arenaFull, bad, badType, checkInteger, checkType, DisposedError } from 
 import type { Properties } from './options.js';
 import {
   type ArenaHandle,
-  attachmentForNew,
-  attachmentOf,
   fromHandle,
   handleOf,
   type Inside,
   inside,
+  membershipForNew,
+  membershipOf,
 } from './own-arenas.js';
-import type { Attachment, Owner, Shared } from './runtime/attachment.js';
+import type { Membership, Owner, Shared } from './runtime/membership.js';
 import { HELD } from './runtime/numbers.js';
 
 /** A plain, structured-cloneable value that stands for a shared object in a message to another thread. */
@@ -52,7 +52,7 @@ export interface Handle<K extends Kind = Kind> {
  */
 export class Reference {
   declare readonly arena?: never;
-  readonly attachment: Attachment;
+  readonly membership: Membership;
   /** What this thread knows of the shared object. `hold` completes it. */
   shared: Shared;
   #number: number;
@@ -61,10 +61,10 @@ export class Reference {
    * Takes the number under which the core has just attached the thread.
    * @param isPrivate whether no other thread can know the object.
    */
-  constructor(attachment: Attachment, number: number, isPrivate = false) {
-    this.attachment = attachment;
+  constructor(membership: Membership, number: number, isPrivate = false) {
+    this.membership = membership;
     this.#number = number;
-    this.shared = { address: attachment.core.attachedTo(number), owners: new Set(), isPrivate } as Shared;
+    this.shared = { address: membership.core.attachedTo(number), owners: new Set(), isPrivate } as Shared;
   }
 
   get address(): number {
@@ -73,38 +73,38 @@ export class Reference {
 
   /** Keeps the thread attached for as long as the library object lives. If there are several, the last one counts. */
   hold(owner: Owner): void {
-    this.shared = this.attachment.hold(owner, this.#number, this.shared);
+    this.shared = this.membership.hold(owner, this.#number, this.shared);
     this.#number = HELD;
   }
 
   /** Releases the shared object for the library object. Settles the promises of this thread that are due. */
   detach(owner: Owner): void {
-    const { attachment, address, shared } = this;
+    const { membership, address, shared } = this;
     const { head, promises } = shared;
     // Another thread may have begun to dispose of the object and not have closed all its words. Promises that wait here
     // must find them closed now, since the memory may become that of another object.
-    if ((head?.waits || promises.first !== 0) && attachment.core.isDisposed(address))
-      attachment.core.disposeAgain(address);
+    if ((head?.waits || promises.first !== 0) && membership.core.isDisposed(address))
+      membership.core.disposeAgain(address);
     head?.flush();
     promises.settle();
-    attachment.detach(owner, shared);
+    membership.detach(owner, shared);
   }
 
   /** Enters the object, which has been evicted, in the arena again. Returns the address. */
   enter(owner: Owner): number {
     // Its words will overwrite these properties.
-    const given = make('Mutex', KIND_MUTEX, ANY, { [inside]: this.attachment });
-    return this.attachment.hold(owner, given.#number, this.shared, given.address).address;
+    const given = make('Mutex', KIND_MUTEX, ANY, { [inside]: this.membership });
+    return this.membership.hold(owner, given.#number, this.shared, given.address).address;
   }
 
   handle<K extends Kind>(kind: K): Handle<K> {
-    const { attachment, address } = this;
+    const { membership, address } = this;
     this.shared.isPrivate = false;
     return {
       kind,
-      arena: handleOf(attachment),
+      arena: handleOf(membership),
       address,
-      generation: attachment.core.generation(address),
+      generation: membership.core.generation(address),
     };
   }
 }
@@ -121,9 +121,9 @@ export function make<K extends Kind>(
   p: Properties,
   arena: Inside | undefined,
 ): Reference {
-  const attachment = attachmentForNew(arena);
-  const answer = attached(attachment, () =>
-    attachment.core.createObject(
+  const membership = membershipForNew(arena);
+  const answer = attached(membership, () =>
+    membership.core.createObject(
       number,
       p.permits,
       p.max,
@@ -135,15 +135,15 @@ export function make<K extends Kind>(
     ),
   );
   if (answer < 0) throw refusal(answer, kind, kind);
-  return new Reference(attachment, answer, true);
+  return new Reference(membership, answer, true);
 }
 
 /** Attaches the thread to an object by a call of the core. If the arena is full, it lets go of what it can first. */
-function attached(attachment: Attachment, attach: () => number): number {
-  attachment.tidy();
+function attached(membership: Membership, attach: () => number): number {
+  membership.tidy();
   const answer = attach();
   if (answer !== ANSWER_OBJECTS_FULL && answer !== ANSWER_FULL) return answer;
-  attachment.sweep();
+  membership.sweep();
   return attach();
 }
 
@@ -162,9 +162,9 @@ export function find<K extends Kind>(kind: K, number: NumberOf<K>, handle: Handl
   for (const part of ['address', 'generation'] as const) {
     checkInteger(`${what}: its ${part}`, handle[part], ~LIMIT, LIMIT);
   }
-  const attachment = fromHandle(handle.arena);
-  const answer = attached(attachment, () => attachment.core.attach(handle.address, handle.generation, number));
-  if (answer > 0) return new Reference(attachment, answer);
+  const membership = fromHandle(handle.arena);
+  const answer = attached(membership, () => membership.core.attach(handle.address, handle.generation, number));
+  if (answer > 0) return new Reference(membership, answer);
   throw refusal(answer, what, kind);
 }
 
@@ -195,13 +195,13 @@ export function open<K extends Kind>(
   if (bytes.length < 1 || bytes.length > NAME_ROOM) {
     throw bad('number', what, `1 to ${NAME_ROOM} bytes of UTF-8`, bytes.length);
   }
-  const attachment = attachmentOf(arena);
-  const { core, memory } = attachment;
+  const membership = membershipOf(arena);
+  const { core, memory } = membership;
   const openSo = (p: Properties): number => {
     // An exception, such as that of node:vm at a time-out, may have left the last draft of this thread unused.
-    let { draft } = attachment;
-    if (!draft || new Int32Array(memory.buffer, draft + N_USED, 1)[0] !== attachment.thread)
-      draft = attachment.draft = core.draftName();
+    let { draft } = membership;
+    if (!draft || new Int32Array(memory.buffer, draft + N_USED, 1)[0] !== membership.thread)
+      draft = membership.draft = core.draftName();
     if (draft === 0) return ANSWER_NAMES_FULL;
     // No thread trusts what it reads of a draft before openName publishes it, so plain writes suffice.
     new Uint8Array(memory.buffer, draft + N_BYTES, NAME_ROOM).fill(0).set(bytes);
@@ -216,8 +216,8 @@ export function open<K extends Kind>(
       p.hash ?? Number(p.robust),
     );
   };
-  const answer = attached(attachment, () => openSo(p));
-  if (answer > 0) return new Reference(attachment, answer);
+  const answer = attached(membership, () => openSo(p));
+  if (answer > 0) return new Reference(membership, answer);
   const which = `${what} ${JSON.stringify(name)}`;
   if (answer !== ANSWER_MISMATCH) throw refusal(answer, which, kind);
   if (typeof mismatch === 'function') throw mismatch();

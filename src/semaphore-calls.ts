@@ -5,7 +5,7 @@
  */
 import type { Core } from './border/core.js';
 import { ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from './border/numbers.js';
-import type { Shared } from './runtime/attachment.js';
+import type { Shared } from './runtime/membership.js';
 import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
 
 /** Answers as acquire of the core, or CHECK_OWNER_DEATHS: a robust semaphore has admitted the thread. */

@@ -24,8 +24,8 @@ import { type HeldPermits, NO_PERMITS, PermitsGuard } from './held-permits.js';
 import { checkWaitOptions, isOptions, type WaitOptions } from './options.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
 import { runHolding } from './running.js';
-import { balanceOf } from './runtime/attachment.js';
 import { notAdmitted, timedOut, watch } from './runtime/cancellation.js';
+import { balanceOf } from './runtime/membership.js';
 import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
 import { countdown, forEver, type Parked, parkUntilDue } from './runtime/parking.js';
 import type { Promises } from './runtime/promises.js';
@@ -69,7 +69,7 @@ const DONE = Promise.resolve();
  * ```
  */
 export class Semaphore extends SharedObject<typeof KIND> {
-  readonly #core = this[reference].attachment.core;
+  readonly #core = this[reference].membership.core;
   readonly #shared = this[reference].shared;
   /** This thread's waiting promises on the shared object. */
   readonly #promises: Promises = this.#shared.promises;
@@ -228,7 +228,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     if (acquired !== CHECK_OWNER_DEATHS) {
       let answer: ReturnType<Core['enqueue']> | Parked = this.#core.enqueue(this.#at, permits, acquired, robust);
       if (answer === QUEUED) {
-        this[reference].attachment.awake.waits();
+        this[reference].membership.awake.waits();
         answer = parkUntilDue(this.#core, this.#at, robust, left);
       }
       if (answer >= TIMED_OUT) throw notAdmitted(answer, () => this.#wanted(permits), timeout);
@@ -591,7 +591,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
 
 /** Returns the library object of a semaphore that has been found or opened. */
 function attached(reference: Reference): Semaphore {
-  return new Semaphore(reference.attachment.core.initial(reference.address), reference);
+  return new Semaphore(reference.membership.core.initial(reference.address), reference);
 }
 
 /** Returns the number of permits of a request that is admitted. */

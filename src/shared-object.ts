@@ -5,7 +5,7 @@ import type { Kind } from './border/kinds.js';
 import { DisposedError } from './errors.js';
 import { dispose, inspected } from './held-permits.js';
 import type { Handle, Reference } from './reference.js';
-import { ended, leaves } from './runtime/attachment.js';
+import { ended, leaves } from './runtime/membership.js';
 import { closed } from './runtime/promises.js';
 
 // The hooks of the classes are symbols, so that a user's subclass cannot replace one by chance.
@@ -48,8 +48,8 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
 
   /** Whether it has been disposed of, as far as this object has noticed. */
   get disposed(): boolean {
-    // The end of an attachment does not reach an object that has been evicted.
-    return this.#hasLetGo || this.#reference.attachment.isOver;
+    // The end of a membership does not reach an object that has been evicted.
+    return this.#hasLetGo || this.#reference.membership.isOver;
   }
 
   /**
@@ -71,8 +71,8 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
     if (this.#hasLetGo) return;
     this[close]();
     this[closed]();
-    const { attachment, shared } = this.#reference;
-    attachment.letGo(shared);
+    const { membership, shared } = this.#reference;
+    membership.letGo(shared);
   }
 
   /**

@@ -16,8 +16,8 @@ import {
   TOMBSTONE,
   WAITING,
 } from './border/numbers.js';
-import type { Attachment } from './runtime/attachment.js';
 import { timestamp } from './runtime/clock.js';
+import type { Membership } from './runtime/membership.js';
 import { MOST_LISTED } from './runtime/numbers.js';
 
 /** A thread of an arena. */
@@ -244,7 +244,7 @@ function look(core: Core, object?: number): Look {
  * Returns how often all threads that ever registered have counted an event in their records, modulo 2^32. A record
  * keeps its counts when the next thread gets it.
  */
-function total({ core, memory, thread }: Attachment, event: number): number {
+function total({ core, memory, thread }: Membership, event: number): number {
   const words = new Int32Array(memory.buffer);
   const records = core.doorbell() - T_DOORBELL - thread * THREAD_SIZE;
   let count = 0;
@@ -259,8 +259,8 @@ export function threadIdOf(core: Core, thread: number): number | undefined {
 }
 
 /** @internal */
-export function arenaStats(attachment: Attachment): ArenaStats {
-  const { core } = attachment;
+export function arenaStats(membership: Membership): ArenaStats {
+  const { core } = membership;
   const { all, threads: tallies, holders, cancelled, used } = look(core);
   const threads: ThreadStats[] = [];
   for (let thread = 1; thread <= core.mostThreads(); thread++) {
@@ -273,8 +273,8 @@ export function arenaStats(attachment: Attachment): ArenaStats {
     waiting: all.waiting,
     longestWait: all.longestWait,
     cancelled,
-    collisions: total(attachment, T_COLLISIONS),
-    futileWakes: total(attachment, T_FUTILE_WAKES),
+    collisions: total(membership, T_COLLISIONS),
+    futileWakes: total(membership, T_FUTILE_WAKES),
     elements: { used, capacity: core.mostElements() },
     objects: { used: core.liveObjects(), capacity: core.mostObjects() },
     holders: holders.length,

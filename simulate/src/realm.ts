@@ -93,7 +93,7 @@ export class Realm implements Thread {
   reasons = 0;
   readonly #context: vm.Context;
 
-  readonly #anchor: Record<symbol, { readonly attachments: Map<unknown, unknown> }> = {};
+  readonly #anchor: Record<symbol, { readonly memberships: Map<unknown, unknown> }> = {};
 
   /** @param depth how many calls the errors of the thread tell, which takes time. */
   constructor(scheduler: Scheduler, index: number, memory: WebAssembly.Memory, text: string, depth: number) {
@@ -154,7 +154,7 @@ export class Realm implements Thread {
 
   /** Lives again, in another run: it has forgotten what it was attached to. */
   revive(): void {
-    for (const key of Object.getOwnPropertySymbols(this.#anchor)) this.#anchor[key]?.attachments.clear();
+    for (const key of Object.getOwnPropertySymbols(this.#anchor)) this.#anchor[key]?.memberships.clear();
     this.events.length = this.soon.length = this.reasons = 0;
     this.isDead = false;
   }

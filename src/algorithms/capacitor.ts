@@ -3,9 +3,9 @@ import type { Arena } from '../arena.js';
 import { ADMITTED, LIMIT, REFUSED } from '../border/numbers.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
 import { type PolicyOptions, USUAL } from '../options.js';
-import { attachmentForNew, fromHandle } from '../own-arenas.js';
+import { fromHandle, membershipForNew } from '../own-arenas.js';
 import type { Handle, Reference } from '../reference.js';
-import { leaves } from '../runtime/attachment.js';
+import { leaves } from '../runtime/membership.js';
 import { close, detach, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { ChainSemaphore } from './chain-semaphore.js';
 import { ChannelSemaphore } from './channel-semaphore.js';
@@ -141,7 +141,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
       : [new Platoons(own, semaphore, lanes)];
     this.only = random ? undefined : this.platoons[0];
     this.mine = mineOf(own);
-    this.bypass = own.attachment.core.maxOf(own.address);
+    this.bypass = own.membership.core.maxOf(own.address);
   }
 
   /**
@@ -223,8 +223,8 @@ export class Capacitor extends SharedObject<typeof KIND> {
     for (const platoons of this.platoons) platoons.close();
     // With lanes at random nobody waits on the words of the capacitor's own object.
     if (this.only === undefined) {
-      const { attachment, address } = this[reference];
-      algorithmsOf(attachment).closeObject(address);
+      const { membership, address } = this[reference];
+      algorithmsOf(membership).closeObject(address);
     }
   }
 
@@ -307,7 +307,7 @@ function made(bypass: number, options: CapacitorOptions): Found {
   });
   const own = of(bypass);
   // It fails before the object is made, since nobody would dispose of that.
-  if (semaphore === 'chain') prepare(attachmentForNew(options.arena));
+  if (semaphore === 'chain') prepare(membershipForNew(options.arena));
   const lane = random ? of(Math.ceil(bypass / (lanes as number))) : own;
   return new Found(makeParts(KIND, own, lane, lanes ?? 0, options.arena), semaphore, random);
 }

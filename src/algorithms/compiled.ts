@@ -5,9 +5,9 @@
 
 import type { Algorithms } from '../border/algorithms.js';
 import { mayNotBlock } from '../errors.js';
-import { type Attachment, refuseToBlock } from '../runtime/attachment.js';
 import { common } from '../runtime/common.js';
 import { embedded, instanceOf } from '../runtime/embedded.js';
+import { type Membership, refuseToBlock } from '../runtime/membership.js';
 import { algorithmsBytes } from './algorithms-bytes.js';
 
 /** The functions that a thread must not call if it must not block. */
@@ -35,22 +35,22 @@ const LOCKING = [
 ] as const satisfies readonly (keyof Algorithms)[];
 
 const module = embedded(algorithmsBytes);
-const instances = common('algorithms', () => new WeakMap<Attachment, Algorithms>());
+const instances = common('algorithms', () => new WeakMap<Membership, Algorithms>());
 
 /** Returns the instance of the calling thread over the arena to which it is attached. */
-export function algorithmsOf(attachment: Attachment): Algorithms {
-  const { core, memory, thread, mayBlock } = attachment;
-  const known = instances.get(attachment);
+export function algorithmsOf(membership: Membership): Algorithms {
+  const { core, memory, thread, mayBlock } = membership;
+  const known = instances.get(membership);
   if (known) return known;
   const instance = instanceOf<Algorithms>(module(), { env: { memory }, core: { ticketTaken: core.ticketTaken } });
   instance.adopt(thread);
-  attachment.beforeEnd(instance.returnNodes);
+  membership.beforeEnd(instance.returnNodes);
   if (!mayBlock) {
     instance.neverPark();
     for (const name of BLOCKING) instance[name] = refuseToBlock;
     for (const name of LOCKING) instance[name] = refuseToLock;
   }
-  attachment.beforeEnd((reason) => {
+  membership.beforeEnd((reason) => {
     instance.retire();
     if (!reason) return;
     // These are reached by keys, and not by an object that is closed.
@@ -61,7 +61,7 @@ export function algorithmsOf(attachment: Attachment): Algorithms {
       if (/^(key|locationWa|prepare)/.test(name)) Object.assign(instance, { [name]: refuse });
     }
   });
-  instances.set(attachment, instance);
+  instances.set(membership, instance);
   return instance;
 }
 

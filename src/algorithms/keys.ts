@@ -10,7 +10,7 @@ import type { Arena } from '../arena.js';
 import type { Algorithms } from '../border/algorithms.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
 import { budget, type PolicyOptions, USUAL } from '../options.js';
-import { attachmentOf } from '../own-arenas.js';
+import { membershipOf } from '../own-arenas.js';
 import { algorithmsOf } from './compiled.js';
 import { prepare } from './listing.js';
 import { POLICIES } from './objects.js';
@@ -43,7 +43,7 @@ const SPREAD = 0x9e3779b1;
 export function algorithmsFor(what: string, key: number, options: KeyWakeOptions, names = USUAL): Algorithms {
   checkInteger(`${what}: key`, key, 0, MOST_KEY);
   checkOptions(what, options, names);
-  return algorithmsOf(attachmentOf(options.arena));
+  return algorithmsOf(membershipOf(options.arena));
 }
 
 /** @internal Checks how to wait, and returns the number of polls. */
@@ -54,7 +54,7 @@ export function pollsOf(what: string, options: KeyWaitOptions): number {
 /** @internal The same, and sees to it that the calling thread has a wait element. */
 export function pollsNow(what: string, options: KeyWaitOptions, how?: 'prepareLocation'): number {
   const polls = pollsOf(what, options);
-  prepare(attachmentOf(options.arena), how);
+  prepare(membershipOf(options.arena), how);
   return polls;
 }
 

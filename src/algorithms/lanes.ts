@@ -7,7 +7,7 @@ import type { Kind } from '../border/kinds.js';
 import { badType, checkInteger } from '../errors.js';
 import type { Properties } from '../options.js';
 import { checkKind, type Handle, type Reference } from '../reference.js';
-import { ended } from '../runtime/attachment.js';
+import { ended } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
 import { algorithmsOf } from './compiled.js';
 import { find, make } from './objects.js';
@@ -38,7 +38,7 @@ export function makeParts(
 ): Reference[] {
   return all(
     Array.from({ length: 1 + lanes }, (_, i) => () => make(kind, i === 0 ? own : lane, arena)),
-    ({ attachment, address }) => closeParts(algorithmsOf(attachment), address, []),
+    ({ membership, address }) => closeParts(algorithmsOf(membership), address, []),
   );
 }
 

@@ -1,6 +1,6 @@
 /** A thread can ask for its last ticket, to count the order of admissions. */
 import type { Arena } from '../arena.js';
-import { attachmentOf } from '../own-arenas.js';
+import { membershipOf } from '../own-arenas.js';
 
 /**
  * Returns the last ticket that the calling thread took on any semaphore of the arena (default: `Arena.default`), or -1n
@@ -9,5 +9,5 @@ import { attachmentOf } from '../own-arenas.js';
  * @throws `TypeError` for an arena that is not one.
  */
 export function lastTicket(arena?: Arena): bigint {
-  return attachmentOf(arena).core.ticketTaken.value;
+  return membershipOf(arena).core.ticketTaken.value;
 }

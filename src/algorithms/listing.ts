@@ -6,9 +6,9 @@ import type { Kind } from '../border/kinds.js';
 import { CLOSED_OBJECT, LIMIT } from '../border/numbers.js';
 import { checkInteger, noRoom } from '../errors.js';
 import type { PolicyOptions, Properties } from '../options.js';
-import { attachmentForNew } from '../own-arenas.js';
+import { membershipForNew } from '../own-arenas.js';
 import type { Reference } from '../reference.js';
-import type { Attachment } from '../runtime/attachment.js';
+import type { Membership } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
 import { forget, reference, SharedObject } from '../shared-object.js';
 import { algorithmsOf } from './compiled.js';
@@ -42,7 +42,7 @@ export abstract class ListingObject<K extends Kind> extends SharedObject<K> {
   /** @internal */
   protected constructor(kind: K, reference: Reference) {
     super(kind, reference);
-    this.algorithms = algorithmsOf(reference.attachment);
+    this.algorithms = algorithmsOf(reference.membership);
     this.at = reference.address;
   }
 
@@ -65,7 +65,7 @@ export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> 
   protected constructor(kind: K, reference: Reference) {
     super(kind, reference);
     this.#kind = kind;
-    this.#core = reference.attachment.core;
+    this.#core = reference.membership.core;
   }
 
   /** The number of free permits now. It is racy, and meant for diagnostics. */
@@ -80,8 +80,8 @@ export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> 
 }
 
 /** @internal Gives the thread a wait element, which threads need that wait on chains. */
-export function prepare(attachment: Attachment, how: 'prepare' | 'prepareLocation' = 'prepare'): void {
-  if (!algorithmsOf(attachment)[how]()) throw noRoom();
+export function prepare(membership: Membership, how: 'prepare' | 'prepareLocation' = 'prepare'): void {
+  if (!algorithmsOf(membership)[how]()) throw noRoom();
 }
 
 /**
@@ -90,7 +90,7 @@ export function prepare(attachment: Attachment, how: 'prepare' | 'prepareLocatio
  */
 export function prepareFor(object: SharedObject<Kind>): void {
   try {
-    prepare(object[reference].attachment);
+    prepare(object[reference].membership);
   } catch (error) {
     object[closed]();
     throw error;
@@ -102,6 +102,6 @@ export function prepareFor(object: SharedObject<Kind>): void {
  * Makes an object on whose chains threads wait. It fails before the object is made, since nobody would dispose of that.
  */
 export function makeWithChains(kind: Kind, properties: Properties, arena: Arena | undefined): Reference {
-  prepare(attachmentForNew(arena));
+  prepare(membershipForNew(arena));
   return make(kind, properties, arena);
 }

@@ -7,7 +7,7 @@ import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, CLOSED_OBJECT } from
 import { ArenaFullError, checkType } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
 import { given, type Reference } from '../reference.js';
-import { leaves } from '../runtime/attachment.js';
+import { leaves } from '../runtime/membership.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { algorithmsOf } from './compiled.js';
 import { checkProperties, make, open } from './objects.js';
@@ -107,7 +107,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
   protected constructor(kind: K, reference: Reference, functions: (of: Algorithms) => LockFunctions) {
     super(kind, reference);
     this.#kind = kind;
-    this.#functions = functions(algorithmsOf(reference.attachment));
+    this.#functions = functions(algorithmsOf(reference.membership));
     this.#lock = this.#functions.lock;
     this.#unlock = this.#functions.unlock;
     this.#at = reference.address;
@@ -143,7 +143,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
    */
   unlock(): void {
     if (this.#at === CLOSED_OBJECT) return;
-    if (this.#unlock(this.#at) === ADMITTED || this[reference].attachment.core.isDisposed(this.#at)) return;
+    if (this.#unlock(this.#at) === ADMITTED || this[reference].membership.core.isDisposed(this.#at)) return;
     throw new Error(`${this.#kind}.unlock: this thread does not hold the lock`);
   }
 

@@ -7,8 +7,8 @@
  * higher generation, and its entry takes the place of the old one.
  */
 import type { Reference } from '../reference.js';
-import type { Attachment } from '../runtime/attachment.js';
 import { common } from '../runtime/common.js';
+import type { Membership } from '../runtime/membership.js';
 
 /** How a thread holds a CapacitorLock. */
 export const NOT_HELD = 0;
@@ -27,12 +27,12 @@ export class Mine {
   }
 }
 
-const all = common('mine', () => new WeakMap<Attachment, Map<number, Mine>>());
+const all = common('mine', () => new WeakMap<Membership, Map<number, Mine>>());
 
-export function mineOf({ attachment, address }: Reference): Mine {
-  const known = all.get(attachment) ?? new Map<number, Mine>();
-  all.set(attachment, known);
-  const generation = attachment.core.generation(address);
+export function mineOf({ membership, address }: Reference): Mine {
+  const known = all.get(membership) ?? new Map<number, Mine>();
+  all.set(membership, known);
+  const generation = membership.core.generation(address);
   const last = known.get(address);
   if (last?.generation === generation) return last;
   const mine = new Mine(generation);

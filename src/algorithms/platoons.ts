@@ -162,18 +162,18 @@ export class Platoons {
   /** The address of the shared object, or of the closed one after `forget`. */
   declare private at: number;
 
-  constructor({ attachment, address }: Reference, semaphore: InnerName | InnerSemaphore, lanes: readonly Reference[]) {
-    const { core } = attachment;
-    this.algorithms = algorithmsOf(attachment);
+  constructor({ membership, address }: Reference, semaphore: InnerName | InnerSemaphore, lanes: readonly Reference[]) {
+    const { core } = membership;
+    this.algorithms = algorithmsOf(membership);
     this.disposedAt = this.algorithms.isDisposed;
-    this.words = new Int32Array(attachment.memory.buffer);
+    this.words = new Int32Array(membership.memory.buffer);
     this.idleAt = this.algorithms.capacitorIsIdle;
     this.departAt = this.algorithms.capacitorDepart;
     if (typeof semaphore === 'string') {
       this.functions = functionsOf(this.algorithms, semaphore, lanes);
       this.semaphore = undefined;
     } else {
-      this.functions = functionsAround(semaphore, this.algorithms, new BigInt64Array(attachment.memory.buffer));
+      this.functions = functionsAround(semaphore, this.algorithms, new BigInt64Array(membership.memory.buffer));
       this.semaphore = semaphore;
     }
     this.acquire = this.functions.acquire;

@@ -63,8 +63,8 @@ export class TwaLock extends SharedLock<typeof KIND> {
       unlock: a.twaUnlock,
       dispose: a.twaLockDispose,
     }));
-    const { attachment, address } = this[reference];
-    if (algorithmsOf(attachment).twaIsOnChains(address)) prepareFor(this);
+    const { membership, address } = this[reference];
+    if (algorithmsOf(membership).twaIsOnChains(address)) prepareFor(this);
   }
 
   /**

@@ -2,8 +2,8 @@
 
 import type { Algorithms } from '../border/algorithms.js';
 import { checkType } from '../errors.js';
-import { attachmentOf } from '../own-arenas.js';
-import type { Attachment } from '../runtime/attachment.js';
+import { membershipOf } from '../own-arenas.js';
+import type { Membership } from '../runtime/membership.js';
 import { channelAt, type KeyWaitOptions, pollsOf } from './keys.js';
 import { prepare } from './listing.js';
 
@@ -27,14 +27,14 @@ import { prepare } from './listing.js';
  */
 export class WaitChannel {
   readonly #algorithms: Algorithms;
-  readonly #attachment: Attachment;
+  readonly #membership: Membership;
   readonly #at: number;
   readonly #polls: number;
 
   /** @internal */
   constructor(algorithms: Algorithms, key: number, options: KeyWaitOptions) {
     this.#algorithms = algorithms;
-    this.#attachment = attachmentOf(options.arena);
+    this.#membership = membershipOf(options.arena);
     this.#at = channelAt(algorithms, key);
     this.#polls = pollsOf('channelOf', options);
   }
@@ -52,7 +52,7 @@ export class WaitChannel {
    */
   wait(sequence: bigint): void {
     checkType('WaitChannel.wait: sequence', sequence, 'bigint', 'a bigint');
-    prepare(this.#attachment);
+    prepare(this.#membership);
     this.#algorithms.keyWait(this.#at, sequence, this.#polls);
   }
 
@@ -64,7 +64,7 @@ export class WaitChannel {
    */
   waitLazy(sequence: bigint): bigint {
     checkType('WaitChannel.waitLazy: sequence', sequence, 'bigint', 'a bigint');
-    prepare(this.#attachment);
+    prepare(this.#membership);
     return this.#algorithms.keyWaitLazy(this.#at, sequence, this.#polls);
   }
 

@@ -1,8 +1,8 @@
 /** This file has the locations of Listing 5 as values: the slot of a key is looked up once for all calls. */
 
 import type { Algorithms } from '../border/algorithms.js';
-import { attachmentOf } from '../own-arenas.js';
-import type { Attachment } from '../runtime/attachment.js';
+import { membershipOf } from '../own-arenas.js';
+import type { Membership } from '../runtime/membership.js';
 import { checkAlternating, type LocationWaitOptions, pollsOf } from './keys.js';
 import { prepare } from './listing.js';
 
@@ -22,7 +22,7 @@ import { prepare } from './listing.js';
  */
 export class WaitLocation {
   readonly #algorithms: Algorithms;
-  readonly #attachment: Attachment;
+  readonly #membership: Membership;
   readonly #at: number;
   readonly #polls: number;
   readonly #alternates: boolean;
@@ -30,7 +30,7 @@ export class WaitLocation {
   /** @internal */
   constructor(algorithms: Algorithms, key: number, options: LocationWaitOptions) {
     this.#algorithms = algorithms;
-    this.#attachment = attachmentOf(options.arena);
+    this.#membership = membershipOf(options.arena);
     this.#at = algorithms.lookUp(key);
     this.#polls = pollsOf('locationOf', options);
     this.#alternates = checkAlternating('locationOf', options.alternating);
@@ -43,7 +43,7 @@ export class WaitLocation {
    * @throws {@link ArenaFullError} if the arena has no room for another waiter.
    */
   wait(): void {
-    prepare(this.#attachment, 'prepareLocation');
+    prepare(this.#membership, 'prepareLocation');
     this.#algorithms.locationWait(this.#at, this.#polls, this.#alternates);
   }
 

@@ -11,8 +11,8 @@ const isBun = 'Bun' in globalThis;
  * run code, for example in a `finally`. That code must not reach the arena, since the thread has been reaped and holds
  * nothing any more.
  */
-function endIfDead(module: Sleeper, sleeping: readonly string[], attachment: Mortal): void {
-  const { core, thread } = attachment;
+function endIfDead(module: Sleeper, sleeping: readonly string[], membership: Mortal): void {
+  const { core, thread } = membership;
   const life = core.lifeIfAlive(thread);
   const functions = module as unknown as Record<string, (...given: unknown[]) => unknown>;
   const dead = (): never => {
@@ -26,7 +26,7 @@ function endIfDead(module: Sleeper, sleeping: readonly string[], attachment: Mor
         return call(...given);
       } catch (error) {
         if (core.lifeIfAlive(thread) === life) throw error;
-        attachment.endObjects();
+        membership.endObjects();
         for (const each of Object.keys(functions)) functions[each] = dead;
         return dead();
       }

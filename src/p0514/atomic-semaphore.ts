@@ -4,7 +4,7 @@ import type { Arena } from '../arena.js';
 import { CLOSED_OBJECT, LIMIT, O_PLACE } from '../border/numbers.js';
 import { checkOptions, DisposedError } from '../errors.js';
 import { given, type Handle, type Reference } from '../reference.js';
-import { ended, leaves } from '../runtime/attachment.js';
+import { ended, leaves } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
 import { checkDuration } from './deadline.js';
 import { Notify, notifyNumber } from './notify.js';
@@ -28,7 +28,7 @@ class OwnPlace extends Places {
   closed = false;
 
   constructor(reference: Reference) {
-    super(reference.attachment);
+    super(reference.membership);
     this.#reference = reference;
   }
 
@@ -38,8 +38,8 @@ class OwnPlace extends Places {
   }
 
   checkOpen(): void {
-    const { attachment, address } = this.#reference;
-    if (attachment.core.isDisposed(address)) throw new DisposedError();
+    const { membership, address } = this.#reference;
+    if (membership.core.isDisposed(address)) throw new DisposedError();
   }
 
   close(): void {
@@ -203,8 +203,8 @@ export class AtomicSemaphore {
     if (this.#places.closed) return;
     this.#places.close();
     this[closed]();
-    const { attachment, shared } = this.#reference;
-    attachment.letGo(shared);
+    const { membership, shared } = this.#reference;
+    membership.letGo(shared);
   }
 
   #watch<T>(wait: () => T): T {

@@ -1,8 +1,8 @@
 /** In the free functions of P0514R1, threads wait in a table of the library: the waiting array of the arena. */
 import type { Arena } from '../arena.js';
 import { checkOptions } from '../errors.js';
-import { attachmentOf } from '../own-arenas.js';
-import type { Attachment } from '../runtime/attachment.js';
+import { membershipOf } from '../own-arenas.js';
+import type { Membership } from '../runtime/membership.js';
 import { checkDuration } from './deadline.js';
 import { Notify, notifyNumber } from './notify.js';
 import { keyOf, Places, type ValueOf, type WaitableArray, Word, waitUntil, waitUntilAsync } from './words.js';
@@ -21,15 +21,15 @@ class Table extends Places {
   checkOpen(): void {}
 }
 
-const tables = new WeakMap<Attachment, Table>();
+const tables = new WeakMap<Membership, Table>();
 
 function tableOf(what: string, options: AtomicWaitOptions = {}): Table {
   checkOptions(what, options, ['arena']);
-  const attachment = attachmentOf(options.arena);
-  let table = tables.get(attachment);
+  const membership = membershipOf(options.arena);
+  let table = tables.get(membership);
   if (table === undefined) {
-    table = new Table(attachment);
-    tables.set(attachment, table);
+    table = new Table(membership);
+    tables.set(membership, table);
   }
   return table;
 }

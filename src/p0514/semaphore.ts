@@ -22,8 +22,8 @@ import {
 import { badInteger, checkInteger, checkOptions, DisposedError, mayNotBlock, TimeoutError } from '../errors.js';
 import { budget, PARKING, type ParkingOptions, USUAL, type WaitOptions } from '../options.js';
 import type { Reference } from '../reference.js';
-import type { Attachment } from '../runtime/attachment.js';
 import { setTimeout } from '../runtime/clock.js';
+import type { Membership } from '../runtime/membership.js';
 import { ADAPTIVE, LONGEST } from '../runtime/numbers.js';
 import { closed } from '../runtime/promises.js';
 import { Semaphore } from '../semaphore.js';
@@ -60,7 +60,7 @@ export function makeCounter(kind: Kind, desired: unknown, max: number, options: 
 
 export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   readonly #kind: K;
-  readonly #attachment: Attachment;
+  readonly #membership: Membership;
   readonly #counter: Algorithms;
   readonly #queue: Semaphore;
   readonly #max: number;
@@ -74,9 +74,9 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     // This object holds the reference besides its queue, which releases it as soon as it finds itself closed.
     super(kind, reference, 'semaphore');
     this.#kind = kind;
-    this.#attachment = reference.attachment;
+    this.#membership = reference.membership;
     this.#max = max;
-    this.#counter = algorithmsOf(this.#attachment);
+    this.#counter = algorithmsOf(this.#membership);
     this.#queue = new Semaphore(0, reference);
     this.#at = reference.address;
   }
@@ -126,7 +126,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   #mayBlock(): void {
-    if (!this.#attachment.mayBlock) throw mayNotBlock(INSTEAD);
+    if (!this.#membership.mayBlock) throw mayNotBlock(INSTEAD);
   }
 
   /** Continues when countDown has taken nothing. Throws an error of the queue, or a TimeoutError after the time-out. */

@@ -6,8 +6,8 @@ import { host } from '#host';
 import { algorithmsOf } from '../algorithms/compiled.js';
 import type { Algorithms } from '../border/algorithms.js';
 import { badInteger, badType, mayNotBlock } from '../errors.js';
-import type { Attachment } from '../runtime/attachment.js';
 import { now } from '../runtime/clock.js';
+import type { Membership } from '../runtime/membership.js';
 import { LONGEST } from '../runtime/numbers.js';
 import { isShared } from '../runtime/requirements.js';
 import { canWaitAsync, waitAsync } from '../runtime/wait-async.js';
@@ -109,15 +109,15 @@ const LOOKS = 50;
 
 type Leave = (reason?: Error) => void;
 
-/** For each attachment, what takes the promises of this thread from their places, and rejects them with a reason. */
-const leaving = new WeakMap<Attachment, Set<Leave>>();
+/** For each membership, what takes the promises of this thread from their places, and rejects them with a reason. */
+const leaving = new WeakMap<Membership, Set<Leave>>();
 
-function leavingOf(attachment: Attachment): Set<Leave> {
-  const known = leaving.get(attachment);
+function leavingOf(membership: Membership): Set<Leave> {
+  const known = leaving.get(membership);
   if (known) return known;
   const all = new Set<Leave>();
-  leaving.set(attachment, all);
-  attachment.beforeEnd((reason) => {
+  leaving.set(membership, all);
+  membership.beforeEnd((reason) => {
     for (const leave of all) leave(reason);
   });
   return all;
@@ -125,13 +125,13 @@ function leavingOf(attachment: Attachment): Set<Leave> {
 
 /** @internal The places where threads wait for words to change. */
 export abstract class Places {
-  readonly #attachment: Attachment;
+  readonly #membership: Membership;
   /** @internal */
   protected readonly algorithms: Algorithms;
 
-  constructor(attachment: Attachment) {
-    this.#attachment = attachment;
-    this.algorithms = algorithmsOf(attachment);
+  constructor(membership: Membership) {
+    this.#membership = membership;
+    this.algorithms = algorithmsOf(membership);
   }
 
   /** Returns the place of a key. Throws if there is none any more. */
@@ -145,7 +145,7 @@ export abstract class Places {
     const place = this.placeOf(word.key);
     if (word.changed) return true;
     if (milliseconds <= 0) return false;
-    if (!this.#attachment.mayBlock) throw mayNotBlock(INSTEAD);
+    if (!this.#membership.mayBlock) throw mayNotBlock(INSTEAD);
     for (let looks = LOOKS; looks > 0; looks--) if (word.changed) return true;
     const end = now() + milliseconds;
     while (true) {
@@ -168,9 +168,9 @@ export abstract class Places {
     if (word.changed) return true;
     if (milliseconds <= 0) return false;
     if (!canWaitAsync) throw new Error('this runtime has no Atomics.waitAsync: use the blocking form, in a worker');
-    const sequences = new BigInt64Array(this.#attachment.memory.buffer);
+    const sequences = new BigInt64Array(this.#membership.memory.buffer);
     const end = now() + milliseconds;
-    const all = leavingOf(this.#attachment);
+    const all = leavingOf(this.#membership);
     let isHere = false;
     let reject: Leave | undefined;
     const leave: Leave = (reason) => {

@@ -1,7 +1,7 @@
 /**
  * A thread may load this package several times: two copies in `node_modules`, or one in each context of `node:vm`, as
  * test runners do. To the arena, it is one thread all the same. So the copies share what a thread has once, above all
- * its attachments: a thread that locks a mutex through one copy is its owner through the other.
+ * its memberships: a thread that locks a mutex through one copy is its owner through the other.
  *
  * The copies share through a property of an object that all of them see (`host.anchor`). Its key has the version of the
  * layout, so that another version lives beside this one and has arenas of its own.

@@ -92,7 +92,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
       given(options, (options) => made(parties, options)),
       'barrier',
     );
-    this.parties = this[reference].attachment.core.maxOf(this.at);
+    this.parties = this[reference].membership.core.maxOf(this.at);
     this.#action = options.action;
   }
 

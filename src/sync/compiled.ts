@@ -4,22 +4,22 @@
  */
 import { host } from '#host';
 import type { Sync } from '../border/sync.js';
-import type { Attachment } from '../runtime/attachment.js';
 import { common } from '../runtime/common.js';
 import { embedded, instanceOf } from '../runtime/embedded.js';
+import type { Membership } from '../runtime/membership.js';
 import { syncBytes } from './sync-bytes.js';
 
 const module = embedded(syncBytes);
-const instances = common('sync', () => new WeakMap<Attachment, Sync>());
+const instances = common('sync', () => new WeakMap<Membership, Sync>());
 
 /** Returns the instance of the calling thread over the arena to which it is attached. */
-export function syncOf(attachment: Attachment): Sync {
-  const known = instances.get(attachment);
+export function syncOf(membership: Membership): Sync {
+  const known = instances.get(membership);
   if (known) return known;
-  const { memory, thread } = attachment;
+  const { memory, thread } = membership;
   const instance = instanceOf<Sync>(module(), { env: { memory } });
   instance.adopt(thread);
-  host.endIfDead?.(instance, ['sleepInPhase', 'drainReaders'], attachment);
-  instances.set(attachment, instance);
+  host.endIfDead?.(instance, ['sleepInPhase', 'drainReaders'], membership);
+  instances.set(membership, instance);
   return instance;
 }

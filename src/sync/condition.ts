@@ -78,8 +78,8 @@ const CALLS_ASYNC = 200;
 export class Condition extends SharedObject<typeof KIND> {
   /** The mutex whose owner may wait. */
   readonly mutex: Mutex;
-  readonly #core = this[reference].attachment.core;
-  readonly #sync = syncOf(this[reference].attachment);
+  readonly #core = this[reference].membership.core;
+  readonly #sync = syncOf(this[reference].membership);
   readonly #notifyOne = this.#sync.notifyOne;
   readonly #shared = this[reference].shared;
   readonly #promises = this.#shared.promises;
@@ -175,8 +175,8 @@ export class Condition extends SharedObject<typeof KIND> {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.wait`, options);
     this.#checkOwner('wait');
     const { mutex } = this;
-    const { attachment, address: place, shared } = placeOf(mutex);
-    const { mayBlock, awake, thread } = attachment;
+    const { membership, address: place, shared } = placeOf(mutex);
+    const { mayBlock, awake, thread } = membership;
     if (!mayBlock) throw mayNotBlock('waitAsync');
     const { promises, head } = shared;
     if (promises.first !== 0 || head?.waits || this.#promises.first !== 0) throw new Error(PROMISED);
@@ -187,7 +187,7 @@ export class Condition extends SharedObject<typeof KIND> {
     // A request must be able to leave the queue.
     if (timeout !== Infinity && !core.reserveSecond()) throw noRoom();
     this.#sync.settleUp(at);
-    attachment.expectInterrupt();
+    membership.expectInterrupt();
     this.#expectInterrupt();
     hasStack(CALLS);
     let taken = core.acquireRobust(at, 1, number);
@@ -456,7 +456,7 @@ const PROMISED =
 /** Returns the library object of a condition that has been found or opened, unless it is one of another mutex. */
 function attached(mutex: Mutex, found: Reference, mismatch: () => Error): Condition {
   const condition = new Condition(mutex, found);
-  if (syncOf(found.attachment).isOf(found.address, placeOf(mutex).address)) return condition;
+  if (syncOf(found.membership).isOf(found.address, placeOf(mutex).address)) return condition;
   condition[closed]();
   throw mismatch();
 }
@@ -470,9 +470,9 @@ function ownMutex(what: string, mutex: Mutex): Mutex {
 
 /** A condition keeps the address and the generation of its mutex: who opens it by its name must give the same one. */
 function propertiesOf(mutex: Mutex): [Properties, Inside] {
-  const { attachment, address } = placeOf(mutex);
-  const threshold = attachment.core.generation(address);
-  return [{ permits: 0, max: address, spin: ADAPTIVE, robust: true, threshold }, { [inside]: attachment }];
+  const { membership, address } = placeOf(mutex);
+  const threshold = membership.core.generation(address);
+  return [{ permits: 0, max: address, spin: ADAPTIVE, robust: true, threshold }, { [inside]: membership }];
 }
 
 /** Throws a RangeError if so many calls of this function do not fit on the stack. */

@@ -23,10 +23,10 @@ import {
   type WaitOptions,
 } from '../options.js';
 import * as references from '../reference.js';
-import { type Attachment, ended } from '../runtime/attachment.js';
 import { reasonOf, watch } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
+import { ended, type Membership } from '../runtime/membership.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
 import { canWaitAsync, isNative, NO_WAIT_ASYNC, waitAsync } from '../runtime/wait-async.js';
@@ -63,15 +63,15 @@ interface Group {
   listens: boolean;
 }
 
-/** For each attachment, the group of each address that has promises, or listens. */
-const groups = new WeakMap<Attachment, Map<number, Group>>();
+/** For each membership, the group of each address that has promises, or listens. */
+const groups = new WeakMap<Membership, Map<number, Group>>();
 
 export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   /** @internal */
   declare protected readonly sync: Sync;
   /** @internal The address of the shared object, or of the closed one after this object has released its reference. */
   declare protected at: number;
-  readonly #attachment: Attachment;
+  readonly #membership: Membership;
   readonly #words: Int32Array;
   readonly #groups: Map<number, Group>;
   /** Whether a call of this thread that blocks is counted as one that waits. */
@@ -81,11 +81,11 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   /** @internal */
   protected constructor(kind: K, given: references.Reference, thing: string) {
     super(kind, given, thing);
-    this.#attachment = given.attachment;
-    this.#words = new Int32Array(given.attachment.memory.buffer);
-    this.#groups = groups.get(given.attachment) ?? new Map();
-    groups.set(given.attachment, this.#groups);
-    this.sync = syncOf(given.attachment);
+    this.#membership = given.membership;
+    this.#words = new Int32Array(given.membership.memory.buffer);
+    this.#groups = groups.get(given.membership) ?? new Map();
+    groups.set(given.membership, this.#groups);
+    this.sync = syncOf(given.membership);
     this.at = given.address;
   }
 
@@ -117,7 +117,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       if (calls < 1) continue;
       const waited = Math.max((now - this.sync.waitsSinceBy(number)) | 0, 0);
       const thread = this.sync.threadOfAttachment(number);
-      found.push({ thread, threadId: threadIdOf(this.#attachment.core, thread), calls, waited });
+      found.push({ thread, threadId: threadIdOf(this.#membership.core, thread), calls, waited });
     }
     return found.sort((a, b) => b.waited - a.waited);
   }
@@ -153,12 +153,12 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
 
   /** @internal Throws if this thread must not block. */
   protected checkBlocking(instead: string): void {
-    if (!this.#attachment.mayBlock) throw mayNotBlock(instead);
+    if (!this.#membership.mayBlock) throw mayNotBlock(instead);
   }
 
   /** @internal Blocks until the phase is over. Returns ADMITTED, ANSWER_CLOSED, or REFUSED when the time has passed. */
   protected sleep(phase: number, left: () => number): number {
-    const { awake } = this.#attachment;
+    const { awake } = this.#membership;
     awake.waits();
     this.sync.setAwake(this.mayPoll ? awake.turns : 0, awake.near);
     const { at } = this;

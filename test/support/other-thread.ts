@@ -6,9 +6,9 @@ import type { RwLock } from 'taketurns/sync';
 import { KINDS } from '../../dist/border/kinds.js';
 import { ADMITTED, REFUSED } from '../../dist/border/numbers.js';
 import type { Sync } from '../../dist/border/sync.js';
-import { Attachment } from '../../dist/runtime/attachment.js';
 import { embedded, instanceOf } from '../../dist/runtime/embedded.js';
 import { instantiate } from '../../dist/runtime/instance.js';
+import { Membership } from '../../dist/runtime/membership.js';
 import { syncBytes } from '../../dist/sync/sync-bytes.js';
 
 const syncModule = embedded(syncBytes);
@@ -35,7 +35,7 @@ export class OtherThread {
     this.#core = core;
     this.thread = thread;
     const life = core.lifeIfAlive(thread);
-    this.#reap = () => (Attachment.of(memory) as Attachment).core.reap(thread, life, 0);
+    this.#reap = () => (Membership.of(memory) as Membership).core.reap(thread, life, 0);
   }
 
   tryWrite(): boolean {

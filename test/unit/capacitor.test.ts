@@ -18,7 +18,7 @@ import { Capacitor as SourceCapacitor } from '../../src/algorithms/capacitor.js'
 import { algorithmsOf } from '../../src/algorithms/compiled.js';
 import { Arena as SourceArena } from '../../src/arena.js';
 import { REFUSED } from '../../src/border/numbers.js';
-import { attachmentOf } from '../../src/own-arenas.js';
+import { membershipOf } from '../../src/own-arenas.js';
 import { type Member, team } from '../support/team.js';
 
 const crowd = team(1);
@@ -297,7 +297,7 @@ describe("a Capacitor with a semaphore of the user's own inside", () => {
     const arena = new SourceArena();
     const own = new TryOwnSemaphore(2);
     const capacitor = new SourceCapacitor(2, { arena, semaphore: own });
-    const algorithms = algorithmsOf(attachmentOf(arena));
+    const algorithms = algorithmsOf(membershipOf(arena));
     const { takeIfDue } = algorithms;
     let refusals = 0;
     algorithms.takeIfDue = (at) => (refusals++ % 3 < 2 ? REFUSED : takeIfDue(at));

@@ -4,7 +4,7 @@
  */
 import { Arena, ArenaFullError, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { describe, expect, it } from 'vitest';
-import { attachmentOf } from '../support/attachment.js';
+import { membershipOf } from '../support/membership.js';
 import { at, Memory } from '../support/memory.js';
 import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
@@ -113,7 +113,7 @@ describe('the head of a mutex', () => {
     const arena = new Arena();
     const mutex = new Mutex({ arena, spin: 0 });
     const { address, generation } = mutex.handle;
-    const { core, memory } = attachmentOf(arena);
+    const { core, memory } = membershipOf(arena);
     const words = new Int32Array(memory.buffer);
     const word = (name: string) => (address + at(name)) >> 2;
     // Another thread has the lock.
@@ -137,7 +137,7 @@ describe('a mutex with nearly as many waiters as it can count', () => {
   function crowded(waiters: number) {
     const arena = new Arena();
     const mutex = new Mutex({ arena });
-    const words = new BigInt64Array(attachmentOf(arena).memory.buffer);
+    const words = new BigInt64Array(membershipOf(arena).memory.buffer);
     const word = (mutex.handle.address + at('M_WORD')) >> 3;
     words[word] = BigInt(at('M_WAITER')) * BigInt(waiters) + 2n;
     return { mutex, countAgain: (waiters: number) => (words[word] = BigInt(at('M_WAITER')) * BigInt(waiters) + 2n) };

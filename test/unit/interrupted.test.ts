@@ -7,9 +7,9 @@ import { runInThisContext } from 'node:vm';
 import { Arena, ArenaFullError, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { Condition, Event, Latch, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it, vi } from 'vitest';
-// The attachment gives this thread's own core, for half a call.
+// The membership gives this thread's own core, for half a call.
 import { afterInterrupt } from '../../src/runtime/interrupts.js';
-import { attachmentOf } from '../support/attachment.js';
+import { membershipOf } from '../support/membership.js';
 import { at, Memory } from '../support/memory.js';
 import { team } from '../support/team.js';
 import { until } from '../support/until.js';
@@ -168,7 +168,7 @@ describe('a thread that waits again and again', () => {
 describe('after an interrupted open', () => {
   it('the next open uses the draft', () => {
     const arena = new Arena({ names: 1, threads: 1 });
-    const { core } = attachmentOf(arena);
+    const { core } = membershipOf(arena);
     const { openName } = core;
     core.openName = () => {
       throw new Error('interrupted');
@@ -189,7 +189,7 @@ describe('after an interrupted release', () => {
     first.acquireAsync().then(() => log.push('first'));
     second.acquireAsync().then(() => log.push('second'));
     // An exhausted stack would leave the second half undone: it is never called.
-    expect(attachmentOf(arena).core.release(first.handle.address, 1)).not.toBe(0);
+    expect(membershipOf(arena).core.release(first.handle.address, 1)).not.toBe(0);
     second.release();
     await until(() => log.length === 2, 'both are in');
     expect(first.available + second.available).toBe(0);
@@ -289,7 +289,7 @@ describe('a cancellation that was cut short, of a request for a mutex', () => {
     const mutex = new Mutex({ arena });
     const memory = new Memory(arena);
     const { address, generation } = mutex.handle;
-    const { core } = attachmentOf(arena);
+    const { core } = membershipOf(arena);
     // Another thread has the lock, and one more is the head.
     memory.write(address + at('M_WORD'), BigInt(at('M_WAITER') + 2));
     memory.write(address + at('TICKET'), 1n);

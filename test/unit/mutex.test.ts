@@ -1,7 +1,7 @@
 /** Mutex in one thread: the effect of each member, and the calls that it refuses. */
 import { Arena, HeldLock, Mutex, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
-import { attachmentOf } from '../support/attachment.js';
+import { membershipOf } from '../support/membership.js';
 import { at, Memory } from '../support/memory.js';
 
 describe('lock and unlock', () => {
@@ -282,7 +282,7 @@ describe('dispose', () => {
     expect(() => other.lock()).toThrow('mutex has been disposed of');
     expect([mutex.waiting, another.waiting, other.waiting]).toEqual([0, 0, 0]);
     // All disposed objects of the arena share one word.
-    expect(attachmentOf(arena).core.waitersOf(at('CLOSED_OBJECT'))).toBe(0);
+    expect(membershipOf(arena).core.waitersOf(at('CLOSED_OBJECT'))).toBe(0);
   });
 
   it('rejects all waiters and all later requests', async () => {

@@ -8,7 +8,7 @@ import { Barrier, Event, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 import type { Sync } from '../../dist/border/sync.js';
 import { syncOf } from '../../dist/sync/compiled.js';
-import { attachmentOf } from '../support/attachment.js';
+import { membershipOf } from '../support/membership.js';
 import { runProgram } from '../support/program.js';
 import { until } from '../support/until.js';
 
@@ -83,7 +83,7 @@ const kinds: readonly [string, (arena: Arena, n: number) => { wait(): Promise<un
 
 describe.each(kinds)('promises of a %s', (_, make) => {
   const arena = new Arena();
-  const sync = syncOf(attachmentOf(arena)) as { -readonly [K in keyof Sync]: Sync[K] };
+  const sync = syncOf(membershipOf(arena)) as { -readonly [K in keyof Sync]: Sync[K] };
 
   async function looks(n: number): Promise<number> {
     const { wait, end } = make(arena, n);
@@ -105,7 +105,7 @@ describe.each(kinds)('promises of a %s', (_, make) => {
 
 describe('promises of a Once whose functions fail', () => {
   const arena = new Arena();
-  const sync = syncOf(attachmentOf(arena)) as { -readonly [K in keyof Sync]: Sync[K] };
+  const sync = syncOf(membershipOf(arena)) as { -readonly [K in keyof Sync]: Sync[K] };
   const fails = async (): Promise<void> => {
     await undefined;
     throw new Error('no');

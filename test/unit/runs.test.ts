@@ -1,8 +1,8 @@
 /** Runs: promises of one thread share an element, and enter the waiting array when the thread can sleep. */
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
-// The attachment gives this thread's own core, for half a call.
-import { attachmentOf } from '../support/attachment.js';
+// The membership gives this thread's own core, for half a call.
+import { membershipOf } from '../support/membership.js';
 import { at, Memory } from '../support/memory.js';
 import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
@@ -108,7 +108,7 @@ describe.each([1, 2, 1024])('a run (slots %i)', (slots) => {
   });
 
   it.each([1, 2, 5])('that is being entered sees a simultaneous grant of its %i permits', (permits) => {
-    const { core } = attachmentOf(arena);
+    const { core } = membershipOf(arena);
     const semaphore = new Semaphore(0, { arena });
     const run = core.arrive(semaphore.handle.address, permits, 0, 0);
     expect(core.settle(run, 0)).toBe(0);

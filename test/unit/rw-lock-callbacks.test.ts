@@ -2,11 +2,11 @@
 import { Arena, DisposedError, Semaphore } from 'taketurns';
 import { type HeldUpdate, RwLock, type RwLockState } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
-import { attachmentOf } from '../support/attachment.js';
+import { membershipOf } from '../support/membership.js';
 import { OtherThread } from '../support/other-thread.js';
 
 const arena = new Arena();
-const { thread } = attachmentOf(arena);
+const { thread } = membershipOf(arena);
 const timeout = 10_000;
 
 type Unlock = () => void;

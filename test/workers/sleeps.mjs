@@ -2,11 +2,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Arena } from 'taketurns';
 import { Latch } from 'taketurns/sync';
-import { Attachment } from '../../dist/runtime/attachment.js';
+import { Membership } from '../../dist/runtime/membership.js';
 import { syncOf } from '../../dist/sync/compiled.js';
 
 const latch = Latch.from(workerData);
-const sync = syncOf(Attachment.of(Arena.from(workerData.arena).handle.memory));
+const sync = syncOf(Membership.of(Arena.from(workerData.arena).handle.memory));
 const { sleepInPhase } = sync;
 let sleeps = 0;
 sync.sleepInPhase = (...given) => {

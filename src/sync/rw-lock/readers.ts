@@ -192,7 +192,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
    * (runtime/interrupts.ts).
    */
   protected expectInterrupt(): void {
-    this[reference].attachment.expectInterrupt();
+    this[reference].membership.expectInterrupt();
     this.#recoverAfterInterrupt();
   }
 

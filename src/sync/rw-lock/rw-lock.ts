@@ -360,7 +360,7 @@ export class RwLock extends WritersHalf {
   #readers(): number[] {
     const found: number[] = [];
     if (this.disposed) return found;
-    const most = this[reference].attachment.core.mostThreads();
+    const most = this[reference].membership.core.mostThreads();
     for (let thread = 1; thread <= most; thread++) if (this.sync.readsBy(this.at, thread)) found.push(thread);
     return found;
   }

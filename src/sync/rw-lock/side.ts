@@ -44,8 +44,8 @@ import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, MOVE, OWNER_DIED } from '../../
 import type { Sync } from '../../border/sync.js';
 import { arenaFull } from '../../errors.js';
 import type { Reference } from '../../reference.js';
-import type { Attachment, Shared } from '../../runtime/attachment.js';
 import { common } from '../../runtime/common.js';
+import type { Membership, Shared } from '../../runtime/membership.js';
 import { syncOf } from '../compiled.js';
 import type { GuardedLock } from '../held-rw.js';
 
@@ -87,13 +87,13 @@ export class Side {
   readonly beginRead: Sync['beginRead'];
   readonly endReadAt: Sync['endRead'];
   readonly #sync: Sync;
-  readonly #attachment: Attachment;
+  readonly #membership: Membership;
   readonly #shared: Shared;
 
-  constructor({ address, attachment, shared }: Reference) {
-    this.#attachment = attachment;
+  constructor({ address, membership, shared }: Reference) {
+    this.#membership = membership;
     this.#shared = shared;
-    this.#sync = syncOf(attachment);
+    this.#sync = syncOf(membership);
     this.beginRead = this.#sync.beginRead;
     this.endReadAt = this.#sync.endRead;
     this.at = address;
@@ -132,7 +132,7 @@ export class Side {
     let place = this.#sync.placeFor(this.at);
     if (place === 0) {
       // Locks that others have disposed of still have theirs.
-      this.#attachment.sweep();
+      this.#membership.sweep();
       place = this.#sync.placeFor(this.at);
     }
     if (place === 0) throw arenaFull('RwLock that this thread reads', 'unlock one: a thread reads 8 at a time');
@@ -245,7 +245,7 @@ export class Side {
       if (this.waits === 0) sync.giveUpRead(at, place);
     }
     if (!(acts & TURNING) || (this.queued > 0 && this.turn === NO_TURN)) return false;
-    const hasTurn = this.#attachment.core.held(this.#shared.number) > 0;
+    const hasTurn = this.#membership.core.held(this.#shared.number) > 0;
     // No other thread shuts the gate, since this one has the turn.
     if (hasTurn && sync.stampOf(at) === 0) sync.openGate(at, true);
     this.turn = hasTurn ? HAS_TURN : NO_TURN;
@@ -258,7 +258,7 @@ export class Side {
    * another.
    */
   close(at: number): void {
-    this.#sync.clearPlaces(at, this.#attachment.thread);
+    this.#sync.clearPlaces(at, this.#membership.thread);
     this.at = CLOSED_OBJECT;
     this.place = 0;
     this.keeps = undefined;

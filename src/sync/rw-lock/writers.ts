@@ -28,7 +28,7 @@ const SELF_READS =
 export abstract class WritersHalf extends ReadersHalf {
   /** @internal */
   protected readonly turn: Semaphore;
-  readonly #core = this[reference].attachment.core;
+  readonly #core = this[reference].membership.core;
   readonly #shared = this[reference].shared;
   /** Ends the wait of a promise until readers have left. */
   #stopDraining: ((answer: number) => void) | undefined;
@@ -163,7 +163,7 @@ export abstract class WritersHalf extends ReadersHalf {
 
   #drain(phase: number, left: () => number): number {
     const { at, sync } = this;
-    const { awake } = this[reference].attachment;
+    const { awake } = this[reference].membership;
     awake.waits();
     sync.setAwake(awake.turns, awake.near);
     this.countBlocked();
@@ -258,7 +258,7 @@ export abstract class WritersHalf extends ReadersHalf {
   /** As #drain, without blocking the thread. */
   #drainAsync(phase: number, timeout: number, signal: Signal | undefined): Promise<number> {
     const { at, number, sync } = this;
-    const words = new Int32Array(this[reference].attachment.memory.buffer);
+    const words = new Int32Array(this[reference].membership.memory.buffer);
     return new Promise((resolve, reject) => {
       let isOver = false;
       const end = (): void => {

@@ -1,5 +1,5 @@
 /**
- * An attachment is one thread's side of one arena: its core instance, its doorbell, and its objects.
+ * A membership is one thread's part in one arena: its core instance, its doorbell, and its objects.
  *
  * A thread attaches to an arena once, however many handles of it arrive, and however many copies of this package are
  * loaded (common.ts), since it must have one place in the registry.
@@ -45,7 +45,7 @@ export const ended = Symbol.for('taketurns:ended');
 /** Says that a library object need do nothing more once the shared object has been disposed of by another thread. */
 export const leaves = Symbol.for('taketurns:leaves');
 
-/** A library object, as its attachment sees it. */
+/** A library object, as its membership sees it. */
 export interface Owner {
   [ended](): void;
   /** Lets go of the shared object, which has been disposed of, or is evicted with these words. */
@@ -53,14 +53,14 @@ export interface Owner {
   readonly [leaves]?: boolean;
 }
 
-/** The attachments of this thread, whichever copy of the library made them, by the id of the arena. */
-const attachments = common('attachments', () => new Map<bigint, Attachment>());
+/** The memberships of this thread, whichever copy of the library made them, by the id of the arena. */
+const memberships = common('memberships', () => new Map<bigint, Membership>());
 /** The same by memory object. Each message brings a new one. */
-const byMemory = common('byMemory', () => new WeakMap<WebAssembly.Memory, Attachment>());
+const byMemory = common('byMemory', () => new WeakMap<WebAssembly.Memory, Membership>());
 
-/** Whether a value is an attachment of this thread, of this copy of the library or another. */
-export function isAttachment(value: unknown): value is Attachment {
-  return value !== undefined && attachments.get((value as Attachment | null)?.id as bigint) === value;
+/** Whether a value is a membership of this thread, of this copy of the library or another. */
+export function isMembership(value: unknown): value is Membership {
+  return value !== undefined && memberships.get((value as Membership | null)?.id as bigint) === value;
 }
 
 /** Returns the words of an arena's memory that are written once. The second is the id. */
@@ -68,17 +68,17 @@ function headerOf(buffer: ArrayBufferLike): BigInt64Array {
   return new BigInt64Array(buffer, 0, 6);
 }
 
-/** Returns the attachment to the arena of a memory object that has just arrived. It costs no instance of the core. */
-function known({ buffer }: WebAssembly.Memory): Attachment | undefined {
+/** Returns the membership of the arena of a memory object that has just arrived. It costs no instance of the core. */
+function known({ buffer }: WebAssembly.Memory): Membership | undefined {
   // A memory has pages of 64 KiB, or none.
   if (buffer.byteLength === 0) return undefined;
   const header = headerOf(buffer);
-  const attachment = attachments.get(Atomics.load(header, 1));
+  const membership = memberships.get(Atomics.load(header, 1));
   // The core refuses any other memory that happens to hold that id.
   const isIts =
-    attachment?.memory.buffer.byteLength === buffer.byteLength &&
-    attachment.header.every((word, i) => word === header[i]);
-  return isIts ? attachment : undefined;
+    membership?.memory.buffer.byteLength === buffer.byteLength &&
+    membership.header.every((word, i) => word === header[i]);
+  return isIts ? membership : undefined;
 }
 
 /** The available permits in the words of an object, less those that are asked for; below 0 if too many to tell. */
@@ -110,7 +110,7 @@ export interface Shared {
   carried?: number;
 }
 
-export class Attachment {
+export class Membership {
   readonly memory: WebAssembly.Memory;
   readonly core: Core;
   readonly id: bigint;
@@ -172,17 +172,17 @@ export class Attachment {
     this.#ignoreExit = host.onExit(() => this.#end());
   }
 
-  /** Returns this thread's attachment to the arena in the memory, or makes it. Undefined if the memory has no arena. */
-  static of(memory: WebAssembly.Memory): Attachment | undefined {
-    let attachment = byMemory.get(memory) ?? known(memory);
-    if (!isAttachment(attachment)) {
+  /** Returns this thread's membership of the arena in the memory, or makes it. Undefined if the memory has no arena. */
+  static of(memory: WebAssembly.Memory): Membership | undefined {
+    let membership = byMemory.get(memory) ?? known(memory);
+    if (!isMembership(membership)) {
       const core = instantiate(memory);
       if (!core.open()) return undefined;
-      attachment = attachments.get(core.id()) ?? new Attachment(memory, core);
-      attachments.set(attachment.id, attachment);
+      membership = memberships.get(core.id()) ?? new Membership(memory, core);
+      memberships.set(membership.id, membership);
     }
-    byMemory.set(memory, attachment);
-    return attachment;
+    byMemory.set(memory, membership);
+    return membership;
   }
 
   /**
@@ -328,7 +328,7 @@ export class Attachment {
   /** The thread leaves the arena, as if it had ended. It may attach again. */
   dispose(): void {
     this.#ignoreExit();
-    attachments.delete(this.id);
+    memberships.delete(this.id);
     this.doorbell.close();
     this.#end(new DisposedError('the arena has been disposed of'));
     // Until now, the death of the thread would have been noticed.
