@@ -5,8 +5,9 @@
  *           HELD     held, nobody waits
  *           node     held; its waiter came last, the waiter of its next node came before that, and so on to HELD
  *
- * A thread pushes its node; the owner pops the top and opens its gate. Only the owner pops, so the node that it sees on
- * top stays on the stack, with the same next, until it pops it: a successful compare-and-swap has seen nothing stale.
+ * A thread pushes its node; the owner pops the top and opens its gate. Only the owner pops. So the node that the owner
+ * sees on top stays on the stack, with the same next node, until the owner pops it: a successful compare-and-swap has
+ * seen nothing stale.
  *
  * Exclusion: a thread holds the lock after a compare-and-swap from 0, or when the owner has opened its gate, and only
  * the owner's compare-and-swap from HELD frees it. It is not fair: a waiter further down can wait for ever.

@@ -106,10 +106,10 @@ export function abandonHead(o: usize, attachment: i32): void {
 }
 
 /**
- * Cancels the interrupted request of this thread whose element this is, if it is queued for an object with a head,
- * or for a condition: no thread would compete as that head, and all behind it would wait; or no thread would go on
- * after the notification. The thread may have been stopped just before it had another spare. Then the element may be
- * another's by now, so the state is read before the owner (reaping.ts).
+ * Cancels the interrupted request of this thread whose element this is, if the request is queued for an object with a
+ * head, or for a condition. Otherwise no thread would compete as that head, and all requests behind it would wait; or
+ * no thread would use the notification. The thread may have been stopped just before it had another spare. Then the
+ * element may belong to another thread by now, so the state is read before the owner (reaping.ts).
  */
 export function abandonRequest(e: usize): void {
   const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;

@@ -233,8 +233,8 @@ export class Barrier extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * How many rounds are complete. After 2 ** 29 rounds it begins again at 0. It is racy unless the caller has arrived
-   * and not gone on; 0 if the barrier has been disposed of.
+   * How many rounds are complete. After 2 ** 29 rounds the count begins again at 0. The count is racy, unless the
+   * caller has arrived at the present round. It is 0 if the barrier has been disposed of.
    */
   get round(): number {
     if (this.disposed) return 0;

@@ -36,8 +36,8 @@ export interface WaitGroupState {
 const KIND = 'WaitGroup';
 
 /**
- * A wait group counts tasks that are not done. Threads and promises wait together until there is none. It may be used
- * again: whoever waits goes on when the count has been 0 once, whatever is added after that.
+ * A wait group counts tasks that are not done. Threads and promises wait together until there is none. The group may be
+ * used again. Whoever waits goes on once the count has been 0, whatever is added after that.
  *
  * Source: Go's sync.WaitGroup, over the phase word of core/kinds/phase/phase.ts. Tasks of `hold` and `run` are recorded
  * with their thread, so that they count as done when it dies.

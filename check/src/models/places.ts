@@ -246,8 +246,9 @@ const begin = (flags: number, place: Place): Op => ({
 });
 
 /**
- * The event loop, until no promise waits. One sleep of the thread stands for the waitAsync of every promise, and begins
- * later: all promises wait at one place, where the sequence only grows, and the first has seen the lowest.
+ * The event loop, until no promise waits. One sleep of the thread stands for the waitAsync of all promises, and begins
+ * later than these would. That is the same, since all promises wait at one place, its sequence only grows, and the
+ * first promise has seen the lowest value.
  */
 const eventLoop = (place: Place): Op => ({
   text: 'event loop',

@@ -144,8 +144,8 @@ const semaphore: readonly Line[] = [
 ];
 
 /**
- * `drain` takes what is free. `reduce` takes tickets for which no request stands, so those behind wait until they are
- * granted, and `add` makes permits.
+ * `drain` takes what is free. `reduce` takes tickets for which no request stands, so later requests wait until these
+ * tickets have been granted. `add` makes permits.
  */
 const changing: readonly Line[] = [
   { name: 'drain: two', program: 'F2 R | F2 R', permits: [2] },

@@ -173,7 +173,8 @@ export function waitersOf(m: usize): i32 {
 
 /**
  * Returns ADMITTED if this thread may count one more waiter, ANSWER_CLOSED, or ANSWER_FULL if MOST_WAITERS wait.
- * Between this look and the add, each other thread adds 1 at most: the field has room for all of them.
+ * Between this look and the add of this thread, each other thread may add 1 at most, and the field has room for all of
+ * them.
  */
 export function roomForWaiter(m: usize): i32 {
   const w = atomic.load<i64>(m, M_WORD);

@@ -209,8 +209,8 @@ export function isDrained(o: usize, phase: i32): bool {
 }
 
 /**
- * Looks at the places, once it is sure that a reader which leaves after that changes O_DRAIN from drainSeen. Returns
- * ADMITTED, QUEUED or ANSWER_CLOSED.
+ * Looks at the places. Before that, the function makes sure that a reader which leaves later changes O_DRAIN from the
+ * value drainSeen. Returns ADMITTED, QUEUED or ANSWER_CLOSED.
  */
 export function announceDrain(o: usize, phase: i32): i32 {
   drainSeen = atomic.load<i32>(o, O_DRAIN);
