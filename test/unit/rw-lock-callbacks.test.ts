@@ -369,3 +369,25 @@ describe('the code of a signal that runs when a promise is over', () => {
     lock.dispose();
   });
 });
+
+describe('a signal that takes no listener', () => {
+  it.each([
+    ['writeAsync', (lock: RwLock, options: object) => lock.writeAsync(options)],
+    ['upgradeAsync', (lock: RwLock, options: object) => lock.updateAsync().then((held) => held.upgradeAsync(options))],
+  ] as const)('cancels %s, which waits for a reader to leave, with its error', async (_, wait) => {
+    const lock = new RwLock();
+    const held = lock.read();
+    const reason = new Error('no listeners here');
+    const signal = {
+      aborted: false,
+      addEventListener() {
+        throw reason;
+      },
+      removeEventListener() {},
+    };
+    expect(await wait(lock, { signal }).catch((error: unknown) => error)).toBe(reason);
+    expect(lock.writing).toBe(false);
+    held.unlock();
+    lock.dispose();
+  });
+});

@@ -294,7 +294,9 @@ export abstract class WritersHalf extends ReadersHalf {
         signal,
         (late) => {
           const reason = late();
-          if (signal?.aborted && reason === reasonOf(signal)) reject(reason);
+          const isAbort = signal?.aborted === true && reason === reasonOf(signal);
+          // The signal may have taken no listener.
+          if (isAbort || !(reason instanceof TimeoutError)) reject(reason);
           settle(REFUSED);
         },
         () => LOCK,
