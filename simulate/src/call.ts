@@ -52,7 +52,7 @@ export class Call {
 
   #signal(how: Operation['signal']): Signal {
     const reason = this.thread.tools.error('Aborted', 'the signal is aborted');
-    const callsBack = (): void => this.ghost.callsBack(this.thread);
+    const callsBack = (): void => this.now(() => this.ghost.callsBack(this.thread));
     const signal = new Signal(reason, how === 'takes no listener', how === 'calls back' ? callsBack : () => {});
     this.stage.signals.push({ thread: this.thread, signal });
     if (how !== 'takes no listener')
@@ -64,20 +64,32 @@ export class Call {
     return signal;
   }
 
-  /** Begins a request, and reacts to its promise. */
-  waits(start: (options: object | undefined) => unknown, got: (value: unknown) => void, n = 1): void {
+  /**
+   * Begins a request, and reacts to its promise.
+   * @param stands is called when the request begins, and when the call has returned.
+   */
+  waits(
+    start: (options: object | undefined) => unknown,
+    got: (value: unknown, request: Request) => void,
+    n = 1,
+    refused = (): void => {},
+    stands: (request: Request) => void = () => {},
+  ): void {
     const request = this.ghost.begin(this, n);
+    stands(request);
     const promise = start(this.#options(request));
     request.queued = this.stage.scheduler.clock;
+    stands(request);
     this.reacts(
       promise,
       (value) => {
         this.ghost.end(request);
-        got(value);
+        got(value, request);
       },
       (error) => {
         this.ghost.end(request);
         this.ghost.refused(request, error);
+        refused();
       },
     );
   }
@@ -132,14 +144,19 @@ export class Call {
   }
 
   /** Makes a request that blocks the thread. */
-  blocks(start: (options: object | undefined) => unknown, got: (value: unknown) => void, n = 1): void {
+  blocks(
+    start: (options: object | undefined) => unknown,
+    got: (value: unknown) => void,
+    n = 1,
+    stands: (request: Request) => void = () => {},
+  ): void {
     const request = this.ghost.begin(this, n);
+    stands(request);
     const { thread } = this;
     thread.mayBeCut = this.operation.cut === true;
     let value: unknown;
     try {
       const options = this.#options(request);
-      request.queued = Infinity;
       value = start(options);
     } catch (error) {
       if (error === KILLED || error instanceof Failure) throw error;
@@ -153,15 +170,25 @@ export class Call {
     got(value);
   }
 
+  /** The thread is the owner of a mutex, and unlocks it later. */
+  owns(mutex: Ghost & { took(thread: Realm): void; gives(thread: Realm): void }, unlock?: () => void): void {
+    const { thread } = this;
+    mutex.took(thread);
+    this.later('unlock', () => {
+      mutex.gives(thread);
+      this.now(unlock ?? (() => mutex.objectOf(thread).unlock()), mutex);
+    });
+  }
+
   /** Calls the object. It may throw that it has been disposed of, if it has. Returns undefined then. */
-  now<T>(call: () => T): T | undefined {
+  now<T>(call: () => T, ghost = this.ghost): T | undefined {
     try {
       return call();
     } catch (error) {
       if (error === KILLED || error instanceof Failure) throw error;
       const { name, message } = error as Error;
       if (this.stage.errors.has(error)) return undefined;
-      if (name === 'DisposedError' && this.ghost.isDisposed) return undefined;
+      if (name === 'DisposedError' && ghost.isDisposed) return undefined;
       throw new Failure(`${this}: ${name}: ${message}`, { cause: error });
     }
   }

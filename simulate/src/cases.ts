@@ -29,7 +29,11 @@ function drawProgram(random: Random, names: readonly string[]): Program {
   const count = 1 + random.below(2);
   while (objects.length < count) {
     const kind = random.of(names);
-    objects.push({ kind, ...(kinds[kind] as Kind).draw(random) });
+    const { needs, draw } = kinds[kind] as Kind;
+    if (needs !== undefined) {
+      objects.push({ kind: needs, ...(kinds[needs] as Kind).draw(random) });
+      objects.push({ kind, ...draw(random), of: objects.length - 1 });
+    } else objects.push({ kind, ...draw(random) });
   }
   const threads = Array.from({ length: 2 + random.below(2) }, () =>
     Array.from({ length: 1 + random.below(6) }, () => drawOperation(random, objects)),

@@ -32,6 +32,8 @@ export interface Operation {
   readonly cut?: boolean;
   /** What a callback does. */
   readonly callback?: CallbackHow | undefined;
+  /** What is done later with what it has got, beside giving it back. */
+  readonly then?: 'downgrade' | 'upgrade';
 }
 
 export interface Program {
@@ -49,10 +51,12 @@ export function nameOf({ objects }: Program, on: number): string {
 }
 
 /** An operation as a line of a program. */
-export function lineOf(program: Program, { on, call, n, timeout, signal, cut, callback }: Operation): string {
+export function lineOf(program: Program, { on, call, n, timeout, signal, cut, callback, then }: Operation): string {
   const options = [timeout !== undefined && `timeout: ${timeout}`, signal && `signal that ${signal}`].filter(Boolean);
   const values = [n, options.length > 0 && `{ ${options.join(', ')} }`].filter((value) => value || value === 0);
-  const notes = [cut && 'may be cut short', callback && `its callback ${callback}`].filter(Boolean);
+  const notes = [cut && 'may be cut short', callback && `its callback ${callback}`, then && `then ${then}`].filter(
+    Boolean,
+  );
   const note = notes.length > 0 ? ` // ${notes.join(', ')}` : '';
   return `${nameOf(program, on)}.${call}(${values.join(', ')})${note}`;
 }

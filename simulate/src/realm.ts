@@ -7,7 +7,7 @@
  */
 import vm from 'node:vm';
 import { MODULES, type ModuleName, moduleOf } from './core.js';
-import { type Event, KILLED, type Thread } from './event.js';
+import { type Event, Failure, KILLED, type Thread } from './event.js';
 import type { Scheduler } from './schedule.js';
 
 type Call = (...values: unknown[]) => unknown;
@@ -218,7 +218,7 @@ function stepped(scheduler: Scheduler, name: string, call: Call): Call {
 
 let isMuffled = false;
 
-/** Lets the process ignore the rejections of promises of dead threads, which nobody minds any more. */
+/** Lets the process ignore the rejections of promises of dead threads and of runs that have failed: nobody minds these. */
 export function ignoreTheDead(): void {
   if (isMuffled) return;
   isMuffled = true;
@@ -226,7 +226,7 @@ export function ignoreTheDead(): void {
   const listeners = process.listeners(event);
   process.removeAllListeners(event);
   process.on(event, (reason, promise) => {
-    if (reason === KILLED) return;
+    if (reason === KILLED || reason instanceof Failure) return;
     if (listeners.length === 0) throw reason;
     for (const listener of listeners) listener(reason, promise);
   });

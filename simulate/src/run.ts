@@ -174,7 +174,11 @@ class Run implements Stage {
   }
 
   #dispose(thread: Realm): void {
-    for (const object of [...(this.objects.get(thread) ?? [])].reverse()) object.dispose();
+    for (const object of [...(this.objects.get(thread) ?? [])].reverse()) {
+      object.dispose();
+      // A condition that came by its handle has a library object of its own for the mutex.
+      object.mutex?.dispose();
+    }
   }
 }
 

@@ -63,9 +63,19 @@ export class Scheduler {
     return this.#stack.length === 0;
   }
 
+  /** Whether the present event came between two steps of another. */
+  get isNested(): boolean {
+    return this.#stack.length > 1;
+  }
+
   /** The thread at the bottom of the stack, which alone may sleep. */
   get first(): Thread | undefined {
     return this.#stack[0];
+  }
+
+  /** Whether a call of a thread is under way. */
+  isOn(thread: Thread): boolean {
+    return this.#stack.includes(thread);
   }
 
   /** How many `Atomics.waitAsync` of a thread are pending. */

@@ -93,8 +93,8 @@ function* programsBelow(program: Program): Generator<Program> {
         threads: threads.map((own, i) => (i === t ? own.toSpliced(o, 1, ...by) : own)),
       });
       yield put();
-      const { timeout, signal, cut, callback, ...rest } = (threads[t] as readonly Operation[])[o] as Operation;
-      const given = { timeout, signal, cut, callback };
+      const { timeout, signal, cut, callback, then, ...rest } = (threads[t] as readonly Operation[])[o] as Operation;
+      const given = { timeout, signal, cut, callback, then };
       for (const [name, value] of Object.entries(given)) {
         const others = Object.entries(given).filter(([other, is]) => other !== name && is !== undefined);
         if (value !== undefined) yield put({ ...rest, ...Object.fromEntries(others) });

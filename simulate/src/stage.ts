@@ -9,6 +9,8 @@ export interface Stage {
   readonly program: Program;
   /** The library objects of each thread. */
   readonly objects: ReadonlyMap<Realm, readonly Library[]>;
+  /** The ghosts of the objects, by number. */
+  readonly ghosts: readonly unknown[];
   readonly signals: { readonly thread: Realm; readonly signal: Signal }[];
   /** Errors that code of the program throws, which the library may pass on. */
   readonly errors: ReadonlySet<unknown>;

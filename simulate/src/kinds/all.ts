@@ -1,10 +1,17 @@
 /** All classes that the simulation knows. */
 import type { Spec } from '../program.js';
+import { condition } from './condition.js';
 import type { Kind } from './kind.js';
 import { mutex } from './mutex.js';
+import { rwLock } from './rw-lock.js';
 import { semaphore } from './semaphore.js';
 
-export const kinds: Readonly<Record<string, Kind>> = { Semaphore: semaphore, Mutex: mutex };
+export const kinds: Readonly<Record<string, Kind>> = {
+  Semaphore: semaphore,
+  Mutex: mutex,
+  Condition: condition,
+  RwLock: rwLock,
+};
 
 export function kindOf({ kind }: Spec): Kind {
   return kinds[kind] as Kind;

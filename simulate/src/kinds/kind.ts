@@ -16,6 +16,8 @@ export interface OperationKind {
 }
 
 export interface Kind {
+  /** The class of another object that it is made of. */
+  readonly needs?: string;
   /** Draws what an object is made with. */
   draw(random: Random): Omit<Spec, 'kind'>;
   make(library: Library, spec: Spec, arena: Library, made: readonly Library[]): Library;

@@ -43,13 +43,7 @@ export class MutexGhost extends Ghost {
 
 const ghostOf = ({ ghost }: Call): MutexGhost => ghost as MutexGhost;
 
-function has(call: Call, unlock = () => call.object.unlock()): void {
-  ghostOf(call).took(call.thread);
-  call.later('unlock', () => {
-    ghostOf(call).gives(call.thread);
-    call.now(unlock);
-  });
-}
+const has = (call: Call, unlock?: () => void): void => call.owns(ghostOf(call), unlock);
 
 const blocking = (random: Random) => ({
   ...(random.once(2) ? { timeout: random.below(4) } : {}),

@@ -1,0 +1,182 @@
+/** Condition: each wait locks the mutex first, and is its owner again when it is over. */
+import type { Call } from '../call.js';
+import { Ghost, type Request } from '../ghosts.js';
+import type { Library, Realm } from '../realm.js';
+import { type Kind, patience, plainly } from './kind.js';
+import type { MutexGhost } from './mutex.js';
+
+class ConditionGhost extends Ghost {
+  /** The notifications that are under way: at the most, and those that can be relied on. */
+  #most = 0;
+  #least = 0;
+  #notifying = 0;
+  /** How many waits are over. */
+  #over = 0;
+
+  get mutex(): MutexGhost {
+    return this.stage.ghosts[this.spec.of as number] as MutexGhost;
+  }
+
+  notifies(notify: () => number | undefined): void {
+    const before = this.#over;
+    this.#notifying++;
+    const notified = notify() ?? 0;
+    this.#notifying--;
+    this.#most += notified;
+    // Some may have gone on meanwhile.
+    const least = this.#least + notified - (this.#over - before);
+    this.#least = Math.max(Math.min(least, this.pending.size), 0);
+    this.#check();
+  }
+
+  #check(): void {
+    if (this.#notifying === 0 && this.#most < 0) this.fail('a wait has ended that nobody has notified');
+  }
+
+  /** A wait is over. */
+  over(isNotified: boolean): void {
+    this.#over++;
+    // One that gives up may have been counted by who notified.
+    this.#least = Math.max(this.#least - 1, 0);
+    this.#most -= Number(isNotified);
+    this.#check();
+  }
+
+  protected due(): Request | undefined {
+    const [first] = this.pending;
+    return this.#least > 0 && this.mutex.owner === undefined ? first : undefined;
+  }
+
+  /** The time of a wait is that of the waiting alone: then it needs the mutex. */
+  protected override mayEnd(): boolean {
+    return this.mutex.owner === undefined && !this.stage.isUnreaped;
+  }
+
+  override callsBack(thread: Realm): void {
+    if (!this.isDisposed) this.notifies(() => this.objectOf(thread).notify());
+  }
+
+  override refused(request: Request, error: unknown): void {
+    if ((error as Error).name === 'DisposedError' && this.mutex.isDisposed) return;
+    super.refused(request, error);
+  }
+
+  override died(thread: Realm): void {
+    super.died(thread);
+    // A dead owner may have used its notification up: what the mutex knows that its ghost does not.
+    const other = [...this.stage.objects.keys()].find((realm) => !realm.isDead && !this.stage.scheduler.isOn(realm));
+    const isOwner = other === undefined || (this.mutex.owner === undefined && this.mutex.objectOf(other).locked);
+    if (isOwner) this.#least = Math.max(this.#least - 1, 0);
+  }
+
+  override finish(thread: Realm): void {
+    if (!this.isDisposed) this.notifies(() => this.objectOf(thread).notifyAll());
+  }
+
+  override ended(thread: Realm): void {
+    super.ended(thread);
+    if (this.isDisposed || this.stage.isUnreaped) return;
+    const { waiting, waiters } = this.objectOf(thread).inspect();
+    if (waiting > 0 || waiters.length > 0) this.fail(`${waiting} wait in the end`);
+  }
+}
+
+const ghostOf = ({ ghost }: Call): ConditionGhost => ghost as ConditionGhost;
+
+/** Waits as the owner, and unlocks later. */
+function waits(call: Call): void {
+  const ghost = ghostOf(call);
+  const { mutex } = ghost;
+  const again = (): void => {
+    if (!mutex.isDisposed) call.owns(mutex);
+  };
+  mutex.gives(call.thread);
+  call.waits(
+    (options) => call.object.waitAsync(options),
+    (isNotified) => {
+      ghost.over(isNotified === true);
+      again();
+    },
+    1,
+    () => {
+      ghost.over(false);
+      again();
+    },
+  );
+}
+
+export const condition: Kind = {
+  needs: 'Mutex',
+  draw: plainly,
+  make: ({ Condition }, { of }, _arena, made) => new Condition(made[of as number]),
+  ghost: (stage, on) => new ConditionGhost(stage, on),
+  outlives: () => true,
+  operations: {
+    waitAsync: {
+      weight: 6,
+      draw: patience,
+      run(call) {
+        const { mutex } = ghostOf(call);
+        const object = mutex.objectOf(call.thread);
+        if (mutex.isDisposed || call.ghost.isDisposed) return;
+        const locked = mutex.begin(call);
+        const options = {};
+        call.reacts(
+          object.lockAsync(options),
+          () => {
+            mutex.end(locked);
+            mutex.took(call.thread);
+            waits(call);
+          },
+          (error) => {
+            mutex.end(locked);
+            mutex.refused(locked, error);
+          },
+        );
+      },
+    },
+    wait: {
+      weight: 2,
+      blocks: true,
+      draw: (random) => ({ timeout: random.below(4), ...(random.once(4) ? { cut: true } : {}) }),
+      run(call) {
+        const ghost = ghostOf(call);
+        const { mutex } = ghost;
+        const object = mutex.objectOf(call.thread) as Library;
+        if (!call.now(() => object.tryLock(), mutex) || mutex.isDisposed) return;
+        mutex.took(call.thread);
+        mutex.gives(call.thread);
+        let isNotified = false;
+        call.blocks(
+          (options) => call.object.wait(options),
+          (answer) => {
+            isNotified = answer === true;
+          },
+        );
+        ghost.over(isNotified);
+        if (!mutex.isDisposed) call.owns(mutex);
+      },
+    },
+    notify: {
+      weight: 5,
+      draw: (random) => ({ n: 1 + random.below(2) }),
+      run(call) {
+        ghostOf(call).notifies(() => call.now(() => call.object.notify(call.operation.n)));
+      },
+    },
+    notifyAll: {
+      weight: 2,
+      draw: plainly,
+      run(call) {
+        ghostOf(call).notifies(() => call.now(() => call.object.notifyAll()));
+      },
+    },
+    dispose: {
+      weight: 0.2,
+      draw: plainly,
+      run(call) {
+        call.ghost.disposes(() => call.object.dispose());
+      },
+    },
+  },
+};

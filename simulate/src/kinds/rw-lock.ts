@@ -1,0 +1,257 @@
+/** RwLock: readers, writers, and holders of the turn that may become writers. */
+import type { Call } from '../call.js';
+import { Ghost, type Request } from '../ghosts.js';
+import type { Random } from '../random.js';
+import type { Library, Realm } from '../realm.js';
+import { type Kind, type OperationKind, patience, plainly } from './kind.js';
+
+type Mode = 'read' | 'write' | 'update' | 'upgrade';
+
+class RwLockGhost extends Ghost {
+  readonly #modes = new WeakMap<Request, Mode>();
+  readonly #readers = new Map<Realm, number>();
+  /** Who has the writers' turn, and whether it writes. */
+  #turn: { readonly thread: Realm; readonly writes: boolean } | undefined;
+  /** The writers whose turn has come for sure when a reader came, and which it must not pass. */
+  readonly #ahead = new WeakMap<Request, readonly Request[]>();
+  readonly #first = new WeakSet<Request>();
+
+  override prepare(_thread: Realm, object: Library): void {
+    object.onOwnerDied = () => this.callback();
+  }
+
+  override callsBack(thread: Realm): void {
+    this.objectOf(thread).tryRead()?.unlock();
+  }
+
+  get #isFree(): boolean {
+    return this.#turn === undefined && this.#readers.size === 0;
+  }
+
+  #waiting(...modes: Mode[]): Request[] {
+    return [...this.pending].filter((request) => modes.includes(this.#modes.get(request) as Mode));
+  }
+
+  /** A request of this mode begins. Returns what to do when it stands in the queue. */
+  enters(request: Request, mode: Mode): () => void {
+    this.#modes.set(request, mode);
+    const ahead = this.#waiting('write').filter((writer) => this.#first.has(writer));
+    if (mode === 'read') this.#ahead.set(request, ahead);
+    // Within a call of another, the lock may not be free yet, or no more.
+    const isAlone = () =>
+      !this.stage.scheduler.isNested && this.#isFree && this.#waiting('write', 'update').length === 1;
+    const { timeout, signal } = request.call.operation;
+    const wasAlone = mode === 'write' && timeout === undefined && signal === undefined && isAlone();
+    return () => {
+      if (wasAlone && isAlone() && this.pending.has(request)) this.#first.add(request);
+    };
+  }
+
+  reads(thread: Realm, request?: Request): void {
+    if (this.#turn?.writes) this.fail(`thread ${thread.index} reads while thread ${this.#turn.thread.index} writes`);
+    const passed = request && this.#ahead.get(request)?.find((writer) => this.pending.has(writer) && !writer.mustEnd);
+    if (passed && !this.isDisposed) this.fail(`${request.call} has passed ${passed.call}, whose turn had come`);
+    this.#readers.set(thread, (this.#readers.get(thread) ?? 0) + 1);
+  }
+
+  leaves(thread: Realm): void {
+    const reads = (this.#readers.get(thread) ?? 0) - 1;
+    if (reads > 0) this.#readers.set(thread, reads);
+    else this.#readers.delete(thread);
+  }
+
+  /** A thread has the turn. */
+  turns(thread: Realm, writes: boolean): void {
+    if (this.#turn) this.fail(`threads ${this.#turn.thread.index} and ${thread.index} both have the turn`);
+    const [reader] = this.#readers.keys();
+    if (writes && reader) this.fail(`thread ${thread.index} writes while thread ${reader.index} reads`);
+    this.#turn = { thread, writes };
+  }
+
+  givesTurn(): void {
+    this.#turn = undefined;
+  }
+
+  protected due(): Request | undefined {
+    const [reader] = this.#waiting('read');
+    const [writer] = this.#waiting('write', 'update');
+    const [upgrade] = this.#waiting('upgrade');
+    if (this.#isFree && writer) return writer;
+    if (this.#readers.size === 0 && upgrade) return upgrade;
+    if (this.#turn?.writes || upgrade || (writer && !this.#turn)) return undefined;
+    return reader;
+  }
+
+  override reaped(thread: Realm): void {
+    super.reaped(thread);
+    this.#readers.delete(thread);
+    if (this.#turn?.thread === thread) this.#turn = undefined;
+  }
+
+  override ended(thread: Realm): void {
+    super.ended(thread);
+    if (this.isDisposed || this.stage.isUnreaped) return;
+    const { readers, writer, writing, waiters } = this.objectOf(thread).inspect();
+    if (readers.length > 0 || writer !== undefined || writing || waiters.length > 0)
+      this.fail(`${readers.length} readers, writer ${writer}, ${waiters.length} who wait in the end`);
+  }
+}
+
+const ghostOf = ({ ghost }: Call): RwLockGhost => ghost as RwLockGhost;
+
+type Guard = Library;
+
+function hasRead(call: Call, guard: Guard, request?: Request): void {
+  const ghost = ghostOf(call);
+  ghost.reads(call.thread, request);
+  call.later('unlock', () => {
+    ghost.leaves(call.thread);
+    call.now(() => (guard ? guard.unlock() : call.object.unlockRead()));
+  });
+}
+
+/** The call writes, and unlocks later, or goes on as a reader. */
+function hasWritten(call: Call, guard: Guard): void {
+  const ghost = ghostOf(call);
+  ghost.turns(call.thread, true);
+  call.later('unlock', () => {
+    ghost.givesTurn();
+    const reads = call.operation.then === 'downgrade' && guard;
+    if (!reads) call.now(() => (guard ? guard.unlock() : call.object.unlockWrite()));
+    else {
+      ghost.reads(call.thread);
+      const reader = call.now<Guard>(() => guard.downgrade());
+      call.later('unlock', () => {
+        ghost.leaves(call.thread);
+        call.now(() => reader?.unlock());
+      });
+    }
+  });
+}
+
+/** The call has the turn, and gives it back later, or becomes a writer first. */
+function hasTurn(call: Call, guard: Guard): void {
+  const ghost = ghostOf(call);
+  ghost.turns(call.thread, false);
+  const unlock = (): void => {
+    ghost.givesTurn();
+    call.now(() => guard.unlock());
+  };
+  call.later(call.operation.then ?? 'unlock', () => {
+    if (call.operation.then !== 'upgrade' || ghost.isDisposed) unlock();
+    else
+      waits(
+        call,
+        'upgrade',
+        (options) => guard.upgradeAsync(options),
+        (writer) => {
+          ghost.givesTurn();
+          hasWritten(call, writer);
+        },
+        () => call.later('unlock', unlock),
+      );
+  });
+}
+
+function waits(
+  call: Call,
+  mode: Mode,
+  start: (options: object | undefined) => unknown,
+  got: (guard: Guard, request: Request) => void,
+  refused?: () => void,
+): void {
+  let queued = (): void => {};
+  call.waits(start, got, 1, refused, (request) => {
+    const enters = queued;
+    if (request.queued === Infinity) queued = ghostOf(call).enters(request, mode);
+    else enters();
+  });
+}
+
+/** An operation that waits by a promise. */
+const async = (
+  weight: number,
+  mode: Mode,
+  name: string,
+  has: (call: Call, guard: Guard, request: Request) => void,
+  draw: OperationKind['draw'] = patience,
+): OperationKind => ({
+  weight,
+  draw,
+  run(call) {
+    waits(
+      call,
+      mode,
+      (options) => call.object[name](options),
+      (guard, request) => has(call, guard, request),
+    );
+  },
+});
+
+/** An operation that blocks. */
+const blocking = (
+  weight: number,
+  mode: Mode,
+  name: string,
+  has: (call: Call, guard: Guard) => void,
+): OperationKind => ({
+  weight,
+  blocks: true,
+  draw: (random: Random) => ({
+    ...(random.once(2) ? { timeout: random.below(4) } : {}),
+    ...(random.once(4) ? { cut: true } : {}),
+  }),
+  run(call) {
+    call.blocks(
+      (options) => call.object[name](options),
+      (guard) => has(call, guard),
+      1,
+      (request) => void ghostOf(call).enters(request, mode),
+    );
+  },
+});
+
+/** An operation that takes what is free. */
+const trying = (name: string, has: (call: Call, guard: Guard) => void): OperationKind => ({
+  weight: 1,
+  draw: plainly,
+  run(call) {
+    const guard = call.now(() => call.object[name]());
+    if (guard) has(call, guard);
+  },
+});
+
+const then = (what: 'downgrade' | 'upgrade') => (random: Random) => ({
+  ...patience(random),
+  ...(random.once(2) ? { then: what } : {}),
+});
+
+const READS = (call: Call): void => hasRead(call, undefined);
+const WRITES = (call: Call): void => hasWritten(call, undefined);
+
+export const rwLock: Kind = {
+  draw: (random) => (random.once(2) ? {} : { callback: random.of(['throws', 'calls back']) }),
+  make: ({ RwLock }, _spec, arena) => new RwLock({ arena }),
+  ghost: (stage, on) => new RwLockGhost(stage, on),
+  outlives: () => true,
+  operations: {
+    readAsync: async(5, 'read', 'readAsync', hasRead),
+    lockReadAsync: async(2, 'read', 'lockReadAsync', (call, _guard, request) => hasRead(call, undefined, request)),
+    writeAsync: async(4, 'write', 'writeAsync', hasWritten, then('downgrade')),
+    lockWriteAsync: async(2, 'write', 'lockWriteAsync', WRITES),
+    updateAsync: async(3, 'update', 'updateAsync', hasTurn, then('upgrade')),
+    lockRead: blocking(2, 'read', 'lockRead', READS),
+    lockWrite: blocking(2, 'write', 'lockWrite', WRITES),
+    write: blocking(1, 'write', 'write', hasWritten),
+    update: blocking(1, 'update', 'update', hasTurn),
+    tryRead: trying('tryRead', hasRead),
+    tryWrite: trying('tryWrite', hasWritten),
+    dispose: {
+      weight: 0.2,
+      draw: plainly,
+      run(call) {
+        call.ghost.disposes(() => call.object.dispose());
+      },
+    },
+  },
+};
