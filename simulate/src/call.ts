@@ -72,7 +72,7 @@ export class Call {
     start: (options: object | undefined) => unknown,
     got: (value: unknown, request: Request) => void,
     n = 1,
-    refused = (): void => {},
+    refused: (error: unknown) => void = () => {},
     stands: (request: Request) => void = () => {},
   ): void {
     const request = this.ghost.begin(this, n);
@@ -89,7 +89,7 @@ export class Call {
       (error) => {
         this.ghost.end(request);
         this.ghost.refused(request, error);
-        refused();
+        refused(error);
       },
     );
   }
@@ -149,6 +149,7 @@ export class Call {
     got: (value: unknown) => void,
     n = 1,
     stands: (request: Request) => void = () => {},
+    refused: (error: unknown) => void = () => {},
   ): void {
     const request = this.ghost.begin(this, n);
     stands(request);
@@ -162,6 +163,7 @@ export class Call {
       if (error === KILLED || error instanceof Failure) throw error;
       this.ghost.end(request);
       this.ghost.refused(request, error);
+      refused(error);
       return;
     } finally {
       thread.mayBeCut = false;

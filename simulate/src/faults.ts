@@ -66,4 +66,28 @@ const runtime: Record<string, Fault> = {
   },
 };
 
-export const faults: Readonly<Record<string, Fault>> = { ...runtime };
+/** That the library once had. */
+const mended: Record<string, Fault> = {
+  'rw-lock-callback': {
+    what: '`RwLock.onOwnerDied` that calls the lock gives up what the caller has got',
+    kinds: ['RwLock'],
+    patches: [{ find: 'side.deaths = 0; side.acts = 0; return', put: 'side.deaths = 0; return' }],
+  },
+  'rw-lock-order': {
+    what: 'a reader that comes after a writer whose turn has come goes before it, in the same turn of the event loop',
+    kinds: ['RwLock'],
+    patches: [{ find: 'if (writes && side.shut() === 3 && timeout === 0) side.drained(2);', put: '' }],
+  },
+  'rw-lock-refused-signal': {
+    what: 'a promise that waits for readers to leave, and whose signal takes no listener, ends with a time-out',
+    kinds: ['RwLock'],
+    patches: [{ find: '|| !(reason instanceof TimeoutError)) reject(reason);', put: ') reject(reason);' }],
+  },
+  'condition-cancelled': {
+    what: '`cancelAll` of the mutex ends the wait on a condition, whose thread is then not the owner',
+    kinds: ['Condition'],
+    patches: [{ find: 'else if (!(error instanceof CancelledError)) throw error;', put: 'else throw error;' }],
+  },
+};
+
+export const faults: Readonly<Record<string, Fault>> = { ...runtime, ...mended };

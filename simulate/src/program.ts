@@ -33,7 +33,7 @@ export interface Operation {
   /** What a callback does. */
   readonly callback?: CallbackHow | undefined;
   /** What is done later with what it has got, beside giving it back. */
-  readonly then?: 'downgrade' | 'upgrade';
+  readonly goesOn?: 'downgrade' | 'upgrade';
 }
 
 export interface Program {
@@ -51,10 +51,10 @@ export function nameOf({ objects }: Program, on: number): string {
 }
 
 /** An operation as a line of a program. */
-export function lineOf(program: Program, { on, call, n, timeout, signal, cut, callback, then }: Operation): string {
+export function lineOf(program: Program, { on, call, n, timeout, signal, cut, callback, goesOn }: Operation): string {
   const options = [timeout !== undefined && `timeout: ${timeout}`, signal && `signal that ${signal}`].filter(Boolean);
   const values = [n, options.length > 0 && `{ ${options.join(', ')} }`].filter((value) => value || value === 0);
-  const notes = [cut && 'may be cut short', callback && `its callback ${callback}`, then && `then ${then}`].filter(
+  const notes = [cut && 'may be cut short', callback && `its callback ${callback}`, goesOn && `then ${goesOn}`].filter(
     Boolean,
   );
   const note = notes.length > 0 ? ` // ${notes.join(', ')}` : '';

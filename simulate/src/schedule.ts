@@ -19,6 +19,9 @@ function isEnabled(event: Event): boolean {
   return event.isEnabled === undefined || event.isEnabled();
 }
 
+/** No event has so many steps, unless it waits for another in a loop. */
+const PATIENCE = 1000;
+
 interface Sleeper {
   /** The index of the word; -1 if nobody can wake it. */
   readonly index: number;
@@ -42,6 +45,8 @@ export class Scheduler {
   #sleepers: Sleeper[] = [];
   #choices!: Choices;
   #rested!: () => void;
+  /** How many steps there were since an event began. */
+  #patience = 0;
 
   constructor(memory: WebAssembly.Memory) {
     this.words = new Int32Array(memory.buffer);
@@ -53,6 +58,7 @@ export class Scheduler {
     this.outside = [];
     this.clock = 0;
     this.failure = this.running = undefined;
+    this.#patience = 0;
     this.trace = trace ? [] : undefined;
     this.#stack.length = 0;
     this.#sleepers = [];
@@ -142,6 +148,7 @@ export class Scheduler {
   }
 
   #turn(event: Event): void {
+    this.#patience = 0;
     this.remove(event);
     if (this.trace) this.note(event.thread, event.label());
     if (event.at !== undefined) this.clock = Math.max(this.clock, event.at);
@@ -184,7 +191,17 @@ export class Scheduler {
     if (thread.isDead) throw KILLED;
     if (this.failure !== undefined) throw this.failure;
     if (this.#mayPreempt() && this.#choices.interrupts()) this.#preempt(thread, what);
+    else if (++this.#patience > PATIENCE) this.#yield();
     if (this.trace) this.note(thread, `  ${what}`);
+  }
+
+  /** A thread goes round and round until another has done something: lets that do it. */
+  #yield(): void {
+    const [next] = this.#ready();
+    if (next === undefined) this.fail('a thread goes round and round, and nobody else can run');
+    this.#turn(next);
+    if (this.failure !== undefined) throw this.failure;
+    if (this.running?.isDead) throw KILLED;
   }
 
   #preempt(thread: Thread, what: string): void {

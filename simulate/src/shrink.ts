@@ -15,7 +15,7 @@ export interface Failing {
 }
 
 /** How many schedules are tried of a smaller program. */
-const TRIES = 60;
+const TRIES = 30;
 
 /** Runs a program, and returns how it fails, if it does. */
 export function failing(world: World, program: Program, choices: Choices): Failing | undefined {
@@ -93,8 +93,8 @@ function* programsBelow(program: Program): Generator<Program> {
         threads: threads.map((own, i) => (i === t ? own.toSpliced(o, 1, ...by) : own)),
       });
       yield put();
-      const { timeout, signal, cut, callback, then, ...rest } = (threads[t] as readonly Operation[])[o] as Operation;
-      const given = { timeout, signal, cut, callback, then };
+      const { timeout, signal, cut, callback, goesOn, ...rest } = (threads[t] as readonly Operation[])[o] as Operation;
+      const given = { timeout, signal, cut, callback, goesOn };
       for (const [name, value] of Object.entries(given)) {
         const others = Object.entries(given).filter(([other, is]) => other !== name && is !== undefined);
         if (value !== undefined) yield put({ ...rest, ...Object.fromEntries(others) });

@@ -4,7 +4,7 @@ import { World } from '../src/run.js';
 import { search } from '../src/search.js';
 import { report, shrink } from '../src/shrink.js';
 
-const RUNS = process.env.TAKETURNS_TESTS === 'whole' ? 100_000 : 2000;
+const RUNS = process.env.TAKETURNS_TESTS === 'whole' ? 100_000 : 1000;
 
 test('random programs find nothing', async () => {
   const { found } = await search([], { seed: 1, runs: RUNS });

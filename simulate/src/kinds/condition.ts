@@ -1,6 +1,6 @@
 /** Condition: each wait locks the mutex first, and is its owner again when it is over. */
 import type { Call } from '../call.js';
-import { Ghost, type Request } from '../ghosts.js';
+import { type Caller, Ghost, type Request } from '../ghosts.js';
 import type { Library, Realm } from '../realm.js';
 import { type Kind, patience, plainly } from './kind.js';
 import type { MutexGhost } from './mutex.js';
@@ -69,6 +69,17 @@ class ConditionGhost extends Ghost {
     if (isOwner) this.#least = Math.max(this.#least - 1, 0);
   }
 
+  /** What nobody was left for is not kept for a wait that begins later. */
+  override begin(call: Caller, n?: number): Request {
+    this.#least = Math.min(this.#least, this.pending.size);
+    return super.begin(call, n);
+  }
+
+  override reaped(thread: Realm): void {
+    super.reaped(thread);
+    this.#least = Math.min(this.#least, this.pending.size);
+  }
+
   override finish(thread: Realm): void {
     if (!this.isDisposed) this.notifies(() => this.objectOf(thread).notifyAll());
   }
@@ -98,9 +109,10 @@ function waits(call: Call): void {
       again();
     },
     1,
-    () => {
+    (error) => {
       ghost.over(false);
-      again();
+      // If `onOwnerDied` throws, the thread is not the owner.
+      if (!call.stage.errors.has(error)) again();
     },
   );
 }
@@ -147,14 +159,20 @@ export const condition: Kind = {
         mutex.took(call.thread);
         mutex.gives(call.thread);
         let isNotified = false;
+        let isOwner = true;
         call.blocks(
           (options) => call.object.wait(options),
           (answer) => {
             isNotified = answer === true;
           },
+          1,
+          () => {},
+          (error) => {
+            isOwner = !call.stage.errors.has(error);
+          },
         );
         ghost.over(isNotified);
-        if (!mutex.isDisposed) call.owns(mutex);
+        if (isOwner && !mutex.isDisposed) call.owns(mutex);
       },
     },
     notify: {

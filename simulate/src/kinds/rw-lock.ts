@@ -116,7 +116,7 @@ function hasWritten(call: Call, guard: Guard): void {
   ghost.turns(call.thread, true);
   call.later('unlock', () => {
     ghost.givesTurn();
-    const reads = call.operation.then === 'downgrade' && guard;
+    const reads = call.operation.goesOn === 'downgrade' && guard;
     if (!reads) call.now(() => (guard ? guard.unlock() : call.object.unlockWrite()));
     else {
       ghost.reads(call.thread);
@@ -137,8 +137,8 @@ function hasTurn(call: Call, guard: Guard): void {
     ghost.givesTurn();
     call.now(() => guard.unlock());
   };
-  call.later(call.operation.then ?? 'unlock', () => {
-    if (call.operation.then !== 'upgrade' || ghost.isDisposed) unlock();
+  call.later(call.operation.goesOn ?? 'unlock', () => {
+    if (call.operation.goesOn !== 'upgrade' || ghost.isDisposed) unlock();
     else
       waits(
         call,
@@ -221,9 +221,9 @@ const trying = (name: string, has: (call: Call, guard: Guard) => void): Operatio
   },
 });
 
-const then = (what: 'downgrade' | 'upgrade') => (random: Random) => ({
+const goesOn = (what: 'downgrade' | 'upgrade') => (random: Random) => ({
   ...patience(random),
-  ...(random.once(2) ? { then: what } : {}),
+  ...(random.once(2) ? { goesOn: what } : {}),
 });
 
 const READS = (call: Call): void => hasRead(call, undefined);
@@ -237,9 +237,9 @@ export const rwLock: Kind = {
   operations: {
     readAsync: async(5, 'read', 'readAsync', hasRead),
     lockReadAsync: async(2, 'read', 'lockReadAsync', (call, _guard, request) => hasRead(call, undefined, request)),
-    writeAsync: async(4, 'write', 'writeAsync', hasWritten, then('downgrade')),
+    writeAsync: async(4, 'write', 'writeAsync', hasWritten, goesOn('downgrade')),
     lockWriteAsync: async(2, 'write', 'lockWriteAsync', WRITES),
-    updateAsync: async(3, 'update', 'updateAsync', hasTurn, then('upgrade')),
+    updateAsync: async(3, 'update', 'updateAsync', hasTurn, goesOn('upgrade')),
     lockRead: blocking(2, 'read', 'lockRead', READS),
     lockWrite: blocking(2, 'write', 'lockWrite', WRITES),
     write: blocking(1, 'write', 'write', hasWritten),
