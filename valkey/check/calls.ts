@@ -281,6 +281,10 @@ export function scriptedCalls(
     call(one, [...make('old', 'm', 1, 2), ...ask('old', 401), 'K', 'old', '-']),
     call(one, [...make('old', 'm', 1, 2), ...ask('old', 402)]),
     give(one, 'old', 402, 1, {}, '0', [401]),
+    // The mutex was passed on to a request that has come to the next object of the name.
+    call(one, [...make('older', 'm', 1, 2), ...ask('older', 411), 'K', 'older', '-']),
+    call(one, [...make('older', 'm', 1, 2), ...ask('older', 412), ...ask('older', 413)]),
+    give(one, 'older', 411, 1, {}, '0', [413]),
     open(two),
     call(two, [...make('full', 's', 2), ...ask('full', 1), ...ask('full', 2)]),
     call(one, ask('full', 301)),
@@ -335,6 +339,9 @@ export function scriptedCalls(
       return { args: [one, '0', channel, 'D', 'since', rid(902), ticket, hex(1, 8), '1', '-', '0', '0'] };
     },
     call(one, ['U', '2', rid(902), rid(903), 'I', 'since', '5', '', '']),
+    // One entry of the queue is asked for; and the name of one object begins with that of another.
+    call(one, [...make('sincere', 's', 1), ...ask('sincere', 941), ...ask('sincere', 942), 'I', 'since', '1', '', '']),
+    call(one, ['I', 'sincere', '1', '', '']),
     // A semaphore is resized by who knows of it, and who asks for too much is turned away.
     call(one, [...make('sized', 's', 2), ...make('sized', 'r', 3), ...make('sized', 's', 9), ...make('sized', 'r', 5)]),
     call(one, [...make('sized', 'm', 1), ...ask('sized', 921), ...ask('sized', 922, 3), ...ask('sized', 923, 3)]),
@@ -345,6 +352,13 @@ export function scriptedCalls(
       const ticket = ticketOf(one, rid(931));
       return { args: [one, '0', channel, 'D', 'dies', rid(931), ticket, hex(1, 8), '1', 'ds', '0', '0'] };
     },
+    // A session ends of which one request holds, and another waits behind that of another session, for more than there are
+    // by now: that is turned away as the other is granted.
+    open(two),
+    call(two, [...make('away', 's', 4), ...ask('away', 951, 4)]),
+    call(one, [...make('away', 's', 4), ...ask('away', 953, 2)]),
+    call(two, [...ask('away', 952, 4), 'R', 'away', '-', '2']),
+    call(two, ['X']),
     // A number of passes with two digits.
     call(one, [...make('base', 'm', 1, 100), ...ask('base', 911)]),
     (ticketOf) => {

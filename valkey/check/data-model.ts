@@ -113,6 +113,7 @@ export class Data {
       case 'HSCAN':
         // As a server does with a hash that is small: all at once, in the order in which fields were made.
         arity(1, 3);
+        if (rest.length > 1 && rest[1] !== 'COUNT') throw new LuaError('ERR syntax error');
         return Table.of(['0', Table.of([...(this.#hash(name) ?? [])].flat())]);
       case 'HDEL': {
         arity(1, 99);

@@ -49,8 +49,16 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'Only diagnostics read since, one word at a time; the models "inspect: ..." check its value.',
   ],
   [
-    /^reaping\/cleanUp: (rmw deaths #\d, swapped|rmw died #(2, swapped|1, swapped with rmw counter\/variant #\d)|store held( #\d)?, swapped)/,
+    /^reaping\/cleanUp: (rmw deaths #\d, swapped|rmw died #(2, swapped|1, swapped with rmw counter\/variant #\d)|rmw grant #\d, swapped with store held #\d|store held( #\d)?, swapped)/,
     'No death can come between, in an uninterruptible section. Only the reaping thread reads held, and only diagnostics read deaths. A thread that is admitted reads died, but only after the add to grant, which comes later.',
+  ],
+  [
+    /^reaping\/cleanUp: load counter\/variant #2, (zero|ones)/,
+    'What a dead thread carried for a condition goes on. Those before its ticket are looked at too, and nobody is forgotten.',
+  ],
+  [
+    /^inspect\/elementHeld: load kind #1, (zero|ones)/,
+    'Nothing shows what the record of a condition holds: only semaphores and mutexes are inspected so.',
   ],
   [/^reaping\/reap: load life #5, swapped with store host/, 'The record is DEAD: only the reaping thread changes it.'],
   [
@@ -388,10 +396,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^condition\/(notify|notifyOne): load (counter\/variant|grant), (zero|ones)/,
     'The notifier relays, or calls notify, in vain.',
   ],
-  [
-    /^condition\/settleUp: cmpxchg ticket, loosened/,
-    'Only the owner of the mutex begins a wait. Others take what is left over meanwhile, up to grant at most, so to raise ticket to grant is right in any case.',
-  ],
   [/^condition\/relay: cmpxchg counter\/variant, loosened/, 'Two relays at a time do no harm: one looks again.'],
   [
     /^condition\/relay: load (held|state #4), (zero|ones)/,
@@ -409,7 +413,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [/^rw-lock(-places)?\/\w+: notify parked\/limit, one/, 'Only the writer that has the turn sleeps there.'],
   [
-    /^rw-lock\/endWait: store bytes, swapped with load counter\/variant/,
+    /^rw-lock\/endReadWait: store bytes, swapped with load counter\/variant/,
     'The place is in the way of every writer before as after.',
   ],
   [/^rw-lock\/tryRead: load bytes, zero/, 'The place WAITS and no more, so it is free then.'],
@@ -425,10 +429,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^(waking\/wakeDue: (cmpxchg extent #[12], loosened|load cell #2, zero)|waiting-array\/enter: cmpxchg extent, loosened)/,
     'check/test/search.test.ts plants this fault in the models "lines come and go" and "lines of 1 come and go", which have too many states for mutants.',
-  ],
-  [
-    /^condition\/relay: load extent #2, zero/,
-    'The extent stays as it is, so later looks are longer than they need be.',
   ],
   [
     /^waking\/wakeDue: (load extent #2, (zero|ones)|cmpxchg extent #1, (dropped|fails)|load cell #2, ones)/,
