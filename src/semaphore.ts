@@ -563,7 +563,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
       if (permits <= made) return;
       host.warn(
         `Semaphore.${method}: a request for ${permits} permits waits, but the semaphore has ${made}. It and ` +
-          `all behind it wait until more are released than taken. With { max } it is a RangeError`,
+          `all behind it wait until more are released than taken`,
       );
     }
   }
@@ -581,8 +581,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     return new RangeError(
       `Semaphore.${method}: ${
         answer === ANSWER_OVER_MAX
-          ? `${permits} more would make more than ${this.#max} (its max) available; ${this.available} are. Nothing has ` +
-            'changed'
+          ? `${permits} more would make more than ${this.#max} (its max) available; ${this.available} are`
           : `this thread holds ${this.#core.held(this.#shared.number)} permits of the robust semaphore, got ${permits}`
       }`,
     );
