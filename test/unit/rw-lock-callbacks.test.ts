@@ -228,6 +228,51 @@ describe.each(Object.entries(ways).filter(([, { has }]) => has === 'read'))('onO
   });
 });
 
+describe('a writer dies while a promise of the thread waits to read', () => {
+  const readers = Object.entries(ways).filter(([, { has }]) => has === 'read');
+
+  it.each(readers)('and %s, before the promise goes on, is told of the death first', async (_, { lock: by }) => {
+    const lock = new RwLock({ arena });
+    const writer = new OtherThread(lock);
+    expect(writer.tryWrite()).toBe(true);
+    const log: string[] = [];
+    const promise = lock.lockReadAsync().then(() => log.push('promise'));
+    writer.die();
+    lock.onOwnerDied = () => log.push('told');
+    const unlock = by(lock);
+    expect(log).toEqual(['told']);
+    (await unlock)();
+    await promise;
+    expect(log).toEqual(['told', 'told', 'promise']);
+    lock.unlockRead();
+    expect(lock.inspect()).toMatchObject({ readers: [], waiters: [] });
+    lock.dispose();
+  });
+
+  it.each(readers)('and %s is told again if the callback of another has thrown', async (_, { lock: by }) => {
+    const lock = new RwLock({ arena });
+    const writer = new OtherThread(lock);
+    expect(writer.tryWrite()).toBe(true);
+    const promise = lock.lockReadAsync();
+    writer.die();
+    lock.onOwnerDied = () => {
+      throw new Error('not mended');
+    };
+    expect(() => lock.lockRead()).toThrow('not mended');
+    let told = 0;
+    lock.onOwnerDied = () => {
+      told++;
+    };
+    const unlock = by(lock);
+    expect(told).toBe(1);
+    (await unlock)();
+    await promise;
+    expect(told).toBe(2);
+    lock.unlockRead();
+    lock.dispose();
+  });
+});
+
 /** The code of the user that options call: each is given what to do then. */
 const options: Record<string, (act: () => void) => object> = {
   'get timeout': (act) => ({

@@ -65,10 +65,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
   protected lockReading(method: string, options: WaitOptions | undefined, tries: boolean): boolean | undefined {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
     const side = this.readySide();
-    if (side.reads > 0) {
-      side.reads++;
-      return side.died;
-    }
+    if (side.reads > 0) return this.#readAgain();
     if (side.turn >= DRAINS && !tries) throw new Error(`${KIND}.${method}: ${SELF_WRITES}`);
     side.acts = READING;
     return this.goOnReading(timeout, tries);
@@ -126,12 +123,11 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     const side = this.readySide();
     if (within !== undefined) {
       this.#checkWithin(what, within);
-      side.reads++;
-      return side.died;
+      return this.#readAgain();
     }
     if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
     if (side.waits === 0) {
-      const isTold = side.reads > 0 && side.died;
+      const isTold = side.reads > 0 && side.died && side.told;
       side.acts = READING;
       let answer: ReturnType<Side['begin']>;
       try {
@@ -205,14 +201,25 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     side.keep(this);
   }
 
+  /** One more call of a thread that reads does. It is told of a death, unless a call before it has been. */
+  #readAgain(): boolean {
+    const { side } = this;
+    side.reads++;
+    return side.died && (side.told || this.#tellReader());
+  }
+
   /** Tells a reader of this thread that a writer has died. */
   #tellReader(): true {
     const { side } = this;
     const { reads } = side;
+    side.told = true;
     return this.tellDeaths(
       Math.max(this.sync.unreportedDeaths(this.at), 1),
       () => side.reads >= reads,
-      () => this.unlockRead(),
+      () => {
+        side.told = false;
+        this.unlockRead();
+      },
     );
   }
 

@@ -70,8 +70,9 @@ export class Side {
   reads = 0;
   waits = 0;
   phase = 0;
-  /** Whether the thread was told of a death when it began to read. */
+  /** Whether a writer had died when the thread began to read, and whether a call of it has been told since. */
   died = false;
+  told = false;
   turn: Turn = NO_TURN;
   /** How many of its promises wait for the turn, or have it and do not know yet. */
   queued = 0;
@@ -141,7 +142,7 @@ export class Side {
 
   /** One more call or promise reads. */
   begun(died: boolean, lock: object): void {
-    this.reads++;
+    if (this.reads++ === 0) this.told = false;
     this.keeps = lock;
     this.died = died;
   }
@@ -165,6 +166,7 @@ export class Side {
   /** The phase is over for which the thread has waited. Its promises read. Returns whether a writer has died. */
   endWait(): boolean {
     this.died = this.place !== 0 && this.#sync.endReadWait(this.at, this.place) === OWNER_DIED;
+    if (this.reads === 0) this.told = false;
     this.reads += this.waits;
     this.waits = 0;
     return this.died;
