@@ -19,9 +19,13 @@ export interface Case {
   prepare(n: number): Step | Promise<Step>;
 }
 
-const SIZES = [10, 1000, 100_000];
+/**
+ * Up to some thousand objects the runtime collects no garbage. So the power of n is told by the last two sizes, which both
+ * pay for that.
+ */
+const SIZES = [10, 1000, 10_000, 100_000];
 const MOST_PARTIES = 65_535;
-const PARTIES = [10, 1000, MOST_PARTIES];
+const PARTIES = [10, 1000, 10_000, MOST_PARTIES];
 const THREADS = [2, 8, 32];
 const LONG = 600_000;
 

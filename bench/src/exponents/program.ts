@@ -29,7 +29,7 @@ try {
   const [least = 1, middle = 1] = operation.sizes;
   // The runtime compiles what it will run often.
   for (const n of [least, middle, middle]) await once(operation, n);
-  for (const n of operation.sizes.map((size) => Math.min(size, most))) {
+  for (const n of new Set(operation.sizes.map((size) => Math.min(size, most)))) {
     const times: number[] = [];
     for (const end = performance.now() + ENOUGH_MS; times.length < MOST_RUNS; ) {
       times.push(await once(operation, n));

@@ -15,7 +15,7 @@ export interface ExponentResults {
 
 /** Times below this are no more than that of a few calls, and tell nothing. */
 const LEAST_MS = 0.05;
-/** n log n from 1,000 to 100,000 has 1.11; what is more than this counts as more. */
+/** n log n from 10,000 to 100,000 has 1.10; what is more than this counts as more. */
 export const MOST_EXPONENT = 1.2;
 
 /** Returns by which power of n the time grows between the last two sizes; undefined if that is too little to tell. */
