@@ -13,6 +13,9 @@ process.on('uncaughtException', (error) => {
 // Warnings about requests that are wide or nested are part of the programs.
 process.on('warning', () => {});
 
+// The parent has been killed.
+process.on('disconnect', () => process.exit());
+
 process.on('message', async ({ seed, kinds, given, still }) => {
   try {
     process.send({ result: await run(planOf(seed, kinds, given), still) });
