@@ -249,6 +249,27 @@ describe('a writer dies while a promise of the thread waits to read', () => {
     lock.dispose();
   });
 
+  it('and again later, each time the first call is told', async () => {
+    const lock = new RwLock({ arena });
+    for (const round of [1, 2, 3]) {
+      const writer = new OtherThread(lock);
+      expect(writer.tryWrite()).toBe(true);
+      const promise = lock.lockReadAsync();
+      writer.die();
+      let told = 0;
+      lock.onOwnerDied = () => {
+        told++;
+      };
+      lock.lockRead();
+      expect([round, told]).toEqual([round, 1]);
+      await promise;
+      lock.unlockRead();
+      lock.unlockRead();
+      lock.write().unlock();
+    }
+    lock.dispose();
+  });
+
   it.each(readers)('and %s is told again if the callback of another has thrown', async (_, { lock: by }) => {
     const lock = new RwLock({ arena });
     const writer = new OtherThread(lock);
