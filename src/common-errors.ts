@@ -127,8 +127,9 @@ export function checkMilliseconds(what: string, name: string, value: number): nu
 
 /** @internal Checks the signal of a request, if it has one. These three are used of it, and its reason. */
 export function checkSignal(what: string, signal: unknown): void {
+  if (signal === undefined) return;
   const { aborted, addEventListener, removeEventListener } = (signal ?? {}) as Record<string, unknown>;
   const isSignal =
     typeof aborted === 'boolean' && typeof addEventListener === 'function' && typeof removeEventListener === 'function';
-  if (signal !== undefined && !isSignal) throw badType(`${what}: signal`, 'an AbortSignal', signal);
+  if (!isSignal) throw badType(`${what}: signal`, 'an AbortSignal', signal);
 }
