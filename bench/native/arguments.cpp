@@ -8,7 +8,7 @@
 namespace {
 
 constexpr int mostThreads = 1024;
-constexpr int mostSpin = 100'000'000;
+constexpr int mostSpin = 2'000'000'000;
 constexpr int mostThreshold = 1024;
 constexpr int mostSteps = 100'000;
 constexpr int mostMicroseconds = 10'000'000;
@@ -16,7 +16,7 @@ constexpr int mostTrials = 1'000'000;
 constexpr double mostSeconds = 3600;
 
 const char* const usage =
-    "usage: list | semabench ALGORITHM --threads T --seconds S [--probe] [--spin N] [--threshold N] "
+    "usage: list | semabench ALGORITHM --threads T --seconds S [--probe] [--spin N] [--far-spin N] [--threshold N] "
     "[--inside N] [--outside N] | mutexbench (as semabench) | pair ALGORITHM --seconds S | "
     "hand-over ALGORITHM --trials N (--computing US | --sleeping US) | sync ALGORITHM --threads T --seconds S";
 
@@ -50,7 +50,7 @@ Arguments parseArguments(int count, char** words) {
 
   std::set<std::string> allowed;
   if (result.command == "semabench" || result.command == "mutexbench") {
-    allowed = {"--threads", "--seconds", "--probe", "--spin", "--threshold", "--inside", "--outside"};
+    allowed = {"--threads", "--seconds", "--probe", "--spin", "--far-spin", "--threshold", "--inside", "--outside"};
   } else if (result.command == "pair") {
     allowed = {"--seconds"};
   } else if (result.command == "hand-over") {
@@ -88,6 +88,7 @@ Arguments parseArguments(int count, char** words) {
     if (option == "--computing") result.computing = wholeNumber(option, value, 1, mostMicroseconds);
     if (option == "--sleeping") result.sleeping = wholeNumber(option, value, 1, mostMicroseconds);
     if (option == "--spin") result.knobs.spin = wholeNumber(option, value, 0, mostSpin);
+    if (option == "--far-spin") result.knobs.farSpin = wholeNumber(option, value, 0, mostSpin);
     if (option == "--threshold") result.knobs.threshold = wholeNumber(option, value, 0, mostThreshold);
   }
   for (const char* const needed : {"--threads", "--seconds", "--trials"}) {

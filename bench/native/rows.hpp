@@ -58,8 +58,8 @@ std::string namesOf(Rows<Semaphores...>) {
 template <class Semaphore>
 void checkKnobs(const Knobs& knobs) {
   if (knobs.spin && !Semaphore::spins) throw BadArguments(std::string(Semaphore::name) + " has no --spin");
-  if (knobs.threshold && !Semaphore::hasThreshold) {
-    throw BadArguments(std::string(Semaphore::name) + " has no --threshold");
+  if ((knobs.threshold || knobs.farSpin) && !Semaphore::hasThreshold) {
+    throw BadArguments(std::string(Semaphore::name) + " has no --threshold and no --far-spin");
   }
 }
 

@@ -14,6 +14,7 @@ inline constexpr std::size_t sectorSize = 128;
 
 struct Knobs {
   std::optional<int> spin;       // pauses before parking; 0 = none
+  std::optional<int> farSpin;    // the same for waiters further than the threshold
   std::optional<int> threshold;  // LongTermThreshold of Listing 2
 };
 

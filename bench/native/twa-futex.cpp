@@ -35,8 +35,8 @@ std::atomic<std::uint32_t>& TwaFutex::bucketOf(std::uint64_t ticket) const {
 
 void TwaFutex::wait(std::uint64_t ticket) {
   std::atomic<std::uint32_t>& word = bucketOf(ticket);
-  // It is zero while far: a far waiter parks at once and leaves its processor to near ones.
-  int polls = 0;
+  // By default a far waiter parks at once and leaves its processor to near ones.
+  int polls = farSpin_;
   bool far = true;
   bool hasParked = false;
   for (;;) {

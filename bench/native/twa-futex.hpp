@@ -6,7 +6,8 @@
 // that its turn comes.
 //
 // Spinning is bounded here, so that more threads than processors can make progress, and ends in parking on the bucket.
-// Only near waiters spin, as the paper proposes for futexes: threshold 0 means no spinning at all. A waiter that
+// By default only near waiters spin, as the paper proposes for futexes: threshold 0 means no spinning at all. With
+// --far-spin far waiters spin too, as in the paper's figures. A waiter that
 // arrives near spins for the full budget, since the holder is most likely running; one woken to come near, for an
 // eighth of it, since the waiter before it may be queued behind it on its processor. README.md has the measurements.
 //
@@ -45,6 +46,7 @@ class TwaFutex {
   TwaFutex(unsigned permits, const Knobs& knobs)
       : grant_(permits),
         spin_(knobs.spin.value_or(defaultSpin)),
+        farSpin_(knobs.farSpin.value_or(0)),
         threshold_(static_cast<std::uint64_t>(knobs.threshold.value_or(defaultThreshold))) {}
 
   std::uint64_t acquire() {
@@ -71,6 +73,7 @@ class TwaFutex {
   std::atomic<std::uint64_t> grant_;
   // They are apart from those words, and only waiters read them.
   alignas(sectorSize) const int spin_;
+  const int farSpin_;
   const std::uint64_t threshold_;
 };
 

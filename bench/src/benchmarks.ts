@@ -1,10 +1,10 @@
 // The benchmarks: their names, rows and work. They share one program for everything else.
 
 import { HASHES } from './rows/hashes.js';
-import { ASYNC_LOCKS, LOCKS, PAPER_LOCKS, sweptRow, TRACE_ROW } from './rows/locks.js';
+import { ASYNC_LOCKS, LOCKS, LOCKS_BY_NAME, PAPER_LOCKS, sweptRow, TRACE_ROW } from './rows/locks.js';
 import { NO_LOCK } from './rows/no-lock.js';
 import type { AsyncRow, Row, ScriptRow } from './rows/row.js';
-import { ASYNC_SEMAPHORES, PAPER_SEMAPHORES, SEMAPHORES } from './rows/semaphores.js';
+import { ASYNC_SEMAPHORES, PAPER_SEMAPHORES, SEMAPHORES, SEMAPHORES_BY_NAME } from './rows/semaphores.js';
 
 /** Steps of a generator in the section, and of the thread's own generator after it. */
 export interface Work {
@@ -26,8 +26,10 @@ export interface Benchmark {
   asyncCalls: string;
   /** The rows of a usual run. */
   rows: readonly Row[];
-  /** The rows of `--paper`, if a paper has the benchmark: some of the usual ones, and others. */
+  /** The rows of `--paper`, if a paper has the benchmark: the curves of its figure, and their counterparts in C++. */
   paper?: readonly Row[];
+  /** Rows that are measured by their names alone. */
+  byName?: readonly Row[];
   /** Rows of the machine's own speed: the same work, and nothing under test. */
   floors?: readonly Row[];
   /** Finds a row by its name that cannot be chosen. */
@@ -49,6 +51,7 @@ export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
     asyncCalls: 'await acquire + release',
     rows: SEMAPHORES,
     paper: PAPER_SEMAPHORES,
+    byName: SEMAPHORES_BY_NAME,
     floors: NO_LOCK,
     asyncRows: ASYNC_SEMAPHORES,
   },
@@ -73,6 +76,7 @@ export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
     asyncCalls: 'await lock + unlock',
     rows: LOCKS,
     paper: PAPER_LOCKS,
+    byName: LOCKS_BY_NAME,
     floors: NO_LOCK,
     unlisted: (row) => (row === TRACE_ROW.name ? TRACE_ROW : sweptRow(row)),
     asyncRows: ASYNC_LOCKS,
@@ -86,7 +90,7 @@ export function usualRows({ rows, floors = [] }: Benchmark): readonly Row[] {
 
 /** Returns all rows that can be chosen. */
 export function rowsOf(benchmark: Benchmark): readonly Row[] {
-  return [...new Set([...usualRows(benchmark), ...(benchmark.paper ?? [])])];
+  return [...new Set([...usualRows(benchmark), ...(benchmark.paper ?? []), ...(benchmark.byName ?? [])])];
 }
 
 export function scriptRow(benchmark: Benchmark['name'], name: string): ScriptRow {

@@ -126,7 +126,7 @@ for (const benchmark of Object.values(BENCHMARKS)) {
   if (benchmark.paper) {
     command.option(
       '--paper',
-      `as the paper measures: its rows, threads ${PAPER.threads}, ${PAPER.runs} runs of ${PAPER.seconds} s each, no ` +
+      `as the paper measures: the curves of its figure, whose waiters spin, threads ${PAPER.threads}, ${PAPER.runs} runs of ${PAPER.seconds} s each, no ` +
         `sweep, with a record (default: bench/results/${benchmark.name}-paper.jsonl)`,
     );
   }
@@ -180,7 +180,8 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
   const all = rowsOf(benchmark);
   if (given.list) {
     const usual = usualRows(benchmark);
-    listRows(all, (row) => (usual.includes(row) ? '' : ', with --paper or by its name'));
+    const ofPaper = (row: Row): string => (benchmark.paper?.includes(row) ? ', with --paper' : ', by its name');
+    listRows(all, (row) => (usual.includes(row) ? '' : ofPaper(row)));
     return;
   }
   const { paper } = given.paper ? benchmark : {};

@@ -10,6 +10,7 @@ import type { SectionOrder } from './hand-over/program.js';
 import type { Trials } from './hand-over/trials.js';
 import { firstLine, runJson } from './program.js';
 import type { Parts } from './results.js';
+import type { NativeRow } from './rows/row.js';
 
 const SOURCES = fileURLToPath(new URL('../native/', import.meta.url));
 const BUILD = fileURLToPath(new URL('../build/', import.meta.url));
@@ -76,14 +77,14 @@ export async function buildNative(): Promise<NativeBinary> {
 export function nativeContention(
   binary: string,
   workload: Benchmark['workload'],
-  algorithm: string,
+  { algorithm, knobs }: Pick<NativeRow, 'algorithm' | 'knobs'>,
   threads: number,
   seconds: number,
   probe: boolean,
   work?: Work,
   stop?: AbortSignal,
 ): Promise<NativeRun> {
-  const args = [workload, algorithm, '--threads', String(threads), '--seconds', String(seconds)];
+  const args = [workload, algorithm, '--threads', String(threads), '--seconds', String(seconds), ...knobs];
   if (work !== undefined) args.push('--inside', String(work.inside), '--outside', String(work.outside));
   return runJson(binary, probe ? [...args, '--probe'] : args, 60_000 + seconds * 2000, stop);
 }

@@ -95,7 +95,7 @@ export async function contention(options: Options, native: NativeBinary, course:
       : nativeContention(
           (native as { binary: string }).binary,
           workload,
-          row.algorithm,
+          row,
           of,
           probe ? probeSeconds : seconds,
           probe,

@@ -4,7 +4,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Arena } from 'taketurns';
 import { afterAll, describe, expect, it } from 'vitest';
+import { at, Memory } from '../../test/support/memory.js';
 import { WHOLE } from '../../test/support/rounds.js';
 import { BENCHMARKS, rowsOf, scriptRow, usualRows } from '../src/benchmarks.js';
 import { figures } from '../src/report/figures.js';
@@ -12,7 +14,7 @@ import { FORMS } from '../src/report/panels.js';
 import { tables } from '../src/report/tables.js';
 import { targets } from '../src/report/targets.js';
 import type { Results } from '../src/results.js';
-import { BYPASS, LOCKS, PAPER_LOCKS, withLimit } from '../src/rows/locks.js';
+import { BYPASS, LOCKS, LOCKS_BY_NAME, PAPER_LOCKS, withLimit } from '../src/rows/locks.js';
 import type { Row } from '../src/rows/row.js';
 import type { LockLike } from '../src/rows/subjects.js';
 
@@ -113,29 +115,49 @@ describe('the rows of MutexBench', () => {
 describe('the rows of --paper', () => {
   const names = (rows: readonly { name: string }[]) => rows.map(({ name }) => name);
 
-  it('have every lock of the papers in every form', () => {
+  it('are the curves of the figure, whose waiters spin, and the locks in C++', () => {
     const all = names(PAPER_LOCKS);
-    for (const lock of ['TtsLock', 'TicketLock', 'TwaLock', 'McsLock', 'ClhLock', 'LifoLock', 'ReciprocatingLock']) {
-      for (const form of ['', '+capacitor', '+fractional', '+whenContended']) expect(all).toContain(`${lock}${form}`);
+    for (const lock of ['TtsLock', 'TicketLock', 'McsLock', 'LifoLock', 'ReciprocatingLock']) {
+      for (const form of ['', '+capacitor', '+fractional']) expect(all).toContain(`${lock} spin${form}`);
     }
-    expect(all).toEqual(expect.arrayContaining(['TtsLock+lanes', 'TtsLock+semaphore', 'tts-futex', 'mcs-futex']));
+    expect(all).toEqual(expect.arrayContaining(['tts-spin', 'ticket-spin', 'mcs-spin', 'lifo-spin']));
+    expect(all).toHaveLength(20);
   });
 
-  it('are in no run that does not ask for them', () => {
+  it.each(['TtsLock spin', 'ReciprocatingLock spin'])('%s spins', async (name) => {
+    const { shared } = await scriptRow('locks', name).share();
+    const { address } = shared as { address: number };
+    expect(new Memory(Arena.default).word(address + at('O_SPIN'))).toBe(2 ** 31 - 1);
+  });
+
+  it('spin in a capacitor too', async () => {
+    const { shared } = await scriptRow('locks', 'TtsLock spin+capacitor').share();
+    const { inner, capacitor } = shared as Record<'inner' | 'capacitor', { address: number; semaphore?: never }>;
+    const memory = new Memory(Arena.default);
+    for (const { address } of [inner, capacitor]) expect(memory.word(address + at('O_SPIN'))).toBe(2 ** 31 - 1);
+  });
+
+  it('are in no run that does not ask for them, nor are those by name', () => {
     const listed = spawnSync(process.execPath, [PROGRAM, 'bench', 'locks', '--list'], { encoding: 'utf8' });
-    const only = names(PAPER_LOCKS).filter((name) => !names(LOCKS).includes(name));
-    expect(only).toEqual(
+    for (const [rows, says] of [
+      [PAPER_LOCKS, ', with --paper'],
+      [LOCKS_BY_NAME, ', by its name'],
+      [LOCKS, ''],
+    ] as const) {
+      for (const name of names(rows)) {
+        const line = listed.stdout.split('\n').find((text) => text.startsWith(`${name} `)) ?? '';
+        expect(/, with --paper|, by its name|$/.exec(line)?.[0], name).toBe(says);
+      }
+    }
+    expect(names(LOCKS_BY_NAME)).toEqual(
       expect.arrayContaining(['TtsLock+whenContended', 'TtsLock+lanes', 'TtsLock+randomLanes', 'TtsLock+semaphore']),
     );
-    for (const line of listed.stdout.trim().split('\n')) {
-      expect(line.includes('with --paper'), line).toBe(only.some((name) => line.startsWith(`${name} `)));
-    }
     const usual = names(usualRows(BENCHMARKS.locks));
-    expect(only.filter((name) => usual.includes(name))).toEqual([]);
+    expect(names([...PAPER_LOCKS, ...LOCKS_BY_NAME]).filter((name) => usual.includes(name))).toEqual([]);
   });
 
   it('are drawn: throughput and fairness of each form in the panel of its lock', async () => {
-    const svg = (await figures(madeUp(PAPER_LOCKS))).get('') ?? '';
+    const svg = (await figures(madeUp([...PAPER_LOCKS, ...LOCKS_BY_NAME]))).get('') ?? '';
     for (const form of Object.values(FORMS)) expect(svg).toContain(`>${form[0]}</text>`);
     expect(svg).toContain('>Fairness</text>');
   });

@@ -5,7 +5,8 @@
  *     ticket - grant    below 0        admitted
  *                       0 to T - 1     near: polls grant, as often as its budget says; then waits on its chain until
  *                                      grant > ticket
- *                       T or more      far: waits on its chain until grant > ticket - T, and is near then
+ *                       T or more      far: waits on its chain until grant > ticket - T, and is near then; it polls its own
+ *                                      word as often as a near waiter polls grant, or parks at once (FAR_PARKS)
  *
  * T is O_THRESHOLD. With 0, the listings as printed, nobody is near, and each waiter waits until grant > ticket. The
  * chain of a ticket is the same in both waits, by its hash. How a thread waits there until grant has passed a value,
@@ -51,7 +52,7 @@ import { setLastTicket } from './core';
 import { chainSlotOf, mostChains } from './hashes';
 import { locationWaitUntil } from './location-semaphore';
 import { locationWakeAll, locationWakeAllPolite } from './locations';
-import { relax } from './relax';
+import { farBudget, relax } from './relax';
 import { KIND_CHANNEL_SEMAPHORE, KIND_LOCATION_SEMAPHORE } from './words';
 
 /** SemaTake: takes a permit, and blocks until it is this thread's turn. Returns ADMITTED or ANSWER_CLOSED. */
@@ -66,8 +67,10 @@ export function acquire(s: usize): i32 {
 export function awaitTurn(s: usize, ticket: i64, grant: i64): i32 {
   const near = ticket - thresholdOf(s);
   let polls = atomic.load<i32>(s, O_SPIN);
-  if (near !== ticket) {
-    if (!satisfied(grant, near)) grant = waitUntil(s, ticket, near, polls);
+  const far = farBudget(s, polls);
+  if (near === ticket) polls = far;
+  else {
+    if (!satisfied(grant, near)) grant = waitUntil(s, ticket, near, far);
     while (polls !== 0 && !satisfied(grant, ticket)) {
       polls = relax(polls);
       grant = atomic.load<i64>(s, GRANT);

@@ -5,9 +5,14 @@
  *     spin-then-park   n      so many pauses
  *     spin             the most that there are: they last minutes, and then the waiter parks all the same
  *     yield            -n     so many turns in which the waiter yields the processor for a moment; then it parks
+ *
+ * A semaphore may say besides that its far waiters park at once, whatever the policy says for the near ones. Source: Dice
+ * and Kogan, Semaphores Augmented with a Waiting Array, section 2: those deeper than LongTermThreshold wait by futex,
+ * while those closer to the front spin.
  */
 import { NEVER } from '../arena/words';
 import { pause } from '../queue/pause';
+import { FAR_PARKS, O_HASH } from './words';
 
 /** Nanoseconds of the shortest sleep. It lets other threads run, since WebAssembly cannot yield. */
 const MOMENT: i64 = 1;
@@ -20,4 +25,9 @@ export function relax(budget: i32): i32 {
   }
   atomic.wait<i32>(NEVER, 0, MOMENT);
   return budget + 1;
+}
+
+/** Returns the budget of a far waiter, where near waiters have this one. */
+export function farBudget(s: usize, budget: i32): i32 {
+  return (atomic.load<i32>(s, O_HASH) & FAR_PARKS) !== 0 ? 0 : budget;
 }

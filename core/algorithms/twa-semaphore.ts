@@ -38,7 +38,7 @@ import { B_PARKED, B_SEQUENCE } from '../queue/words';
 import { lastTicket, setLastTicket } from './core';
 import { countCollision, countFutileWake } from './counting';
 import { bucketOf, mostTickets } from './hashes';
-import { relax } from './relax';
+import { farBudget, relax } from './relax';
 import { O_HASH, O_TAKEN, SEQUESTERED } from './words';
 
 /** What a wait answers that a notify has ended. It answers something else if the value was another from the start. */
@@ -83,7 +83,7 @@ export function twaAwait(s: usize): i32 {
   const knobs = atomic.load<i64>(s, O_SPIN);
   const near = ticket - (knobs >> 32);
   const budget = knobs as i32;
-  let polls = budget;
+  let polls = farBudget(s, budget);
   let wasFar = true;
   let woken = false;
   let sequence = atomic.load<i64>(bucket, B_SEQUENCE);

@@ -30,7 +30,7 @@ export interface ChainSemaphoreOptions extends HashedOptions, ThresholdOptions {
 export type ChainSemaphoreHandle = Handle<'ChainSemaphore'>;
 
 const KIND = 'ChainSemaphore';
-const DEFAULTS = { spin: 100, names: ['hash', 'threshold', 'wake', 'look'] };
+const DEFAULTS = { spin: 100, names: ['hash', 'threshold', 'farParks', 'wake', 'look'] };
 /** WAKE_ALL, WAKE_PASS and WAKE_DUE of core/algorithms/words.ts. */
 const WAKES = ['all', 'pass', 'due'] as const;
 

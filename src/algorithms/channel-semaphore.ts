@@ -18,7 +18,7 @@ export interface ChannelSemaphoreOptions extends HashedOptions, ThresholdOptions
 export type ChannelSemaphoreHandle = Handle<'ChannelSemaphore'>;
 
 const KIND = 'ChannelSemaphore';
-const DEFAULTS = { spin: 100, names: ['hash', 'threshold', 'lazy'] };
+const DEFAULTS = { spin: 100, names: ['hash', 'threshold', 'farParks', 'lazy'] };
 
 /**
  * The semaphore over channels, first come, first served. Each bucket of a waiting array holds a stack of waiters, and a

@@ -1,9 +1,10 @@
 /** Callers choose the hash by which a semaphore spreads its waiters. core/algorithms/hashes.ts computes it. */
 
 import type { Kind } from '../border/kinds.js';
-import { checkChoice } from '../errors.js';
+import { FAR_PARKS } from '../border/numbers.js';
+import { checkChoice, checkType } from '../errors.js';
 import type { Properties } from '../options.js';
-import type { ListingOptions } from './listing.js';
+import type { ListingOptions, ThresholdOptions } from './listing.js';
 
 /** The names in the order of HASH_* of core/algorithms/words.ts. */
 const HASHES: readonly Hash[] = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'];
@@ -25,8 +26,13 @@ export interface HashedOptions extends ListingOptions {
   readonly hash?: Hash;
 }
 
-/** @internal Adds the hash that the options name to the properties. */
-export function hashed(kind: Kind, properties: Properties, options: HashedOptions): Properties {
-  const hash = checkChoice(`${kind}: hash`, options.hash ?? 'multiplier', HASHES);
-  return { ...properties, hash: HASHES.indexOf(hash) };
+/** @internal Adds to the properties the hash that the options name, and whether far waiters park at once. */
+export function hashed(
+  kind: Kind,
+  properties: Properties,
+  { hash = 'multiplier', farParks = false }: HashedOptions & Pick<ThresholdOptions, 'farParks'>,
+): Properties {
+  const number = HASHES.indexOf(checkChoice(`${kind}: hash`, hash, HASHES));
+  checkType(`${kind}: farParks`, farParks, 'boolean', 'true or false');
+  return { ...properties, hash: farParks ? number | FAR_PARKS : number };
 }

@@ -22,13 +22,19 @@ export interface ListingOptions extends PolicyOptions {
   readonly firstTicket?: bigint;
 }
 
-/** The option of a new semaphore of Listings 3 to 5. */
+/** The options of a new semaphore of Listings 3 to 5. */
 export interface ThresholdOptions {
   /**
    * The LongTermThreshold, 0 to 2,147,483,647: waiters that are no further than this from their turn poll grant `spin`
    * times and then wait as the others do. Default 0: as the listings are printed, no waiter polls grant.
    */
   readonly threshold?: number;
+  /**
+   * Whether a waiter that is further than `threshold` from its turn parks at once. The policy and `spin` are then those of
+   * the near waiters alone. Default false: they are those of all waiters. With `policy: 'spin'` this is what the paper
+   * proposes: far waiters wait by futex, while those closer to the front spin.
+   */
+  readonly farParks?: boolean;
 }
 
 /** A shared object of one of the algorithms, as this thread sees it. */

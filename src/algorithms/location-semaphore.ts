@@ -20,7 +20,7 @@ export interface LocationSemaphoreOptions extends HashedOptions, ThresholdOption
 export type LocationSemaphoreHandle = Handle<'LocationSemaphore'>;
 
 const KIND = 'LocationSemaphore';
-const DEFAULTS = { spin: 100, names: ['hash', 'threshold', 'alternating'] };
+const DEFAULTS = { spin: 100, names: ['hash', 'threshold', 'farParks', 'alternating'] };
 
 /**
  * The semaphore over locations, first come, first served. Waiters call `locationWait` in a loop around the look at

@@ -6,11 +6,11 @@ import type { Properties } from '../options.js';
 import { given, type Handle } from '../reference.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
-import { ListingSemaphore } from './listing.js';
+import { ListingSemaphore, type ThresholdOptions } from './listing.js';
 import { checkProperties, find, make } from './objects.js';
 
 /** The options of a new `TwaSemaphore`. */
-export interface TwaSemaphoreOptions extends HashedOptions {
+export interface TwaSemaphoreOptions extends HashedOptions, Pick<ThresholdOptions, 'farParks'> {
   /**
    * The LongTermThreshold, 0 to 2,147,483,647: waiters that are no further than this from their turn poll grant, the
    * others poll the waiting array. Default 1. With 0 no waiter polls grant; with `spin: 0` as well no waiter polls.
@@ -28,7 +28,7 @@ export interface TwaSemaphoreOptions extends HashedOptions {
 export type TwaSemaphoreHandle = Handle<'TwaSemaphore'>;
 
 const KIND = 'TwaSemaphore';
-const DEFAULTS = { spin: 100, threshold: 1, names: ['hash', 'threshold', 'sequestered'] };
+const DEFAULTS = { spin: 100, threshold: 1, names: ['hash', 'threshold', 'farParks', 'sequestered'] };
 
 /**
  * The semaphore with a waiting array: first come, first served. It spreads waiters over the buckets of the arena. A

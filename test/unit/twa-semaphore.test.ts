@@ -1,6 +1,6 @@
 /** TwaSemaphore in one thread; stress/listings.test.ts has several. */
 import { Arena, DisposedError } from 'taketurns';
-import { lastTicket, TwaSemaphore } from 'taketurns/algorithms';
+import { ChainSemaphore, ChannelSemaphore, LocationSemaphore, lastTicket, TwaSemaphore } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
 
@@ -94,5 +94,29 @@ describe('TwaSemaphore: sequestered', () => {
       'TwaSemaphore.release: permits must be an integer from 1',
     );
     expect(semaphore.available).toBe(1);
+  });
+});
+
+describe.each([
+  ['TwaSemaphore', TwaSemaphore],
+  ['ChainSemaphore', ChainSemaphore],
+  ['ChannelSemaphore', ChannelSemaphore],
+  ['LocationSemaphore', LocationSemaphore],
+])('%s: farParks', (kind, Class) => {
+  it.each([0, 1, 'true', null])('is not %s', (farParks) => {
+    expect(() => new Class(1, { farParks: farParks as never })).toThrow(TypeError);
+    expect(() => new Class(1, { farParks: farParks as never })).toThrow(
+      `${kind}: farParks must be true or false, got `,
+    );
+  });
+
+  it('goes with each policy, and with a hash', () => {
+    for (const options of [{ policy: 'spin' }, { policy: 'yield' }, { spin: 7 }, { hash: 'gray' }] as const) {
+      const semaphore = new Class(1, { farParks: true, threshold: 1, ...options });
+      semaphore.acquire();
+      semaphore.release(2);
+      expect(semaphore.available).toBe(2);
+      semaphore.dispose();
+    }
   });
 });

@@ -4,7 +4,7 @@ import { clock } from '../workers/board.js';
 import { JsBargingMutex } from './js-mutex.js';
 import { attachMutex, shareMutex } from './multithreading.js';
 import { PlatoonLog, TracedLock } from './platoon.js';
-import { type AsyncRow, library, native, type Row, type ScriptRow } from './row.js';
+import { type AsyncRow, library, native, type Row, type ScriptRow, SPINNING } from './row.js';
 import type { LockLike, SemaphoreLike } from './subjects.js';
 
 /** A semaphore with one permit, used as a lock. */
@@ -46,7 +46,7 @@ class Guarded implements LockLike {
 }
 
 interface LockClass {
-  new (): LockLike & { readonly handle: unknown; dispose(): void };
+  new (options?: object): LockLike & { readonly handle: unknown; dispose(): void };
   from(handle: never): LockLike;
 }
 
@@ -62,6 +62,16 @@ const INNER: Readonly<Record<string, () => Promise<LockClass>>> = {
   LifoLock: async () => (await algorithms()).LifoLock,
   ReciprocatingLock: async () => (await algorithms()).ReciprocatingLock,
 };
+/** The ending of the name of a lock whose waiters spin, as the paper's do. */
+const SPIN = ' spin';
+
+/** The class of a lock of that name, and the options of its objects and of the capacitor around them. */
+async function classOf(name: string): Promise<{ Inner: LockClass; options: object }> {
+  const load = INNER[name.replace(SPIN, '')];
+  if (load === undefined) throw new Error(`there is no lock called ${name}`);
+  return { Inner: await load(), options: name.endsWith(SPIN) ? { policy: 'spin' } : {} };
+}
+
 /** The locks among them whose admissions have tickets. */
 const TICKETED = ['TicketLock', 'TwaLock'];
 
@@ -89,15 +99,15 @@ function composite(
   bypass = BYPASS,
   name = `${of}+${CAPACITORS[form][0]}`,
 ): ScriptRow {
-  const load = async () => ({ Inner: await innerOf(of), ...(await algorithms()) });
+  const load = async () => ({ ...(await classOf(of)), ...(await algorithms()) });
   const row = library(
     name,
     async () => {
-      const { Inner, CapacitorLock } = await load();
+      const { Inner, options, CapacitorLock } = await load();
       return {
         make: () => {
-          const inner = new Inner();
-          const lock = new CapacitorLock(inner, { bypass, ...CAPACITORS[form][1] });
+          const inner = new Inner(options);
+          const lock = new CapacitorLock(inner, { bypass, ...options, ...CAPACITORS[form][1] });
           const dispose = () => {
             lock.dispose();
             inner.dispose();
@@ -123,7 +133,8 @@ function guarded(of: string): ScriptRow<LockLike> {
     share: async () => {
       const { Semaphore } = await import('taketurns');
       const semaphore = new Semaphore(BYPASS);
-      const inner = new (await innerOf(of))();
+      const { Inner, options } = await classOf(of);
+      const inner = new Inner(options);
       const dispose = () => {
         semaphore.dispose();
         inner.dispose();
@@ -133,19 +144,13 @@ function guarded(of: string): ScriptRow<LockLike> {
     join: async (shared) => {
       const { Semaphore } = await import('taketurns');
       const { semaphore, inner } = shared as Record<string, never>;
-      const lock = (await innerOf(of)).from(inner as never);
+      const lock = (await classOf(of)).Inner.from(inner as never);
       return { subject: new Guarded(Semaphore.from(semaphore as never), lock) };
     },
   };
 }
 
-function innerOf(name: string): Promise<LockClass> {
-  const load = INNER[name];
-  if (load === undefined) throw new Error(`there is no lock called ${name}`);
-  return load();
-}
-
-const SWEPT = /^(\w+)\+capacitor:(\d+)$/;
+const SWEPT = /^([\w ]+)\+capacitor:(\d+)$/;
 
 /** Returns the row of a wrapped lock with another limit, measured only at some thread counts. */
 export function withLimit(of: string, bypass: number, only: readonly number[]): ScriptRow {
@@ -171,7 +176,7 @@ export const tracedRow = (bypass: number): ScriptRow<LockLike> => ({
   share: async () => {
     const { Capacitor } = await algorithms();
     const capacitor = new Capacitor(bypass);
-    const inner = new (await innerOf(TRACED))();
+    const inner = new (await classOf(TRACED)).Inner();
     const log = new PlatoonLog();
     return {
       shared: { capacitor: capacitor.handle, inner: inner.handle, log: log.memory },
@@ -185,7 +190,7 @@ export const tracedRow = (bypass: number): ScriptRow<LockLike> => ({
   join: async (shared) => {
     const { Capacitor } = await algorithms();
     const { capacitor, inner, log } = shared as Record<string, never>;
-    const lock = (await innerOf(TRACED)).from(inner as never);
+    const lock = (await classOf(TRACED)).Inner.from(inner as never);
     return {
       subject: new TracedLock(Capacitor.from(capacitor as never), lock, new PlatoonLog(log), clock),
     };
@@ -202,6 +207,16 @@ function bare(row: ScriptRow): Row {
 /** Returns a row of the native binary, in the panel of the script row that it corresponds to. */
 function counterpart(of: string, algorithm: string): Row {
   return { ...native(algorithm), lock: { of, form: 'native' } };
+}
+
+/** The three curves of a lock in the paper's figure: bare, in a capacitor, and fractional. */
+function curves(name: string): Row[] {
+  const load = async () => {
+    const { Inner, options } = await classOf(name);
+    return { make: () => new Inner(options), from: (handle: never) => Inner.from(handle) };
+  };
+  const lock = library(name, load, ({ make }) => make(), TICKETED.includes(name.replace(SPIN, '')));
+  return [bare(lock), composite(name, 'wrapped'), composite(name, 'fractional')];
 }
 
 export const LOCKS: readonly Row[] = [
@@ -227,11 +242,7 @@ export const LOCKS: readonly Row[] = [
       true,
     ),
   ),
-  ...Object.entries(INNER).flatMap(([name, load]) => [
-    bare(library(name, load, (Lock) => new Lock(), TICKETED.includes(name))),
-    composite(name, 'wrapped'),
-    composite(name, 'fractional'),
-  ]),
+  ...Object.keys(INNER).flatMap(curves),
   bare({
     kind: 'script',
     name: 'js-barging',
@@ -257,15 +268,26 @@ export const LOCKS: readonly Row[] = [
   counterpart('ReciprocatingLock', 'reciprocating-futex'),
 ];
 
-/** The rows of the usual run that `--paper` leaves out: they are in no figure of the paper, nor made of its locks. */
-const NOT_OF_THE_PAPER = ['Semaphore', 'sem_t', 'js-barging', 'multithreading'];
+/** The five locks of the paper's figure, and their counterparts in C++. */
+const OF_THE_FIGURE: Readonly<Record<string, string>> = {
+  TtsLock: 'tts',
+  TicketLock: 'ticket',
+  McsLock: 'mcs',
+  LifoLock: 'lifo',
+  ReciprocatingLock: 'reciprocating',
+};
 
-/**
- * The set of `--paper`: each lock bare and in every form that Dice's paper names. A row of this set alone is an entry
- * here; no usual run has it, so that those do not take longer.
- */
-export const PAPER_LOCKS: readonly Row[] = [
-  ...LOCKS.filter(({ name }) => !NOT_OF_THE_PAPER.includes(name)),
+/** The rows of `--paper`: the 15 curves of the figure of Dice's paper, where all waiters spin, and the locks in C++. */
+export const PAPER_LOCKS: readonly Row[] = Object.entries(OF_THE_FIGURE).flatMap(([name, algorithm]) => [
+  ...curves(name + SPIN),
+  {
+    ...native(`${algorithm}-spin`, `${algorithm}-futex`, ['--spin', SPINNING]),
+    lock: { of: name + SPIN, form: 'native' as const },
+  },
+]);
+
+/** Variants of the paper's locks, which are measured by their names alone. */
+export const LOCKS_BY_NAME: readonly Row[] = [
   ...Object.keys(INNER).map((name) => composite(name, 'contended')),
   composite('TtsLock', 'lanes'),
   composite('TtsLock', 'random'),

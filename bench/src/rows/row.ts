@@ -80,6 +80,8 @@ export interface NativeRow {
   apart?: true;
   /** The name on the binary's command line. */
   algorithm: string;
+  /** The options of the algorithm there, under contention: an uncontended pair does not wait, and takes none. */
+  knobs: readonly string[];
 }
 
 export type Row = ScriptRow | NativeRow;
@@ -126,9 +128,12 @@ export const CALLS_FLOOR = 'floor: two calls, each one locked instruction (wasm)
 /** The two instructions in a loop of native code. */
 export const NATIVE_FLOOR = 'floor: two locked instructions (native)';
 
-export function native(name: string, algorithm = name): NativeRow {
-  return { kind: 'native', name, family: 'native', algorithm };
+export function native(name: string, algorithm = name, knobs: readonly string[] = []): NativeRow {
+  return { kind: 'native', name, family: 'native', algorithm, knobs };
 }
+
+/** So many pauses last 9 seconds or more: a native waiter with these spins, as those of the papers do. */
+export const SPINNING = '2000000000';
 
 /** A class of `taketurns`, whose objects are joined by their handle. */
 export interface LibraryClass<Subject> {

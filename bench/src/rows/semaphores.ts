@@ -5,7 +5,7 @@ import { JsBargingSemaphore } from './js-barging.js';
 import { JsTicketSemaphore } from './js-ticket.js';
 import { attachSemaphore, shareSemaphore } from './multithreading.js';
 import { RING, Ring } from './ring.js';
-import { type AsyncRow, library, native, type Row, type ScriptRow, wakesOf } from './row.js';
+import { type AsyncRow, library, native, type Row, type ScriptRow, SPINNING, wakesOf } from './row.js';
 import type { SemaphoreLike } from './subjects.js';
 
 interface SemaphoreClass {
@@ -75,6 +75,9 @@ function p0514(name: string, make: (module: typeof import('taketurns/p0514')) =>
 const algorithms = () => import('taketurns/algorithms');
 const twa = async () => (await algorithms()).TwaSemaphore;
 const ticket = async () => (await algorithms()).TicketSemaphore;
+const chain = async () => (await algorithms()).ChainSemaphore;
+const channel = async () => (await algorithms()).ChannelSemaphore;
+const location = async () => (await algorithms()).LocationSemaphore;
 
 export const SEMAPHORES: readonly Row[] = [
   semaphore('Semaphore', async () => (await import('taketurns')).Semaphore),
@@ -141,12 +144,12 @@ export const SEMAPHORES: readonly Row[] = [
   })),
   semaphore('TwaSemaphore', twa),
   semaphore('TicketSemaphore', ticket),
-  semaphore('ChainSemaphore', async () => (await algorithms()).ChainSemaphore),
-  semaphore('ChainSemaphore all', async () => (await algorithms()).ChainSemaphore, { wake: 'all' }),
-  semaphore('ChainSemaphore due', async () => (await algorithms()).ChainSemaphore, { wake: 'due' }),
-  semaphore('ChannelSemaphore', async () => (await algorithms()).ChannelSemaphore),
-  semaphore('ChannelSemaphore lazy', async () => (await algorithms()).ChannelSemaphore, { lazy: true }),
-  semaphore('LocationSemaphore', async () => (await algorithms()).LocationSemaphore),
+  semaphore('ChainSemaphore', chain),
+  semaphore('ChainSemaphore all', chain, { wake: 'all' }),
+  semaphore('ChainSemaphore due', chain, { wake: 'due' }),
+  semaphore('ChannelSemaphore', channel),
+  semaphore('ChannelSemaphore lazy', channel, { lazy: true }),
+  semaphore('LocationSemaphore', location),
   {
     kind: 'script',
     name: 'js-ticket-notify-all',
@@ -188,22 +191,39 @@ export const SEMAPHORES: readonly Row[] = [
   native('std::counting_semaphore'),
 ];
 
-/** The rows of the usual run that are measured with `--paper`, too. */
-const OF_THE_PAPER =
-  /^(Semaphore|TicketSemaphore|TwaSemaphore|(Chain|Channel|Location)Semaphore.*|twa-futex|ticket-futex|sem_t)$/;
+const SPIN = { policy: 'spin' };
+/** Far waiters park at once, and near ones spin. */
+const SPIN_NEAR = { ...SPIN, farParks: true, threshold: 1 };
 
 /**
- * The set of `--paper`: what Dice and Kogan describe, each with its variants. A row of this set alone is an entry here;
- * no usual run has it, so that those do not take longer. `TwaSemaphore` itself has a threshold of 1.
+ * The rows of `--paper`: the three curves of Dice and Kogan's figure, where all waiters spin; and the TWA semaphore whose
+ * far waiters park, which the text proposes. Each has its counterpart in C++, and `sem_t` is the third curve itself.
  */
 export const PAPER_SEMAPHORES: readonly Row[] = [
-  ...SEMAPHORES.filter(({ name }) => OF_THE_PAPER.test(name)),
+  semaphore('TicketSemaphore spin', ticket, SPIN),
+  semaphore('TwaSemaphore spin', twa, SPIN),
+  semaphore('TwaSemaphore spin near', twa, SPIN_NEAR),
+  ...SEMAPHORES.filter(({ name }) => name === 'sem_t'),
+  native('ticket-spin', 'ticket-futex', ['--spin', SPINNING]),
+  native('twa-spin', 'twa-futex', ['--spin', SPINNING, '--far-spin', SPINNING]),
+  native('twa-spin near', 'twa-futex', ['--spin', SPINNING]),
+];
+
+/** Variants of the papers' semaphores, which are measured by their names alone. `TwaSemaphore` has a threshold of 1. */
+export const SEMAPHORES_BY_NAME: readonly Row[] = [
   semaphore('TwaSemaphore threshold 0', twa, { threshold: 0 }),
   semaphore('TwaSemaphore threshold 2', twa, { threshold: 2 }),
   semaphore('TwaSemaphore threshold 4', twa, { threshold: 4 }),
   conservative('TwaSemaphore conservative', twa),
   semaphore('TwaSemaphore sequestered', twa, { sequestered: true }),
+  semaphore('TwaSemaphore far parks', twa, { farParks: true }),
   semaphore('TicketSemaphore delay 10', ticket, { delay: 10 }),
+  semaphore('ChainSemaphore spin', chain, SPIN),
+  semaphore('ChainSemaphore spin near', chain, SPIN_NEAR),
+  semaphore('ChannelSemaphore spin', channel, SPIN),
+  semaphore('ChannelSemaphore spin near', channel, SPIN_NEAR),
+  semaphore('LocationSemaphore spin', location, SPIN),
+  semaphore('LocationSemaphore spin near', location, SPIN_NEAR),
 ];
 
 export const ASYNC_SEMAPHORES: readonly AsyncRow[] = [

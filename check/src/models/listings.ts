@@ -242,7 +242,27 @@ const delays: readonly Line[] = [1, 2].flatMap((delay): Line[] => {
   ];
 });
 
-export const listingSemaphores: readonly Model[] = [...listings, ...delays].map(modelOf);
+/** Waiters that poll while they are near, and park at once while they are far: FAR_PARKS of core/algorithms/words.ts. */
+const farParks: readonly Line[] = (['twa', 'chain', 'channel', 'location'] as const).flatMap((kind): Line[] => {
+  const line = (text: string, program: string, more: Partial<Line> = {}): Line => ({
+    name: `${kind} 1, far parks: ${text}`,
+    program,
+    permits: [1],
+    kind,
+    threshold: 1,
+    hash: 32,
+    spin: 2,
+    buckets: 2,
+    ...more,
+  });
+  return [
+    line('3x1 wrap, polling', 'A R | A R | A R', { first: WRAP }),
+    line('release of 2, polling', 'A | A | V2', { permits: [0] }),
+    line('dispose of waiters, polling', 'A | A | D', { permits: [0] }),
+  ];
+});
+
+export const listingSemaphores: readonly Model[] = [...listings, ...delays, ...farParks].map(modelOf);
 export const chainSemaphores: readonly Model[] = [...chains, ...variants].map(modelOf);
 export const thresholdSemaphores: readonly Model[] = thresholds.map(modelOf);
 export const hashedSemaphores: readonly Model[] = hashes.map(modelOf);
