@@ -276,6 +276,29 @@ describe('an interrupted wait for a mutex', () => {
     expect([mutex.locked, mutex.waiting]).toEqual([true, 0]);
     await third?.('mutex-unlock', mutex);
   });
+
+  it('leaves the line where the arena was full at first, though its thread makes no call', async () => {
+    const arena = new Arena({ waiters: 8, objects: 3, threads: 4, names: 1, watch: false });
+    const mutex = new Mutex({ arena, bypass: 0 });
+    const other = new Semaphore(0, { arena });
+    await owner?.('mutex-hold', mutex);
+    const next = second?.('mutex-hold', mutex);
+    await until(() => mutex.waiting === 1, 'the second waits');
+    // Requests of different widths take an element each.
+    const permits = Array.from({ length: 64 }, (_, i) => 1 + (i % 2));
+    await crowd[2]?.run('promise', { handle: other.handle, permits });
+    const { used, capacity } = arena.stats().elements;
+    expect(used).toBe(capacity);
+    interruptedLock(mutex);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(mutex.waiting).toBe(2);
+    await crowd[2]?.run('dispose', { handle: other.handle });
+    await until(() => mutex.waiting === 1, 'the interrupted request is gone');
+    await owner?.('mutex-unlock', mutex);
+    await next;
+    expect([mutex.locked, mutex.waiting]).toEqual([true, 0]);
+    await second?.('mutex-unlock', mutex);
+  });
 });
 
 describe('a cancellation that was cut short, of a request for a mutex', () => {

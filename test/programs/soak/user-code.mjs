@@ -12,6 +12,9 @@ import { HALF_WRITTEN, Task } from './life.mjs';
 /** A reason of an abort, which differs from all others. */
 class Reason {}
 
+/** An arena with so many waiters is never full. */
+const ROOM = 1000;
+
 const DOCUMENTED = [TimeoutError, CancelledError, DisposedError, BrokenBarrierError];
 
 export class UserCode {
@@ -221,7 +224,8 @@ export class UserCode {
     } catch (error) {
       life.find(`${what} cannot be given back`, error);
     }
-    if (object.kind.haunts) return;
+    // In an arena that is full the request leaves the queue later, when there is room for the next one of the thread.
+    if (object.kind.haunts || life.plan.waiters < ROOM) return;
     const rest = object.lib.inspect().waiters.filter(({ thread }) => thread === me);
     if (rest.length > 0) life.find(`${what} has requests of this thread: ${JSON.stringify(rest)}`);
   }
