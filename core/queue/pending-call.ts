@@ -48,7 +48,9 @@ export function end(): void {
 /**
  * Completes an interrupted call: it finishes a release, and cancels a request for a mutex, behind the head or as the
  * head. The element of an interrupted acquire stays in the queue, as that of a killed thread would. The thread gets
- * another spare in its place. Returns false if the arena has none. Then the interrupted call stays the pending call.
+ * another spare in its place. Returns false if the arena has none. Then the interrupted call stays the pending call, and
+ * the thread has no spare until a later call finds one. The request is cancelled all the same: those behind it may hold
+ * all elements of the arena, and would wait for ever.
  */
 export function recover(): bool {
   if (pendingCall === RELEASING) {
@@ -60,10 +62,9 @@ export function recover(): bool {
     stayAwake();
     if (pendingCall === COMPETING) abandonHead(competedFor, competesBy);
     else {
-      const e = reserve();
-      if (e === 0) return false;
-      abandonRequest(spare);
-      setSpare(e);
+      if (spare !== 0) abandonRequest(spare);
+      setSpare(reserve());
+      if (spare === 0) return false;
     }
   }
   pendingCall = NOTHING;

@@ -277,7 +277,7 @@ describe('an interrupted wait for a mutex', () => {
     await third?.('mutex-unlock', mutex);
   });
 
-  it('leaves the line where the arena was full at first, though its thread makes no call', async () => {
+  it('leaves the line where the arena is full, though its thread makes no call', async () => {
     const arena = new Arena({ waiters: 8, objects: 3, threads: 4, names: 1, watch: false });
     const mutex = new Mutex({ arena, bypass: 0 });
     const other = new Semaphore(0, { arena });
@@ -290,10 +290,14 @@ describe('an interrupted wait for a mutex', () => {
     const { used, capacity } = arena.stats().elements;
     expect(used).toBe(capacity);
     interruptedLock(mutex);
-    await new Promise((resolve) => setTimeout(resolve, 50));
     expect(mutex.waiting).toBe(2);
-    await crowd[2]?.run('dispose', { handle: other.handle });
     await until(() => mutex.waiting === 1, 'the interrupted request is gone');
+    expect(() => mutex.lock({ timeout: 1 })).toThrow(ArenaFullError);
+    expect(mutex.tryLock()).toBe(false);
+    await crowd[2]?.run('dispose', { handle: other.handle });
+    await until(() => arena.stats().elements.used < capacity, 'there is room');
+    expect(() => mutex.lock({ timeout: 1 })).toThrow(TimeoutError);
+    expect(mutex.waiting).toBe(1);
     await owner?.('mutex-unlock', mutex);
     await next;
     expect([mutex.locked, mutex.waiting]).toEqual([true, 0]);

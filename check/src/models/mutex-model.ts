@@ -36,6 +36,8 @@ export interface MutexLine {
   readonly deaths?: number;
   readonly undead?: boolean;
   readonly extra?: number;
+  /** Each thread has its spare, and no other element is free. */
+  readonly full?: boolean;
   readonly aged?: boolean;
   /** The thread that has the lock at first. */
   readonly locked?: number;
@@ -77,6 +79,7 @@ export function mutexModel(line: MutexLine): Model {
     ...(named === undefined && !/[DK]/.test(line.program) ? { symmetric: parts } : {}),
     arena: {
       buckets: line.buckets ?? 1,
+      ...(line.full ? { objects: 1 } : {}),
       elements: programs.length + (line.extra ?? timed),
       attached: programs.length,
     },

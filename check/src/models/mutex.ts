@@ -181,6 +181,8 @@ const small: MutexLine[] = [
     { name: 'one behind the head, which is cut short', program: 'C U | c U L U' },
     { name: 'one cut short in line', program: 'C U | q U r' },
     { name: 'one cut short in line, and one behind', program: 'C U | q U r | L U', long: true },
+    { name: 'one cut short in line, no element is free', program: 'C U | q U r', full: true },
+    { name: 'one cut short in line, and one behind, no element is free', program: 'C U | q U r | L U', full: true },
   ].map((line) => ({ ...line, bypass: 0, locked: 1, free: true, head: 0 })),
   { name: '1 waits, 1 tries', program: 'U | L U | T U', bypass: 1, locked: 0 },
   {
