@@ -23,10 +23,10 @@ export function wanted(core: Core, at: number): string {
 
 /** The error of a thread that would wait for itself: it is the owner, or a promise of it waits. */
 export function ofItself(method: string, isOwner: boolean): Error {
-  const why = isOwner
-    ? 'this thread is the owner already, and would wait for itself; if a promise has the lock,'
-    : 'a promise of this thread waits, and the thread would wait for itself:';
-  return new Error(`Mutex.${method}: ${why} use ${method}Async`);
+  const why = isOwner ? 'has the lock' : 'waits for it';
+  return new Error(
+    `Mutex.${method}: this thread or a promise of it ${why}, and would wait for itself: use ${method}Async`,
+  );
 }
 
 export const NESTED =

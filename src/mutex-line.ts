@@ -34,7 +34,7 @@ export function standInLine({ membership, shared }: Reference, at: number, left:
   if (answer === HEAD) {
     let remaining = left();
     do {
-      answer = core.compete(at, remaining === Infinity ? -1n : nanoseconds(Math.max(remaining, 0)), number);
+      answer = core.compete(at, nanoseconds(remaining), number);
       remaining = left();
     } while (answer === TIMED_OUT && remaining > 0);
     if (answer === ADMITTED) awake.turnBegins();

@@ -95,8 +95,8 @@ export function defaultArena(): Membership {
   if (inherited !== undefined) return fromHandle(inherited as ArenaHandle);
   if (!host.isMainThread) {
     throw new Error(
-      'this worker has no arena: start it after Arena.default (in Node), post Arena.default.handle to it for Arena.from, ' +
-        'or use Semaphore.from(handle), an { arena } or new Arena().makeDefault()',
+      'this worker has no arena: in Node start it after Arena.default, else post it a handle for Arena.from or ' +
+        'Semaphore.from, or use new Arena().makeDefault()',
     );
   }
   return makeDefault(create({}));
@@ -108,8 +108,7 @@ export function fromHandle(handle: ArenaHandle): Membership {
   const buffer = handle?.kind === 'Arena' ? bufferOf(handle.memory) : undefined;
   if (buffer === undefined) throw badType('Arena.from: handle', 'the handle of an Arena of this process', handle);
   const membership = isShared(buffer) ? Membership.of(handle.memory as WebAssembly.Memory) : undefined;
-  if (!membership)
-    throw new TypeError('Arena.from: the memory of the handle is not shared, or holds no arena of this version');
+  if (!membership) throw new TypeError('Arena.from: the memory of the handle holds no shared arena of this version');
   return handle.isDefault && !hasDefault() ? makeDefault(membership) : membership;
 }
 

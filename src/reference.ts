@@ -114,6 +114,11 @@ export function given<O>(options: O, make: (options: O) => Reference): Reference
   return options instanceof Reference ? options : make(options);
 }
 
+/** The words that a new object gets, and in which an object of a name must agree. */
+function words(kind: number, { permits, max, spin, threshold = 0, robust, hash = Number(robust) }: Properties) {
+  return [kind, permits, max, spin, threshold, hash] as const;
+}
+
 /** @internal */
 export function make<K extends Kind>(
   kind: K,
@@ -123,16 +128,7 @@ export function make<K extends Kind>(
 ): Reference {
   const membership = membershipForNew(arena);
   const answer = attached(membership, () =>
-    membership.core.createObject(
-      number,
-      p.permits,
-      p.max,
-      p.spin,
-      p.threshold ?? 0,
-      p.hash ?? Number(p.robust),
-      p.variant ?? 0n,
-      p.firstTicket ?? 0n,
-    ),
+    membership.core.createObject(...words(number, p), p.variant ?? 0n, p.firstTicket ?? 0n),
   );
   if (answer < 0) throw refusal(answer, kind, kind);
   return new Reference(membership, answer, true);
@@ -188,7 +184,7 @@ export function open<K extends Kind>(
   checkType(what, name, 'string', 'a string');
   // UTF-8 has no code for half of a surrogate pair, and an encoder writes one and the same character for each.
   if (/\p{Surrogate}/u.test(name)) {
-    throw badType(what, 'well-formed Unicode, with no lone surrogate', name);
+    throw badType(what, 'well-formed Unicode', name);
   }
   // jsdom has no TextEncoder.
   const bytes = Uint8Array.from(unescape(encodeURIComponent(name)), (byte) => byte.charCodeAt(0));
@@ -205,16 +201,7 @@ export function open<K extends Kind>(
     if (draft === 0) return ANSWER_NAMES_FULL;
     // No thread trusts what it reads of a draft before openName publishes it, so plain writes suffice.
     new Uint8Array(memory.buffer, draft + N_BYTES, NAME_ROOM).fill(0).set(bytes);
-    return core.openName(
-      draft,
-      bytes.length,
-      number,
-      p.permits,
-      p.max,
-      p.spin,
-      p.threshold ?? 0,
-      p.hash ?? Number(p.robust),
-    );
+    return core.openName(draft, bytes.length, ...words(number, p));
   };
   const answer = attached(membership, () => openSo(p));
   if (answer > 0) return new Reference(membership, answer);

@@ -352,7 +352,7 @@ export class Membership {
     const { core } = this;
     core.unregister();
     const refuse = (): never => {
-      throw reason ?? new Error('this thread has ended: it is attached to the arena no more');
+      throw reason ?? new Error('this thread has left the arena');
     };
     core.createObject = core.attach = core.draftName = core.reap = refuse;
     // A timer may still look whether a worker has ended.

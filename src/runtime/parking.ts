@@ -14,8 +14,9 @@ export function countdown(timeout: number): () => number {
   return () => timeout - (now() - begun);
 }
 
+/** What the core takes for so many milliseconds, which may be over; below 0 for `Infinity`. */
 export function nanoseconds(milliseconds: number): bigint {
-  return BigInt(Math.ceil(milliseconds * 1e6));
+  return milliseconds === Infinity ? -1n : BigInt(Math.ceil(Math.max(milliseconds, 0) * 1e6));
 }
 
 /** How a wait ends. */

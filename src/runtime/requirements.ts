@@ -15,9 +15,8 @@ export function requireSharedMemory(): void {
   if (!isInsecure && page.crossOriginIsolated !== false) throw missing('this runtime has no SharedArrayBuffer');
   throw missing(
     `this page is ${isInsecure ? 'no secure context' : 'not cross-origin isolated'}, and so has no SharedArrayBuffer: ` +
-      `serve it ${isInsecure ? 'over https, or from localhost, ' : ''}with the headers Cross-Origin-Opener-Policy: ` +
-      'same-origin and Cross-Origin-Embedder-Policy: require-corp. In a frame it also needs ' +
-      'allow="cross-origin-isolated" there, and the page around it the headers',
+      'serve it over https or from localhost, with the headers Cross-Origin-Opener-Policy: same-origin and ' +
+      'Cross-Origin-Embedder-Policy: require-corp (and in a frame allow="cross-origin-isolated")',
   );
 }
 
@@ -73,7 +72,7 @@ export function compile(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
     // A policy that forbids the smallest module, the magic number and the version, forbids all.
     throw attempt(() => new WebAssembly.Module(bytes.slice(0, 8))) === undefined
       ? missing(
-          "the Content-Security-Policy of this page or worker forbids WebAssembly: add 'wasm-unsafe-eval' to its " +
+          "the Content-Security-Policy forbids WebAssembly: add 'wasm-unsafe-eval' to its " +
             'script-src (or default-src)',
           cause,
         )

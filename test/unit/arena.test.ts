@@ -21,9 +21,9 @@ describe('the default arena', () => {
     const { name, message, afterHandle, then, apart } = await report<Record<string, string>>('default-missing');
     expect(name).toBe('Error');
     expect(message).toContain('this worker has no arena');
-    expect(message).toContain('start it after Arena.default (in Node)');
-    expect(message).toContain('post Arena.default.handle to it for Arena.from');
-    expect(message).toContain('Semaphore.from(handle)');
+    expect(message).toContain('in Node start it after Arena.default');
+    expect(message).toContain('post it a handle for Arena.from');
+    expect(message).toContain('Semaphore.from');
     expect(message).toContain('{ arena }');
     expect(message).toContain('new Arena().makeDefault()');
     // What it makes meanwhile lies in an arena of its own, and others reach it by its handle.
@@ -109,15 +109,15 @@ describe('Arena.from refuses', () => {
   it('memory that is not shared, or holds no arena', () => {
     const own = new WebAssembly.Memory({ initial: 1, maximum: 1 });
     expect(() => Arena.from({ kind: 'Arena', memory: own, isDefault: false })).toThrow(
-      new TypeError('Arena.from: the memory of the handle is not shared, or holds no arena of this version'),
+      new TypeError('Arena.from: the memory of the handle holds no shared arena of this version'),
     );
     const empty = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
     expect(() => Arena.from({ kind: 'Arena', memory: empty, isDefault: false })).toThrow(
-      new TypeError('Arena.from: the memory of the handle is not shared, or holds no arena of this version'),
+      new TypeError('Arena.from: the memory of the handle holds no shared arena of this version'),
     );
     new Uint8Array(empty.buffer).fill(255);
     expect(() => Arena.from({ kind: 'Arena', memory: empty, isDefault: false })).toThrow(
-      /holds no arena of this version/,
+      /holds no shared arena of this version/,
     );
   });
 
@@ -127,7 +127,7 @@ describe('Arena.from refuses', () => {
     const bytes = new Uint8Array(memory.buffer).slice(0, 65536);
     new Uint8Array(short.buffer).set(bytes);
     expect(memory.buffer.byteLength).toBeGreaterThan(65536);
-    expect(() => Arena.from({ kind: 'Arena', memory: short, isDefault: false })).toThrow(/holds no arena/);
+    expect(() => Arena.from({ kind: 'Arena', memory: short, isDefault: false })).toThrow(/holds no shared arena/);
   });
 
   it('an arena whose header is damaged, though it has the id of a known one', () => {
@@ -136,6 +136,6 @@ describe('Arena.from refuses', () => {
     const copy = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
     new Uint8Array(copy.buffer).set(new Uint8Array(memory.buffer));
     (new Int32Array(copy.buffer)[at('H_CHAINS') / 4] as number) += 4096;
-    expect(() => Arena.from({ kind: 'Arena', memory: copy, isDefault: false })).toThrow(/holds no arena/);
+    expect(() => Arena.from({ kind: 'Arena', memory: copy, isDefault: false })).toThrow(/holds no shared arena/);
   });
 });

@@ -229,7 +229,7 @@ describe('waitForUnlock', () => {
     const mutex = new Mutex();
     mutex.lock();
     expect(() => mutex.waitForUnlock()).toThrow(
-      'Mutex.waitForUnlock: this thread is the owner already, and would wait for itself; if a promise has the lock, use waitForUnlockAsync',
+      'Mutex.waitForUnlock: this thread or a promise of it has the lock, and would wait for itself: use waitForUnlockAsync',
     );
     expect(() => mutex.waitForUnlock({ timeout: -1 })).toThrow(/Mutex.waitForUnlock: timeout/);
     const call = (crowd[0] as Member).run('mutex-hold', { handle: mutex.handle, told: undefined });
@@ -237,7 +237,7 @@ describe('waitForUnlock', () => {
     mutex.unlock();
     await call;
     const waits = mutex.waitForUnlockAsync({ timeout: 600_000 });
-    expect(() => mutex.waitForUnlock()).toThrow(/a promise of this thread waits/);
+    expect(() => mutex.waitForUnlock()).toThrow(/waits for it, and would wait for itself/);
     mutex.cancelAll();
     expect(await failure(() => waits)).toBeInstanceOf(CancelledError);
     expect((await failure(() => mutex.waitForUnlockAsync({ timeout: 1 }))).name).toBe('TimeoutError');

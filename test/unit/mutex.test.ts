@@ -20,8 +20,8 @@ describe('lock and unlock', () => {
     const mutex = new Mutex();
     expect(() => mutex.unlock()).toThrow(/not the owner, nobody is/);
     mutex.lock();
-    expect(() => mutex.lock()).toThrow(/owner already/);
-    expect(() => mutex.lock({ timeout: 10 })).toThrow(/owner already/);
+    expect(() => mutex.lock()).toThrow(/has the lock, and would wait for itself/);
+    expect(() => mutex.lock({ timeout: 10 })).toThrow(/has the lock, and would wait for itself/);
     expect(mutex.tryLock()).toBe(false);
     mutex.unlock();
     expect(() => mutex.unlock()).toThrow(/not the owner/);
@@ -184,10 +184,10 @@ describe('lockAsync', () => {
     const mutex = new Mutex();
     mutex.lock();
     const promises = [mutex.lockAsync(), mutex.lockAsync()];
-    expect(() => mutex.lock()).toThrow(/owner already/);
+    expect(() => mutex.lock()).toThrow(/has the lock, and would wait for itself/);
     mutex.unlock();
     await promises[0];
-    expect(() => mutex.lock({ timeout: 1 })).toThrow(/owner already/);
+    expect(() => mutex.lock({ timeout: 1 })).toThrow(/has the lock, and would wait for itself/);
     mutex.unlock();
     await promises[1];
     mutex.unlock();
@@ -262,7 +262,7 @@ describe('dispose', () => {
     const mutex = new Mutex();
     const other = Mutex.from(mutex.handle);
     mutex.lock();
-    expect(() => other.lock()).toThrow(/owner already/);
+    expect(() => other.lock()).toThrow(/has the lock, and would wait for itself/);
     mutex.dispose();
     expect(() => other.lock()).toThrow('mutex has been disposed of');
   });

@@ -36,9 +36,7 @@ describe('open', () => {
   it('refuses a name with half a character, which UTF-8 cannot tell from another half', () => {
     const halves = ['\ud800', '\udc00', 'a\ud83d', '\udf42b', '\udc00\ud800', '🙂\ud800'];
     for (const name of halves) {
-      const error = new TypeError(
-        `open: name must be well-formed Unicode, with no lone surrogate, got ${JSON.stringify(name)}`,
-      );
+      const error = new TypeError(`open: name must be well-formed Unicode, got ${JSON.stringify(name)}`);
       expect(() => Semaphore.open(name, 1)).toThrow(new TypeError(`Semaphore.${error.message}`));
       expect(() => Mutex.open(name)).toThrow(new TypeError(`Mutex.${error.message}`));
       expect(() => TicketLock.open(name)).toThrow(new TypeError(`TicketLock.${error.message}`));

@@ -23,7 +23,7 @@ describe('shared memory', () => {
 
   it.each([
     ['a page without isolation', { crossOriginIsolated: false, isSecureContext: true }, 'not cross-origin isolated'],
-    ['a page without TLS', { crossOriginIsolated: false, isSecureContext: false }, 'https, or from localhost'],
+    ['a page without TLS', { crossOriginIsolated: false, isSecureContext: false }, 'https or from localhost'],
   ])('is missing on %s: the error names the headers', (_, globals, part) => {
     for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
     vi.stubGlobal('SharedArrayBuffer', undefined);

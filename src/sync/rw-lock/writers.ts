@@ -170,7 +170,7 @@ export abstract class WritersHalf extends ReadersHalf {
     this.expectInterrupt();
     try {
       for (let remaining = left(); remaining > 0; remaining = left()) {
-        const answer = sync.drainReaders(at, phase, remaining === Infinity ? -1n : nanoseconds(remaining));
+        const answer = sync.drainReaders(at, phase, nanoseconds(remaining));
         if (answer !== TIMED_OUT) return answer;
       }
       return REFUSED;

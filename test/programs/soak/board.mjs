@@ -35,6 +35,8 @@ const OBJECT = 32;
 export const [INSIDE, ITEMS, NOTIFIED, WOKEN, RETURNS, ASKS_BEGUN, ASKS_DONE, DONE, LEFT, RIGHT, EXTRA, ROUNDS] = [
   0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16,
 ];
+/** How often a note of a life about the object has changed. */
+const CHANGES = 11;
 const PER_OBJECT = 32;
 const PLACE = OBJECT + PER_OBJECT * OBJECTS;
 /** Words of a place: since when its request stands in line, whose it is, the cancels before it, and who went ahead. */
@@ -47,6 +49,8 @@ const DOING = LIFE + PER_PAIR * OBJECTS * LIVES;
 /** A word for each life: how many objects it has made for itself. */
 const MADE = DOING + TASKS * LIVES;
 const WORDS = MADE + LIVES;
+/** How often a thread looks at the notes of all, until they have stood still. */
+const LOOKS = 100;
 
 export class Board {
   constructor(words = new Int32Array(new SharedArrayBuffer(4 * WORDS))) {
@@ -114,21 +118,31 @@ export class Board {
   }
 
   note(life, object, word, n) {
-    return Atomics.add(this.words, this.#pair(life, object, word), n) + n;
+    const noted = Atomics.add(this.words, this.#pair(life, object, word), n) + n;
+    this.add(object, CHANGES, 1);
+    return noted;
   }
 
   noted(life, object, word) {
     return Atomics.load(this.words, this.#pair(life, object, word));
   }
 
-  /** Returns the lives of which this word is not 0, with that. */
+  /**
+   * Returns the lives of which this word is not 0, with that, as they were at one moment. Who gives something back notes
+   * that before, so the notes of the one before and of the one after never stand in one look that nothing has changed in.
+   * Returns nothing if the notes do not stand still.
+   */
   allNoted(object, word) {
-    const found = [];
-    for (let life = 0; life < LIVES; life++) {
-      const value = this.noted(life, object, word);
-      if (value !== 0) found.push([life, value]);
+    for (let looks = 0; looks < LOOKS; looks++) {
+      const before = this.load(object, CHANGES);
+      const found = [];
+      for (let life = 0; life < LIVES; life++) {
+        const value = this.noted(life, object, word);
+        if (value !== 0) found.push([life, value]);
+      }
+      if (this.load(object, CHANGES) === before) return found;
     }
-    return found;
+    return [];
   }
 
   doing(life, task, code) {
