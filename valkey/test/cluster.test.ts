@@ -4,14 +4,14 @@ import { startCluster } from '../servers/servers.js';
 import { slotOf } from '../src/drivers/connections.js';
 import { Space } from '../src/space.js';
 import { libraries } from './clients.js';
-import { dealt, onEachServer } from './each-server.js';
+import { onEachServer } from './each-server.js';
 import { sleep } from './setting.js';
 
 const PARTITIONS = 6;
 const wanted = libraries.filter(({ name }) => /^(ioredis 6, RESP3|node-redis 6, RESP2)$/.test(name));
 
 onEachServer((binary) => {
-  describe.each(dealt(wanted, binary))('$name in a cluster of 3 + 3', (library) => {
+  describe.each(wanted)('$name in a cluster of 3 + 3', (library) => {
     test('nothing is lost, and nobody waits for ever', async () => {
       const cluster = await startCluster(3, 1, { server: binary });
       onTestFinished(() => cluster.stop());

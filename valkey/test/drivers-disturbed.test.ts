@@ -8,13 +8,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startServer } from '../servers/servers.ts';
 import { driverOf } from '../src/drivers/recognise.ts';
 import { libraries } from './clients.ts';
-import { dealt, onEachServer } from './each-server.ts';
+import { onEachServer } from './each-server.ts';
 
 const text = "redis.call('RPUSH', KEYS[1], ARGV[1]) return ARGV[1]";
 const PUSH = { text, sha: createHash('sha1').update(text).digest('hex') };
 
 onEachServer((binary) => {
-  test.each(dealt(libraries, binary))('$name', async (library) => {
+  test.each(libraries)('$name', async (library) => {
     const server = await startServer({ server: binary });
     const disturber = await library.connect(server.port);
     onTestFinished(async () => {

@@ -14,7 +14,7 @@ import { slotOf } from '../src/drivers/connections.ts';
 import type { Driver, Script } from '../src/drivers/driver.ts';
 import { driverOf } from '../src/drivers/recognise.ts';
 import type { ClientLibrary, User } from './clients.ts';
-import { dealt, onEachServer } from './each-server.ts';
+import { onEachServer } from './each-server.ts';
 
 function script(text: string): Script {
   return { text, sha: createHash('sha1').update(text).digest('hex') };
@@ -72,7 +72,7 @@ function sockets(): number {
 /** The tests of a driver with one server. */
 export function testWithOneServer(some: readonly ClientLibrary[]): void {
   onEachServer((binary) => {
-    describe.each(dealt(some, binary))('$name', (library) => {
+    describe.each(some)('$name', (library) => {
       let server: Server;
       beforeEach(async () => {
         server = await startServer({ server: binary });
@@ -313,7 +313,7 @@ export function testWithCluster(some: readonly ClientLibrary[]): void {
     });
     afterAll(() => cluster?.stop());
 
-    describe.each(dealt(some, binary))('$name with a cluster', (library) => {
+    describe.each(some)('$name with a cluster', (library) => {
       const publish = script("return redis.call('SPUBLISH', KEYS[1], ARGV[1])");
 
       test('runs scripts and hears sharded messages on all nodes', async () => {

@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startCluster, startServer } from '../servers/servers.js';
 import { slotOf } from '../src/drivers/connections.js';
 import { Space } from '../src/space.js';
-import { dealt, onEachServer } from './each-server.js';
+import { onEachServer } from './each-server.js';
 import { until } from './setting.js';
 
 const HOST = '127.0.0.1';
@@ -75,7 +75,7 @@ async function givesUp(client: unknown, disturb: () => Promise<() => Promise<voi
 }
 
 onEachServer((binary) => {
-  test.each(dealt(Object.keys(GIVING_UP), binary))('%s: a strategy that gives up', async (name) => {
+  test.each(Object.keys(GIVING_UP))('%s: a strategy that gives up', async (name) => {
     const server = await startServer({ server: binary });
     const { port } = server;
     onTestFinished(() => server.kill());
@@ -89,36 +89,27 @@ onEachServer((binary) => {
     });
   });
 
-  test.each(dealt(Object.keys(GIVING_UP), binary))(
-    '%s: calls while there is no server reject, and so does connect',
-    async (name) => {
-      const server = await startServer({ server: binary });
-      onTestFinished(() => server.kill());
-      const client = () => quiet(GIVING_UP[name]?.(server.port) as never);
-      const space = await Space.connect(client());
-      onTestFinished(() => space.close());
-      const mutex = await space.mutex('m');
-      const gone = new Promise((heard) => space.on('error', heard));
-      await server.kill();
-      await gone;
-      const calls = [
-        ...[
-          mutex.holdAsync(),
-          mutex.tryHold(),
-          mutex.inspect(),
-          mutex.validate('p000000000000000.0000000000.00000000000000'),
-        ],
-        ...[
-          mutex.cancelAll(),
-          space.mutex('n'),
-          space.inspect(),
-          mutex.runExclusive(() => {}),
-          Space.connect(client()),
-        ],
-      ];
-      expect(await Promise.all(calls.map(code))).toEqual(calls.map(() => 'UNREACHABLE'));
-    },
-  );
+  test.each(Object.keys(GIVING_UP))('%s: calls while there is no server reject, and so does connect', async (name) => {
+    const server = await startServer({ server: binary });
+    onTestFinished(() => server.kill());
+    const client = () => quiet(GIVING_UP[name]?.(server.port) as never);
+    const space = await Space.connect(client());
+    onTestFinished(() => space.close());
+    const mutex = await space.mutex('m');
+    const gone = new Promise((heard) => space.on('error', heard));
+    await server.kill();
+    await gone;
+    const calls = [
+      ...[
+        mutex.holdAsync(),
+        mutex.tryHold(),
+        mutex.inspect(),
+        mutex.validate('p000000000000000.0000000000.00000000000000'),
+      ],
+      ...[mutex.cancelAll(), space.mutex('n'), space.inspect(), mutex.runExclusive(() => {}), Space.connect(client())],
+    ];
+    expect(await Promise.all(calls.map(code))).toEqual(calls.map(() => 'UNREACHABLE'));
+  });
 }, 'all');
 
 onEachServer((binary) => {

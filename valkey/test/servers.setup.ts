@@ -1,8 +1,9 @@
 /** Says once a run which servers the tests use. */
-import { findServers, MISSING } from '../servers/servers.ts';
+import { MISSING } from '../servers/servers.ts';
+import { serversOfTests } from './each-server.ts';
 
 export function setup(): void {
-  const found = findServers().map(({ name, version, path }) => `${name} ${version} (${path})`);
+  const found = serversOfTests().map(({ name, version, path }) => `${name} ${version} (${path})`);
   if (found.length > 0) console.log(`servers of the tests of taketurns-valkey: ${found.join(', ')}`);
   else console.log(`${MISSING}. The tests of taketurns-valkey that need a server are skipped.`);
 }

@@ -5,7 +5,7 @@ import { createCluster } from 'redis';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePort, type Server, startCluster, startServer } from '../servers/servers.js';
 import { Space } from '../src/space.js';
-import { dealt, onEachServer } from './each-server.js';
+import { onEachServer } from './each-server.js';
 import { sleep, until } from './setting.js';
 
 interface Trouble {
@@ -108,7 +108,7 @@ const TROUBLES: Record<string, Trouble> = {
 };
 
 onEachServer((binary) => {
-  test.each(dealt(Object.keys(TROUBLES), binary))('%s', async (name) => {
+  test.each(Object.keys(TROUBLES))('%s', async (name) => {
     const { args = [], says, code, begin, end } = TROUBLES[name] as Trouble;
     const server = await startServer({
       server: binary,
