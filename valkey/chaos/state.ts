@@ -1,4 +1,4 @@
-/** The server's state of a space, read at one moment, and what is wrong with it: the invariants of turn.lua. */
+/** The server's state of a space, read at one moment, and what is wrong with it: the invariants of src/turn/turn.lua. */
 import { Redis } from 'ioredis';
 import { Data } from '../check/data-model.js';
 import { faultOf, objectsOf } from '../check/invariants.js';

@@ -1,5 +1,5 @@
 /**
- * The data of a server, as far as turn.lua uses it: hashes, sorted sets, and the commands on them, with the replies
+ * The data of a server, as far as the script uses it: hashes, sorted sets, and the commands on them, with the replies
  * that a script sees. What the server takes from outside (the time, its history) is given to it.
  */
 import { LuaError, type LuaFunction, Table, type Value } from './lua.js';

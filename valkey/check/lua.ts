@@ -1,5 +1,5 @@
 /**
- * Runs a script of the server without a server: the subset of Lua 5.1 that turn.lua uses, compiled to a JavaScript
+ * Runs a script of the server without a server: the subset of Lua 5.1 that src/turn/ uses, compiled to a JavaScript
  * function. Whatever lies outside the subset is an error when it is compiled, so that nothing is run otherwise than
  * the server runs it.
  *

@@ -1,11 +1,11 @@
 /**
- * Makes the mutants of turn.lua, and of the rules of the client, and says by what each is told:
+ * Makes the mutants of the script, and of the rules of the client, and says by what each is told:
  *
  *   1 random calls, of the kind that replay.test.ts compares with real servers: other answers, messages, data
  *   2 simulated worlds (simulation.ts)     3 the beginnings of the searches that the tests make
  *
  * Mutants that nothing tells are listed in mutants-explained.ts with the reason, and each reason there must be of use.
- * `LINES=90,91` looks at the mutants of these lines only. `SHARD=0/4` looks at every fourth mutant only, and says which reasons it used. Arguments: `--rules` looks at the rules
+ * `LINES=queue.lua:45,call.lua:9` looks at the mutants of these lines of src/turn/ only. `SHARD=0/4` looks at every fourth mutant only, and says which reasons it used. Arguments: `--rules` looks at the rules
  * alone, `--lua` at the script alone; `--markdown FILE` writes the report.
  */
 import { writeFileSync } from 'node:fs';
@@ -151,8 +151,8 @@ let failed = false;
 if (!wanted.includes('--rules')) {
   const started = performance.now();
   const [shard = 0, shards = 1] = (process.env.SHARD ?? '0/1').split('/').map(Number);
-  const lines = process.env.LINES?.split(',').map(Number);
-  const mutants = mutantsOf().filter(({ line }, at) => at % shards === shard && (lines?.includes(line) ?? true));
+  const lines = process.env.LINES?.split(',');
+  const mutants = mutantsOf().filter(({ place }, at) => at % shards === shard && (lines?.includes(place) ?? true));
   const by = new Map<Told | 'explained', number>();
   const used = new Set<number>();
   const open: Mutant[] = [];
@@ -167,8 +167,8 @@ if (!wanted.includes('--rules')) {
         used.add(at);
       } else {
         open.push(mutant);
-        const { line, kind, from, to, text } = mutant;
-        console.log(`NOT TOLD ${line} ${kind}: ${from} -> ${to}    in: ${text}`);
+        const { place, kind, from, to, text } = mutant;
+        console.log(`NOT TOLD ${place} ${kind}: ${from} -> ${to}    in: ${text}`);
       }
     }
     by.set(told, (by.get(told) ?? 0) + 1);
@@ -177,7 +177,7 @@ if (!wanted.includes('--rules')) {
   const run = mutants.length - count('does not run');
   const detected = run - count('explained') - open.length;
   report.push(
-    '| mutants of `turn.lua` | |',
+    '| mutants of the script | |',
     '| --- | ---: |',
     `| made | ${mutants.length} |`,
     `| do not compile | ${count('does not run')} |`,

@@ -1,5 +1,5 @@
 /**
- * Mutants of turn.lua: copies with one fault each. A statement is left out; a condition is always or never true, or the
+ * Mutants of the script: copies with one fault each. A statement is left out; a condition is always or never true, or the
  * other way round; an operator is another one; a constant is one more, or another text. Whoever makes such a mistake must
  * be told, by the invariants or by other answers, or the script has more than it needs.
  */
@@ -7,7 +7,8 @@ import { parse } from 'luaparse';
 import { turnSource } from './server.js';
 
 export interface Mutant {
-  readonly line: number;
+  /** The file in src/turn/, and the line there. */
+  readonly place: string;
   /** The line, trimmed. */
   readonly text: string;
   readonly kind: string;
@@ -36,6 +37,19 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
   or: ['and'],
 };
 
+/** Where the last of these lines stands, by the marks that scripts/embed.mjs leaves. */
+function placeOf(lines: readonly string[]): string {
+  const inside = [{ part: 'turn', line: 0 }];
+  for (const text of lines) {
+    (inside.at(-1) as { line: number }).line++;
+    const [, mark, part] = /^ *-- (part|end): (\w+)$/.exec(text) ?? [];
+    if (mark === 'part') inside.push({ part: part as string, line: 0 });
+    else if (mark === 'end') inside.pop();
+  }
+  const { part, line } = inside.at(-1) as { part: string; line: number };
+  return `${part}.lua:${line}`;
+}
+
 export function mutantsOf(source = turnSource()): Mutant[] {
   const tree = parse(source, { luaVersion: '5.1', comments: false, ranges: true, encodingMode: 'pseudo-latin1' });
   const mutants: Mutant[] = [];
@@ -45,10 +59,17 @@ export function mutantsOf(source = turnSource()): Mutant[] {
     const mutated = source.slice(0, from) + by + source.slice(to);
     if (seen.has(mutated) || mutated === source) return;
     seen.add(mutated);
-    const line = source.slice(0, from).split('\n').length;
-    const text = (source.split('\n')[line - 1] as string).replace(/\s*--.*$/, '').trim();
+    const before = source.slice(0, from).split('\n');
+    const text = (source.split('\n')[before.length - 1] as string).replace(/\s*--.*$/, '').trim();
     const old = source.slice(from, to).replace(/\s+/g, ' ');
-    mutants.push({ line, text, kind, from: old.length > 60 ? `${old.slice(0, 57)}...` : old, to: by, source: mutated });
+    mutants.push({
+      place: placeOf(before),
+      text,
+      kind,
+      from: old.length > 60 ? `${old.slice(0, 57)}...` : old,
+      to: by,
+      source: mutated,
+    });
   };
 
   const operator = (node: Node): void => {

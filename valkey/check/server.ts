@@ -1,4 +1,4 @@
-/** A server that knows one script: turn.lua. */
+/** A server that knows one script: that of src/turn/, as the build has joined it. */
 import { readFileSync } from 'node:fs';
 import type { Chunk } from 'luaparse';
 import type { Data, Published, Surroundings } from './data-model.js';

@@ -1,6 +1,7 @@
 /**
- * Writes the files of src/ that are not in git: common-errors.ts, a copy of the file of `taketurns`; and turn-source.ts, the
- * script without its comments and with short names, and its SHA-1.
+ * Writes the files of src/ that are not in git: common-errors.ts, a copy of the file of `taketurns`; turn.lua, the parts of the
+ * script joined (turn/turn.lua is the frame); and turn-source.ts, the script without its comments and with short names, and
+ * its SHA-1.
  *
  * A name stands for itself wherever it is written: all locals that are called alike get one short name. So the scopes
  * stay as they are, and no two names become one. Fields of the script's own tables get short names too, but for those of
@@ -16,9 +17,20 @@ writeFileSync(
   `// Copied by scripts/embed.mjs from src/common-errors.ts of taketurns.\n${common}`,
 );
 
-const lua = new URL('../src/turn.lua', import.meta.url);
+const PARTS = new URL('../src/turn/', import.meta.url);
 const out = new URL('../src/turn-source.ts', import.meta.url);
-const source = readFileSync(lua, 'utf8');
+
+/** The text of a part, in which each line `-- part: NAME` is followed by the text of that part, as far to the right. */
+function joined(name) {
+  const text = readFileSync(new URL(`${name}.lua`, PARTS), 'utf8').trimEnd();
+  return text.replace(/^( *)-- part: (\w+)$/gm, (line, indent, part) => {
+    const lines = joined(part).split('\n');
+    return [line, ...lines.map((each) => (each === '' ? '' : indent + each)), `${indent}-- end: ${part}`].join('\n');
+  });
+}
+
+const source = `${joined('turn')}\n`;
+writeFileSync(new URL('../src/turn.lua', import.meta.url), source);
 
 const identifiers = [];
 const fields = new Set();
@@ -72,5 +84,5 @@ for (let token = lexer.lex(); token.type !== luaparse.tokenTypes.EOF; token = le
 const sha = createHash('sha1').update(text).digest('hex');
 writeFileSync(
   out,
-  `// Written by scripts/embed.mjs from turn.lua.\nexport const TURN = {\n  text: ${JSON.stringify(text)},\n  sha: '${sha}',\n};\n`,
+  `// Written by scripts/embed.mjs from the parts in turn/.\nexport const TURN = {\n  text: ${JSON.stringify(text)},\n  sha: '${sha}',\n};\n`,
 );

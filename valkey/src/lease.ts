@@ -1,6 +1,6 @@
 /**
  * The lease of a session by the clock of this process: until when it may hold what it holds, and which tickets are old
- * enough to tell who is dead. turn.lua has the argument.
+ * enough to tell who is dead. turn/sessions.lua has the argument.
  */
 import type { Timer } from './clock.js';
 import type { Surroundings } from './surroundings.js';

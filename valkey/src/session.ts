@@ -11,7 +11,7 @@
  * still under way on the old connection carries the old `conn`, and does nothing.
  *
  * Why nobody works on with permits that are another's: the server takes permits back when a process has watched for 0.75 of
- * a lease, by its own monotonic clock, that no beat came; turn.lua has the argument. The process that holds counts from
+ * a lease, by its own monotonic clock, that no beat came; turn/sessions.lua has the argument. The process that holds counts from
  * when it sent the last beat that was answered, and gives up after 0.7 leases.
  */
 import { Calls, type Runner } from './calls.js';

@@ -1,6 +1,6 @@
 /**
  * All that a client and the script send each other, by names: the arguments of each operation, the answers, and the
- * messages. turn.lua says what each means. No other file takes such a text apart. What the script tells of the state of a
+ * messages. The files in turn/ say what each means. No other file takes such a text apart. What the script tells of the state of a
  * request has one form in answers and another in messages; `Fate` is both.
  */
 

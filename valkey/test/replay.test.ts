@@ -1,7 +1,7 @@
 /**
  * The model of the server is right: random calls, replayed on real servers and on the model, give the same replies, the
  * same messages and the same data after each call. The time and the history of the real server are given to the model. The
- * model runs turn.lua as it is written, and the servers run it with short names, as it is shipped.
+ * model runs the script as it is written, and the servers run it with short names, as it is shipped.
  */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * What wire.ts reads is what turn.lua writes: each text of the script is read by its parser, put together again from the
+ * What wire.ts reads is what the script writes: each text of the script is read by its parser, put together again from the
  * names that the parser gives, and must be the same. So neither can have a field more, or in another place, than the other.
  * Each operation of wire.ts is followed by another, which the script finds only if it counts as many arguments.
  */

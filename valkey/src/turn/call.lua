@@ -1,0 +1,39 @@
+-- The call: whether the session may call at all, the operations in order, then what has changed is written, and who has got
+-- something is told: another session by a message, and the caller in the reply.
+
+-- A session that has ended, and a command of a connection that has been replaced, do nothing.
+if ARGV[4] ~= 'O' then
+  local known = call('HGET', SESSIONS, sid)
+  if not known then return { 'DEAD' } end
+  if sub(known, 1, #conn + 1) ~= conn .. ' ' then return { 'STALE' } end
+end
+
+local answers = {}
+local others
+local i, last = 4, #ARGV
+while i <= last do
+  local operation, answer = ARGV[i], nil
+  if operation == 'A' then
+    answer, i = ask(i + 1, true)
+  elseif operation == 'D' then
+    answer, i = give_back(i + 1)
+  elseif operation == 'T' then
+    answer, i = ask(i + 1, false)
+  else
+    others = others or rest().operations()
+    answer, i = others[operation](i + 1)
+  end
+  answers[#answers + 1] = answer
+  if not i then return answers end
+end
+
+for _, name in ipairs(changed) do write(name) end
+for _, to in ipairs(told) do
+  if not gone[to] then
+    local seq = call('HINCRBY', SEQS, to, 1)
+    local command = sub(to, 1, 1) == 's' and 'SPUBLISH' or 'PUBLISH'
+    redis.pcall(command, channel .. to, format('%.0f', seq) .. ';' .. table.concat(tellings[to], ','))
+  end
+end
+for _, text in ipairs(own) do answers[#answers + 1] = text end
+return answers

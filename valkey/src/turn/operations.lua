@@ -1,0 +1,248 @@
+-- The operations but A, D and T, by their letters. Each takes its arguments from ARGV[i] on, and returns its answer, and where
+-- the next operation stands. An answer without a place ends the call. wire.ts writes the calls and reads the answers.
+--
+--   sessions    O opens or resumes, B and W beat, U says what is held, X ends, S asks after a loss
+--   objects     N opens or makes, R resizes, K disposes of, L sends the waiters away
+--   requests    C gives up, V asks whether it is held, F takes it by force
+--   to look     I one object, P all objects, J the sessions
+
+return {
+  -- O v p lease label seen topmost: opens the session, or resumes it by a new connection. Answers: O ticket epoch.history; V v p
+  -- lease, the others agree on other settings; Z lease ticket epoch.history, somebody is silent, and the caller is to ask
+  -- again when the ticket is old enough to be `seen`, or at once if it is.
+  O = function(i)
+    local v, p, lease, label, seen = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
+    topmost = tonumber(ARGV[i + 5], 16)
+    local known = call('HGET', SESSIONS, sid)
+    if conn == '0' then
+      -- An ACL that forbids one of the commands does so here, before anything of the session is written, and not in
+      -- the middle of a later call.
+      call('ZRANGEBYLEX', QUEUE, '[\0', '(\1', 'LIMIT', 0, 1)
+      local asked = call('ZCARD', RECORDS) > 0
+      now()
+      call('HINCRBY', META, 'ticket', 0)
+      call('ZREM', RECORDS, '')
+      call('HDEL', OBJECTS, '')
+      call('ZADD', RECORDS, 'XX', 0, '')
+      call('HSCAN', META, 0)
+      local counts, left = reap(seen)
+      local first = note()
+      local agreed = call('HMGET', META, 'v', 'p', 'lease', 'since')
+      if agreed[1] then
+        local differs = agreed[2] ~= p or v < agreed[1] or first and v > agreed[1]
+        local waits = first and agreed[3] ~= lease
+        local silence = first and now() - tonumber(agreed[4])
+        if left or not differs and first and not counts and (asked or waits)
+          and (silence < 0 or silence >= tonumber(agreed[3])) then
+          return 'Z ' .. agreed[3] .. ' ' .. (left and seen or next_ticket() .. ' ' .. place()), #ARGV + 1
+        end
+        if differs or waits then return 'V ' .. agreed[1] .. ' ' .. agreed[2] .. ' ' .. agreed[3], #ARGV + 1 end
+      end
+      call('HSET', META, 'v', v, 'p', p, 'lease', lease)
+    elseif not known then
+      return 'DEAD'
+    elseif tonumber(match(known, '^%d+')) > tonumber(conn) then
+      return 'STALE'
+    else
+      call('ZREM', RECORDS, '') -- it can resume where memory is full
+    end
+    local ticket = renew_lease()
+    call('HSET', SESSIONS, sid, conn .. ' ' .. label)
+    call('HSET', SEQS, sid, format('%.0f', tonumber(conn) * SEQS_OF_A_CONNECTION))
+    note()
+    return 'O ' .. ticket .. ' ' .. place(), i + 6
+  end,
+
+  -- N name kind max robust ephemeral bypass: opens an object, or makes it. kind r: who asks knows that the semaphore was
+  -- resized, and a server that has lost that learns it. Answers: N born; N born max, it was resized; E and its settings.
+  N = function(i)
+    local name, kind, max, robust, ephemeral, bypass =
+      ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], ARGV[i + 5]
+    local o = get(name)
+    if not o then
+      o = {
+        kind = kind, max = tonumber(max), robust = robust, ephemeral = ephemeral, born = next_ticket(),
+        free = tonumber(max), waiting = 0, deaths = 0, bypass = 0,
+      }
+      fix(o)
+      if kind == 'm' then
+        o.bypass, o.passes, o.lent, o.noticed, o.holder = tonumber(bypass), 0, 0, '0', '-'
+      end
+      objects[name] = o
+      touch(name, o)
+    else
+      local both = o.kind .. kind
+      local resized = both == 'rs' or both == 'sr' or both == 'rr'
+      if not resized and (o.kind ~= kind or o.max ~= tonumber(max)) or o.robust ~= robust or o.ephemeral ~= ephemeral
+        or o.bypass ~= tonumber(bypass) then
+        return 'E ' .. o.kind .. ' ' .. o.max .. ' ' .. o.robust .. ' ' .. o.ephemeral .. ' ' .. o.bypass, i + 6
+      end
+      if both == 'sr' then resize(name, o, tonumber(max)) end
+    end
+    return 'N ' .. o.born .. (o.kind == 'r' and ' ' .. o.max or ''), i + 6
+  end,
+
+  -- R name born max: resizes a semaphore. Answers: R; X there is none.
+  R = function(i)
+    local name, born = ARGV[i], ARGV[i + 1]
+    local o = get(name)
+    if not o or (born ~= '-' and born ~= o.born) or o.kind ~= 's' and o.kind ~= 'r' then return 'X', i + 3 end
+    resize(name, o, tonumber(ARGV[i + 2]))
+    return 'R', i + 3
+  end,
+
+  -- C rid: gives a request up. C it has left the queue, H... it holds its permits after all, G it is unknown.
+  C = function(i)
+    local record = record_of(sid .. ARGV[i])
+    local now = state(record)
+    if now == 'Q' then
+      drop(record, false)
+      now = 'C'
+    end
+    return now, i + 1
+  end,
+
+  -- S from upTo count rid...: after a loss. Drops the caller's requests from the place `from` (a number and g, or '') up to the
+  -- number upTo that are not listed, and tells the state of those listed. s instead of S: not all are dropped yet.
+  S = function(i)
+    local from, up_to, count = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])
+    local last = i + 3
+    local wanted = {}
+    for s = last, last + count - 1 do wanted[sid .. ARGV[s]] = true end
+    local records = call('ZRANGEBYLEX', RECORDS, '[' .. sid .. from, '(' .. sid .. up_to .. 'g',
+      'LIMIT', 0, MOST_FOUND)
+    for _, record in ipairs(records) do
+      if not wanted[sub(record, 1, 26)] then drop(record, false) end
+    end
+    compare()
+    local states = { (#records < MOST_FOUND and 'S ' or 's ') .. call('HGET', SEQS, sid) .. ' ' .. place() }
+    for s = last, last + count - 1 do states[#states + 1] = state(record_of(sid .. ARGV[s])) end
+    return states, last + count
+  end,
+
+  B = beat,
+
+  W = function(i)
+    caller = ''
+    return beat(i)
+  end,
+
+  -- U count rid...: with a beat, some of the requests that the caller holds and has not named so. Since when they are
+  -- held is noted for `I`, up to a beat; most are given back before, and cost nothing. Answer: U.
+  U = function(i)
+    local last = i + tonumber(ARGV[i])
+    for s = i + 1, last do
+      local key = sid .. ARGV[s]
+      if sub(state(record_of(key)), 1, 1) ~= 'H' then
+        call('HDEL', META, key)
+      elseif not call('HGET', META, key) then
+        call('HSET', META, key, format('%.0f', now()))
+      end
+    end
+    return 'U', last + 1
+  end,
+
+  -- X: ends the session. All that it holds goes back, and it leaves every queue. Answers: X; + if something is left, then
+  -- the session is too.
+  X = function(i)
+    if not clear(sid, false) then return '+', i end
+    call('HDEL', SESSIONS, sid)
+    forget(sid)
+    note()
+    return 'X', i
+  end,
+
+  -- V name rid ticket sid: whether a session still holds what it says it holds.
+  V = function(i)
+    return held_by(i) and '1' or '0', i + 4
+  end,
+
+  -- F name rid ticket sid: takes a hold away by force, as if its holder had died, and tells it so. Answers as V.
+  F = function(i)
+    local record = held_by(i)
+    if record then
+      tell(ARGV[i + 3], ARGV[i + 1] .. ':r')
+      drop(record, true)
+    end
+    return record and '1' or '0', i + 4
+  end,
+
+  -- P cursor: the space's objects, a part of them: where to go on, and name NUL fixed free waiting deaths... of each.
+  P = function(i)
+    local found = call('HSCAN', OBJECTS, ARGV[i], 'COUNT', MOST_FOUND)
+    local lines, all = { found[1] }, found[2]
+    for at = 1, #all / 2 do
+      local name = all[2 * at - 1]
+      if not string.find(name, '\0', 1, true) then lines[#lines + 1] = name .. '\0' .. all[2 * at] end
+    end
+    return lines, i + 1
+  end,
+
+  -- L name born upTo: takes the waiters out of the queue up to the ticket upTo; -: all that there are. Answers: L; L upTo
+  -- if some are left.
+  L = function(i)
+    local name, born, up_to = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+    local o = get(name)
+    if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 3 end
+    if up_to == '-' then up_to = format('%014x', call('HGET', META, 'ticket')) end
+    return expel(name, o, 'c', up_to) and 'L ' .. up_to or 'L', i + 3
+  end,
+
+  -- K name born: disposes of the object. Its waiters are told. What is held stays so, and goes back to nowhere. Answers:
+  -- K; + if somebody waits still, and the object is there still.
+  K = function(i)
+    local name, born = ARGV[i], ARGV[i + 1]
+    local o = get(name)
+    if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 2 end
+    if expel(name, o, 'x', 'g') then return '+', i + 2 end
+    objects[name] = false
+    call('HDEL', OBJECTS, name)
+    return 'K', i + 2
+  end,
+
+  -- I name limit place from: the object, the first entries of its queue behind a place, its holders among the first
+  -- records behind `from`, from where to go on, or '', sid conn label of the sessions of all these, the times since when
+  -- the holders hold, or '', and the time.
+  I = function(i)
+    local name, limit, place, from = ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2], ARGV[i + 3]
+    local o = get(name)
+    if not o then return 'X', i + 4 end
+    local text = format('I %s %d %d %d %d', o.fixed, o.free, o.waiting, o.deaths, o.bypass)
+    local queue = call('ZRANGEBYLEX', QUEUE, '[' .. name .. '\0' .. place, '(' .. name .. '\1', 'LIMIT', 0, limit)
+    local holders = {}
+    local most = limit > 0 and MOST_FOUND or 0
+    local records = call('ZRANGEBYLEX', RECORDS, '[' .. from, '+', 'LIMIT', 0, most)
+    if o.kind == 'm' then records = { from == '' and most > 0 and record_of(o.holder) or nil } end
+    for _, record in ipairs(records) do
+      local _, ticket, _, of = parts(record)
+      if of == name and lives(o, ticket) and not entry_of(name, ticket) then holders[#holders + 1] = record end
+    end
+    local sessions, known, times = {}, {}, {}
+    local function name_session(of)
+      if known[of] then return end
+      known[of] = true
+      sessions[#sessions + 1] = of .. ' ' .. (call('HGET', SESSIONS, of) or '')
+    end
+    for _, entry in ipairs(queue) do name_session(sub(entry, -59, -44)) end
+    for at, record in ipairs(holders) do
+      name_session(sub(record, 1, 16))
+      times[at] = call('HGET', META, sub(record, 1, 26)) or ''
+    end
+    local behind = #records == MOST_FOUND and sub(records[MOST_FOUND], 1, 26) .. 'g' or ''
+    return { text, queue, holders, behind, sessions, times, format('%.0f', now()) }, i + 4
+  end,
+
+  -- J from: the space: epoch, history, last ticket, from where to go on or -; and sid conn label of the sessions behind.
+  J = function(i)
+    local meta = call('HMGET', META, 'epoch', 'history', 'ticket')
+    local all = call('ZRANGEBYSCORE', LEASES, ARGV[i], '+inf', 'WITHSCORES', 'LIMIT', 0, MOST_FOUND)
+    local lines = { '' }
+    for at = 1, #all / 2 do
+      local each = all[2 * at - 1]
+      lines[#lines + 1] = each .. ' ' .. (call('HGET', SESSIONS, each) or 'dead')
+    end
+    local behind = #lines > MOST_FOUND and '(' .. all[#all] or '-'
+    lines[1] = 'J ' .. meta[1] .. ' ' .. meta[2] .. ' ' .. meta[3] .. ' ' .. behind
+    return lines, i + 1
+  end,
+}

@@ -1,0 +1,123 @@
+-- A request comes and goes: ask (A, T) and give back (D). Nearly all calls are these, so they are made first, and whatever
+-- they need only where somebody waits lies in queue.lua, behind `rest`.
+--
+--     A, T --> permits are free and nobody waits --> held       a record, and no entry in the queue
+--          --> else, A --> waiting                              a record, and an entry in the queue
+--          --> else, T --> refused                              nothing
+--     D    --> gives k permits back, and grants to those who wait
+--
+-- Invariant I1: free + the permits of all held records = max, for each object.
+--
+-- Each operation takes its arguments from ARGV[i] on, and returns its answer, and where the next operation stands.
+
+-- key: sid rid
+local function record_of(key)
+  return call('ZRANGEBYLEX', RECORDS, '[' .. key, '(' .. key .. 'g', 'LIMIT', 0, 1)[1]
+end
+
+local rest -- makes the functions that a call needs only where somebody waits, dies, or asks for something seldom
+
+-- Whether the object is the one for which the ticket was given. Both have 14 digits, and so sort as strings.
+local function lives(o, ticket)
+  return o and ticket > o.born
+end
+
+-- A request gets its permits. Returns what its process is told: ticket:deaths:lent:waiting. lent: of a semaphore that was
+-- resized, how many permits there are.
+local function hold(name, o, key, ticket, n)
+  o.free = o.free - n
+  local deaths = o.deaths
+  if deaths > 0 then
+    call('HSET', OBJECTS, name .. '\0' .. ticket, deaths)
+    o.deaths = 0
+  end
+  if o.kind == 'm' then
+    o.holder, o.noticed, o.lent = key, '0', math.min(MOST_LENT, o.bypass)
+    if o.waiting > 0 then rest().lend(name, o, key) end
+  end
+  return ticket .. ':' .. deaths .. ':' .. (o.lent or 0) .. ':' .. o.waiting
+end
+
+-- A name born rid n: asks for permits, and queues if they are not to be had at once. born: - for whichever object.
+-- T name born rid n: asks, and does not queue. Answers: H... it holds; Q length, it waits in a queue of so many; R not at
+-- once (T); X there is no such object; M max, there are never so many.
+local function ask(i, queues)
+  local name, born, rid, hex = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
+  local known = record_of(sid .. rid)
+  if known then return rest().state(known), i + 4 end -- a client has sent it twice
+  local o = get(name)
+  if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 4 end
+  local n = tonumber(hex, 16)
+  if n > o.max then return 'M ' .. o.max, i + 4 end
+  if o.waiting == 0 and n <= o.free then
+    local ticket = next_ticket()
+    call('ZADD', RECORDS, 0, sid .. rid .. ticket .. hex .. name)
+    touch(name, o)
+    return 'H ' .. hold(name, o, sid .. rid, ticket, n), i + 4
+  end
+  if not queues then return 'R', i + 4 end
+  local ticket = next_ticket()
+  call('ZADD', RECORDS, 0, sid .. rid .. ticket .. hex .. name)
+  call('ZADD', QUEUE, 0, name .. '\0' .. ticket .. sid .. rid .. hex .. format('%014x', o.passes or 0) .. beaten)
+  o.waiting = o.waiting + 1
+  touch(name, o)
+  if o.noticed == '0' and o.lent > 0 and sub(o.holder, 1, 16) ~= sid then
+    o.noticed = '1'
+    rest().tell(sub(o.holder, 1, 16), '!' .. sub(o.holder, 17))
+  end
+  return 'Q ' .. o.waiting, i + 4
+end
+
+-- The holder of a mutex gives it back. used: how many passes it has used, at most what it was lent.
+local function end_turn(o, used)
+  o.passes = o.passes + math.min(used, o.lent)
+  o.lent, o.noticed, o.holder = 0, '0', '-'
+end
+
+-- D name rid ticket n k note passes count rid...: gives k of the n permits of a held request back. note: - nothing, c
+-- clears the deaths that it was told, r restores them, d restores them and counts a death: the holder has lost its
+-- lease. s behind it: the session held it at a beat. passes: how often it has passed the mutex on, and to which requests that waited. Answers: D done; G the request is
+-- unknown, or it waits.
+local function give_back(i)
+  local name, rid, ticket, hex, note = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 5]
+  local k, passes, count = tonumber(ARGV[i + 4]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7])
+  local last = i + 8
+  local key = sid .. rid
+  local o = get(name)
+  if o and o.waiting > 0 then
+    compare()
+    -- A failover that the caller has not noticed may have taken the grant back: then it waits.
+    if ticket <= leapt and rest().entry_of(name, ticket) then return 'G', last + count end
+  end
+  if call('ZREM', RECORDS, key .. ticket .. hex .. name) == 0 then return 'G', last + count end
+  if #note > 1 then
+    call('HDEL', META, key)
+    note = sub(note, 1, 1)
+  end
+  local n = tonumber(hex, 16)
+  if k < n then call('ZADD', RECORDS, 0, key .. ticket .. format('%08x', n - k) .. name) end
+  if not lives(o, ticket) then
+    rest().restore(name, nil, ticket)
+    -- The mutex was passed on to requests that have come to the next object of the name.
+    for s = last, last + count - 1 do
+      local record = record_of(sid .. ARGV[s])
+      if record then rest().drop(record, false) end
+    end
+    return 'D', last + count
+  end
+  if note == 'r' or note == 'd' then
+    rest().restore(name, o, ticket)
+    if note == 'd' and o.robust == '1' then o.deaths = o.deaths + 1 end
+  elseif note == 'c' then
+    call('HDEL', OBJECTS, name .. '\0' .. ticket)
+  end
+  o.free = o.free + k
+  for s = last, last + count - 1 do
+    local record = record_of(sid .. ARGV[s])
+    if record then rest().take_off(name, o, record) end
+  end
+  if o.holder == key then end_turn(o, passes) end
+  touch(name, o)
+  if o.waiting > 0 then rest().grant(name, o) end
+  return 'D', last + count
+end
