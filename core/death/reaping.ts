@@ -2,7 +2,7 @@
  * Reaping: a dead thread gives back what it waited for, held and referred to, and its unfinished work is done.
  *
  * A runtime stops a thread where it enters a function, goes round a loop or returns from a function, or in its sleep
- * (docs/internals/checking.md). R1 to R9 are uninterruptible, so the elements tell how far the thread had come:
+ * (docs/internals/checking.md). R1 to R12 are uninterruptible, so the elements tell how far the thread had come:
  *
  *     element of the dead thread          meaning                          what the reaper does
  *     WAITING to AWAKE (arena/words.ts)  it waited                        cancels in its name (cancelling.ts)

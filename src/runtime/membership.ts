@@ -27,7 +27,20 @@
  */
 import { host } from '#host';
 import type { Core } from '../border/core.js';
-import { ANSWER_FULL, CLOSED_OBJECT, GONE, KIND_MUTEX, KIND_SEMAPHORE } from '../border/numbers.js';
+import {
+  ANSWER_FULL,
+  CLOSED_OBJECT,
+  GONE,
+  GRANT,
+  H_OBJECTS,
+  KIND_MUTEX,
+  KIND_SEMAPHORE,
+  O_ADDED,
+  O_INITIAL,
+  O_KIND,
+  O_KNOWN,
+  TICKET,
+} from '../border/numbers.js';
 import { arenaFull, DisposedError, mayNotBlock } from '../errors.js';
 import type { Line } from '../host/host.js';
 import { Awake } from './awake.js';
@@ -83,8 +96,7 @@ function known({ buffer }: WebAssembly.Memory): Membership | undefined {
 
 /** The available permits in the words of an object, less those that are asked for; below 0 if too many to tell. */
 export function balanceOf(words: Int32Array): number {
-  const GRANT = 2;
-  return ((words[GRANT] as number) - (words[0] as number)) | 0;
+  return ((words[GRANT / 4] as number) - (words[TICKET / 4] as number)) | 0;
 }
 
 /** The things that this thread knows of a shared object to which it is attached. */
@@ -237,8 +249,7 @@ export class Membership {
    * evicts while there are too many. Asks for a collection once in a round of looks while very many stay.
    */
   tidy(): void {
-    const OBJECTS = 4;
-    const capacity = this.#words[OBJECTS] as number;
+    const capacity = this.#words[H_OBJECTS / 4] as number;
     // All threads together may keep half of the arena.
     const most = capacity / (14 + 2 * this.core.mostThreads()) + 8;
     for (let stay = 0; stay < 2; ) {
@@ -277,14 +288,12 @@ export class Membership {
     // An exception may have ended a call on the object midway; see #drop.
     core.tryLock(CLOSED_OBJECT);
     const words = this.#words.slice(at, at + 32);
-    // As O_KIND and so on of core/memory/layout.ts.
-    const { 4: kind, 8: initial, 21: added, 27: isKnown } = words as unknown as Record<number, number>;
     if (
-      kind === (robust ? KIND_MUTEX : KIND_SEMAPHORE) &&
-      !isKnown &&
+      words[O_KIND / 4] === (robust ? KIND_MUTEX : KIND_SEMAPHORE) &&
+      !words[O_KNOWN / 4] &&
       promises.first === 0 &&
       core.held(number) === 0 &&
-      balanceOf(words) >= Math.max(0, (initial as number) + (added as number))
+      balanceOf(words) >= Math.max(0, (words[O_INITIAL / 4] as number) + (words[O_ADDED / 4] as number))
     )
       this.letGo(shared, undefined, words);
   }

@@ -72,8 +72,7 @@ export function compile(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
     // A policy that forbids the smallest module, the magic number and the version, forbids all.
     throw attempt(() => new WebAssembly.Module(bytes.slice(0, 8))) === undefined
       ? missing(
-          "the Content-Security-Policy forbids WebAssembly: add 'wasm-unsafe-eval' to its " +
-            'script-src (or default-src)',
+          "the Content-Security-Policy forbids WebAssembly: add 'wasm-unsafe-eval' to script-src (or default-src)",
           cause,
         )
       : missing('the WebAssembly of this runtime has no threads or no bulk memory', cause);

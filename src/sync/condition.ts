@@ -4,7 +4,16 @@
  * answered, and then relays.
  */
 
-import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, INTERRUPTED, QUEUED, REFUSED, TIMED_OUT } from '../border/numbers.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  CLOSED_OBJECT,
+  INTERRUPTED,
+  KIND_CONDITION,
+  QUEUED,
+  REFUSED,
+  TIMED_OUT,
+} from '../border/numbers.js';
 import { checkInteger, checkType, mayNotBlock, noRoom, TimeoutError } from '../errors.js';
 import { Mutex, type MutexHandle } from '../mutex.js';
 import { checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
@@ -31,7 +40,6 @@ export type ConditionHandle = Handle<'Condition'> & {
 };
 
 const KIND = 'Condition';
-const NUMBER = 40;
 const MOST = 0x7fffffff;
 /**
  * More calls of `hasStack` fit on the stack than it takes to lock the mutex again, and than to begin to wait by a
@@ -101,7 +109,7 @@ export class Condition extends SharedObject<typeof KIND> {
     const own = ownMutex(KIND, mutex);
     super(
       KIND,
-      given(found, () => make(KIND, NUMBER, ...propertiesOf(own))),
+      given(found, () => make(KIND, KIND_CONDITION, ...propertiesOf(own))),
       'condition',
     );
     this.mutex = own;
@@ -122,7 +130,7 @@ export class Condition extends SharedObject<typeof KIND> {
     const mutex = Mutex.from(handle.mutex);
     return attached(
       mutex,
-      find(KIND, NUMBER, handle),
+      find(KIND, KIND_CONDITION, handle),
       () => new TypeError(`${what}: its mutex is not that of the condition`),
     );
   }
@@ -139,7 +147,7 @@ export class Condition extends SharedObject<typeof KIND> {
     const own = ownMutex(what, mutex);
     const mismatch = (): Error =>
       new TypeError(`${what}: the condition ${JSON.stringify(name)} is one of another mutex`);
-    return attached(own, open(KIND, NUMBER, name, ...propertiesOf(own), mismatch), mismatch);
+    return attached(own, open(KIND, KIND_CONDITION, name, ...propertiesOf(own), mismatch), mismatch);
   }
 
   /** As `handle` of every shared object; it brings the handle of the mutex along. */

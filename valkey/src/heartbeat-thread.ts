@@ -18,8 +18,8 @@ async function beat(order: BeatOrder): Promise<void> {
   const { partition, sid, conn, keys, channel } = order;
   const at = performance.now() + ahead;
   const reply = await driver.run(TURN, keys, [...wire.call(sid, conn, channel), ...wire.beatAside()]);
-  const isAlive = Array.isArray(reply) && String(reply[0]).startsWith('B ');
-  if (isAlive && orders.get(partition) === order) Atomics.store(times, partition, BigInt(Math.floor(at * 1000)));
+  if (Array.isArray(reply) && wire.isBeat(reply[0]) && orders.get(partition) === order)
+    Atomics.store(times, partition, BigInt(Math.floor(at * 1000)));
 }
 
 parentPort?.on('message', (order: BeatOrder) => {

@@ -79,7 +79,10 @@ const PHASE: usize = O_PHASE + 4;
 /** The upper half of the word at which this thread has looked last, for `sleepInPhase` and `announce`. */
 export let phaseSeen: i32 = 0;
 
-/** Whether an object of this kind has a phase word. These kinds have the highest numbers. */
+/**
+ * Whether an object of this kind has a phase word. Counters have higher numbers, and none. They are asked for with the others
+ * where an object is disposed of or a thread dies: then nobody holds a counter, and `closed` means the same in its words.
+ */
 export function hasPhase(kind: i32): bool {
   return kind >= KIND_RW_LOCK;
 }
