@@ -141,6 +141,8 @@ export class Once extends PhaseObject<typeof KIND> {
     const { shared } = this[reference];
     while (true) {
       const answer = this.#begin();
+      // The code of the signal may look at the phase of another object.
+      const phase = this.phaseSeen;
       if (answer === ADMITTED) return false;
       if (options.signal?.aborted) {
         // Another promise may wait for this one to try.
@@ -152,7 +154,7 @@ export class Once extends PhaseObject<typeof KIND> {
         this.#warned = true;
         host.warn(NESTED);
       }
-      this.#wait(await this.sleepAsync(this.phaseSeen, left(), options.signal), timeout);
+      this.#wait(await this.sleepAsync(phase, left(), options.signal), timeout);
     }
     let isDone = false;
     try {

@@ -1,6 +1,6 @@
 /** A signal, or the option that names it, may run code of the user in the midst of a call. Nothing is lost then. */
-import { Mutex, Semaphore } from 'taketurns';
-import { Condition, Event, Latch, RwLock } from 'taketurns/sync';
+import { Mutex, Semaphore, type Signal } from 'taketurns';
+import { Condition, Event, Latch, Once, RwLock } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 import { runProgram } from '../support/program.js';
 
@@ -212,4 +212,42 @@ it('a signal that locks the mutex blocks its thread, which has no request in the
 
 it('a signal that begins another wait when it is asked for its reason does not keep the process alive', async () => {
   expect(await runProgram('waits-in-a-signal')).toEqual({ code: 0, out: 'all are over\n', err: '' });
+});
+
+describe('a signal whose `aborted` looks at the phase of another object', () => {
+  /** Moves the phase of another lock on, which the thread then has seen last. */
+  function strangeSignal(): Signal & { looks: number } {
+    const other = new RwLock();
+    return {
+      looks: 0,
+      get aborted() {
+        if (++this.looks > 1000) throw new Error('looked at for ever');
+        other.write().unlock();
+        return false;
+      },
+      reason: undefined,
+      addEventListener() {},
+      removeEventListener() {},
+    };
+  }
+
+  it('does not change the phase for which a writer drains: promises that wait for its end do not keep it out', async () => {
+    const lock = new RwLock();
+    const reading = lock.read();
+    const writing = lock.writeAsync({ signal: strangeSignal() });
+    await new Promise(setImmediate);
+    const behind = lock.readAsync();
+    reading.unlock();
+    (await writing).unlock();
+    (await behind).unlock();
+  });
+
+  it('does not change the phase of a Once for which a promise waits', async () => {
+    const once = new Once();
+    const first = once.runAsync(() => new Promise((resolve) => setTimeout(resolve, 20)));
+    const signal = strangeSignal();
+    const second = once.runAsync(() => {}, { signal });
+    await expect(first).resolves.toBe(true);
+    await expect(second).resolves.toBe(false);
+  });
 });

@@ -243,11 +243,13 @@ export abstract class WritersHalf extends ReadersHalf {
   async #becomeWriterAsync(left: () => number, timeout: number, signal: Signal | undefined): Promise<void> {
     const { side } = this;
     let answer: number = side.shut();
+    // The code of the signal may look at the phase of another object.
+    const phase = this.phaseSeen;
     try {
       if (answer === QUEUED) {
         answer = REFUSED;
         if (signal?.aborted) throw reasonOf(signal);
-        if (timeout > 0) answer = await this.#drainAsync(this.phaseSeen, Math.max(left(), 0), signal);
+        if (timeout > 0) answer = await this.#drainAsync(phase, Math.max(left(), 0), signal);
       }
     } finally {
       side.drained(answer);
