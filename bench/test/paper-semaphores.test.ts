@@ -11,7 +11,7 @@ const special = [...PAPER_SEMAPHORES, ...SEMAPHORES_BY_NAME];
 const scripts = special.filter(({ kind }) => kind === 'script').map(({ name }) => name);
 
 const FOREVER = 2 ** 31 - 1;
-const FAR_PARKS = 32;
+const FAR_PARKS = 1 << 31;
 
 async function joined(name: string) {
   const row = scriptRow('semaphores', name);
@@ -69,7 +69,7 @@ describe('the semaphores of --paper, and those by name', () => {
     const { address } = shared as { address: number };
     const memory = new Memory(Arena.default);
     expect(memory.word(address + at('O_SPIN'))).toBe(spin);
-    if (!name.startsWith('Ticket')) expect(memory.word(address + at('O_HASH')) & FAR_PARKS).toBe(far);
+    if (!name.startsWith('Ticket')) expect(memory.word(address + at('O_THRESHOLD')) & FAR_PARKS).toBe(far);
   });
 
   it('of --paper are the three curves of the figure, the far waiters that park, and native ones', () => {

@@ -10,13 +10,13 @@ import { PAUSE_SINK, pausesBetween } from '../src/simulate/pauses.js';
 
 const algorithms = loadProgram('algorithms');
 const sink = globalIndex(algorithms, PAUSE_SINK);
-const FAR_PARKS = 32;
+const FAR_PARKS = 1 << 31;
 const SPIN = 4;
 
 /** Lets a thread wait behind so many tickets until it sleeps, and returns how often it has paused. */
-function pauses(kind: NonNullable<Line['kind']>, before: number, more: Partial<Line>): number {
+function pauses(kind: NonNullable<Line['kind']>, before: number, threshold: number): number {
   let found = 0;
-  const model = modelOf({ name: 'pauses', program: 'A', permits: [0], kind, spin: SPIN, threshold: 2, ...more });
+  const model = modelOf({ name: 'pauses', program: 'A', permits: [0], kind, spin: SPIN, threshold });
   const objects = (scene: Parameters<NonNullable<typeof model.objects>>[0]): void => {
     model.objects?.(scene);
     const s = scene.semaphores[0] as number;
@@ -39,18 +39,18 @@ function pauses(kind: NonNullable<Line['kind']>, before: number, more: Partial<L
 
 describe.each(['twa', 'chain', 'channel', 'location'] as const)('a waiter of a semaphore, %s', (kind) => {
   it('polls if it is near, with farParks too', () => {
-    for (const hash of [0, FAR_PARKS]) {
-      for (const before of [0, 1]) expect(pauses(kind, before, { hash })).toBe(SPIN);
+    for (const far of [0, FAR_PARKS]) {
+      for (const before of [0, 1]) expect(pauses(kind, before, 2 | far)).toBe(SPIN);
     }
   });
 
   it('polls if it is far, but not with farParks', () => {
-    expect(pauses(kind, 2, { hash: 0 })).toBe(SPIN);
-    expect(pauses(kind, 2, { hash: FAR_PARKS })).toBe(0);
+    expect(pauses(kind, 2, 2)).toBe(SPIN);
+    expect(pauses(kind, 2, 2 | FAR_PARKS)).toBe(0);
   });
 
   it('is far with a threshold of 0, and so parks at once with farParks', () => {
-    expect(pauses(kind, 0, { hash: 0, threshold: 0 })).toBe(SPIN);
-    expect(pauses(kind, 0, { hash: FAR_PARKS, threshold: 0 })).toBe(0);
+    expect(pauses(kind, 0, 0)).toBe(SPIN);
+    expect(pauses(kind, 0, FAR_PARKS)).toBe(0);
   });
 });

@@ -53,7 +53,7 @@ import { chainSlotOf, mostChains } from './hashes';
 import { locationWaitUntil } from './location-semaphore';
 import { locationWakeAll, locationWakeAllPolite } from './locations';
 import { farBudget, relax } from './relax';
-import { KIND_CHANNEL_SEMAPHORE, KIND_LOCATION_SEMAPHORE } from './words';
+import { KIND_CHANNEL_SEMAPHORE, KIND_LOCATION_SEMAPHORE, THRESHOLD } from './words';
 
 /** SemaTake: takes a permit, and blocks until it is this thread's turn. Returns ADMITTED or ANSWER_CLOSED. */
 export function acquire(s: usize): i32 {
@@ -65,9 +65,12 @@ export function acquire(s: usize): i32 {
 
 /** The rest of SemaTake, for a ticket that is not admitted by `grant`, which was read after it was taken. */
 export function awaitTurn(s: usize, ticket: i64, grant: i64): i32 {
-  const near = ticket - thresholdOf(s);
-  let polls = atomic.load<i32>(s, O_SPIN);
-  const far = farBudget(s, polls);
+  // Threshold and spin in one load: between two, a release could take the line away.
+  const knobs = atomic.load<i64>(s, O_SPIN);
+  const threshold = (knobs >> 32) as i32;
+  const near = ticket - (threshold & THRESHOLD);
+  let polls = knobs as i32;
+  const far = farBudget(threshold, polls);
   if (near === ticket) polls = far;
   else {
     if (!satisfied(grant, near)) grant = waitUntil(s, ticket, near, far);
@@ -113,7 +116,7 @@ export function dispose(s: usize): void {
 }
 
 function thresholdOf(s: usize): i64 {
-  return atomic.load<i32>(s, O_THRESHOLD) as i64;
+  return (atomic.load<i32>(s, O_THRESHOLD) & THRESHOLD) as i64;
 }
 
 /** Waits on the chain of the ticket until grant has passed `value` or is closed, and returns a grant that proves it. */

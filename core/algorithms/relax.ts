@@ -12,7 +12,7 @@
  */
 import { NEVER } from '../arena/words';
 import { pause } from '../queue/pause';
-import { FAR_PARKS, O_HASH } from './words';
+import { FAR_PARKS } from './words';
 
 /** Nanoseconds of the shortest sleep. It lets other threads run, since WebAssembly cannot yield. */
 const MOMENT: i64 = 1;
@@ -27,7 +27,7 @@ export function relax(budget: i32): i32 {
   return budget + 1;
 }
 
-/** Returns the budget of a far waiter, where near waiters have this one. */
-export function farBudget(s: usize, budget: i32): i32 {
-  return (atomic.load<i32>(s, O_HASH) & FAR_PARKS) !== 0 ? 0 : budget;
+/** Returns the budget of a far waiter, where near waiters have this one. `threshold` is the word, with FAR_PARKS. */
+export function farBudget(threshold: i32, budget: i32): i32 {
+  return (threshold & FAR_PARKS) !== 0 ? 0 : budget;
 }

@@ -39,7 +39,7 @@ import { lastTicket, setLastTicket } from './core';
 import { countCollision, countFutileWake } from './counting';
 import { bucketOf, mostTickets } from './hashes';
 import { farBudget, relax } from './relax';
-import { O_HASH, O_TAKEN, SEQUESTERED } from './words';
+import { O_HASH, O_TAKEN, SEQUESTERED, THRESHOLD } from './words';
 
 /** What a wait answers that a notify has ended. It answers something else if the value was another from the start. */
 const NOTIFIED: i32 = 0;
@@ -81,9 +81,10 @@ export function twaAwait(s: usize): i32 {
   const bucket = bucketOf(s, ticket);
   // Threshold and spin in one load: between two, a release could take the line away.
   const knobs = atomic.load<i64>(s, O_SPIN);
-  const near = ticket - (knobs >> 32);
+  const threshold = (knobs >> 32) as i32;
+  const near = ticket - (threshold & THRESHOLD);
   const budget = knobs as i32;
-  let polls = farBudget(s, budget);
+  let polls = farBudget(threshold, budget);
   let wasFar = true;
   let woken = false;
   let sequence = atomic.load<i64>(bucket, B_SEQUENCE);
@@ -156,7 +157,7 @@ export function twaReleaseConservative(s: usize, n: i32): i32 {
  * become due only if a thread is parked there.
  */
 function post(s: usize, grant: i64, n: i64, waiting: i64): void {
-  const threshold = atomic.load<i32>(s, O_THRESHOLD) as i64;
+  const threshold = (atomic.load<i32>(s, O_THRESHOLD) & THRESHOLD) as i64;
   pokeRow(s, grant, min(waiting, min(n, threshold)), true);
   pokeRow(s, grant + threshold, min(waiting - threshold, n), false);
 }

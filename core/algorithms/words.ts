@@ -37,7 +37,7 @@ export const KIND_MULTILANE_SEMAPHORE: i32 = 29;
 //
 // The ticket of a sequestered TwaSemaphore stays at its first value, and acquire adds to the tickets taken instead
 // (twa-semaphore.ts). An AtomicSemaphore has sequence and parked as a bucket (places.ts).
-export const O_HASH: usize = 36; // i32, in the place of O_ROBUST: one of HASH_*, with ON_CHAINS, SEQUESTERED, FAR_PARKS
+export const O_HASH: usize = 36; // i32, in the place of O_ROBUST: one of HASH_*, with ON_CHAINS and SEQUESTERED
 // The words of the class that follow, as createObject gets them.
 export const O_VARIANT: usize = 40; // i64, in the place of O_COUNTER
 export const O_WAKE: usize = 40; // i32, of a ChainSemaphore, in the place of O_VARIANT: one of WAKE_*
@@ -70,8 +70,9 @@ export const HASHES: i32 = 7; // the bits of these
 export const ON_CHAINS: i32 = 8; // beside the hash of a TwaLock: its waiters stand on chains, not in buckets
 // Beside the hash of a TwaSemaphore: O_TAKEN counts its tickets, and TICKET keeps its first value.
 export const SEQUESTERED: i32 = 16;
-// Beside the hash of a semaphore with a threshold: a waiter that is far parks at once.
-export const FAR_PARKS: i32 = 32;
+// Beside the threshold, which is not below 0: a waiter that is far parks at once.
+export const FAR_PARKS: i32 = -0x80000000;
+export const THRESHOLD: i32 = 0x7fffffff;
 
 // --- Chain: one line ------------------------------------------------------------------------------------
 //

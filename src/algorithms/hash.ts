@@ -34,5 +34,6 @@ export function hashed(
 ): Properties {
   const number = HASHES.indexOf(checkChoice(`${kind}: hash`, hash, HASHES));
   checkType(`${kind}: farParks`, farParks, 'boolean', 'true or false');
-  return { ...properties, hash: farParks ? number | FAR_PARKS : number };
+  const { threshold = 0 } = properties;
+  return { ...properties, hash: number, threshold: farParks ? threshold | FAR_PARKS : threshold };
 }

@@ -37,8 +37,8 @@ describe('a handle of another realm', () => {
     const memory = (shared: boolean): WebAssembly.Memory =>
       runInContext(`new WebAssembly.Memory({ initial: 1, maximum: 1, shared: ${shared} })`, context);
     const handle = (value: unknown) => ({ kind: 'Arena', memory: value, isDefault: false }) as never;
-    expect(() => Arena.from(handle(memory(false)))).toThrow('the memory of the handle is not shared');
-    expect(() => Arena.from(handle(memory(true)))).toThrow('holds no arena of this version');
+    expect(() => Arena.from(handle(memory(false)))).toThrow('holds no shared arena of this version');
+    expect(() => Arena.from(handle(memory(true)))).toThrow('holds no shared arena of this version');
     const { buffer } = memory(true);
     for (const forged of [buffer, { buffer }, Object.create(WebAssembly.Memory.prototype), new Proxy(memory(true), {})])
       expect(() => Arena.from(handle(forged))).toThrow(/handle must be the handle of an Arena of this process, got /);

@@ -2,6 +2,9 @@
 import type { Model } from '../scene/model.js';
 import { type Line, modelOf, three, WRAP } from './program.js';
 
+/** As in core/algorithms/words.ts, beside a threshold. */
+const FAR_PARKS = 1 << 31;
+
 const listings: readonly Line[] = (['ticket', 'twa', 'conservative', 'sequestered'] as const).flatMap((kind) => {
   const thresholds = kind === 'ticket' ? [0] : [0, 1, 2];
   return thresholds.flatMap((threshold): Line[] => {
@@ -249,8 +252,7 @@ const farParks: readonly Line[] = (['twa', 'chain', 'channel', 'location'] as co
     program,
     permits: [1],
     kind,
-    threshold: 1,
-    hash: 32,
+    threshold: 1 | FAR_PARKS,
     spin: 2,
     buckets: 2,
     ...more,
