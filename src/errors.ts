@@ -16,6 +16,11 @@ export function arenaFull(thing: string, advice: string): ArenaFullError {
   return new ArenaFullError(`the arena has no room for another ${thing}: ${advice}`);
 }
 
+/** @internal The same, of things that can be disposed of; `option` of the arena says how many there may be. */
+export function tooMany(thing: string, option: string): ArenaFullError {
+  return arenaFull(thing, `dispose of some, or make it with more \`${option}\``);
+}
+
 /** @internal The error of a request for which there is no wait element. */
 export function noRoom(): ArenaFullError {
   return arenaFull('waiter', 'make it with more `waiters`');

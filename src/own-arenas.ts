@@ -96,7 +96,7 @@ export function defaultArena(): Membership {
   if (!host.isMainThread) {
     throw new Error(
       'this worker has no arena: in Node start it after Arena.default, else post it a handle for Arena.from or ' +
-        'Semaphore.from, or use new Arena().makeDefault()',
+        'Semaphore.from, or use an { arena } or new Arena().makeDefault()',
     );
   }
   return makeDefault(create({}));

@@ -17,7 +17,7 @@ import {
   N_USED,
   NAME_ROOM,
 } from './border/numbers.js';
-import { arenaFull, bad, badType, checkInteger, checkType, DisposedError } from './errors.js';
+import { bad, badType, checkInteger, checkType, DisposedError, tooMany } from './errors.js';
 import type { Properties } from './options.js';
 import {
   type ArenaHandle,
@@ -232,11 +232,11 @@ function differencesOf(core: Core, at: number, p: Properties, only: string | und
 function refusal(answer: number, what: string, kind: Kind): Error {
   switch (answer) {
     case ANSWER_OBJECTS_FULL:
-      return arenaFull('object', 'dispose of some, or make it with more `objects`');
+      return tooMany('object', 'objects');
     case ANSWER_FULL:
-      return arenaFull('attachment', 'dispose of some, or make it with more `waiters`');
+      return tooMany('attachment', 'waiters');
     case ANSWER_NAMES_FULL:
-      return arenaFull('name', 'dispose of some, or make it with more `names`');
+      return tooMany('name', 'names');
     case ANSWER_WRONG_KIND:
       return new TypeError(`${what}: the object there is no ${kind}`);
     case ANSWER_NOT_FOUND:

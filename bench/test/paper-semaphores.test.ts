@@ -11,7 +11,7 @@ const special = [...PAPER_SEMAPHORES, ...SEMAPHORES_BY_NAME];
 const scripts = special.filter(({ kind }) => kind === 'script').map(({ name }) => name);
 
 const FOREVER = 2 ** 31 - 1;
-const FAR_PARKS = 1 << 31;
+const FAR_PARKS = at('FAR_PARKS');
 
 async function joined(name: string) {
   const row = scriptRow('semaphores', name);

@@ -4,13 +4,13 @@ import { PARKED, PENDING } from '../src/engine/machine/status.js';
 import { type Line, modelOf } from '../src/models/program.js';
 import { loadProgram } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
-import { QUEUED, TICKET } from '../src/scene/layout.js';
+import { constant, QUEUED, TICKET } from '../src/scene/layout.js';
 import { globalIndex } from '../src/scene/set-up.js';
 import { PAUSE_SINK, pausesBetween } from '../src/simulate/pauses.js';
 
 const algorithms = loadProgram('algorithms');
 const sink = globalIndex(algorithms, PAUSE_SINK);
-const FAR_PARKS = 1 << 31;
+const FAR_PARKS = constant('FAR_PARKS');
 const SPIN = 4;
 
 /** Lets a thread wait behind so many tickets until it sleeps, and returns how often it has paused. */

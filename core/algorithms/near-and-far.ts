@@ -5,8 +5,8 @@
  *     ticket - grant    below 0        admitted
  *                       0 to T - 1     near: polls grant, as often as its budget says; then waits on its chain until
  *                                      grant > ticket
- *                       T or more      far: waits on its chain until grant > ticket - T, and is near then; it polls its own
- *                                      word as often as a near waiter polls grant, or parks at once (FAR_PARKS)
+ *                       T or more      far: waits on its chain until grant > ticket - T, and is near then. Before it
+ *                                      parks, it polls its own word as often as its budget says, or never (FAR_PARKS)
  *
  * T is O_THRESHOLD. With 0, the listings as printed, nobody is near, and each waiter waits until grant > ticket. The
  * chain of a ticket is the same in both waits, by its hash. How a thread waits there until grant has passed a value,

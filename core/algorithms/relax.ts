@@ -6,9 +6,8 @@
  *     spin             the most that there are: they last minutes, and then the waiter parks all the same
  *     yield            -n     so many turns in which the waiter yields the processor for a moment; then it parks
  *
- * A semaphore may say besides that its far waiters park at once, whatever the policy says for the near ones. Source: Dice
- * and Kogan, Semaphores Augmented with a Waiting Array, section 2: those deeper than LongTermThreshold wait by futex,
- * while those closer to the front spin.
+ * A semaphore may also say that its far waiters park at once. The policy is then that of the near waiters alone. Source:
+ * Dice and Kogan, Semaphores Augmented with a Waiting Array, section 2.
  */
 import { NEVER } from '../arena/words';
 import { pause } from '../queue/pause';
@@ -27,7 +26,7 @@ export function relax(budget: i32): i32 {
   return budget + 1;
 }
 
-/** Returns the budget of a far waiter, where near waiters have this one. `threshold` is the word, with FAR_PARKS. */
+/** Returns the budget of a far waiter. `threshold` is the word O_THRESHOLD, `budget` that of a near waiter. */
 export function farBudget(threshold: i32, budget: i32): i32 {
   return (threshold & FAR_PARKS) !== 0 ? 0 : budget;
 }

@@ -70,9 +70,9 @@ export const HASHES: i32 = 7; // the bits of these
 export const ON_CHAINS: i32 = 8; // beside the hash of a TwaLock: its waiters stand on chains, not in buckets
 // Beside the hash of a TwaSemaphore: O_TAKEN counts its tickets, and TICKET keeps its first value.
 export const SEQUESTERED: i32 = 16;
-// Beside the threshold, which is not below 0: a waiter that is far parks at once.
-export const FAR_PARKS: i32 = -0x80000000;
-export const THRESHOLD: i32 = 0x7fffffff;
+// O_THRESHOLD has two parts, since a waiter reads them in one load.
+export const THRESHOLD: i32 = 0x7fffffff; // the bits of the threshold
+export const FAR_PARKS: i32 = -0x80000000; // the sign: a waiter that is far parks at once
 
 // --- Chain: one line ------------------------------------------------------------------------------------
 //

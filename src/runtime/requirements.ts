@@ -15,8 +15,9 @@ export function requireSharedMemory(): void {
   if (!isInsecure && page.crossOriginIsolated !== false) throw missing('this runtime has no SharedArrayBuffer');
   throw missing(
     `this page is ${isInsecure ? 'no secure context' : 'not cross-origin isolated'}, and so has no SharedArrayBuffer: ` +
-      'serve it over https or from localhost, with the headers Cross-Origin-Opener-Policy: same-origin and ' +
-      'Cross-Origin-Embedder-Policy: require-corp (and in a frame allow="cross-origin-isolated")',
+      'serve it over https or from localhost with the headers Cross-Origin-Opener-Policy: same-origin and ' +
+      'Cross-Origin-Embedder-Policy: require-corp. In a frame: allow="cross-origin-isolated", and the headers on the ' +
+      'page around it',
   );
 }
 

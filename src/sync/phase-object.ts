@@ -165,8 +165,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     this.countBlocked();
     try {
       for (let remaining = left(); remaining > 0; remaining = left()) {
-        const limit = nanoseconds(remaining);
-        const answer = this.sync.sleepInPhase(at, phase, limit);
+        const answer = this.sync.sleepInPhase(at, phase, nanoseconds(remaining));
         if (answer !== TIMED_OUT) return this.answerAt(at, phase);
       }
       return this.lastAnswer(phase);

@@ -24,6 +24,7 @@ describe('the default arena', () => {
     expect(message).toContain('in Node start it after Arena.default');
     expect(message).toContain('post it a handle for Arena.from');
     expect(message).toContain('Semaphore.from');
+    expect(message).toContain('{ arena }');
     expect(message).toContain('new Arena().makeDefault()');
     // What it makes meanwhile lies in an arena of its own, and others reach it by its handle.
     expect(apart).toBe(true);

@@ -215,14 +215,13 @@ it('a signal that begins another wait when it is asked for its reason does not k
 });
 
 describe('a signal whose `aborted` looks at the phase of another object', () => {
-  /** Moves the phase of another lock on, which the thread then has seen last. */
-  function strangeSignal(): Signal & { looks: number } {
-    const other = new RwLock();
+  /** Its code moves a phase on, of one lock or of a new one each time, which the thread then has seen last. */
+  function strangeSignal(next: () => RwLock): Signal & { looks: number } {
     return {
       looks: 0,
       get aborted() {
         if (++this.looks > 1000) throw new Error('looked at for ever');
-        other.write().unlock();
+        next().write().unlock();
         return false;
       },
       reason: undefined,
@@ -234,7 +233,8 @@ describe('a signal whose `aborted` looks at the phase of another object', () => 
   it('does not change the phase for which a writer drains: promises that wait for its end do not keep it out', async () => {
     const lock = new RwLock();
     const reading = lock.read();
-    const writing = lock.writeAsync({ signal: strangeSignal() });
+    const other = new RwLock();
+    const writing = lock.writeAsync({ signal: strangeSignal(() => other) });
     await new Promise(setImmediate);
     const behind = lock.readAsync();
     reading.unlock();
@@ -242,10 +242,30 @@ describe('a signal whose `aborted` looks at the phase of another object', () => 
     (await behind).unlock();
   });
 
+  it('does not let a writer in beside promises that have waited for the phase that the signal has seen', async () => {
+    const lock = new RwLock();
+    const first = lock.write();
+    const reading = lock.readAsync();
+    // A new lock is in phase 0, as `lock` is now.
+    const writing = lock.writeAsync({ signal: strangeSignal(() => new RwLock()) });
+    let writes = false;
+    const wrote = writing.then((held) => {
+      writes = true;
+      held.unlock();
+    });
+    first.unlock();
+    const held = await reading;
+    for (let turns = 0; turns < 3; turns++) await new Promise(setImmediate);
+    expect(writes).toBe(false);
+    held.unlock();
+    await wrote;
+  });
+
   it('does not change the phase of a Once for which a promise waits', async () => {
     const once = new Once();
     const first = once.runAsync(() => new Promise((resolve) => setTimeout(resolve, 20)));
-    const signal = strangeSignal();
+    const other = new RwLock();
+    const signal = strangeSignal(() => other);
     const second = once.runAsync(() => {}, { signal });
     await expect(first).resolves.toBe(true);
     await expect(second).resolves.toBe(false);

@@ -1,9 +1,7 @@
 /** Models of the papers' semaphores: the listings, the semaphores whose waiters stand on chains, and the hashes. */
+import { constant } from '../scene/layout.js';
 import type { Model } from '../scene/model.js';
 import { type Line, modelOf, three, WRAP } from './program.js';
-
-/** As in core/algorithms/words.ts, beside a threshold. */
-const FAR_PARKS = 1 << 31;
 
 const listings: readonly Line[] = (['ticket', 'twa', 'conservative', 'sequestered'] as const).flatMap((kind) => {
   const thresholds = kind === 'ticket' ? [0] : [0, 1, 2];
@@ -245,14 +243,14 @@ const delays: readonly Line[] = [1, 2].flatMap((delay): Line[] => {
   ];
 });
 
-/** Waiters that poll while they are near, and park at once while they are far: FAR_PARKS of core/algorithms/words.ts. */
+/** Waiters that poll while they are near, and park at once while they are far. */
 const farParks: readonly Line[] = (['twa', 'chain', 'channel', 'location'] as const).flatMap((kind): Line[] => {
   const line = (text: string, program: string, more: Partial<Line> = {}): Line => ({
     name: `${kind} 1, far parks: ${text}`,
     program,
     permits: [1],
     kind,
-    threshold: 1 | FAR_PARKS,
+    threshold: 1 | constant('FAR_PARKS'),
     spin: 2,
     buckets: 2,
     ...more,

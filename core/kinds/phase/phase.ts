@@ -80,8 +80,9 @@ const PHASE: usize = O_PHASE + 4;
 export let phaseSeen: i32 = 0;
 
 /**
- * Whether an object of this kind has a phase word. Counters have higher numbers, and none. They are asked for with the others
- * where an object is disposed of or a thread dies: then nobody holds a counter, and `closed` means the same in its words.
+ * Whether an object of this kind has a phase word. The answer is also true for the two kinds of counters, which have the
+ * highest numbers, and a value in the place of the phase word. That does no harm. Nobody holds a counter, so the death of a
+ * thread changes none; and a closed counter has the same bit as a closed phase word.
  */
 export function hasPhase(kind: i32): bool {
   return kind >= KIND_RW_LOCK;
