@@ -22,16 +22,17 @@ import { CancelledError, DisposedError, mayNotBlock, noRoom } from './errors.js'
 import { type HeldLock, LockGuard } from './held-lock.js';
 import { NO_LOCK } from './held-permits.js';
 import { full, NESTED, notOwner, ofItself, wanted } from './mutex-errors.js';
-import { standInLine } from './mutex-line.js';
 import { type MutexOptions, properties } from './mutex-options.js';
+import { waitInQueue } from './mutex-queue.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from './options.js';
+import { tellOwnerDied } from './owner-deaths.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
 import { runHolding } from './running.js';
 import { locate, notAdmitted, timedOut, watch } from './runtime/cancellation.js';
 import { timestamp } from './runtime/clock.js';
 import { HeadPromise } from './runtime/head-promise.js';
 import { countdown } from './runtime/parking.js';
-import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
+import { checkWaitAsync } from './runtime/wait-async.js';
 import { back, close, disposedError, forget, reference, SharedObject } from './shared-object.js';
 import { type MutexStats, mutexStats } from './stats.js';
 
@@ -212,7 +213,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   /** Waits for the lock, for `waitForUnlock` if it `passes`. Returns whether it has reported the death of an owner. */
   #wait(timeout: number, passes = false): boolean {
     const method = passes ? 'waitForUnlock' : 'lock';
-    const answer = standInLine(this[reference], this.#at, countdown(timeout));
+    const answer = waitInQueue(this[reference], this.#at, countdown(timeout));
     if (answer === REFUSED) {
       const { mayBlock, thread } = this[reference].membership;
       if (!mayBlock) throw mayNotBlock(passes ? 'waitForUnlockAsync' : 'lockAsync, holdAsync or tryLock');
@@ -249,15 +250,12 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   #reportDeaths(deaths: number): true {
-    try {
-      this.onOwnerDied?.(deaths);
-    } catch (error) {
-      // The callback has repaired nothing, so the next owner must learn of it. After dispose there is no next owner.
-      if (!this.disposed) this.#core.restoreOwnerDeaths(this.#at, deaths);
-      if (this.held) this.unlock();
-      throw error;
-    }
-    return true;
+    return tellOwnerDied(
+      this,
+      deaths,
+      () => this.#core.restoreOwnerDeaths(this.#at, deaths),
+      () => this.unlock(),
+    );
   }
 
   /**
@@ -328,7 +326,7 @@ export class Mutex extends SharedObject<typeof KIND> {
       }
       if (timeout === 0) return Promise.resolve(this.#tryNow(passes));
       if (this.#try() === ADMITTED) return Promise.resolve(this[report](passes));
-      if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
+      checkWaitAsync();
       return this[enterAsync](timeout, options?.signal, passes);
     } catch (error) {
       return Promise.reject(error);

@@ -5,7 +5,6 @@
  * to private methods, so that the common case stays small enough for V8 to inline into its caller. There they compare
  * with a literal 0, which is ADMITTED, since V8 would load and check an imported constant each time.
  */
-import { host } from '#host';
 import type { Core } from './border/core.js';
 import {
   ADMITTED,
@@ -19,28 +18,27 @@ import {
   REFUSED,
   TIMED_OUT,
 } from './border/numbers.js';
-import { CancelledError, checkInteger, checkType, noRoom } from './errors.js';
+import { CancelledError, checkType, noRoom } from './errors.js';
 import { type HeldPermits, NO_PERMITS, PermitsGuard } from './held-permits.js';
 import { checkWaitOptions, isOptions, type WaitOptions } from './options.js';
+import { tellOwnerDied } from './owner-deaths.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
 import { runHolding } from './running.js';
 import { notAdmitted, timedOut, watch } from './runtime/cancellation.js';
-import { balanceOf } from './runtime/membership.js';
 import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
 import { countdown, forEver, type Parked, parkUntilDue } from './runtime/parking.js';
 import type { Promises } from './runtime/promises.js';
-import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
+import { checkWaitAsync } from './runtime/wait-async.js';
 import { acquireOf, releaseOf } from './semaphore-calls.js';
+import { checkPermits, KIND, permitsOf, refused, SemaphoreCounts, usualAfter, wanted } from './semaphore-counts.js';
 import { properties, type SemaphoreOptions } from './semaphore-options.js';
-import { back, close, disposedError, forget, reference, SharedObject } from './shared-object.js';
-import { type SemaphoreStats, semaphoreStats } from './stats.js';
+import { back, disposedError, forget, reference } from './shared-object.js';
 
 export type { SemaphoreOptions };
 
 /** A plain, structured-cloneable value to send to another thread, for `Semaphore.from` there. */
 export type SemaphoreHandle = Handle<'Semaphore'>;
 
-const KIND = 'Semaphore';
 /** The answer of acquireAsync when there is nothing to wait for. */
 const DONE = Promise.resolve();
 
@@ -68,20 +66,19 @@ const DONE = Promise.resolve();
  * await pool.runExclusive(async () => {}); // where the thread may not block
  * ```
  */
-export class Semaphore extends SharedObject<typeof KIND> {
+export class Semaphore extends SemaphoreCounts {
   readonly #core = this[reference].membership.core;
   readonly #shared = this[reference].shared;
   /** This thread's waiting promises on the shared object. */
   readonly #promises: Promises = this.#shared.promises;
   /** The address of the shared object, or of the closed one if this object has let go or been evicted; see `back`. */
   #at = this[reference].address;
-  readonly #max = this.#core.maxOf(this.#at);
   readonly #robust = this.#shared.robust !== 0;
   readonly #acquire = acquireOf(this.#core, this.#shared);
   readonly #acquireOne = this.#robust ? (at: number) => this.#acquire(at, 1) : this.#core.acquireOne;
-  readonly #release = releaseOf(this.#core, this.#shared, this.#max);
+  readonly #release = releaseOf(this.#core, this.#shared, this.max);
   readonly #releaseOne =
-    this.#robust || this.#max !== LIMIT ? (at: number) => this.#release(at, 1) : this.#core.releaseOne;
+    this.#robust || this.max !== LIMIT ? (at: number) => this.#release(at, 1) : this.#core.releaseOne;
   /** Whether the last acquire of a robust semaphore has learned of a death. */
   #ownerDied = false;
   /** A request that waits for more permits than this is worth a warning. */
@@ -107,7 +104,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
       'semaphore',
     );
     // Where a semaphore begins without permits, they are made by releases.
-    if (permits > 0 && this.#max === LIMIT) this.#usual = permits;
+    if (permits > 0 && this.max === LIMIT) this.#usual = permits;
   }
 
   /**
@@ -133,42 +130,6 @@ export class Semaphore extends SharedObject<typeof KIND> {
   static open(name: string, permits?: number, options: SemaphoreOptions = {}): Semaphore {
     const asked = properties(permits === undefined ? 1 : permits, options);
     return attached(open(KIND, KIND_SEMAPHORE, name, permits === undefined ? undefined : asked, options.arena));
-  }
-
-  /** The greatest number of available permits. */
-  get max(): number {
-    return this.#max;
-  }
-
-  /** The number of permits that `tryAcquire` could take now. It is racy, and meant for diagnostics. */
-  get available(): number {
-    const { away } = this.#shared;
-    if (!away || this.disposed) return this.#core.available(this.#at);
-    return balanceOf(away);
-  }
-
-  /**
-   * The number of queued requests, blocked threads and promises alike. It looks at every waiter of the arena and is
-   * racy, so it is meant for diagnostics.
-   */
-  get waiting(): number {
-    return this.#core.waiting(this.#at);
-  }
-
-  /**
-   * Describes the semaphore by a plain object. It looks at every waiter of the arena and is racy, so it is meant for
-   * diagnostics. Never blocks.
-   * @throws {@link DisposedError} if it has been disposed of.
-   */
-  inspect(): SemaphoreStats {
-    if (this.disposed) throw this[disposedError]();
-    this[back]();
-    return semaphoreStats(this.#core, this.#at);
-  }
-
-  /** Whether the permits of each thread are recorded; see `SemaphoreOptions.robust`. */
-  get robust(): boolean {
-    return this.#robust;
   }
 
   /**
@@ -231,7 +192,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
         this[reference].membership.awake.waits();
         answer = parkUntilDue(this.#core, this.#at, robust, left);
       }
-      if (answer >= TIMED_OUT) throw notAdmitted(answer, () => this.#wanted(permits), timeout);
+      if (answer >= TIMED_OUT) throw notAdmitted(answer, () => wanted(this, permits), timeout);
       if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
     }
     if (this.#robust) this.#takeOwnerDeaths(permits);
@@ -240,27 +201,22 @@ export class Semaphore extends SharedObject<typeof KIND> {
   /** The thread has just acquired. Reports the unreported deaths of owners, and returns whether there were any. */
   #takeOwnerDeaths(permits: number): boolean {
     const deaths = this.#core.ownersDied(this.#at);
-    try {
-      if (deaths > 0) this.onOwnerDied?.(deaths);
-    } catch (error) {
-      // The callback has repaired nothing, so the next owner must learn of it. After dispose there is no next owner.
-      if (!this.disposed) this.#core.restoreOwnerDeaths(this.#at, deaths);
-      try {
-        this.release(permits);
-      } catch {
-        // The callback has released the permits itself.
-      }
-      throw error;
-    }
-    // The callback may itself have acquired and released.
-    this.#ownerDied = deaths > 0;
+    // The callback may itself acquire and release, so the field is set after the callback has returned.
+    this.#ownerDied =
+      deaths > 0 &&
+      tellOwnerDied(
+        this,
+        deaths,
+        () => this.#core.restoreOwnerDeaths(this.#at, deaths),
+        () => this.release(permits),
+      );
     return this.#ownerDied;
   }
 
   #acquireFor(permits: number, timeout: number): void {
     // Where permits are free, the clock need not be read.
     if (this.tryAcquire(permits)) return;
-    if (timeout === 0) throw timedOut(this.#wanted(permits), timeout);
+    if (timeout === 0) throw timedOut(wanted(this, permits), timeout);
     const left = countdown(timeout);
     // A request must be able to leave the queue.
     if (timeout !== Infinity && !this.#core.reserveSecond()) throw noRoom();
@@ -276,17 +232,15 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @throws {@link DisposedError} if the semaphore has been disposed of.
    */
   tryAcquire(permits = 1): boolean {
-    if (permits !== 1) this.#check('tryAcquire', permits);
+    if (permits !== 1) checkPermits('tryAcquire', permits, this.max);
     const answer = this.#try(permits);
     if (answer === ADMITTED && this.#robust) this.#takeOwnerDeaths(permits);
     return answer === ADMITTED;
   }
 
   /**
-   * As `tryAcquire`, but it returns a guard that gives the permits back, or undefined if it has taken none.
-   *
-   *     using held = semaphore.tryHold();
-   *     if (held) work();
+   * As `tryAcquire`, but it returns a guard that gives the permits back, or undefined if it has taken none:
+   * `using held = semaphore.tryHold()`.
    */
   tryHold(permits = 1): HeldPermits | undefined {
     return this.tryAcquire(permits) ? new PermitsGuard(this, permits, this.#ownerDied) : undefined;
@@ -325,7 +279,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * most that it may ever have as its `max`.
    */
   add(permits = 1): void {
-    this.#check('add', permits);
+    checkPermits('add', permits, this.max);
     this[back]();
     const at = this.#at;
     const core = this.#core;
@@ -333,7 +287,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     let answer = core.exceeds(at, permits) ? ANSWER_OVER_MAX : core.add(at, permits);
     // It gives none of this thread's permits back, so the core is told of no attachment.
     if (answer > 0) answer = core.finishRelease(at, permits, answer, 0, 0);
-    if (answer < 0) throw this.#refused('add', answer, permits);
+    if (answer < 0) throw refused(this, 'add', answer, permits);
     if (promises.first !== 0) promises.settle();
   }
 
@@ -351,7 +305,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @throws {@link DisposedError} if the semaphore has been disposed of.
    */
   reduce(permits = 1): void {
-    this.#check('reduce', permits);
+    checkPermits('reduce', permits, this.max);
     this[back]();
     if (this.#core.reduce(this.#at, permits) !== ADMITTED) throw this[disposedError]();
     if (this.#usual !== LIMIT) this.#usual = Math.max(this.#usual - permits, 0);
@@ -365,8 +319,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, and with the reason of the signal
    * when that is aborted; the request has then left the queue, and holds nothing. It rejects with RangeError or
    * TypeError for a bad number, with CancelledError if `cancelAll` has cancelled it, with DisposedError if the
-   * semaphore has been or is being disposed of, and with ArenaFullError if the arena has no room for another waiter;
-   * then nothing was queued.
+   * semaphore has been or is being disposed of, and with ArenaFullError if the arena has no room for another waiter.
    */
   acquireAsync(permits?: number, options?: WaitOptions): Promise<void>;
   acquireAsync(options: WaitOptions): Promise<void>;
@@ -383,7 +336,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     try {
       if (isOptions(permits, options)) return this.#queue(1, permits);
       if (permits !== 1) this.#checkRequest('acquireAsync', permits);
-      if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
+      checkWaitAsync();
       return options === undefined ? this.#arrive(permits) : this.#arriveFor(permits, options);
     } catch (error) {
       return Promise.reject(error);
@@ -409,7 +362,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     const answer = this.#core.arrive(this.#at, permits, 0, this.#shared.robust);
     if (answer <= 0) return this.#arrived(answer, permits);
     return this.#promises.waitAlone(this, answer, (cancel) =>
-      watch(timeout, options.signal, cancel, () => this.#wanted(permits)),
+      watch(timeout, options.signal, cancel, () => wanted(this, permits)),
     );
   }
 
@@ -419,7 +372,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     // Due promises of this thread that are not settled yet came first.
     if (promises.first !== 0) promises.settle();
     if (answer === ADMITTED) return DONE;
-    if (answer === TIMED_OUT) throw timedOut(this.#wanted(permits), 0);
+    if (answer === TIMED_OUT) throw timedOut(wanted(this, permits), 0);
     throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
   }
 
@@ -440,7 +393,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 
   #releaseMany(permits: number): void {
-    this.#check('release', permits);
+    checkPermits('release', permits, this.max);
     const answer = this.#release(this.#at, permits);
     if (answer !== ADMITTED) this.#finishRelease(answer, permits);
   }
@@ -452,7 +405,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
         ? released
         : this.#core.finishRelease(this.#at, permits, released, promises.first, this.#shared.robust);
     if (answer > 0) promises.settled(answer);
-    else if (answer === ANSWER_OVER_MAX || answer === ANSWER_NOT_HELD) throw this.#refused('release', answer, permits);
+    else if (answer === ANSWER_OVER_MAX || answer === ANSWER_NOT_HELD) throw refused(this, 'release', answer, permits);
     else if (this[back]()) this.release(permits);
   }
 
@@ -523,77 +476,27 @@ export class Semaphore extends SharedObject<typeof KIND> {
     permits = 1,
   ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
     checkType('Semaphore.limit: run', run, 'function', 'a function');
-    this.#check('limit', permits);
+    checkPermits('limit', permits, this.max);
     const exclusively = (call: () => unknown) => this.runExclusive(call, permits) as Promise<Awaited<T>>;
     return function (...args) {
       return exclusively(() => run.apply(this, args));
     };
   }
 
-  /**
-   * Returns, for example, `Semaphore(2 available, 0 waiting)`. It looks at every waiter of the arena and is racy, so it is
-   * meant for diagnostics. Never blocks, throws nothing.
-   */
-  override toString(): string {
-    return `Semaphore(${this.disposed ? 'disposed' : `${this.available} available, ${this.waiting} waiting`})`;
-  }
-
-  /** @internal */
-  protected override [close](): void {
-    this.#core.dispose(this.#at);
-  }
-
   /** @internal */
   protected override [forget](address = CLOSED_OBJECT): void {
     this.#at = address;
-  }
-
-  #check(method: string, permits: number): void {
-    checkInteger(`Semaphore.${method}: permits`, permits, 1, this.#max, ' (its max)');
+    super[forget](address);
   }
 
   /** Checks the permits of a request that may wait. Warns once if it is likely to wait for ever. */
   #checkRequest(method: string, permits: number): void {
-    this.#check(method, permits);
-    if (permits > this.#usual && permits > this.available && !this.disposed) {
-      this[back]();
-      // Permits may have been added, or taken away by another thread.
-      const made = this.#core.initial(this.#at) + this.#core.added(this.#at);
-      this.#usual = permits > made ? LIMIT : made;
-      if (permits <= made) return;
-      host.warn(
-        `Semaphore.${method}: a request for ${permits} permits waits, but the semaphore has ${made}. It and ` +
-          `all behind it wait until more are released than taken`,
-      );
-    }
-  }
-
-  /** What a request waited for that has left the queue, for a TimeoutError. */
-  #wanted(permits: number): string {
-    // Where the arena has had more waiters at a time, the error does not count them: thousands may be thrown at once.
-    const MANY = 1024;
-    const waiting = this.#core.usedElements() > MANY ? '' : `, ${this.waiting} waiting`;
-    return `${permits} permit${permits === 1 ? '' : 's'} (${this.available} available${waiting})`;
-  }
-
-  /** The error of a release that the core has refused. */
-  #refused(method: string, answer: number, permits: number): RangeError {
-    return new RangeError(
-      `Semaphore.${method}: ${
-        answer === ANSWER_OVER_MAX
-          ? `${permits} more would make more than ${this.#max} (its max) available; ${this.available} are`
-          : `this thread holds ${this.#core.held(this.#shared.number)} permits of the robust semaphore, got ${permits}`
-      }`,
-    );
+    checkPermits(method, permits, this.max);
+    if (permits > this.#usual) this.#usual = usualAfter(this, method, permits, this.#usual);
   }
 }
 
 /** Returns the library object of a semaphore that has been found or opened. */
 function attached(reference: Reference): Semaphore {
   return new Semaphore(reference.membership.core.initial(reference.address), reference);
-}
-
-/** Returns the number of permits of a request that is admitted. */
-function permitsOf(permits: number | WaitOptions): number {
-  return typeof permits === 'number' ? permits : 1;
 }

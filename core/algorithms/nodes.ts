@@ -1,5 +1,5 @@
 /**
- * Queue nodes: a thread stands in line at a lock with its node, and parks on it.
+ * Queue nodes: a thread queues up at a lock with its node, and parks on it.
  *
  * A node is an element of the arena's pool in state BORROWED. A thread needs one for each such lock that it holds or
  * waits for, and keeps a few at hand, in a list of its own. Other threads may have the address of a node: that of a
@@ -12,9 +12,11 @@
  * In the pool gate, next and end are 0. A thread that has changed them clears them before the node comes back, so that
  * an uncontended lock writes none.
  *
- * Why no waiter sleeps for ever at a gate: the wait compares it with PARKED, and a thread that opens it exchanges that
- * for another value, and wakes the waiter if it finds PARKED. One thread waits at a gate. The wake may come after the
- * waiter has gone on, and even after the node has another use. Then a thread is woken in vain, and looks again.
+ * Why no waiter sleeps for ever at a gate: the waiter goes to sleep only if the gate still is PARKED, which
+ * atomic.wait checks in the same step. A thread that opens the gate exchanges its value for another one, and wakes the
+ * waiter if the old value was PARKED. Only one thread waits at a gate. The wake may come after the waiter has gone on,
+ * or even after the node has another use. Then the wake disturbs a thread in vain, and this thread looks at its gate
+ * again.
  */
 import { freeElement, reserve } from '../arena/elements';
 import { BORROWED, E_STATE, RESERVED } from '../arena/words';

@@ -1,9 +1,9 @@
 /**
  * Ticket-Semaphore, Listing 1 of Dice and Kogan, Semaphores Augmented with a Waiting Array.
  *
- * Every waiter polls grant, as in the global spinning of the listing. When its budget is spent it parks on grant
- * itself. So a release wakes the whole herd, and all but one go back to sleep. The waiting array is measured against
- * it.
+ * Every waiter polls grant, as in the listing (global spinning). When the budget of a waiter is spent, the waiter parks
+ * on grant itself. So a release wakes the whole herd, and all but one go back to sleep. This semaphore is the baseline
+ * for the semaphores that use the waiting array.
  *
  * Between two looks at grant a waiter may pause in proportion to its distance, as a comment of the listing says:
  * O_DELAY times as long for each ticket ahead of it, none by default. So waiters that are far disturb the line of grant

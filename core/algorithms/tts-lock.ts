@@ -16,9 +16,10 @@
  * Exclusion: a thread gets the lock by a cmpxchg from 0, and only the owner's unlock ends that. A waiter looks before
  * it tries, so while the lock is held it only reads.
  *
- * Why no waiter sleeps for ever: the wait compares the word, with PARKED in it, and goes to sleep in one step. A thread
- * that takes PARKED out, or puts SHUT in, changes the word first and then wakes everybody; a waiter that parks again
- * sets PARKED anew. Several threads wait on one word, so one alone is never woken: it could be one that has just gone.
+ * Why no waiter sleeps for ever: a waiter compares the word, with PARKED in it, and goes to sleep in one step. A thread
+ * that removes PARKED or sets SHUT first changes the word and then wakes all waiters. A waiter that parks again sets
+ * PARKED again. Several threads may wait on one word, so a thread wakes all of them and never only one: that one may be
+ * terminated at this moment, and the others would sleep on.
  *
  * The lock is not fair: any thread may take it when it is free, and nothing bounds how often a waiter is overtaken.
  */

@@ -13,10 +13,11 @@
  * leads the link before it past the entry (Michael's list: SPAA 2002). A thread that finds the table full walks along
  * all lists. So a name that has been disposed of takes up no room for good, and nobody need remember where it stood.
  *
- * A free entry is used again while other threads may still stand on it. So each link has a tag, which grows whenever
- * the link changes, and a thread looks again at the link by which it came, after it has read an entry and before it
- * trusts that. If the link is as it was, the entry stood in the list all the while. Otherwise the thread begins again
- * at the head. The head's tag also tells whether a name was added since the thread began.
+ * A free entry may get a new name while another thread still reads it. So each link has a tag, which grows whenever the
+ * link changes. A thread reads an entry, and then reads again the link that led it to the entry. If the link has not
+ * changed, the entry stayed in the list all the while, and the thread trusts what it has read. Otherwise the thread
+ * begins again at the head of the list. The tag of the head also tells whether another thread has added a name since
+ * this thread began.
  *
  * A thread looks at the number of names, searches the list, publishes its entry, and then counts it. It is refused only
  * when there are as many names as the arena has room for, all stale ones are out, and the one that it looks for has not

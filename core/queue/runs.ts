@@ -12,10 +12,11 @@
  * run. So start and end tell how many promises there are, and a promise comes and goes with two stores: end moves up
  * when it takes its ticket, start when it is settled.
  *
- * Why no promise is forgotten: before a thread sleeps, it enters the first run of each semaphore and then reads grant
- * again (D2, D6). Until then it is awake, and could not have settled a promise any sooner. The runs behind the first
- * are due later. A thread that settles the front of an entered run first takes the run out of the array, with the next
- * epoch. So an exchange by a releasing thread that has read the old start fails.
+ * Why no promise is forgotten: before a thread sleeps, it enters its first run on each semaphore in the array, and then
+ * reads grant again (D2, D6). Before that, the thread is awake and settles its promises without being told. The thread
+ * need not enter its later runs, because they are due later than the first. If a thread settles the first promises of a
+ * run that is in the array, it takes the run out of the array beforehand, and increments the epoch of the element. A
+ * releasing thread may have read the old start of the run. Its exchange then fails, because the epoch has changed.
  *
  * R1 ends with the store of end or of AWAKE: at every call, loop and return, each ticket taken lies in [start, end) of
  * an element that is AWAKE, WAITING, GRANTED or CLOSED.

@@ -10,7 +10,7 @@ import { now } from '../runtime/clock.js';
 import type { Membership } from '../runtime/membership.js';
 import { LONGEST } from '../runtime/numbers.js';
 import { isShared } from '../runtime/requirements.js';
-import { canWaitAsync, waitAsync } from '../runtime/wait-async.js';
+import { checkWaitAsync, waitAsync } from '../runtime/wait-async.js';
 import { INSTEAD, untilThen } from './deadline.js';
 
 /** An array of integers or floats, whose words can be waited on. Floats are compared by their bits. */
@@ -167,7 +167,7 @@ export abstract class Places {
     const place = this.placeOf(word.key);
     if (word.changed) return true;
     if (milliseconds <= 0) return false;
-    if (!canWaitAsync) throw new Error('this runtime has no Atomics.waitAsync: use the blocking form, in a worker');
+    checkWaitAsync();
     const sequences = new BigInt64Array(this.#membership.memory.buffer);
     const end = now() + milliseconds;
     const all = leavingOf(this.#membership);

@@ -4,11 +4,14 @@ import type { WaitAsync } from '../host/host.js';
 
 export const isNative = typeof Atomics.waitAsync === 'function';
 
-/** Without it a promise could be queued, but never be settled. */
-export const canWaitAsync = isNative || host.waitAsync !== undefined;
-export const NO_WAIT_ASYNC = 'this runtime has no Atomics.waitAsync: use acquire or lock, in a worker';
+/** Throws an Error where the runtime cannot wait without blocking: a promise could be queued, but never be settled. */
+export function checkWaitAsync(): void {
+  if (!isNative && host.waitAsync === undefined) {
+    throw new Error('this runtime has no Atomics.waitAsync: use the blocking form, in a worker');
+  }
+}
 
-/** Callers check `canWaitAsync` first. */
+/** Callers call `checkWaitAsync` first. */
 export const waitAsync: WaitAsync = isNative
   ? (words, index, value, timeout) => Atomics.waitAsync(words as Int32Array, index, value as number, timeout)
   : (host.waitAsync as WaitAsync);

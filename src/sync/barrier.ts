@@ -6,7 +6,7 @@ import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle, type Reference } from '../reference.js';
 import { reasonOf } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
-import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
+import { checkWaitAsync } from '../runtime/wait-async.js';
 import { disposedError, reference } from '../shared-object.js';
 import { find, make, open, PhaseObject, refusePromise, type SyncOptions, type Waiter } from './phase-object.js';
 
@@ -156,7 +156,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
    */
   async arriveAndWaitAsync(options: WaitOptions = {}): Promise<number> {
     const timeout = checkWaitOptions(`${KIND}.arriveAndWaitAsync`, options);
-    if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
+    checkWaitAsync();
     const left = countdown(timeout);
     while (true) {
       if (options.signal?.aborted) throw reasonOf(options.signal);

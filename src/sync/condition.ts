@@ -1,7 +1,7 @@
 /**
- * Condition is the public face of core/kinds/condition/condition.ts. A thread waits in the queue of the core, as for a
- * semaphore. This file unlocks the mutex in between and locks it again (locking-again.ts), whatever the wait was
- * answered, and then relays.
+ * Condition is the public face of core/kinds/condition/condition.ts. A thread takes a ticket in the queue of the core,
+ * as for a semaphore, then unlocks the mutex, and then sleeps. After the sleep it locks the mutex again
+ * (locking-again.ts), however the wait has ended. Then it relays: it wakes the next waiter that has been notified.
  */
 
 import {
@@ -24,7 +24,7 @@ import { afterInterrupt } from '../runtime/interrupts.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed, type Resolve } from '../runtime/promises.js';
-import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
+import { checkWaitAsync } from '../runtime/wait-async.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
 import { syncOf } from './compiled.js';
@@ -246,7 +246,7 @@ export class Condition extends SharedObject<typeof KIND> {
    */
   async waitAsync(options: WaitOptions = {}): Promise<boolean> {
     const timeout = checkWaitOptions(`${KIND}.waitAsync`, options);
-    if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
+    checkWaitAsync();
     hasStack(CALLS_ASYNC);
     const { mutex } = this;
     const core = this.#core;

@@ -7,7 +7,7 @@ import type { Core } from '../border/core.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, CLOSED_OBJECT, CONTENDED, LEAVE, REFUSED } from '../border/numbers.js';
 import { ArenaFullError, CancelledError } from '../errors.js';
 import { enterAsync, type Mutex, report } from '../mutex.js';
-import { type Entered, standInLine } from '../mutex-line.js';
+import { type Entered, waitInQueue } from '../mutex-queue.js';
 import type { Reference } from '../reference.js';
 import { setTimeout } from '../runtime/clock.js';
 import { forEver } from '../runtime/parking.js';
@@ -30,7 +30,7 @@ export function lockAgain(core: Core, mutex: Mutex, place: number): ReturnType<C
   let answer: ReturnType<Core['lock']> | Entered = core.lock(place);
   while (answer === CONTENDED || answer === LEAVE || answer === ANSWER_FULL) {
     if (answer === ANSWER_FULL) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
-    answer = standInLine(mutex[reference], mutex.disposed ? CLOSED_OBJECT : place, forEver);
+    answer = waitInQueue(mutex[reference], mutex.disposed ? CLOSED_OBJECT : place, forEver);
   }
   return answer;
 }

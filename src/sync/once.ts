@@ -6,7 +6,7 @@ import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle } from '../reference.js';
 import { reasonOf, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
-import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
+import { checkWaitAsync } from '../runtime/wait-async.js';
 import { disposedError, reference } from '../shared-object.js';
 import { find, make, open, PhaseObject, refusePromise, type SyncOptions, type Waiter } from './phase-object.js';
 
@@ -136,7 +136,7 @@ export class Once extends PhaseObject<typeof KIND> {
     const what = `${KIND}.runAsync`;
     checkType(`${what}: fn`, fn, 'function', 'a function');
     const timeout = checkWaitOptions(what, options);
-    if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
+    checkWaitAsync();
     const left = countdown(timeout);
     const { shared } = this[reference];
     while (true) {

@@ -29,7 +29,7 @@ import { afterInterrupt } from '../runtime/interrupts.js';
 import { ended, type Membership } from '../runtime/membership.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
-import { canWaitAsync, isNative, NO_WAIT_ASYNC, waitAsync } from '../runtime/wait-async.js';
+import { checkWaitAsync, isNative, waitAsync } from '../runtime/wait-async.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { threadIdOf } from '../stats.js';
 import { syncOf } from './compiled.js';
@@ -195,8 +195,8 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     signal: WaitOptions['signal'],
     cancel: () => number = () => this.lastAnswer(phase),
   ): Promise<number> {
-    if (!canWaitAsync) return Promise.reject(new Error(NO_WAIT_ASYNC));
     return new Promise((resolve, reject) => {
+      checkWaitAsync();
       const settle = (answer: number): void => {
         stop();
         resolve(answer);

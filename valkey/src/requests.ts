@@ -2,9 +2,11 @@
  * The objects and requests of a session: what becomes of each request, from the moment that somebody asks until the
  * server has its permits back. request.ts draws the states.
  *
- * Why nothing is lost: a request is in the table before it is sent, and leaves it when the server has answered that it has
- * forgotten it. After a loss no operation of a request is sent again as such. `S` lists all requests, the server tells its
- * state of each, and `settle` brings the two together. What the process wants no more is not listed, and is dropped.
+ * Why nothing is lost: a request enters the table before the session sends it. The request leaves the table when the
+ * server answers that it knows nothing more of the request. After a loss the session does not repeat the operations
+ * of requests. It sends the operation `S`, which lists all requests in the table, and the server answers with its state
+ * of each. `settle` then compares these states with what the process wants of each request. The list does not have
+ * requests that the process no longer wants, and the server drops them.
  */
 import { LeaseLostError } from './errors.js';
 import type { Held, Keeper } from './hold.js';

@@ -27,11 +27,13 @@
  * So the head first sleeps without reserving the lock, and the owner may finish its turn. If that happens again, the
  * head takes sections for long: it reserves the lock before it sleeps, until a thread measures a faster pace.
  *
- * Where threads work between their sections, a polling thread sees the lock lie idle (free, with an unchanged word from
- * poll to poll), and takes it before its turn. So all processors work. While a thread waits, each overtaking is counted
- * in the word. So an unchanged word tells the head that nobody has had the lock meanwhile, and tells a barging thread
- * that at most a head has had it. A count that has gone far tells both that the lock changes hands faster than they
- * poll. Then the barging thread queues up, and the head polls more seldom, so that the owner keeps its cache line.
+ * If threads work between their sections, the lock is often idle: it is free, and its word does not change from poll to
+ * poll. A thread that polls then takes the lock before its turn, and no processor waits for the queue. While a thread
+ * waits, each overtaking adds 1 to a count in the word; a head that takes the lock adds nothing to this count. So an
+ * unchanged word tells the head that no thread has had the lock since its last poll. It tells a barging thread that no
+ * thread but a head has had the lock. If the count has grown much, the lock changes hands faster than these threads
+ * poll. Then the barging thread queues up, and the head polls less often. So the owner keeps the line of the word in
+ * its cache.
  *
  * The bound. Let B be `max` of the object, and let the base of a waiter be the count of overtakings when it raised
  * `waiters`, before it took its ticket. From then on each thread that takes the lock and is not the head adds 1 in the

@@ -13,7 +13,7 @@ import type { Reference } from '../../reference.js';
 import { timedOut } from '../../runtime/cancellation.js';
 import { afterInterrupt } from '../../runtime/interrupts.js';
 import { countdown } from '../../runtime/parking.js';
-import { canWaitAsync, NO_WAIT_ASYNC } from '../../runtime/wait-async.js';
+import { checkWaitAsync } from '../../runtime/wait-async.js';
 import { disposedError, reference } from '../../shared-object.js';
 import { type HeldRead, lockOf } from '../held-rw.js';
 import { PhaseObject } from '../phase-object.js';
@@ -125,7 +125,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
       this.#checkWithin(what, within);
       return this.#readAgain();
     }
-    if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
+    checkWaitAsync();
     if (side.waits === 0) {
       const isTold = side.reads > 0 && side.died && side.told;
       side.acts = READING;

@@ -3,8 +3,9 @@
  * library made them. The core knows less of it: the thread's place says whether the thread reads or waits to read, and
  * the queue whether the thread has the turn. So to read again costs no access to shared memory.
  *
- * A side is two machines, and a thread may be in any pair of their states. What leads from one state to another are
- * methods here. `reads` counts calls and promises that read, `waits` promises that wait for the end of a phase.
+ * A side consists of two state machines, reading and the turn. Each machine has a state of its own. The methods of this
+ * class move a machine from one state to another. `reads` counts the calls and promises that read now. `waits` counts
+ * the promises that wait for the end of a phase.
  *
  *     reading    idle            reads                  waits                  both
  *                                reads > 0              waits > 0              reads > 0, waits > 0

@@ -13,7 +13,7 @@ import { locate, reasonOf, timedOut, watch } from '../../runtime/cancellation.js
 import { timestamp } from '../../runtime/clock.js';
 import { countdown, nanoseconds } from '../../runtime/parking.js';
 import { closed } from '../../runtime/promises.js';
-import { canWaitAsync, NO_WAIT_ASYNC, waitAsync } from '../../runtime/wait-async.js';
+import { checkWaitAsync, waitAsync } from '../../runtime/wait-async.js';
 import { Semaphore } from '../../semaphore.js';
 import { close, disposedError, forget, reference } from '../../shared-object.js';
 import { type GuardedLock, type HeldRead, type HeldWrite, ReadGuard, WriteGuard } from '../held-rw.js';
@@ -187,7 +187,7 @@ export abstract class WritersHalf extends ReadersHalf {
   ): Promise<boolean> {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
     const { signal } = options ?? {};
-    if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
+    checkWaitAsync();
     const isImpatient = signal !== undefined || timeout !== Infinity;
     const left = countdown(timeout);
     let leave: ((reason: () => unknown) => void) | undefined;

@@ -2,9 +2,10 @@
  * What all drivers have in common: which connections there are, how they are opened and replaced, and how channels are
  * subscribed. A client library is needed only to open a connection, so all libraries behave the same.
  *
- * A place is a server, or in a cluster the node that has a slot. The driver has two connections to each place: one for
- * commands and one for messages, and a third for `WAIT` when it is needed. In a cluster it asks anew where the slots are
- * after each loss, and it takes a redirection or a moved subscription for a loss.
+ * A place is a server, or, in a cluster, the node that has a slot. The driver has two connections to each place: one for
+ * commands and one for messages. It opens a third one for `WAIT` when it needs one. In a cluster the driver asks again
+ * which node has which slot each time a connection is lost. It treats a redirection, or the refusal to subscribe in a
+ * slot that has moved, like the loss of a connection.
  *
  *     down --> up          up: all connections stand, and all channels are subscribed; `#repair` sees to it
  *      ^ ^------+          gave up: the user's strategy wants no more attempts

@@ -4,8 +4,8 @@
  * Each connection is a client of GLIDE with the user's configuration, made by the class of the user's client. GLIDE
  * differs from the other libraries in three ways, and the driver makes up for each:
  *
- * - It may send calls in another order than they were made in. So each waits until the one before it is answered;
- *   meanwhile the session gathers what comes into one call.
+ * - It may send calls in an order other than that in which they were made. So the driver sends a call only after the
+ *   call before it is answered. Meanwhile the session collects new operations, and sends them together in one call.
  * - It connects anew by itself, and tells only those calls that were under way. A connection on which a call has failed
  *   so is replaced. Nobody hears that messages were lost; the session finds out by their numbers at its next beat.
  * - In a cluster one client speaks to all nodes, and follows slots that move. So all slots are of one place.

@@ -1,6 +1,6 @@
 /**
- * How a blocked thread waits for a mutex: in line until it is the head, and as the head until it has the lock. A
- * promise waits in the same line, and then in runtime/head-promise.ts.
+ * How a blocked thread waits for a mutex: in the queue until it is the head, and as the head until it has the lock. A
+ * promise waits in the same queue, and then in runtime/head-promise.ts.
  */
 import type { Core } from './border/core.js';
 import { ADMITTED, HEAD, QUEUED, TIMED_OUT } from './border/numbers.js';
@@ -16,7 +16,7 @@ export type Entered = ReturnType<Core['queue' | 'compete']>;
  * LEAVE, and then the request has left the queue; REFUSED if the thread may not block, or a promise of it waits for the
  * lock; ANSWER_HELD, ANSWER_CLOSED or ANSWER_FULL.
  */
-export function standInLine({ membership, shared }: Reference, at: number, left: () => number): Entered {
+export function waitInQueue({ membership, shared }: Reference, at: number, left: () => number): Entered {
   const { awake, core } = membership;
   const { number, promises, head } = shared;
   core.turnLasted(at, awake.sinceTurn);

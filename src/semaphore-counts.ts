@@ -1,0 +1,127 @@
+/**
+ * What a semaphore counts, and the words in which it tells the counts: its getters, its errors and its warning. How
+ * permits are taken and given back stands in semaphore.ts, which extends this class.
+ *
+ * The class keeps an address of its own. Nothing here is in a hurry, but V8 treats a field of the class itself as a
+ * constant, and `acquire` and `release` need that (shared-object.ts).
+ */
+import { host } from '#host';
+import { ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from './border/numbers.js';
+import { checkInteger } from './errors.js';
+import type { WaitOptions } from './options.js';
+import { balanceOf } from './runtime/membership.js';
+import { back, close, disposedError, forget, reference, SharedObject } from './shared-object.js';
+import { type SemaphoreStats, semaphoreStats } from './stats.js';
+
+export const KIND = 'Semaphore';
+
+/** The counts of a semaphore that threads share. */
+export abstract class SemaphoreCounts extends SharedObject<typeof KIND> {
+  readonly #core = this[reference].membership.core;
+  readonly #shared = this[reference].shared;
+  #at = this[reference].address;
+  readonly #max = this.#core.maxOf(this.#at);
+
+  /** The greatest number of available permits. */
+  get max(): number {
+    return this.#max;
+  }
+
+  /** The number of permits that `tryAcquire` could take now. It is racy, and meant for diagnostics. */
+  get available(): number {
+    const { away } = this.#shared;
+    if (!away || this.disposed) return this.#core.available(this.#at);
+    return balanceOf(away);
+  }
+
+  /**
+   * The number of queued requests, blocked threads and promises alike. It looks at every waiter of the arena and is
+   * racy, so it is meant for diagnostics.
+   */
+  get waiting(): number {
+    return this.#core.waiting(this.#at);
+  }
+
+  /** Whether the permits of each thread are recorded; see `SemaphoreOptions.robust`. */
+  get robust(): boolean {
+    return this.#shared.robust !== 0;
+  }
+
+  /**
+   * Describes the semaphore by a plain object. It looks at every waiter of the arena and is racy, so it is meant for
+   * diagnostics. Never blocks.
+   * @throws {@link DisposedError} if it has been disposed of.
+   */
+  inspect(): SemaphoreStats {
+    if (this.disposed) throw this[disposedError]();
+    this[back]();
+    return semaphoreStats(this.#core, this.#at);
+  }
+
+  /**
+   * Returns, for example, `Semaphore(2 available, 0 waiting)`. It looks at every waiter of the arena and is racy, so it is
+   * meant for diagnostics. Never blocks, throws nothing.
+   */
+  override toString(): string {
+    return `Semaphore(${this.disposed ? 'disposed' : `${this.available} available, ${this.waiting} waiting`})`;
+  }
+
+  /** @internal */
+  protected override [close](): void {
+    this.#core.dispose(this.#at);
+  }
+
+  /** @internal */
+  protected override [forget](address = CLOSED_OBJECT): void {
+    this.#at = address;
+  }
+}
+
+/** Throws a RangeError or TypeError unless so many permits may be asked for. */
+export function checkPermits(method: string, permits: number, max: number): void {
+  checkInteger(`Semaphore.${method}: permits`, permits, 1, max, ' (its max)');
+}
+
+/** Returns the number of permits that a request asks for, once its arguments have been checked. */
+export function permitsOf(permits: number | WaitOptions): number {
+  return typeof permits === 'number' ? permits : 1;
+}
+
+/**
+ * Warns of a request for more permits than the semaphore has in all, since the request is likely to wait for ever.
+ * Returns how many permits a later request may ask for before this function is worth a call; `usual` is the last answer.
+ */
+export function usualAfter(semaphore: SemaphoreCounts, method: string, permits: number, usual: number): number {
+  if (permits <= semaphore.available || semaphore.disposed) return usual;
+  semaphore[back]();
+  const { address, membership } = semaphore[reference];
+  const { core } = membership;
+  // Permits may have been added, or taken away by another thread.
+  const made = core.initial(address) + core.added(address);
+  if (permits <= made) return made;
+  host.warn(
+    `Semaphore.${method}: a request for ${permits} permits waits, but the semaphore has ${made}. It and ` +
+      `all behind it wait until more are released than taken`,
+  );
+  return LIMIT;
+}
+
+/** What a request waited for that has left the queue, for a TimeoutError. */
+export function wanted(semaphore: SemaphoreCounts, permits: number): string {
+  // Where the arena has had more waiters at a time, the error does not count them: thousands may be thrown at once.
+  const MANY = 1024;
+  const waiting = semaphore[reference].membership.core.usedElements() > MANY ? '' : `, ${semaphore.waiting} waiting`;
+  return `${permits} permit${permits === 1 ? '' : 's'} (${semaphore.available} available${waiting})`;
+}
+
+/** The error of a release that the core has refused with this answer. */
+export function refused(semaphore: SemaphoreCounts, method: string, answer: number, permits: number): RangeError {
+  const { membership, shared } = semaphore[reference];
+  return new RangeError(
+    `Semaphore.${method}: ${
+      answer === ANSWER_OVER_MAX
+        ? `${permits} more would make more than ${semaphore.max} (its max) available; ${semaphore.available} are`
+        : `this thread holds ${membership.core.held(shared.number)} permits of the robust semaphore, got ${permits}`
+    }`,
+  );
+}
