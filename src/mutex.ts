@@ -250,12 +250,8 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   #reportDeaths(deaths: number): true {
-    return tellOwnerDied(
-      this,
-      deaths,
-      () => this.#core.restoreOwnerDeaths(this.#at, deaths),
-      () => this.unlock(),
-    );
+    const restore = () => this.#core.restoreOwnerDeaths(this.#at, deaths);
+    return tellOwnerDied(this, deaths, restore, () => this.unlock());
   }
 
   /**

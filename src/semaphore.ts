@@ -202,15 +202,14 @@ export class Semaphore extends SemaphoreCounts {
   #takeOwnerDeaths(permits: number): boolean {
     const deaths = this.#core.ownersDied(this.#at);
     // The callback may itself acquire and release, so the field is set after the callback has returned.
-    this.#ownerDied =
-      deaths > 0 &&
-      tellOwnerDied(
-        this,
-        deaths,
-        () => this.#core.restoreOwnerDeaths(this.#at, deaths),
-        () => this.release(permits),
-      );
+    this.#ownerDied = deaths > 0 && this.#reportDeaths(deaths, permits);
     return this.#ownerDied;
+  }
+
+  // Its closures would cost a context at each call of #takeOwnerDeaths.
+  #reportDeaths(deaths: number, permits: number): true {
+    const restore = () => this.#core.restoreOwnerDeaths(this.#at, deaths);
+    return tellOwnerDied(this, deaths, restore, () => this.release(permits));
   }
 
   #acquireFor(permits: number, timeout: number): void {
@@ -238,10 +237,7 @@ export class Semaphore extends SemaphoreCounts {
     return answer === ADMITTED;
   }
 
-  /**
-   * As `tryAcquire`, but it returns a guard that gives the permits back, or undefined if it has taken none:
-   * `using held = semaphore.tryHold()`.
-   */
+  /** As `tryAcquire`, but it returns a guard that gives the permits back, or undefined: `using held = s.tryHold()`. */
   tryHold(permits = 1): HeldPermits | undefined {
     return this.tryAcquire(permits) ? new PermitsGuard(this, permits, this.#ownerDied) : undefined;
   }
@@ -271,12 +267,12 @@ export class Semaphore extends SemaphoreCounts {
 
   /**
    * Makes more permits, such as for a pool that grows, and wakes each waiter whose turn has come. It differs from `release`
-   * in that these do not count as given back: any thread may add permits to a robust semaphore, and `inspect().added` shows
-   * them. Never blocks. On a disposed semaphore it does nothing.
+   * in that these do not count as given back: any thread may add permits to a robust semaphore. `inspect().added` shows it.
+   * Never blocks. On a disposed semaphore it does nothing.
    * @param permits 1 (the default) to `max`.
    * @throws `RangeError` or `TypeError` for a bad number.
-   * @throws `RangeError` if more than `max` would be available. Then nothing has changed. So a pool that may grow has the
-   * most that it may ever have as its `max`.
+   * @throws `RangeError` if more than `max` would be available. Then nothing has changed. Give a pool that grows
+   * the most that it may ever have as its `max`.
    */
   add(permits = 1): void {
     checkPermits('add', permits, this.max);
