@@ -64,6 +64,26 @@ const runtime: Record<string, Fault> = {
       },
     ],
   },
+  'phase-gives-up': {
+    what: 'a wait for a phase whose time has passed does not look whether the phase is over',
+    kinds: ['Event', 'Latch', 'WaitGroup'],
+    patches: [{ find: 'return answer === 3 ? 2 : answer;', put: 'return 2;' }],
+  },
+  'phase-not-looked-at': {
+    what: 'a promise that waits for a phase does not settle those of an earlier phase',
+    kinds: ['Event'],
+    patches: [{ find: 'if (group.phase !== phase) PhaseObject.#listen(all, at, group);', put: '' }],
+  },
+  'phase-not-listened-to': {
+    what: 'who waits for a phase listens to the first end of one alone',
+    kinds: ['Event', 'WaitGroup'],
+    patches: [{ find: 'group.listens = false;', put: '' }],
+  },
+  'phase-settled-once': {
+    what: 'promises of a phase that is over are counted as waiting',
+    kinds: ['Event', 'Latch', 'WaitGroup'],
+    patches: [{ find: 'this.sync.noteWaits(this.number, -Math.min(group.calls.size, most), 0);', put: '' }],
+  },
 };
 
 /** That the library once had. */

@@ -1,16 +1,22 @@
 /** All classes that the simulation knows. */
 import type { Spec } from '../program.js';
 import { condition } from './condition.js';
+import { event } from './event.js';
 import type { Kind } from './kind.js';
+import { latch } from './latch.js';
 import { mutex } from './mutex.js';
 import { rwLock } from './rw-lock.js';
 import { semaphore } from './semaphore.js';
+import { waitGroup } from './wait-group.js';
 
 export const kinds: Readonly<Record<string, Kind>> = {
   Semaphore: semaphore,
   Mutex: mutex,
   Condition: condition,
   RwLock: rwLock,
+  Event: event,
+  Latch: latch,
+  WaitGroup: waitGroup,
 };
 
 export function kindOf({ kind }: Spec): Kind {
