@@ -52,7 +52,11 @@ export class Call {
 
   #signal(how: Operation['signal']): Signal {
     const reason = this.thread.tools.error('Aborted', 'the signal is aborted');
-    const callsBack = (): void => this.now(() => this.ghost.callsBack(this.thread));
+    const callsBack = (): void => {
+      this.now(() => this.ghost.callsBack(this.thread));
+      // It looks at all that there is.
+      for (const object of this.stage.objects.get(this.thread) ?? []) String(object);
+    };
     const signal = new Signal(reason, how === 'takes no listener', how === 'calls back' ? callsBack : () => {});
     this.stage.signals.push({ thread: this.thread, signal });
     if (how !== 'takes no listener')
@@ -78,6 +82,8 @@ export class Call {
     const request = this.ghost.begin(this, n);
     stands(request);
     const promise = start(this.#options(request));
+    // An async function turns what has been thrown out of it into the promise.
+    if (this.thread.isDead) return;
     request.queued = this.stage.scheduler.clock;
     stands(request);
     this.reacts(
@@ -97,12 +103,14 @@ export class Call {
   /**
    * Begins a request whose promise is that of a function, which the library calls when it has what it asks for. The function
    * ends by a later event.
+   * @param passed is called with the answer if the function has not been called.
    */
   runs(
     start: (run: () => unknown, options: object | undefined) => unknown,
     took: () => void,
     gives: () => void,
     n = 1,
+    passed: (value: unknown) => void = () => {},
   ): void {
     const { ghost, thread, stage } = this;
     const request = ghost.begin(this, n);
@@ -120,13 +128,21 @@ export class Call {
       return promise;
     };
     const promise = start(called, this.#options(request));
+    if (thread.isDead) return;
     request.queued = this.stage.scheduler.clock;
     const over = (error?: unknown): void => {
       if (!isOver) ghost.end(request);
       if (error === undefined || stage.errors.has(error)) return;
       ghost.refused(request, error);
     };
-    this.reacts(promise, () => over(), over);
+    this.reacts(
+      promise,
+      (value) => {
+        if (!isOver) passed(value);
+        over();
+      },
+      over,
+    );
   }
 
   /** Reacts to a promise. What the reaction throws ends the run. */

@@ -108,6 +108,13 @@ const mended: Record<string, Fault> = {
     kinds: ['Condition'],
     patches: [{ find: 'else if (!(error instanceof CancelledError)) throw error;', put: 'else throw error;' }],
   },
+  'once-phase': {
+    what: 'the phase of a promise that waits for another to run is noted after the code of its signal',
+    kinds: ['Once', 'Event'],
+    patches: [
+      { find: 'this.#wait(await this.sleepAsync(phase,', put: 'this.#wait(await this.sleepAsync(this.phaseSeen,' },
+    ],
+  },
 };
 
 export const faults: Readonly<Record<string, Fault>> = { ...runtime, ...mended };

@@ -101,7 +101,7 @@ export abstract class Ghost {
     const { call, signal, began } = request;
     const { timeout, cut } = call.operation;
     const late = timeout !== undefined && this.stage.scheduler.clock - began >= timeout;
-    if (error === signal?.reason && (signal?.aborted || signal?.isRefused)) return;
+    if (error === signal?.reason && (signal?.isAborted || signal?.isRefused)) return;
     if (name === 'TimeoutError' && late) return;
     if (name === 'CancelledError' && request.mayBeCancelled) return;
     if (name === 'DisposedError' && this.isDisposed) return;
@@ -143,7 +143,7 @@ export abstract class Ghost {
       const { call, mustEnd, signal, queued } = request;
       const { timeout = Infinity } = call.operation;
       const isLate = this.stage.scheduler.clock - queued >= timeout && !call.thread.isLate(this.stage.scheduler.clock);
-      const why = mustEnd ?? (signal?.aborted ? 'its signal is aborted' : isLate ? 'its time has passed' : undefined);
+      const why = mustEnd ?? (signal?.isAborted ? 'its signal is aborted' : isLate ? 'its time has passed' : undefined);
       if (why !== undefined && !call.thread.isDead && this.mayEnd()) this.fail(`${call} still waits, though ${why}`);
     }
     if (this.isDisposed || this.isUnsure || this.stage.isUnreaped || this.pending.size === 0) return;

@@ -78,7 +78,7 @@ class Run implements Stage {
 
   sharedSignal(thread: Realm): Signal {
     let signal = this.#shared.get(thread);
-    if (signal === undefined || signal.aborted) {
+    if (signal === undefined || signal.isAborted) {
       const made = new Signal(thread.tools.error('Aborted', 'the shared signal is aborted'), false, () => {});
       this.scheduler.add(
         thread,

@@ -1,6 +1,6 @@
 /** The part of an AbortSignal that the library needs, with bad manners where the program wants them. */
 export class Signal {
-  aborted = false;
+  isAborted = false;
   readonly reason: unknown;
   readonly listeners = new Set<() => void>();
   /** Whether it has refused a listener. */
@@ -8,11 +8,17 @@ export class Signal {
   readonly #refuses: boolean;
   readonly #meanwhile: () => void;
 
-  /** @param meanwhile is called whenever a listener comes or goes. */
+  /** @param meanwhile is called whenever a listener comes or goes, or the library looks whether it is aborted. */
   constructor(reason: unknown, refuses: boolean, meanwhile: () => void) {
     this.reason = reason;
     this.#refuses = refuses;
     this.#meanwhile = meanwhile;
+  }
+
+  /** For the library. The simulation itself looks at `isAborted`. */
+  get aborted(): boolean {
+    this.#meanwhile();
+    return this.isAborted;
   }
 
   addEventListener(_event: 'abort', listener: () => void): void {
@@ -30,7 +36,7 @@ export class Signal {
   }
 
   abort(): void {
-    this.aborted = true;
+    this.isAborted = true;
     for (const listener of [...this.listeners]) listener();
   }
 }

@@ -5,6 +5,7 @@ import { event } from './event.js';
 import type { Kind } from './kind.js';
 import { latch } from './latch.js';
 import { mutex } from './mutex.js';
+import { once } from './once.js';
 import { rwLock } from './rw-lock.js';
 import { semaphore } from './semaphore.js';
 import { waitGroup } from './wait-group.js';
@@ -14,6 +15,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   Mutex: mutex,
   Condition: condition,
   RwLock: rwLock,
+  Once: once,
   Event: event,
   Latch: latch,
   WaitGroup: waitGroup,
