@@ -84,6 +84,21 @@ const runtime: Record<string, Fault> = {
     kinds: ['Event', 'Latch', 'WaitGroup'],
     patches: [{ find: 'this.sync.noteWaits(this.number, -Math.min(group.calls.size, most), 0);', put: '' }],
   },
+  'barrier-goes-on': {
+    what: 'a promise that gives up at a barrier does not break it',
+    kinds: ['Barrier'],
+    patches: [
+      {
+        find: 'hasArrived && this.sync.breakPhase(this.at, phase) ? 2 : this.lastAnswer(phase)',
+        put: 'this.lastAnswer(phase)',
+      },
+    ],
+  },
+  'barrier-for-some': {
+    what: 'a round that is broken is complete for those who learn of its end later',
+    kinds: ['Barrier'],
+    patches: [{ find: 'this.sync.wasBroken(at, phase)', put: 'false' }],
+  },
 };
 
 /** That the library once had. */

@@ -1,5 +1,6 @@
 /** All classes that the simulation knows. */
 import type { Spec } from '../program.js';
+import { barrier } from './barrier.js';
 import { condition } from './condition.js';
 import { event } from './event.js';
 import type { Kind } from './kind.js';
@@ -17,6 +18,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   RwLock: rwLock,
   Once: once,
   Event: event,
+  Barrier: barrier,
   Latch: latch,
   WaitGroup: waitGroup,
 };

@@ -1,0 +1,114 @@
+/** Barrier: so many calls wait for one another, round by round, until one gives up. A round is complete for all or for none. */
+import type { Call } from '../call.js';
+import { type Caller, Ghost, type Request } from '../ghosts.js';
+import type { Realm } from '../realm.js';
+import { type Kind, patience } from './kind.js';
+
+class BarrierGhost extends Ghost {
+  /** All that have ever arrived, and may have. */
+  readonly #all: Request[] = [];
+  /** How many have gone on with each index. */
+  readonly #passed: number[] = Array.from({ length: this.spec.n as number }, () => 0);
+  /** Whether the barrier is broken for certain. */
+  #isBroken = false;
+  /** Whether a thread has died that has arrived. */
+  #hasDied = false;
+
+  override begin(call: Caller, n?: number): Request {
+    const request = super.begin(call, n);
+    this.#all.push(request);
+    return request;
+  }
+
+  /** Whether somebody may have given up. */
+  get #mayBeBroken(): boolean {
+    const { clock } = this.stage.scheduler;
+    const gaveUp = ({ call, began, signal }: Request): boolean =>
+      clock - began >= (call.operation.timeout ?? Infinity) || signal?.isAborted === true || signal?.isRefused === true;
+    return this.#hasDied || this.#all.some(gaveUp);
+  }
+
+  /** A call goes on, as the one that arrived after so many others. */
+  passes(call: Call, index: unknown): void {
+    const passed = this.#passed;
+    if (typeof index !== 'number' || !(index in passed)) this.fail(`${call} answers ${index}`);
+    passed[index] = (passed[index] as number) + 1;
+    const rounds = Math.max(...passed);
+    if (rounds * passed.length > this.#all.length) this.fail(`${call} goes on before all have arrived`);
+  }
+
+  override refused(request: Request, error: unknown): void {
+    const { name } = error as Error;
+    if (name === 'TimeoutError') this.#isBroken = true;
+    if (name !== 'BrokenBarrierError') super.refused(request, error);
+    else if (!this.#mayBeBroken) this.fail(`${request.call} finds it broken, and nobody has given up`);
+  }
+
+  protected due(): Request | undefined {
+    const [first] = this.pending;
+    return this.#isBroken || this.pending.size >= this.#passed.length ? first : undefined;
+  }
+
+  override rested(): void {
+    super.rested();
+    const [first = 0, ...others] = this.#passed;
+    if (!this.isDisposed && !this.#mayBeBroken && others.some((passed) => passed !== first))
+      this.fail(`${this.#passed.join(', ')} calls have gone on with each index`);
+  }
+
+  override callsBack(): void {}
+
+  override died(thread: Realm): void {
+    super.died(thread);
+    if (this.#all.some(({ call }) => call.thread === thread)) this.#hasDied = true;
+  }
+
+  /** Those who wait may be too few for a round. */
+  override finish(thread: Realm): void {
+    if (this.isDisposed || this.stage.isUnreaped) return;
+    const { broken } = this.objectOf(thread).inspect();
+    if (this.#isBroken && !broken) this.fail('in the end it is not broken');
+    if (broken && !this.#mayBeBroken) this.fail('in the end it is broken, and nobody has given up');
+    this.disposes(() => this.objectOf(thread).dispose());
+  }
+}
+
+const ghostOf = ({ ghost }: Call): BarrierGhost => ghost as BarrierGhost;
+
+export const barrier: Kind = {
+  draw: (random) => ({ n: 1 + random.below(3) }),
+  make: ({ Barrier }, { n }, arena) => new Barrier(n, { arena }),
+  ghost: (stage, on) => new BarrierGhost(stage, on),
+  outlives: () => false,
+  operations: {
+    arriveAndWaitAsync: {
+      weight: 8,
+      draw: (random) => (random.once(3) ? patience(random) : {}),
+      run(call) {
+        call.waits(
+          (options) => call.object.arriveAndWaitAsync(options),
+          (index) => ghostOf(call).passes(call, index),
+        );
+      },
+    },
+    arriveAndWait: {
+      weight: 2,
+      blocks: true,
+      // Nobody else may come.
+      draw: (random) => ({ timeout: random.below(4) }),
+      run(call) {
+        call.blocks(
+          (options) => call.object.arriveAndWait(options),
+          (index) => ghostOf(call).passes(call, index),
+        );
+      },
+    },
+    dispose: {
+      weight: 0.1,
+      draw: () => ({}),
+      run(call) {
+        call.ghost.disposes(() => call.object.dispose());
+      },
+    },
+  },
+};
