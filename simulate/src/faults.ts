@@ -99,6 +99,11 @@ const runtime: Record<string, Fault> = {
     kinds: ['Barrier'],
     patches: [{ find: 'this.sync.wasBroken(at, phase)', put: 'false' }],
   },
+  'deaths-not-restored': {
+    what: 'an `onOwnerDied` that throws has used up what the next owner should learn',
+    kinds: ['Mutex', 'Semaphore'],
+    patches: [{ find: 'if (!object.disposed) restore();', put: '' }],
+  },
 };
 
 /** That the library once had. */
@@ -128,6 +133,14 @@ const mended: Record<string, Fault> = {
     kinds: ['Once', 'Event'],
     patches: [
       { find: 'this.#wait(await this.sleepAsync(phase,', put: 'this.#wait(await this.sleepAsync(this.phaseSeen,' },
+    ],
+  },
+  'rw-lock-told-once': {
+    what: 'a thread that reads again what a dead writer has left half-written is not told again',
+    kinds: ['RwLock'],
+    patches: [
+      { find: 'if (this.reads++ === 0) this.told = false;', put: 'this.reads++;' },
+      { find: 'if (this.reads === 0) this.told = false;', put: '' },
     ],
   },
 };

@@ -4,6 +4,7 @@
  *
  * - A request ends with what it asked for, or with an error that something has caused.
  * - While nothing is due, nobody waits who has been told to leave, or whose time has passed, or who could go on.
+ * - Nobody gets what a dead owner may have left half-written, unless `onOwnerDied` has told of the death and returned.
  * - At the end nobody waits, and the object says what the ghost says.
  */
 import { Failure } from './event.js';
@@ -124,6 +125,15 @@ export abstract class Ghost {
     if (callback === 'throws') throw this.stage.error(thread);
     if (callback === 'calls back') this.callsBack(thread);
   }
+
+  /** Is called by the library as `onOwnerDied`. */
+  ownerDied(): void {
+    this.callback();
+    this.learned(this.stage.scheduler.running as Realm);
+  }
+
+  /** A thread has been told of a death, and has repaired what the dead thread has left. */
+  protected learned(_thread: Realm): void {}
 
   /** Calls the object from within a call of the library. */
   callsBack(thread: Realm): void {

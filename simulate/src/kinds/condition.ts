@@ -17,6 +17,11 @@ class ConditionGhost extends Ghost {
     return this.stage.ghosts[this.spec.of as number] as MutexGhost;
   }
 
+  /** A condition that came by its handle has a library object of its own for the mutex. */
+  override prepare(_thread: Realm, object: Library): void {
+    object.mutex.onOwnerDied = () => this.mutex.ownerDied();
+  }
+
   notifies(notify: () => number | undefined): void {
     const before = this.#over;
     this.#notifying++;

@@ -7,14 +7,21 @@ import { type Kind, patience, plainly } from './kind.js';
 
 export class MutexGhost extends Ghost {
   owner: Realm | undefined;
+  /** Whether an owner has died, and nobody has learned of that. */
+  #isHalfWritten = false;
 
   override prepare(_thread: Realm, object: Library): void {
-    object.onOwnerDied = () => this.callback();
+    object.onOwnerDied = () => this.ownerDied();
   }
 
   took(thread: Realm): void {
     if (this.owner) this.fail(`threads ${this.owner.index} and ${thread.index} are both the owner`);
+    if (this.#isHalfWritten) this.fail(`thread ${thread.index} is the owner, and has not learned of a death`);
     this.owner = thread;
+  }
+
+  protected override learned(): void {
+    this.#isHalfWritten = false;
   }
 
   /** Is called before the lock goes back. */
@@ -30,7 +37,9 @@ export class MutexGhost extends Ghost {
 
   override reaped(thread: Realm): void {
     super.reaped(thread);
-    if (this.owner === thread) this.owner = undefined;
+    if (this.owner !== thread) return;
+    this.owner = undefined;
+    this.#isHalfWritten = true;
   }
 
   override ended(thread: Realm): void {

@@ -12,12 +12,16 @@ class RwLockGhost extends Ghost {
   readonly #readers = new Map<Realm, number>();
   /** Who has the writers' turn, and whether it writes. */
   #turn: { readonly thread: Realm; readonly writes: boolean } | undefined;
+  /** Whether a writer has died, and no writer since then has unlocked. */
+  #isHalfWritten = false;
+  /** The threads that have learned of that, since they began to read. */
+  readonly #learned = new Set<Realm>();
   /** The writers whose turn has come for sure when a reader came, and which it must not pass. */
   readonly #ahead = new WeakMap<Request, readonly Request[]>();
   readonly #first = new WeakSet<Request>();
 
   override prepare(_thread: Realm, object: Library): void {
-    object.onOwnerDied = () => this.callback();
+    object.onOwnerDied = () => this.ownerDied();
   }
 
   override callsBack(thread: Realm): void {
@@ -51,13 +55,30 @@ class RwLockGhost extends Ghost {
     if (this.#turn?.writes) this.fail(`thread ${thread.index} reads while thread ${this.#turn.thread.index} writes`);
     const passed = request && this.#ahead.get(request)?.find((writer) => this.pending.has(writer) && !writer.mustEnd);
     if (passed && !this.isDisposed) this.fail(`${request.call} has passed ${passed.call}, whose turn had come`);
+    this.#checkLearned(thread);
     this.#readers.set(thread, (this.#readers.get(thread) ?? 0) + 1);
+  }
+
+  protected override learned(thread: Realm): void {
+    this.#learned.add(thread);
+  }
+
+  #checkLearned(thread: Realm): void {
+    if (this.#isHalfWritten && !this.#learned.has(thread))
+      this.fail(`thread ${thread.index} has it, and has not learned that a writer has died`);
+  }
+
+  /** The thread has nothing any more. Who comes later is to learn again what is half-written. */
+  #forgets(thread: Realm): void {
+    const has = this.#readers.has(thread) || this.#turn?.thread === thread;
+    if (!has && ![...this.pending].some(({ call }) => call.thread === thread)) this.#learned.delete(thread);
   }
 
   leaves(thread: Realm): void {
     const reads = (this.#readers.get(thread) ?? 0) - 1;
     if (reads > 0) this.#readers.set(thread, reads);
     else this.#readers.delete(thread);
+    this.#forgets(thread);
   }
 
   /** A thread has the turn. */
@@ -65,10 +86,19 @@ class RwLockGhost extends Ghost {
     if (this.#turn) this.fail(`threads ${this.#turn.thread.index} and ${thread.index} both have the turn`);
     const [reader] = this.#readers.keys();
     if (writes && reader) this.fail(`thread ${thread.index} writes while thread ${reader.index} reads`);
+    this.#checkLearned(thread);
     this.#turn = { thread, writes };
   }
 
   givesTurn(): void {
+    const turn = this.#turn;
+    this.#turn = undefined;
+    if (turn?.writes) this.#isHalfWritten = false;
+    if (turn) this.#forgets(turn.thread);
+  }
+
+  /** Who has the turn is about to write. */
+  upgrades(): void {
     this.#turn = undefined;
   }
 
@@ -85,7 +115,9 @@ class RwLockGhost extends Ghost {
   override reaped(thread: Realm): void {
     super.reaped(thread);
     this.#readers.delete(thread);
-    if (this.#turn?.thread === thread) this.#turn = undefined;
+    if (this.#turn?.thread !== thread) return;
+    if (this.#turn.writes) this.#isHalfWritten = true;
+    this.#turn = undefined;
   }
 
   override ended(thread: Realm): void {
@@ -145,7 +177,7 @@ function hasTurn(call: Call, guard: Guard): void {
         'upgrade',
         (options) => guard.upgradeAsync(options),
         (writer) => {
-          ghost.givesTurn();
+          ghost.upgrades();
           hasWritten(call, writer);
         },
         () => call.later('unlock', unlock),

@@ -11,6 +11,11 @@ class SemaphoreGhost extends Ghost {
   /** What there was or may have come since, and what of it can be relied on. */
   #most: number;
   #least: number;
+  /** Whether the one permit of a robust semaphore was with a thread that has died, and nobody has learned of that. */
+  #isHalfWritten = false;
+  #isOne = this.spec.robust === true && this.spec.n === 1;
+  /** The threads that are in a call of `add`. */
+  readonly #making = new Set<Realm>();
   /** What each thread has. */
   readonly #held = new Map<Realm, number>();
 
@@ -20,14 +25,20 @@ class SemaphoreGhost extends Ghost {
   }
 
   override prepare(_thread: Realm, object: Library): void {
-    if (this.spec.robust) object.onOwnerDied = () => this.callback();
+    if (this.spec.robust) object.onOwnerDied = () => this.ownerDied();
   }
 
   took(thread: Realm, n: number): void {
     this.#most -= n;
     this.#least -= n;
     this.#held.set(thread, (this.#held.get(thread) ?? 0) + n);
+    if (this.#isHalfWritten && this.#isOne)
+      this.fail(`thread ${thread.index} has the permit, and has not learned of a death`);
     if (this.#most < 0 && !this.isUnsure) this.fail('more permits are out than there are');
+  }
+
+  protected override learned(): void {
+    this.#isHalfWritten = false;
   }
 
   /** Is called before the permits go back. */
@@ -41,6 +52,15 @@ class SemaphoreGhost extends Ghost {
     this.#least += n;
   }
 
+  /** Makes a permit. Of several permits, one may learn of a death and another not. */
+  makes(thread: Realm, add: () => void): void {
+    this.adds(1);
+    this.#isOne = false;
+    this.#making.add(thread);
+    add();
+    this.#making.delete(thread);
+  }
+
   reduces(n: number): void {
     this.#least -= n;
   }
@@ -52,13 +72,16 @@ class SemaphoreGhost extends Ghost {
 
   override died(thread: Realm): void {
     // A call of it may have released, or not.
-    if (!this.spec.robust) this.isUnsure = true;
+    if (!this.spec.robust || this.#making.has(thread)) this.isUnsure = true;
     super.died(thread);
   }
 
   override reaped(thread: Realm): void {
     super.reaped(thread);
-    if (this.spec.robust) this.gives(thread, this.#held.get(thread) ?? 0);
+    const held = this.#held.get(thread) ?? 0;
+    if (!this.spec.robust) return;
+    this.gives(thread, held);
+    this.#isHalfWritten ||= held > 0;
   }
 
   override finish(thread: Realm): void {
@@ -188,8 +211,7 @@ export const semaphore: Kind = {
       weight: 1,
       draw: plainly,
       run(call) {
-        ghostOf(call).adds(1);
-        call.now(() => call.object.add());
+        ghostOf(call).makes(call.thread, () => call.now(() => call.object.add()));
       },
     },
     reduce: {
