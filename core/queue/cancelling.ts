@@ -4,8 +4,8 @@
  *     the last one     its tickets are taken back, as if they had never been taken
  *     otherwise        its element stays as a TOMBSTONE; later its width goes to the waiters behind (tombstones.ts)
  *
- * A thread cancels a request of its own because a time-out has passed, a signal has fired or it was asked to
- * (closing.ts). It cancels the requests of a dead thread in the name of that thread.
+ * A thread cancels its own request because a time-out has passed, a signal has fired, or cancelAll has asked it to
+ * leave (closing.ts). A thread also cancels the requests of a dead thread, in the name of the dead thread.
  *     D3  TOMBSTONE against grant: the cancelling thread sees grant past start, or the releasing thread sees TOMBSTONE
  *     D4  the same after two tombstones have become one
  *
@@ -51,13 +51,14 @@ import { enterBoth } from './waiting-array';
 import { wakeDue } from './waking';
 
 /**
- * Cancels the request for which this thread has blocked. Returns REFUSED if it is cancelled; ADMITTED or ANSWER_CLOSED
- * if that came first. The thread has called reserveSecond before.
+ * Cancels the request for which this thread has blocked. Returns REFUSED if the request is cancelled. Returns ADMITTED
+ * or ANSWER_CLOSED if the request was granted or closed first. The thread must have called reserveSecond before.
  *
- * The thread need not settle its own promises after that. Those on this semaphore came before it blocked. So their
- * tickets are below `start`, and below the first ticket of any tombstone that this one is merged with, since merged
- * tombstones lie side by side. The width of the tombstone goes to grant only when grant is past that first ticket. So
- * another thread has made the promises due before that, and it rings (endWait).
+ * After the cancellation the thread need not settle its own promises. Its promises on this semaphore took their tickets
+ * before the thread blocked. So their tickets are below `start`. They are also below the first ticket of any tombstone
+ * with which this one is merged, because merged tombstones lie side by side. The width of the tombstone is added to
+ * grant only when grant is past this first ticket. So another thread has made the promises due before, and this other
+ * thread rings the doorbell (endWait).
  * @answers REFUSED | ADMITTED | ANSWER_CLOSED
  */
 export function cancel(s: usize, attachment: i32): i32 {
@@ -88,11 +89,12 @@ const OF_THIS_THREAD: bool = false;
 const OF_THE_DEAD: bool = true;
 
 /**
- * Takes the tickets of a request back, if they are the last. Returns whether they were. Then the element has left its
- * cells.
+ * Takes the tickets of a request back, if no later ticket has been taken. Returns whether it has done so. If it has,
+ * the element has left its cells.
  */
 function takeBack(s: usize, e: usize, start: i64, end: i64, to: bool, whose: bool): bool {
-  // Others may have the tickets soon. From now on no releasing thread takes them for tickets of this request (wakeDue).
+  // Other requests may get these tickets soon. From now on no releasing thread mistakes them for tickets of this
+  // request (wakeDue).
   atomic.store<i64>(e, ~start, E_LEAVING);
   if (atomic.cmpxchg<i64>(s, end, start, TICKET) !== end) return false; // R2 begins
   cancelled(s, end - start);
@@ -104,8 +106,8 @@ function takeBack(s: usize, e: usize, start: i64, end: i64, to: bool, whose: boo
 }
 
 /**
- * Moves an element from WAITING or ASKED to TOMBSTONE, for so many requests. Returns REFUSED, or the answer of what
- * came first.
+ * Moves an element that stands for so many requests from WAITING or ASKED to TOMBSTONE. Returns REFUSED. Returns
+ * ADMITTED or ANSWER_CLOSED if the element was granted or closed first.
  */
 function leaveTombstone(s: usize, e: usize, requests: i64, end: i64): i32 {
   atomic.store<i64>(e, end, E_END);
@@ -121,8 +123,8 @@ function leaveTombstone(s: usize, e: usize, requests: i64, end: i64): i32 {
 }
 
 /**
- * Cancels a run of promises. Returns REFUSED if it is cancelled; ADMITTED if its first promise is due or the semaphore
- * is closed, or ANSWER_CLOSED: then settle must follow.
+ * Cancels a run of promises. Returns REFUSED if the run is cancelled. Returns ADMITTED if the first promise of the run
+ * is due or the semaphore is closed, or ANSWER_CLOSED. After ADMITTED and ANSWER_CLOSED settle must follow.
  * @answers REFUSED | ADMITTED | ANSWER_CLOSED
  */
 export function cancelRun(number: i32): i32 {
@@ -146,8 +148,9 @@ export function cancelRun(number: i32): i32 {
 }
 
 /**
- * Cancels a request, or a run with all its promises, in the name of a thread that is dead or ends. Permits granted to
- * it that the thread has not seen go to the waiters behind it too. If the caller dies, another thread may begin again.
+ * Cancels a request, or a run with all its promises, in the name of a thread that is dead or ends. Permits that were
+ * granted to the request, and that the thread has not seen, also go to the waiters behind it. If the caller dies,
+ * another thread may call this function again.
  */
 export function cancelFor(e: usize): void {
   const request = atomic.load<i64>(e, E_REQUEST);
@@ -176,15 +179,16 @@ export function cancelFor(e: usize): void {
 }
 
 /**
- * Ends a cancellation: adds the width of the new tombstone to grant if it is due, or else merges it with its
- * neighbours. If two cancelling threads meet in a merge, the one that succeeds looks again, for both of them.
+ * Ends a cancellation. If the new tombstone is due, the thread adds its width to grant. Otherwise the thread merges the
+ * tombstone with its neighbours. If two cancelling threads meet in a merge, the thread that succeeds looks at the
+ * neighbours again, also for the other thread.
  */
 function settleTombstone(s: usize, tombstone: usize, first: i64): void {
   let e = tombstone;
   let start = first;
   while (true) {
     const state = atomic.load<i64>(e, E_STATE);
-    // Another thread may have claimed or merged it, and its element may have the next owner by now.
+    // Another thread may have claimed or merged the tombstone, and its element may have the next owner by now.
     if (!isTombstone(s, e, state, E_START, start)) return;
     if (claimIfDue(s, e, state, start)) return;
     const end = atomic.load<i64>(e, E_END);
@@ -209,7 +213,10 @@ function settleTombstone(s: usize, tombstone: usize, first: i64): void {
   }
 }
 
-/** Claims a tombstone if grant has passed its start or is closed, and wakes what is due. Returns whether that is so. */
+/**
+ * If grant has passed the start of a tombstone or is closed, claims the tombstone and wakes the waiters that are due
+ * then. Returns whether grant has passed the start or is closed.
+ */
 export function claimIfDue(s: usize, e: usize, state: i64, start: i64): bool {
   const ahead = atomic.load<i64>(s, GRANT) - start; // D3, D4 read
   if (ahead <= 0 && ahead >= CLOSED_BELOW) return false;

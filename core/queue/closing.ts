@@ -1,22 +1,26 @@
 /**
- * Closing: disposal of an object ends every wait on it. Asking: those who wait now are to leave, and the object goes
- * on.
+ * Closing: disposal of an object ends every wait on the object. Asking: cancelAll asks all who wait now to leave, and
+ * the object lives on.
  *
  *     who waits                  what askAll changes              what the waiter does
  *     a blocked thread           its element, WAITING -> ASKED    wakes (D5), and cancels its request itself
  *     a promise                  the count O_ASKS; it rings       its thread compares the count, and cancels
  *     the head of a mutex        the count; wakeHead follows      the same; a thread does so in compete
  *
- * ASKED is a state of its own, since a waiter sleeps on that word. No thread may cancel the request of another that
- * lives: it may not have entered its cells yet. A releasing thread passes an ASKED element by. So the owner must not
- * sleep again:
- *     it leaves   its tickets go back, or they stand as a tombstone, which passes on what has been granted (D3)
- *     it stays    if the arena has no element for that. It is WAITING again, and then reads grant (D12)
+ * ASKED is a state of the element, because a blocked thread sleeps on the state of its element. No thread may cancel
+ * the request of another living thread, because the living thread may not have entered its element in the cells yet. A
+ * releasing thread does not grant an ASKED element. So the owner of an ASKED element must not sleep again before one of
+ * these:
+ *     it leaves   its tickets go back, or its element becomes a tombstone, which passes on what has been granted (D3)
+ *     it stays    if the arena has no element for that. The element is WAITING again, and then the owner reads grant
+ *                 (D12)
  *
  *     D12  the count against WAITING or SLEEPING: a thread enters a run, or sets SLEEPING, and then reads the count;
- *          askAll changes the count, and then looks for runs and for SLEEPING. And WAITING again against grant, as in D2
+ *          askAll changes the count, and then looks for runs and for SLEEPING. For an owner that stays: WAITING against
+ *          grant, as in D2
  *
- * A thread that dies in askAll may have asked only some. Nothing is lost then: the others wait on.
+ * A thread that dies in askAll may have asked only some of the waiters. Nothing is lost then: the other waiters wait
+ * on.
  */
 import { elementAt, usedElements } from '../arena/elements';
 import { closeObject, isAsync, objectOf } from '../arena/objects';
@@ -41,8 +45,8 @@ export function dispose(s: usize): void {
 }
 
 /**
- * Asks all who stand in the queue of an object to leave: blocked threads here, and the threads of promises by their
- * doorbells.
+ * Asks all who stand in the queue of an object to leave. It asks blocked threads by their elements, and the threads of
+ * promises by their doorbells.
  */
 export function askAll(s: usize): void {
   atomic.add<i32>(s, 1, O_ASKS); // D12 write
@@ -55,11 +59,12 @@ export function asks(s: usize): i32 {
 }
 
 /**
- * Wakes every waiter of an object whose grant is closed already, or `asks` every waiter to leave. A part of the pool
- * that is not marked has no waiter. A thread that marks it later reads grant, or the count of askAll, after that, and
- * so sees that the semaphore is closed (D6), or that it was asked (D12), unless its request is a later one.
+ * Wakes every waiter of an object whose grant is closed already. With `asks`, it asks every waiter to leave instead. A
+ * part of the pool that is not marked has no waiter. A thread that marks the part later reads grant or the count of
+ * askAll after it has set the mark. So the thread sees that the semaphore is closed (D6), or that askAll was called
+ * (D12), unless its request is later than that call.
  *
- * To ask promises, their run is only rung for: it stays WAITING.
+ * To ask promises, the function only rings for their run. The run stays WAITING.
  */
 function endWaits(s: usize, asks: bool): void {
   const where = whereOf(s);

@@ -1,7 +1,7 @@
 /**
- * What the queue asks about the kind of an object. kinds/kinds.ts has the functions, with a table of their answers. The
- * build binds the two, and fails if their signatures differ (scripts/bind.mjs). So the queue names no kind, and no file
- * imports one that imports it.
+ * These are the questions of the queue about the kind of an object. kinds/kinds.ts has the functions that answer them,
+ * with a table of the answers. The build binds each declaration to its function, and fails if their signatures differ
+ * (scripts/bind.mjs). So the queue names no kind, and no file imports a file that imports it.
  */
 
 /** Called when the thread has registered. */
@@ -25,11 +25,14 @@ export declare function admitted(o: usize, attachment: i32): void;
 /** Counts so many cancelled requests, in the uninterruptible section that settles their tickets (R2). */
 export declare function cancelled(o: usize, requests: i64): void;
 
-/** Counts requests of so many tickets as cancelled for a thread that is dead or ends, in R2 as well. */
+/** Counts requests of a dead or ending thread as cancelled; they have so many tickets. This too happens in R2. */
 export declare function cancelledByDeath(o: usize, tickets: i64): void;
 
-/** Ends the wait of this thread as the head, by this attachment. It does not get the lock. */
+/** Ends the wait of this thread, which is the head by this attachment. The thread does not get the lock. */
 export declare function abandonHead(o: usize, attachment: i32): void;
 
-/** Cancels the interrupted request of this thread whose element this is, if nobody else would go on behind it. */
+/**
+ * Cancels the interrupted request of this thread that has this element, if otherwise the requests behind it could not
+ * go on.
+ */
 export declare function abandonRequest(e: usize): void;

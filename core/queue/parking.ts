@@ -1,8 +1,9 @@
 /**
  * Parking: what a waiter does from the moment its request stands in the queue until the request is over.
  *
- * It polls grant for a while if it is near the head (polling.ts), enters its element in the waiting array, looks at
- * grant again, and sleeps on its own element until that is granted or closed. tickets.ts has the picture of both sides.
+ * The waiter polls grant for a while if it is near the head (polling.ts), enters its element in the waiting array, and
+ * looks at grant again. Then it sleeps on its own element until the element is granted or closed. tickets.ts has the
+ * picture of both sides.
  */
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, INTERRUPTED, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../answers';
@@ -37,16 +38,19 @@ import { enterBoth } from './waiting-array';
 const FOREVER: i64 = -1;
 /** A thread that was woken early polls for the usual time shifted right by this. */
 const WOKEN_SHIFT: i32 = 2;
-/** A waiter with more requests than this before it does not poll grant: all pollers of one line lose it each time. */
+/**
+ * A waiter with more requests than this before it does not poll grant: each store to a line takes the line from all who
+ * poll it.
+ */
 const NEXT: i64 = 1;
 /** How often the waiter may still poll before it sleeps. */
 let polls: i32 = 0;
 
 /**
- * Continues an acquire(s, n) that has returned `taken`: the thread polls, and then enters its element in the array. It
- * returns QUEUED, and then park must follow, or ADMITTED if the request is due by now, ANSWER_CLOSED, or ANSWER_FULL
- * when an interrupted thread finds no spare and would have to wait. `attachment` counts permits of a robust semaphore;
- * it is 0 for others.
+ * Continues an acquire(s, n) that has returned `taken`: the thread polls, and then enters its element in the array.
+ * Returns QUEUED: park must follow. Returns ADMITTED if the request is due by now, ANSWER_CLOSED, or ANSWER_FULL if an
+ * interrupted thread finds no spare and would have to wait. `attachment` counts the permits of a robust semaphore. It
+ * is 0 for other semaphores.
  * @answers ADMITTED | QUEUED | ANSWER_CLOSED | ANSWER_FULL
  */
 export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
@@ -64,9 +68,9 @@ export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
 }
 
 /**
- * Blocks until the request of the thread, which is QUEUED, is due or closed. `now`, in milliseconds, is kept for
- * diagnostics: since when it waits. Returns ADMITTED, ANSWER_CLOSED, or LEAVE: the thread is asked to leave, and cancel
- * must follow.
+ * Blocks until the request of the thread, which is QUEUED, is due or closed. `now` is the time when the wait begins, in
+ * milliseconds; it is kept for diagnostics. Returns ADMITTED or ANSWER_CLOSED. Returns LEAVE if the thread is asked to
+ * leave: cancel must follow.
  * @answers ADMITTED | ANSWER_CLOSED | LEAVE
  */
 export function park(now: i32, attachment: i32): i32 {
@@ -74,8 +78,9 @@ export function park(now: i32, attachment: i32): i32 {
 }
 
 /**
- * As park, but for at most so many nanoseconds (below 0: for ever). It may end early. Then it returns TIMED_OUT, and
- * the request still stands: park or parkFor continues the wait, and cancel cancels the request.
+ * Does the same as park, but for at most so many nanoseconds (below 0: for ever). The wait may end early. When it ends
+ * so, parkFor returns TIMED_OUT, and the request still stands: park or parkFor continues the wait, and cancel cancels
+ * the request.
  * @answers ADMITTED | ANSWER_CLOSED | LEAVE | TIMED_OUT
  */
 export function parkFor(nanoseconds: i64, now: i32, attachment: i32): i32 {
@@ -85,7 +90,10 @@ export function parkFor(nanoseconds: i64, now: i32, attachment: i32): i32 {
   return answer;
 }
 
-/** Ends the request of the thread, which has its permits if `answer` is ADMITTED. The element is its spare again. */
+/**
+ * Ends the request of the thread. If `answer` is ADMITTED, the thread has its permits. The element is the spare of the
+ * thread again.
+ */
 export function leaveQueue(answer: i32, attachment: i32): void {
   const e = spare;
   leaveCells(e);
@@ -100,7 +108,8 @@ export function leaveQueue(answer: i32, attachment: i32): void {
 /**
  * Polls grant if at most `most` requests of the same width are before this one, unless the queue is crowded. Then it
  * enters the request in the waiting array. Returns ADMITTED or ANSWER_CLOSED if the wait is over already, else QUEUED.
- * A waiter that is near, but has more than `most` before it, polls its element in `sleep`, except that of a mutex (0).
+ * A waiter that is near, but has more than `most` requests before it, polls its element in `sleep`. A waiter of a
+ * mutex, for which `most` is 0, does not poll its element.
  */
 export function untilDue(s: usize, e: usize, most: i64): i32 {
   const start = atomic.load<i64>(e, E_START);
@@ -112,22 +121,25 @@ export function untilDue(s: usize, e: usize, most: i64): i32 {
   return enterUntilDue(s, e, start, due);
 }
 
-/** Polls grant until it has reached `due`, or is further below it than `most`. Returns whether it has reached it. */
+/**
+ * Polls grant until grant has reached `due`, or is below `due` by more than `most`. Returns whether grant has reached
+ * `due`.
+ */
 function pollGrant(s: usize, due: i64, most: i64): bool {
   return poll(s, s + GRANT, due, most, true);
 }
 
 /**
- * Polls an element that is WAITING until it is GRANTED, CLOSED or ASKED, which are above WAITING. Returns whether it
- * is.
+ * Polls an element that is WAITING until it is GRANTED, CLOSED or ASKED, which are above WAITING. Returns whether the
+ * element has become one of these.
  */
 function pollState(s: usize, e: usize, waiting: i64, counts: bool): bool {
   return poll(s, e + E_STATE, waiting + 1, 1, counts);
 }
 
 /**
- * Polls a word, as often as `polls` says, until it has reached a value or is further below it than `most`. Returns
- * whether it has reached the value. Polls in vain are counted, if `counts`.
+ * Polls a word, as often as `polls` says, until the word has reached a value or is below the value by more than `most`.
+ * Returns whether the word has reached the value. If `counts`, vain polls are counted.
  */
 function poll(s: usize, word: usize, value: i64, most: i64, counts: bool): bool {
   if (polls <= 0) return false;
@@ -144,7 +156,7 @@ function poll(s: usize, word: usize, value: i64, most: i64, counts: bool): bool 
   return false;
 }
 
-/** As untilDue, without polling. */
+/** Does the same as untilDue, but does not poll. */
 export function enterUntilDue(s: usize, e: usize, start: i64, due: i64): i32 {
   enterBoth(s, e, start, due); // D2 write
   return lookAtGrant(s, due);
@@ -163,8 +175,8 @@ export function answerOf(state: i64): i32 {
 }
 
 /**
- * Sleeps until the element is granted or closed, or the thread is asked to leave and has an element to leave behind. A
- * timed sleep may end early, since the caller has the clock.
+ * Sleeps until the element is granted or closed, or until the thread is asked to leave and has a second spare, so that
+ * it can leave its element behind. A timed sleep may end early, because the caller has the clock.
  */
 function sleep(e: usize, nanoseconds: i64): i32 {
   let slept = false;

@@ -6,9 +6,10 @@
  *     RELEASING    grant has been moved, and waiters may have to be woken; finishRelease does that
  *     COMPETING    the thread is the head of a mutex; compete or abandonHead ends it
  *
- * acquire and release answer that a second call must follow. No other code of the thread runs in between, unless an
- * exception that the thread survives ends the second call: an exhausted stack, or an interrupt by the embedder. Then
- * the next call of the thread finds a call pending, and brings things into order first (recover).
+ * acquire and release may answer that a second call must follow. Between the two calls no other code of the thread
+ * runs, unless an exception ends the second call and the thread survives the exception. Such an exception is an
+ * exhausted stack, or an interrupt by the embedder. Then the next call of the thread finds the pending call, and first
+ * completes or cancels it (recover).
  */
 import { reserve, setSpare, spare } from '../arena/elements';
 import { me, setOwner, stayAwake } from '../arena/threads';
@@ -46,19 +47,20 @@ export function end(): void {
 }
 
 /**
- * Completes an interrupted call: it finishes a release, and cancels a request for a mutex, behind the head or as the
- * head. The element of an interrupted acquire stays in the queue, as that of a killed thread would. The thread gets
- * another spare in its place. Returns false if the arena has none. Then the interrupted call stays the pending call, and
- * the thread has no spare until a later call finds one. The request is cancelled all the same: those behind it may hold
- * all elements of the arena, and would wait for ever.
+ * Completes an interrupted call. It finishes a release. It cancels a request for a mutex, whether the request is the
+ * head or waits behind the head. The element of an interrupted acquire stays in the queue, as the element of a killed
+ * thread does, and the thread gets another spare. Returns false if the arena has no element for that. Then the
+ * interrupted call stays the pending call, and the thread has no spare until a later call finds one. Even then a
+ * request for a mutex is cancelled: the requests behind it may hold all elements of the arena, and would otherwise wait
+ * for ever.
  */
 export function recover(): bool {
   if (pendingCall === RELEASING) {
     wakeDue(released, grantBefore, atomic.load<i64>(released, GRANT) - grantBefore);
-    // The caller may use another semaphore. The doorbell lets the thread find its promises of this one.
+    // The caller may use another semaphore. The doorbell makes the thread look at its promises of the released one.
     ring(me);
   } else {
-    // The exception may have ended its sleep, in which the thread may have been declared dead.
+    // The exception may have ended a sleep of the thread. In this sleep the thread may have been declared dead.
     stayAwake();
     if (pendingCall === COMPETING) abandonHead(competedFor, competesBy);
     else {

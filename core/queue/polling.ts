@@ -5,18 +5,22 @@
  *                         measures that for itself (setAwake)
  *     only in a short     if a few more than `near` waiters are queued, their threads outnumber the processors by so
  *     queue               much that a polling thread only keeps a processor from the thread whose turn it is
- *     on one of two       grant, if it is one of the next two in the queue: that is the fastest. Otherwise its own element,
- *     words               which only the thread writes that admits it: so two at most poll one cache line, however many poll
- *     it is woken early   if it sleeps and at most `near` waiters are before it: it is awake, and polls, when it is due.
- *                         A waiter that goes to sleep leaves a mark in the object. A releasing thread that finds all
- *                         waiters near and awake takes the mark off, and later ones look for no sleepers
+ *     on one of two       grant, if the waiter is one of the next two in the queue: this is the fastest way. Otherwise
+ *     words               its own element, which only the thread writes that admits it. So at most two waiters poll one
+ *                         cache line, however many waiters poll
+ *     it is woken early   if it sleeps and at most `near` waiters are before it: then it is awake, and polls, when it
+ *                         is due. A waiter that goes to sleep leaves a mark in the object. A releasing thread that finds
+ *                         all waiters near and awake takes the mark off, and later releases look for no sleepers
  *     vain polls          are counted in the object. While the count is not 0, waiters poll in full for the first TRIAL
- *                         of each PERIOD, all at the same time. In the rest they poll a 16th, and none is woken early
+ *                         of each PERIOD, all at the same time. In the rest of a period they poll a 16th as often, and
+ *                         none of them is woken early
  *
- * Waiters try again together, not one by one: a queue in which all sleep recovers from that only if several stay awake.
+ * All waiters of a queue try full polls again together, and not one by one: a queue in which all waiters sleep gets out
+ * of this state only if several of them stay awake.
  *
- * The count is a hint: a thread loads it and stores it, and may lose what others store meanwhile. It only decides how
- * long a waiter polls, and whether a waiter is woken that will sleep again. No safety rests on it.
+ * The count of vain polls is a hint. A thread loads the count and then stores it, and may overwrite what other threads
+ * store meanwhile. The count only decides how long a waiter polls, and whether a waiter is woken that will sleep again.
+ * No safety rests on the count.
  */
 import { GRANT, O_SLEEPERS, O_SPIN, O_VAIN_POLLS, TICKET } from '../arena/words';
 import { pause } from './pause';
@@ -60,7 +64,7 @@ export function pollsOf(o: usize): i32 {
   return isVain(o) ? turns >> VAIN_SHIFT : turns;
 }
 
-/** Returns whether polls of this object were in vain lately, and waiters are not trying again. */
+/** Returns whether polls of this object were in vain lately, and waiters do not try full polls again now. */
 export function isVain(o: usize): bool {
   return atomic.load<i32>(o, O_VAIN_POLLS) % PERIOD >= TRIAL;
 }
@@ -75,7 +79,7 @@ export function markSleeper(o: usize): void {
   if (atomic.load<i32>(o, O_SLEEPERS) === 0) atomic.store<i32>(o, 1, O_SLEEPERS);
 }
 
-/** Records that no waiter sleeps, before a look at all of them that says otherwise if one does. */
+/** Records that no waiter sleeps. The caller then looks at all waiters, and records a sleeper again if it finds one. */
 export function noSleepers(o: usize): void {
   atomic.store<i32>(o, 0, O_SLEEPERS);
 }

@@ -12,9 +12,10 @@ import { LIMIT } from './words';
 
 /**
  * Finishes a release that returned `answered`. It wakes every waiter that the release has made due, except promises of
- * this thread. `run` is the first run of these promises, or 0 if none waits. It settles those in `run` that are due,
- * and returns how many. If there are more permits than LIMIT, it takes n back and returns ANSWER_OVER_MAX: the
- * attachment of a robust semaphore still holds them. If the semaphore is disposed of, it takes n back and returns 0.
+ * this thread. `run` is the first run of these promises, or 0 if none of them waits. The function settles the promises
+ * in `run` that are due, and returns how many it has settled. If more than LIMIT permits are available, it takes n
+ * permits back and returns ANSWER_OVER_MAX: the attachment of a robust semaphore still holds them. If the semaphore is
+ * disposed of, it takes n permits back and returns 0.
  */
 export function finishRelease(s: usize, n: i32, answered: i32, run: i32, attachment: i32): i32 {
   const width = n as i64;
@@ -45,7 +46,7 @@ function settleRelease(s: usize, width: i64, before: i64, attachment: i32): i32 
       wakeNear(s, width);
       return 0;
     }
-    // No request waits. If there are too many permits, this thread takes n back as a request does.
+    // No request waits. If there are too many permits, this thread takes n of them back, as a request takes permits.
     if (atomic.load<i64>(s, GRANT) - ticket <= LIMIT) return 0;
     if (atomic.cmpxchg<i64>(s, ticket, ticket + width, TICKET) === ticket) {
       countHeld(attachment, width);

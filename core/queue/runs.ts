@@ -8,9 +8,9 @@
  *     AWAKE     the thread looks after the run itself: the run is in no cell, and no thread rings for it
  *     WAITING   entered as its first promise alone, [start, start + width); a releasing thread rings when that is due
  *
- * Every promise of a run asks for the same number of permits, the width in the request; another width begins another
- * run. So start and end tell how many promises there are, and a promise comes and goes with two stores: end moves up
- * when it takes its ticket, start when it is settled.
+ * All promises of a run ask for the same number of permits, which is the width in the request. A promise of another
+ * width begins another run. So start and end tell how many promises the run has. A promise comes and goes with two
+ * stores: the thread raises end when the promise takes its ticket, and start when it settles the promise.
  *
  * Why no promise is forgotten: before a thread sleeps, it enters its first run on each semaphore in the array, and then
  * reads grant again (D2, D6). Before that, the thread is awake and settles its promises without being told. The thread
@@ -66,12 +66,14 @@ import { setLastTicket, tryAcquireRobust } from './tickets';
 import { enterBoth } from './waiting-array';
 
 /**
- * Queues a promise. Returns ADMITTED, ANSWER_CLOSED, ANSWER_FULL (no ticket is taken), or the number (above ADMITTED)
- * of the run in which it stands. That is `last`, the run that the thread began last on this semaphore (0 if none is
- * left), or a new run behind it, which is AWAKE. `attachment` is as in enqueue. Never blocks.
+ * Queues a promise. Returns ADMITTED, ANSWER_CLOSED, ANSWER_FULL (no ticket is taken), or the number of the run in
+ * which the promise stands, which is above ADMITTED. `last` is the run that the thread began last on this semaphore, or
+ * 0 if this run is over. The promise stands in `last`, or in a new run behind it, which is AWAKE. `attachment` is the
+ * same as in enqueue. Never blocks.
  */
 export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
-  // The caller has tried a lock with a head already. Its queue makes a request the head, and does not give it the lock.
+  // If the object is a lock with a head, the caller has tried to take it already. The queue of the lock makes a request
+  // the head, and does not give the lock to it.
   const isHeadKind = hasHead(s);
   if (isHeadKind) {
     const room = mayQueue(s);
@@ -115,7 +117,10 @@ export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
   return (indexOf(e) + 1) as i32;
 }
 
-/** Settles the due promises of a run, and drops the run if none is left. Returns how many, or ANSWER_CLOSED. */
+/**
+ * Settles the due promises of a run, and ends the run if no promise is left. Returns how many it has settled, or
+ * ANSWER_CLOSED.
+ */
 export function settle(number: i32, attachment: i32): i32 {
   const e = elementAt((number - 1) as u32);
   const request = atomic.load<i64>(e, E_REQUEST);
@@ -136,7 +141,7 @@ export function settle(number: i32, attachment: i32): i32 {
   return count as i32;
 }
 
-/** Takes a run out of the array if it is entered. Then the thread looks after it again: it is AWAKE. */
+/** Takes a run out of the array if it is entered. The run is AWAKE then: the thread looks after it itself again. */
 function leaveArray(e: usize): void {
   const state = atomic.load<i64>(e, E_STATE);
   if ((state & STATE_MASK) === AWAKE) return;
@@ -149,7 +154,7 @@ export function dropRun(number: i32): void {
   endRun(elementAt((number - 1) as u32), 0, 0);
 }
 
-/** Ends a run, whose last promises have just got so many permits: its element is a spare, or free. */
+/** Ends a run whose last promises have just got so many permits. Its element becomes a spare, or free. */
 function endRun(e: usize, settled: i64, attachment: i32): void {
   leaveCells(e);
   const state = atomic.load<i64>(e, E_STATE);
@@ -160,8 +165,9 @@ function endRun(e: usize, settled: i64, attachment: i32): void {
 }
 
 /**
- * Enters a run of which nothing was due, so that a releasing thread rings when its first promise is. Returns whether
- * that promise is due, or the semaphore is closed, by now: then settle must follow. `now` is as in park.
+ * Enters a run of which no promise was due, so that a releasing thread rings when the first promise is due. Returns
+ * whether the first promise is due, or the semaphore is closed, by now: then settle must follow. `now` is the same as
+ * in park.
  */
 export function enterRun(number: i32, now: i32): bool {
   // Before the thread sleeps, it ends a call that is pending.
@@ -169,7 +175,7 @@ export function enterRun(number: i32, now: i32): bool {
   const e = elementAt((number - 1) as u32);
   const state = atomic.load<i64>(e, E_STATE);
   const is = state & STATE_MASK;
-  // WAITING in no cell: an exception ended an earlier call before it had entered the run.
+  // The run is WAITING in no cell if an exception ended an earlier call before the call had entered the run.
   if (is !== AWAKE && (is !== WAITING || atomic.load<u64>(e, E_CELLS) !== 0)) return is !== WAITING;
   const request = atomic.load<i64>(e, E_REQUEST);
   const s = objectOf(request);
@@ -183,7 +189,7 @@ export function enterRun(number: i32, now: i32): bool {
   return ahead >= 0 || ahead < CLOSED_BELOW;
 }
 
-/** Returns whether the tickets, `width` of them from `from` on, are all in this run and not settled. */
+/** Returns whether all `width` tickets from `from` on are in this run, and none of them is settled. */
 export function covers(number: i32, from: i64, width: i64): bool {
   const e = elementAt((number - 1) as u32);
   return from - atomic.load<i64>(e, E_START) >= 0 && atomic.load<i64>(e, E_END) - from - width >= 0;

@@ -14,11 +14,12 @@
  *     6. grant >= t+n? then it is admitted        4. wake waiters that have come near: they poll until they are due
  *     7. sleep on the element until it is GRANTED
  *
- * tickets.ts has steps 1 to 3 of the waiter, and 1 and 2 of the release. parking.ts has the rest of the waiter, and
- * releasing.ts and waking.ts have that of the release.
+ * tickets.ts has steps 1 to 3 of the waiter, and steps 1 and 2 of the releasing thread. parking.ts has the other steps
+ * of the waiter. releasing.ts and waking.ts have the other steps of the releasing thread.
  *
- * Why no waiter sleeps for ever: in every pair below, one side writes A and then reads B, and the other writes B and
- * then reads A, so at least one of the two sees the other. All accesses are sequentially consistent.
+ * Why no waiter sleeps for ever: in every pair below, one thread writes A and then reads B, and the other thread writes
+ * B and then reads A. So at least one of the two threads sees what the other has written. All accesses are sequentially
+ * consistent.
  *     D1  ticket against grant: step 2 of the waiter sees the new grant, or step 2 of the release sees the ticket
  *     D2  cell against grant: step 6 sees the new grant, or step 3 of the release sees the cell, and the extent that covers
  *         it (waiting-array.ts)
@@ -29,14 +30,16 @@
  *         sleeps on the doorbell; a releasing thread writes them in the opposite order
  * D3 and D4 are in cancelling.ts, D12 is in closing.ts, D8 is in reaping.ts, D9 and D10 are in mutex.ts.
  *
- * Why in order: grant is compared by magnitude against the whole range, so a heavy waiter holds up the lighter ones
- * behind it, and tryAcquire takes a ticket only when it would be admitted with it.
+ * Why requests are admitted in order: a request is admitted only when grant has reached the end of its whole range of
+ * tickets. So a heavy waiter holds up the lighter waiters behind it. tryAcquire takes tickets only if it is admitted
+ * with them at once.
  *
  * R1: the section from the add on ticket to WAITING is uninterruptible. So no runtime can stop a thread while it has a
  * ticket that no other thread can find.
  *
- * acquire and release are leaves: the build inlines what they call. Rare work is left to enqueue, park, finishRelease.
- * V8 enters a leaf without a stack check, which saves a fifth of the uncontended pair (docs/internals/measurements.md).
+ * acquire and release are leaf functions: the build inlines the functions that they call, and enqueue, park and
+ * finishRelease do the rare work. V8 enters a leaf function without a stack check. This saves a fifth of the cost of
+ * the uncontended pair (docs/internals/measurements.md).
  *
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2: ticket, grant, the array, and
  * the short-cut (step 2 of the release). All else, such as elements in cells, is this library's own.
@@ -74,9 +77,9 @@ export function setLastTicket(ticket: i64): void {
 }
 
 /**
- * Takes n tickets. Returns ADMITTED; ANSWER_CLOSED; QUEUED when the spare element stands for them in the queue; or
- * INTERRUPTED, with nothing taken, when an earlier call is still pending: no element could stand for them. After QUEUED
- * and INTERRUPTED enqueue must follow. Calls nothing and never blocks.
+ * Takes n tickets. Returns ADMITTED or ANSWER_CLOSED. Returns QUEUED if the spare element now stands for the tickets in
+ * the queue. Returns INTERRUPTED, and takes no ticket, if an earlier call is still pending: then no element could stand
+ * for the tickets. After QUEUED and INTERRUPTED enqueue must follow. Calls nothing and never blocks.
  */
 export function acquire(s: usize, n: i32): i32 {
   if (pendingCall !== NOTHING) return INTERRUPTED;
@@ -95,7 +98,10 @@ export function acquire(s: usize, n: i32): i32 {
   return ADMITTED;
 }
 
-/** Records the request of these tickets in the spare, which stands in the queue then. Inlined: no call lies in R1. */
+/**
+ * Records the request of these tickets in the spare, which then stands in the queue. It is inlined, so that no call
+ * lies in R1.
+ */
 export function queueSpare(s: usize, start: i64, width: i64): void {
   const e = spare;
   mark(s, e);
@@ -121,13 +127,14 @@ export function tryAcquire(s: usize, n: i32): i32 {
 }
 
 /**
- * Takes all permits that are free, if no request waits. Returns how many, or ANSWER_CLOSED. They are all that are free
- * when it reads grant, since ticket is unchanged between the two accesses before and after. Never blocks.
+ * Takes all permits that are free, if no request waits. Returns how many it has taken, or ANSWER_CLOSED. It takes all
+ * permits that are free at the moment when it reads grant, because ticket does not change between the load before this
+ * read and the exchange after it. Never blocks.
  */
 export function drain(s: usize, attachment: i32): i32 {
   while (true) {
     const start = atomic.load<i64>(s, TICKET);
-    // A release may have made more than LIMIT available, and be about to take them back.
+    // A release may have made more than LIMIT permits available, and may be about to take its permits back.
     const free = min(atomic.load<i64>(s, GRANT) - start, LIMIT);
     if (free <= 0) return free < CLOSED_BELOW ? ANSWER_CLOSED : 0;
     if (atomic.cmpxchg<i64>(s, start, start + free, TICKET) === start) {
@@ -140,9 +147,9 @@ export function drain(s: usize, attachment: i32): i32 {
 }
 
 /**
- * Takes n permits for good: at once as far as they are free, else when they are granted, after the requests that wait
- * now. It takes tickets for which no request stands, so R1 and D1 do not matter: there is nobody to wake. Returns
- * ADMITTED or ANSWER_CLOSED. Calls nothing and never blocks.
+ * Takes n permits away for good. It takes those that are free at once, and the others when they are granted, after the
+ * requests that wait now. No request stands for the tickets that it takes. So R1 and D1 do not matter here: there is
+ * nobody to wake. Returns ADMITTED or ANSWER_CLOSED. Calls nothing and never blocks.
  */
 export function reduce(s: usize, n: i32): i32 {
   const width = n as i64;
@@ -155,7 +162,7 @@ export function reduce(s: usize, n: i32): i32 {
   return ADMITTED;
 }
 
-/** Makes n permits. Otherwise as release. */
+/** Makes n permits. Otherwise it does the same as release. */
 export function add(s: usize, n: i32): i32 {
   const answer = release(s, n);
   atomic.add<i32>(s, n, O_ADDED);
@@ -163,14 +170,15 @@ export function add(s: usize, n: i32): i32 {
 }
 
 /**
- * Gives n permits back. Returns ADMITTED when that is all: no request waits, and no more than LIMIT are available.
- * Otherwise returns MORE, or INTERRUPTED when an earlier call is still pending: finishRelease must follow. Calls
- * nothing and never blocks.
+ * Gives n permits back. Returns ADMITTED if nothing is left to do: no request waits, and no more than LIMIT permits are
+ * available. Otherwise it returns MORE, or INTERRUPTED if an earlier call is still pending. After MORE and INTERRUPTED
+ * finishRelease must follow. Calls nothing and never blocks.
  */
 export function release(s: usize, n: i32): i32 {
   const width = n as i64;
   const grant = atomic.add<i64>(s, width, GRANT); // D1, D2 write
-  // One comparison finds a waiter or too many permits: with a waiter the surplus is negative, which is huge unsigned.
+  // One comparison finds two cases, a waiter or too many permits: if a request waits, the surplus is negative, and a
+  // negative number is huge as an unsigned one.
   const surplus = grant - atomic.load<i64>(s, TICKET); // D1 read
   if ((surplus as u64) > ((LIMIT - width) as u64)) {
     if (pendingCall !== NOTHING) {

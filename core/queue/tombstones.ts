@@ -5,14 +5,15 @@
  *                   tombstone   next            before the tombstone is due, and its width goes to those behind it:
  *                                               grant += 3 gives 44, and ticket 43 is due
  *
- * The thread that brings grant past the start of a tombstone claims it, and adds its width to grant. That is a
- * releasing thread, or the cancelling thread if grant has passed the start already. Added sooner, the width would admit
- * waiters before the tombstone to permits that do not exist. Never added, it would keep waiters behind it out for ever.
+ * The thread that brings grant past the start of a tombstone claims the tombstone, and adds its width to grant. This is
+ * a releasing thread, or the cancelling thread if grant has passed the start already. If a thread added the width
+ * sooner, waiters before the tombstone would be admitted to permits that do not exist. If no thread added the width,
+ * waiters behind the tombstone would never be admitted.
  *
  * Two tombstones side by side become one (merge), so a semaphore has at most one tombstone more than it has waiters. A
- * tombstone stands in the cells of its first and of its last ticket, so a neighbour is found in one bucket either way.
- * Each change of a tombstone moves the epoch on. So a thread that reads the words under a state, and then exchanges
- * that very state, has read the words of one tombstone.
+ * tombstone stands in the cells of its first ticket and of its last ticket. So a thread finds a neighbour on either
+ * side in one bucket. Each change of a tombstone increments the epoch. A thread reads the state of a tombstone, then
+ * its other words, and then exchanges the state. If the exchange succeeds, all these words were those of one tombstone.
  *
  * R3 and R4 are uninterruptible. So no runtime can leave a tombstone that is claimed and never counted, or half merged.
  */
@@ -48,7 +49,9 @@ export function claim(s: usize, e: usize, state: i64): i64 {
   return width;
 }
 
-/** Merges y into x, its neighbour on the left; itsX and itsY are their states. Returns whether they are one now. */
+/**
+ * Merges y into x, its neighbour on the left. `stateX` and `stateY` are their states. Returns whether they are one now.
+ */
 export function merge(x: usize, stateX: i64, y: usize, stateY: i64): bool {
   if (atomic.cmpxchg<i64>(x, stateX, stateX + (MERGING - TOMBSTONE), E_STATE) !== stateX) return false; // R4 begins
   if (atomic.cmpxchg<i64>(y, stateY, stateY + (CLAIMED - TOMBSTONE), E_STATE) !== stateY) {
@@ -58,7 +61,7 @@ export function merge(x: usize, stateX: i64, y: usize, stateY: i64): bool {
   const ofX = atomic.load<u64>(x, E_CELLS);
   const ofY = atomic.load<u64>(y, E_CELLS);
   const last = ofY & 0xffffffff;
-  // x takes over the cell of y's last ticket, and keeps that of its own first.
+  // x takes over the cell of the last ticket of y, and keeps the cell of its own first ticket.
   atomic.store<i32>(last as usize, (indexOf(x) + 1) as i32);
   if (ofY >> 32) atomic.store<i32>((ofY >> 32) as usize, 0);
   if (ofX >> 32) atomic.store<i32>((ofX & 0xffffffff) as usize, 0);

@@ -10,17 +10,18 @@
  *     line       line       line       line
  *     common, common, common, ...                   extent of bucket 2 is 3: an element stands in the first common line
  *
- * The extent of a bucket tells how many lines after it a thread looks through. A waiter raises it when it has entered
- * such a line. A releasing thread that finds the last of these lines empty lowers it (trim). So a burst of waiters
- * makes no later look longer.
+ * The extent of a bucket tells how many lines after the bucket a thread looks through. A waiter raises the extent when
+ * it has entered its element in a line beyond the extent. A releasing thread that finds the last of these lines empty
+ * lowers the extent (trim). So later looks take no longer after a burst of waiters.
  *
  * The hash is ticket-aware, as the design rules of the listing ask: semaphore + ticket * 17. So consecutive tickets
- * land on lines that are not neighbours, and any B tickets in a row visit B different buckets, since the multiplier is
- * odd. The bounded scan of a release relies on that. The papers name other hashes, which the semaphores of the
- * algorithms can have (algorithms/hashes.ts); docs/internals/hashes.md says why this one stays.
+ * land on lines that are not neighbours. The multiplier is odd, so any B tickets in a row visit B different buckets;
+ * the bounded scan of a release relies on this. The papers name other hashes, which the semaphores of the algorithms
+ * can have (algorithms/hashes.ts). docs/internals/hashes.md says why the queue keeps this hash.
  *
- * The ticket is taken already, so entering must not fail: the common lines have room for every element of the arena,
- * twice. A common line may serve many buckets, since the words of an element tell to which semaphore it belongs.
+ * A waiter enters its element after it has taken its ticket, so entering must not fail: the common lines have room for
+ * every element of the arena, twice. A common line may serve many buckets, because the words of an element tell to
+ * which semaphore the element belongs.
  */
 import { bucketMask, buckets, common, elements } from '../arena/arena';
 import { indexOf } from '../arena/elements';
@@ -31,7 +32,10 @@ import { B_CELLS, B_EXTENT, EXTENT_MASK, TRIMMER_SHIFT } from './words';
 export const MULTIPLIER: u32 = 17;
 const SPREAD: u32 = 0x9e3779b1;
 
-/** Spreads semaphores, which lie next to one another (Fibonacci hashing). The upper half is added to the tickets. */
+/**
+ * Spreads semaphores, which lie next to one another (Fibonacci hashing). keyOf adds the upper half of the result to the
+ * tickets.
+ */
 export function spread(semaphore: usize): u32 {
   return ((semaphore / OBJECT_SIZE) as u32) * SPREAD;
 }
@@ -47,12 +51,12 @@ export function bucketOf(semaphore: usize, ticket: i64): usize {
 
 /**
  * Enters an element in the bucket of the ticket, and stores the address of the cell in the element, at this offset. No
- * call or return lies between the two, so a reaper finds the cell of a dead thread (R5).
+ * call or return lies between the two steps, so a reaper finds the cell of a dead thread (R5).
  */
 function enter(semaphore: usize, ticket: i64, e: usize, offset: usize): void {
   const number = (indexOf(e) + 1) as i32;
   const bucket = bucketOf(semaphore, ticket);
-  // No load comes before this, since the line is usually in another cache and has to come for a write anyway.
+  // No load comes before this exchange: the line is usually in another cache, and has to come for a write anyway.
   // D2 write, R5 begins
   if (atomic.cmpxchg<i32>(bucket, 0, number, B_CELLS) === 0) {
     atomic.store<u32>(e + offset, (bucket + B_CELLS) as u32); // R5 ends
@@ -72,7 +76,7 @@ function enter(semaphore: usize, ticket: i64, e: usize, offset: usize): void {
     line = lineAfter(line);
     depth++;
     if (line < elements) continue;
-    // The common lines have room, but it may have moved behind this thread. So it begins again.
+    // The common lines have room, but a cell behind this thread may have become free. So the thread begins again.
     line = bucket;
     depth = 0;
   }
@@ -90,7 +94,7 @@ export function extentOf(bucket: usize): i32 {
 
 /**
  * Makes the extent of a bucket cover the line of this depth, in which the caller has just taken a cell. A thread that
- * trims the bucket may have found that cell empty, so its number is wiped out.
+ * trims the bucket may have found this cell empty, so the caller wipes out the number of the trimming thread.
  */
 function raise(bucket: usize, depth: i32): void {
   while (true) {
@@ -102,13 +106,13 @@ function raise(bucket: usize, depth: i32): void {
 
 /**
  * Lowers the extent of a bucket to its last line that is not empty. The caller writes its number beside the extent,
- * looks through the lines, and then exchanges the very word that it has written. A waiter takes a cell before it
- * raises the extent, which wipes the number out. So if the exchange succeeds, no waiter has raised the extent since the
- * number was written, and one that does it later finds the lower extent and raises that. No other thread writes this
- * number, so the word is not another one that looks the same.
+ * looks through the lines, and then exchanges the word that it has written. A waiter takes a cell before it raises the
+ * extent, and raising the extent wipes out the number. So if the exchange succeeds, no waiter has raised the extent
+ * since the caller wrote its number. A waiter that raises the extent later finds the lower extent. No other thread
+ * writes the number of the caller, so no other thread can have written the same word again.
  *
- * A thread that trims the same bucket puts its number in the place of this one. The keeper has no number: it never
- * trims.
+ * Another thread that trims the same bucket replaces the number of the caller by its own. The keeper has no number: it
+ * never trims.
  */
 export function trim(bucket: usize): void {
   const word = atomic.load<i32>(bucket, B_EXTENT);
@@ -127,9 +131,9 @@ export function trim(bucket: usize): void {
 }
 
 /**
- * Enters an element under its last ticket, where a releasing thread meets it when it is due. A heavy one is entered
- * under its first ticket too: if it is cancelled, its width goes to grant once grant passes that ticket. The element
- * must be in no cell before.
+ * Enters an element under its last ticket, where a releasing thread finds it when it is due. The element of a heavy
+ * request is entered under its first ticket too: if the request is cancelled, its width is added to grant once grant
+ * has passed its first ticket. The element must be in no cell before.
  */
 export function enterBoth(s: usize, e: usize, start: i64, due: i64): void {
   const last = due - 1;

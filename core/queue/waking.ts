@@ -1,9 +1,10 @@
 /**
  * Waking: what a thread does after it has moved grant, so that each waiter that is due learns of it.
  *
- * Granting is idempotent and open to every thread: grant tells which tickets are due, and the element tells who waits.
- * The epoch in the state makes the cmpxchg of a slow thread fail once the element has another owner. So several threads
- * may look at the same buckets at once, and a survivor may finish what a dead thread began (death/reaping.ts).
+ * Every thread may grant a request, and granting it twice does no harm: grant tells which tickets are due, and the
+ * element tells who waits. The epoch in the state makes the cmpxchg of a slow thread fail once the element has another
+ * owner. So several threads may look at the same buckets at once, and a survivor may finish what a dead thread began
+ * (death/reaping.ts).
  */
 import { bucketMask } from '../arena/arena';
 import { elementAt, indexOf } from '../arena/elements';
@@ -34,20 +35,22 @@ import { bucketOf, extentOf, lineAfter, trim } from './waiting-array';
 import { B_CELLS } from './words';
 
 export const ALL: i32 = -1;
-/** Over how many heavy requests a release hops before it looks into every bucket instead. */
+/** A release hops over at most so many heavy requests. After them it looks into every bucket instead. */
 const HOPS: i32 = 16;
 
 /**
- * Looks into the buckets of the tickets from `from` to `from + width` that have been taken, once into each bucket. A
- * claim of a tombstone grants more tickets, and its own bucket is then looked into again.
+ * Looks into the buckets of the tickets from `from` to `from + width`, as far as these tickets have been taken, and
+ * once into each bucket. If it claims a tombstone, more tickets are granted, and it looks again into the bucket where
+ * it has found the tombstone.
  *
- * A look does not stop at the request that has the ticket. That request may have just taken its tickets back, and the
- * request that has them now may be in the same bucket.
+ * A look into a bucket does not stop at the request that has the ticket. This request may have just taken its tickets
+ * back, and the request that has the tickets now may be in the same bucket.
  *
- * The thread hops over the other tickets of a request that it finds under its first ticket and that is not about to
- * take its tickets back. These tickets belonged to it after grant had been moved. If another request has them now, it
- * took them later, so it saw that grant (D1). So a heavy request costs no more than a light one. After HOPS hops, the
- * thread looks into all the buckets that may be left.
+ * Suppose that the thread finds a request under its first ticket, and that the request is not about to take its tickets
+ * back. Then the thread hops over the other tickets of this request. These tickets belonged to the request after grant
+ * had been moved. If another request has them now, that request took them later, so it saw the moved grant (D1). So a
+ * heavy request costs no more than a light one. After HOPS hops, the thread looks into all the buckets that may be
+ * left.
  */
 export function wakeDue(s: usize, from: i64, width: i64): void {
   const all = (bucketMask as i64) + 1;
@@ -70,9 +73,10 @@ export function wakeDue(s: usize, from: i64, width: i64): void {
 }
 
 /**
- * Wakes sleeping waiters that have come near, so that they are awake when they are due. Nothing depends on it: a woken
- * thread looks at its element, polls, and sleeps on. A heavy waiter is found by its first ticket. If all waiters are
- * near and none sleeps, later calls look for nobody until a waiter goes to sleep: a look reads three cache lines.
+ * Wakes sleeping waiters that have come near, so that they are awake when they are due. Nothing depends on this
+ * function: a woken thread looks at its element, polls, and sleeps on. A heavy waiter is found by its first ticket. If
+ * all waiters are near and none sleeps, later calls look for no sleepers until a waiter goes to sleep, because a look
+ * reads three cache lines.
  */
 export function wakeNear(s: usize, width: i64): void {
   if (!isAdaptive(s) || isCrowded(s, width) || !mayWake(s)) return;
@@ -105,17 +109,19 @@ function wakeWaiter(s: usize, ticket: i64): void {
   }
 }
 
-/** What a look at a bucket has found, unless it is the width of the request that begins with the ticket `first`. */
+/** What visit returns, unless it returns the width of the request that begins with the ticket `first`. */
 const CLAIMED_TOMBSTONE: i64 = 0; // more tickets are due than before: look again
 const ONE_TICKET: i64 = 1; // nothing that says more of the tickets from `first` on
 
 /**
- * Wakes the waiters of a bucket that are due. Returns how many tickets, from `first` on, need no further look: those of
- * the request that begins with `first`, or ONE_TICKET. Returns CLAIMED_TOMBSTONE if it has claimed one.
+ * Wakes the waiters of a bucket that are due. Returns how many tickets, from `first` on, need no further look: the
+ * width of the request that begins with `first`, or ONE_TICKET. Returns CLAIMED_TOMBSTONE if it has claimed a
+ * tombstone.
  *
- * A woken thread leaves its cell at once, and so takes the line. Waiters enter the first free cell, so the look goes
- * from the last cell to the first: in the usual bucket, with one waiter, the whole line has been read by then. Any
- * order is right, since each cell is read after grant has been moved (D2).
+ * A woken thread leaves its cell at once, and so takes the line to its own cache. Therefore the look goes from the last
+ * cell to the first. Waiters enter the first free cell, so in the usual bucket, which has one waiter, the thread has
+ * read the whole line before it wakes this waiter. Any order is right, because each cell is read after grant has been
+ * moved (D2).
  */
 export function visit(s: usize, bucket: usize, to: i64, first: i64): i64 {
   let tickets = ONE_TICKET;
@@ -154,18 +160,19 @@ function grantIfDue(s: usize, e: usize, to: i64, first: i64): i64 {
   const width = request & WIDTH_MASK;
   if (ahead >= width) endWait(e, state, GRANTED, request); // D5
   if (start !== first || atomic.load<i64>(e, E_LEAVING) === ~start) return ONE_TICKET;
-  // If the epoch is still the same, these words were of one owner, which had the tickets when E_LEAVING was read.
+  // If the epoch is still the same, one owner wrote all these words, and had the tickets when this thread read
+  // E_LEAVING.
   return (atomic.load<i64>(e, E_STATE) ^ state) & ~STATE_MASK ? ONE_TICKET : width;
 }
 
 /**
  * Moves an element from WAITING to the next state, once, and wakes its owner.
  *
- * A promise of this very thread stays WAITING. If this thread makes it due or closes it, it also settles it before the
- * call returns (release, dispose, a promise that is cancelled), or rings for itself (reap, recover). A thread that
- * cancels the request for which it blocks makes no promise of its own due: their tickets are before its own, and it
- * adds nothing to grant before grant is past them (cancelling.ts). If another thread has just made one due, that thread
- * rings only if it finds the promise WAITING.
+ * A promise of the calling thread stays WAITING. If this thread makes the promise due or closes it, the thread also
+ * settles it before the call returns (release, dispose, a promise that is cancelled), or rings for itself (reap,
+ * recover). A thread that cancels the request for which it blocks makes none of its own promises due: their tickets are
+ * before those of the request, and the thread adds nothing to grant before grant is past them (cancelling.ts). If
+ * another thread has just made a promise due, the other thread rings only if it finds the promise WAITING.
  *
  * R9: the section from the exchange to the wake-up is uninterruptible. So neither an exception (an exhausted stack) nor
  * a death comes between, after which no thread would wake the owner. The note comes first: it is there when the bell
@@ -188,9 +195,10 @@ export function wakeOwner(e: usize, request: i64): void {
 }
 
 /**
- * Notes what the thread of this owner shall look at when its doorbell rings: the run of this number, or the lock of
- * this number, of which it has the head. A thread that sees the note sees also that grant has been moved, or the lock
- * is free. Always inlined: no death may come between this and the exchange which says that a head has been woken.
+ * Notes where the thread of this owner has to look when its doorbell rings: at the run of this number, or at the lock
+ * of this number, of which it has the head. A thread that sees the note also sees that grant has been moved, or that
+ * the lock is free. The note is always inlined: no death may come between the note and the exchange which says that a
+ * head has been woken.
  */
 export function note(who: i32, number: u32): void {
   const words = threadRecord(who & THREAD_MASK) + T_DUE;
