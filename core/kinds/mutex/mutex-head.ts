@@ -36,7 +36,10 @@ import {
 import { beginTurn, isTurnOver, overtakingsBetween, paceOf, SLOW, setLimit, setPace } from './mutex-pace';
 import { M_CLOSED, M_HEAD, M_OWNER, M_OWNER_DIED, M_RESERVED, M_SLEEPING, M_WAITER, M_WAITERS, M_WORD } from './words';
 
-/** So many times more pauses lie between polls if the lock changes hands faster: the owner keeps its cache line. */
+/**
+ * If the lock changes hands faster than the head polls, so many times more pauses lie between two polls. So the owner
+ * keeps the line of the word in its cache.
+ */
 const LONG_PAUSE: i32 = 32;
 /** The same as IDLE_POLLS, when others wait behind the head: taking the lock then wakes one of them. */
 const IDLE_POLLS_OF_MANY: i32 = 8;
@@ -44,10 +47,9 @@ const IDLE_POLLS_OF_MANY: i32 = 8;
 const MOST_POLLS: i32 = 20_000;
 
 /**
- * Waits for the lock as the head. Returns ADMITTED or ANSWER_CLOSED. Unless `nanoseconds` is below 0, it sleeps once,
- * for that long at most, and then may return TIMED_OUT: the thread is still the head, and must call compete or
- * cancelHead. It may also return LEAVE, since askAll was called after the thread had begun to wait: cancelHead must
- * follow.
+ * Waits for the lock as the head. Returns ADMITTED or ANSWER_CLOSED. Unless `nanoseconds` is below 0, the thread sleeps
+ * once, for at most so long, and may then return TIMED_OUT: the thread is still the head, and must call compete or
+ * cancelHead. It returns LEAVE if askAll was called after the thread had begun to wait: cancelHead must follow.
  */
 export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
   if (limitUnset) {
@@ -77,8 +79,9 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
 }
 
 /**
- * Polls as the head while others come and go, for MOST_POLLS at most. After `most` polls without an overtaking, one
- * owner has had the lock for so long that a sleep is worth it. Returns ADMITTED, REFUSED or ANSWER_CLOSED.
+ * Polls as the head while other threads come and go, for at most MOST_POLLS polls. After `most` polls without an
+ * overtaking, one owner has had the lock for so long that a sleep is worth its cost. Returns ADMITTED, REFUSED or
+ * ANSWER_CLOSED.
  */
 function pollAsHead(m: usize, attachment: i32): i32 {
   const most = pollLimit(m);
@@ -100,7 +103,7 @@ function pollAsHead(m: usize, attachment: i32): i32 {
     } else if ((w & M_RESERVED) === 0 && isTurnOver(m, w)) atomic.or<i64>(m, M_RESERVED, M_WORD);
     if (quiet >= most || spent >= MOST_POLLS) {
       if (spent > 0) pollsWereVain(m);
-      // The first time, the owner may just have been interrupted.
+      // Before the first sleep of the head nothing is stored: the owner may just have been interrupted.
       if (slept && spent > 0 && quiet >= most) setPace(m, SLOW);
       return REFUSED;
     }
@@ -121,7 +124,10 @@ function liesIdle(w: i64, unchanged: i32): bool {
   return unchanged >= ((w & M_WAITERS) > M_WAITER ? IDLE_POLLS_OF_MANY : IDLE_POLLS);
 }
 
-/** Returns the word after the head has stopped to wait: a waiter less, not reserved, and with no head asleep. */
+/**
+ * Returns the word after the head has stopped waiting: it has a waiter less, is not reserved, and says that no head
+ * sleeps.
+ */
 function withoutHead(w: i64): i64 {
   return (w - M_WAITER) & ~(M_RESERVED | M_SLEEPING);
 }
@@ -143,8 +149,9 @@ function takeLock(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
 }
 
 /**
- * Competes for a promise that is the head. Its thread cannot poll, so it reserves the lock at once. It leaves the limit
- * as it is. Returns ADMITTED, ANSWER_CLOSED, or REFUSED: the doorbell rings when another try is worth it.
+ * Competes for a promise that is the head. The thread of the promise cannot poll, so it reserves the lock at once. It
+ * does not change the limit. Returns ADMITTED, ANSWER_CLOSED, or REFUSED: the doorbell rings when another try is worth
+ * it.
  */
 export function reserveLock(m: usize, attachment: i32): i32 {
   if (pendingCall !== NOTHING) recover();
@@ -175,7 +182,9 @@ export function releaseHead(m: usize, attachment: i32): void {
   wakeNext(m, grant);
 }
 
-/** Ends the wait of the head, whose attachment this is, and gives its permit back. Returns the old grant. */
+/**
+ * Ends the wait of the head, which has this attachment, and gives the permit of the head back. Returns the old grant.
+ */
 function returnHeadPermit(m: usize, e: usize): i64 {
   while (true) {
     const w = atomic.load<i64>(m, M_WORD);
@@ -194,14 +203,15 @@ function wakeNext(m: usize, grant: i64): void {
 
 /**
  * Gives back what a dead or ending thread has of a mutex to which it was attached: the lock, and its place as the head.
- * Wakes the head, which the thread may have left asleep. Another thread may begin this again if the caller dies.
+ * Wakes the head, because the dead thread may have left it asleep. If the caller dies, another thread may call this
+ * function again.
  */
 export function releaseOfDeadOwner(m: usize, thread: i32, e: usize): void {
   if (atomic.load<i64>(e, E_HELD) !== 0) wakeNext(m, returnHeadPermit(m, e));
   if ((atomic.load<i64>(m, M_WORD) & M_OWNER) === (thread as i64)) {
     atomic.add<i32>(m, 1, O_DEATHS);
     atomic.add<i32>(m, 1, O_UNREPORTED_DEATHS); // R8 begins
-    // ownerHasDied may have set it already: adding it again would count a waiter that does not exist.
+    // ownerHasDied may have set this bit already: adding the bit again would count a waiter that does not exist.
     atomic.or<i64>(m, M_OWNER_DIED, M_WORD);
     atomic.sub<i64>(m, thread as i64, M_WORD); // D9, R8 ends
   }

@@ -20,8 +20,8 @@ const MOST_PACE: i32 = 1 << 17;
  */
 export const SLOW: i32 = 5;
 /**
- * The pace moves by an eighth towards a measurement, which counts as four times the pace so far at most, and as a
- * quarter of it at least.
+ * The pace moves by an eighth of the way towards a measured pace. A measured pace counts as at most four times the pace
+ * so far, and as at least a quarter of it.
  */
 const PACE_SHIFT: i32 = 3;
 const FARTHEST_SHIFT: i32 = 2;
@@ -31,7 +31,10 @@ const SHORTEST: i64 = 20;
 export const COUNT_HIGH_BITS: i32 = 3;
 /** The count of overtakings when this thread began to wait. */
 let base: i32 = 0;
-/** The mutex that this thread took last as the head, 0 if that turn is measured; and the overtakings then. */
+/**
+ * `turnOf` is the mutex that this thread took last as the head, or 0 if this turn is measured. `turnFrom` is the count
+ * of overtakings when the thread took it.
+ */
 let turnOf: usize = 0;
 let turnFrom: i32 = 0;
 
@@ -66,8 +69,8 @@ export function beginTurn(m: usize, w: i64): void {
 }
 
 /**
- * Measures the pace. The thread has found the lock contended, so many microseconds after it took it as the head: the
- * overtakings since then give the pace.
+ * Measures the pace. The thread took the lock as the head so many microseconds ago, and has now found the lock
+ * contended. The overtakings in this time give the pace.
  */
 export function turnLasted(m: usize, microseconds: i32): void {
   if (turnOf !== m) return;
@@ -91,14 +94,18 @@ export function paceOf(m: usize): i32 {
   return known === 0 ? USUAL_PACE : known;
 }
 
-/** Stores where the next turn ends, and the limit. Neither exceeds the base of this thread by more than max. */
+/**
+ * Stores the count at which the next turn ends, and the limit. Neither exceeds the base of this thread by more than
+ * max.
+ */
 export function setLimit(m: usize, w: i64): void {
   const now = overtakings(w);
   const most = atomic.load<i32>(m, O_MAX);
   const spent = ((now - base) << COUNT_HIGH_BITS) >> COUNT_HIGH_BITS;
   const waiters = max((w & M_WAITERS) / M_WAITER, 1);
   const pace = paceOf(m) as i64;
-  // The last in the queue waits through the turns of all before it. Together they must stay within the bound.
+  // The last waiter in the queue waits through the turns of all waiters before it. These turns together must stay
+  // within the bound.
   const share = (most as i64) / (waiters + 1);
   const turn = waiters > MANY ? (pace * MANY) / waiters : pace;
   atomic.store<i32>(m, now + min(max(min(turn, share), 1) as i32, most - spent), M_TURN);

@@ -16,16 +16,18 @@
  *     unlock     owner me -> 0; wake the head if it sleeps
  *     the head, as it takes the lock: waiters -= 1; it sets turn and limit for the others, and gives the permit back
  *
- * Turns. The last thread that was the head may lock and unlock undisturbed, for two instructions a pair, until its turn
- * is over or it leaves the lock alone. Meanwhile the head polls, and the waiters behind it sleep. A turn lasts about
- * half a millisecond, and less where more than 60 wait, so that all their turns take 30 milliseconds. It is counted in
- * locks, since a count ends all turns alike, whatever the kernel does. Each thread measures after its own turn how many
- * locks fit into that time (turnLasted). The head ends a turn by reserving the lock. If the head does not run, the turn
- * goes on up to the limit, which is four times as far: otherwise the lock would be free until then.
+ * Turns. The thread that was the head last may lock and unlock undisturbed, with two instructions for each pair, until
+ * its turn is over or it leaves the lock alone. Meanwhile the head polls, and the waiters behind the head sleep. A turn
+ * lasts about half a millisecond. If more than 60 threads wait, turns are shorter, so that all their turns together
+ * take 30 milliseconds. A turn is counted in locks, because a count ends all turns alike, whatever the kernel does.
+ * After its own turn each thread measures how many locks fit into half a millisecond (turnLasted). The head ends a turn
+ * by reserving the lock. If the head does not run, the turn goes on up to the limit, which is four times as far:
+ * otherwise the lock would be free until the head runs.
  *
- * If an owner keeps the lock for all the polls of the head, either its section is long, or it has lost its processor.
- * So the head first sleeps without reserving the lock, and the owner may finish its turn. If that happens again, the
- * head takes sections for long: it reserves the lock before it sleeps, until a thread measures a faster pace.
+ * If an owner keeps the lock for all the polls of the head, its section is long, or the owner has lost its processor.
+ * So the head first sleeps without reserving the lock, and the owner may finish its turn. If an owner keeps the lock so
+ * long again, the head assumes that sections are long: it reserves the lock before it sleeps, until a thread measures a
+ * faster pace.
  *
  * If threads work between their sections, the lock is often idle: it is free, and its word does not change from poll to
  * poll. A thread that polls then takes the lock before its turn, and no processor waits for the queue. While a thread
@@ -35,16 +37,19 @@
  * poll. Then the barging thread queues up, and the head polls less often. So the owner keeps the line of the word in
  * its cache.
  *
- * The bound. Let B be `max` of the object, and let the base of a waiter be the count of overtakings when it raised
- * `waiters`, before it took its ticket. From then on each thread that takes the lock and is not the head adds 1 in the
- * same exchange, which it tries only below the limit, and which fails if the word has changed. Every limit ever stored
- * was at most base + B of the head of that time, or of the head that had just taken the lock. The waiters behind it
- * took their tickets later, when the count had reached at least that base. So while a waiter waits, every limit that a
- * thread can have read is at most B more than the count when the waiter took its ticket: it is overtaken at most B
- * times, by any number of threads. Between `waiters` += 1 and its ticket the waiter has no place yet: those who take
- * tickets meanwhile go before it, each with a limit of its own. lock compares the limit with a count that it only
- * remembers. Its exchange succeeds only if the word still has that count, so the limit is one of those read until then.
- * Overtakings are counted modulo 2^29: no thread stands still between a limit and its exchange for 2^27 of them, which
+ * The bound. Let B be `max` of the object. Let the base of a waiter be the count of overtakings when the waiter raised
+ * `waiters`, before it took its ticket. From then on each thread that takes the lock and is not the head adds 1 to the
+ * count in the exchange that takes the lock. A thread tries this exchange only while the count is below the limit, and
+ * the exchange fails if the word has changed. Every limit ever stored was at most B more than the base of a head. This
+ * was the head of that time, or the head that had just taken the lock. The waiters behind this head took their tickets
+ * later, when the count had reached at least its base. So while a waiter waits, every limit that a thread can have read
+ * is at most B more than the count when the waiter took its ticket. So the waiter is overtaken at most B times, by any
+ * number of threads.
+ *
+ * Between `waiters` += 1 and its ticket a waiter has no place yet: threads that take tickets meanwhile go before it,
+ * each with a limit of its own. lock compares the limit with a count that it only remembers. Its exchange succeeds only
+ * if the word still has this count, so the limit is one of those that threads had read by then. Overtakings are counted
+ * modulo 2^29. A thread does not stand still between its look at the limit and its exchange for 2^27 overtakings, which
  * take seconds.
  *
  * Why no waiter sleeps for ever:
@@ -59,8 +64,8 @@
  * is no call, loop or return, so a runtime that stops a thread only there cannot stop it in between (death/reaping.ts).
  *
  * lock and unlock do not load the word. They first try an exchange from the word that this thread saw last, its guess.
- * So a pair is two locked instructions, also while others wait (then with a look at the limit first). The exchange of
- * unlock also detects a thread that is not the owner.
+ * So a pair of lock and unlock is two locked instructions, also while other threads wait. In this case lock first looks
+ * at the limit. The exchange of unlock also detects a thread that is not the owner.
  */
 
 import {
@@ -234,8 +239,8 @@ export function tryLock(m: usize): i32 {
 }
 
 /**
- * Gives the lock back. Returns ADMITTED when that is all, MORE when wakeHead must follow, ANSWER_NOT_HELD when this
- * thread is not the owner. Calls nothing and never blocks.
+ * Gives the lock back. Returns ADMITTED if nothing is left to do, MORE if wakeHead must follow, and ANSWER_NOT_HELD if
+ * this thread is not the owner. Calls nothing and never blocks.
  */
 export function unlock(m: usize): i32 {
   const free = guess;
@@ -257,7 +262,7 @@ export function wakeHead(m: usize): void {
     if ((w & M_SLEEPING) === 0) return;
     if (atomic.cmpxchg<i64>(m, w, w - M_SLEEPING, M_WORD) === w) break;
   }
-  // M_HEAD may name a later head: then the earlier one has already woken.
+  // M_HEAD may name a later head. Then the earlier head has already woken.
   const who = atomic.load<i32>(m, M_HEAD);
   if (who & ASYNC) {
     note(who, (m / OBJECT_SIZE) as u32);
@@ -275,9 +280,10 @@ export function waitsSince(attachment: i32, now: i32): void {
 }
 
 /**
- * Queues up for a lock that was CONTENDED. ADMITTED: it has the lock. HEAD: compete must follow. QUEUED: park or
- * parkFor must follow, which return ADMITTED where queue returns HEAD. ANSWER_HELD: the thread is the owner itself
- * and would wait for ever. It may also return ANSWER_CLOSED or ANSWER_FULL.
+ * Queues up for a lock that was CONTENDED. Returns ADMITTED: the thread has the lock. Returns HEAD: compete must
+ * follow. Returns QUEUED: park or parkFor must follow, and if they return ADMITTED, this means the same as HEAD here.
+ * Returns ANSWER_HELD: the thread is the owner itself and would wait for ever. It may also return ANSWER_CLOSED or
+ * ANSWER_FULL.
  */
 export function queue(m: usize, attachment: i32): i32 {
   if (pendingCall !== NOTHING && !recover()) return ANSWER_FULL;
@@ -311,12 +317,14 @@ export function queue(m: usize, attachment: i32): i32 {
 }
 
 /**
- * Polls before this thread is a waiter, in case the lock soon lies idle. If nobody waits, it tries once at most: once
- * queued, the thread is the head at once, and polls as such. Returns ADMITTED, REFUSED or ANSWER_CLOSED.
+ * Polls before this thread becomes a waiter, in case the lock soon lies idle. If nobody waits, it tries to lock at most
+ * once: as soon as the thread is queued, it is the head, and polls as the head. Returns ADMITTED, REFUSED or
+ * ANSWER_CLOSED.
  */
 function spinBeforeQueueing(m: usize, before: i64): i32 {
   let w = before;
-  // A lock that is free at the first look is tried at once. Only later polls test whether it lies idle.
+  // If the lock is free at the first look, the thread tries to lock it at once. Only later polls test whether it lies
+  // idle.
   let unchanged = IDLE_POLLS;
   let polls = pollLimit(m) >> 1;
   // Polls are in vain if the lock is reserved and the head sleeps. A head that is awake takes a reserved lock soon.
