@@ -1,11 +1,15 @@
 /**
- * Robust semaphores: what a thread holds is recorded with its attachment (arena/attachments.ts), so that the permits
- * of a dead thread go back, and the next one to acquire learns of the death. The queue records what each request gets.
+ * Robust semaphores: what a thread holds is recorded with its attachment (arena/attachments.ts), so that the permits of
+ * a dead thread go back, and the thread that acquires next learns of the death. The queue records what each request
+ * gets.
  */
 import { E_HELD, GRANT, O_DEATHS, O_UNREPORTED_DEATHS } from '../../arena/words';
 import { wakeDue } from '../../queue/waking';
 
-/** Gives back the permits of a dead owner by its attachment. Another thread may begin this again if the caller dies. */
+/**
+ * Gives back the permits that a dead owner holds by this attachment. If the caller dies, another thread may call this
+ * function again.
+ */
 export function releaseOfDead(s: usize, e: usize): void {
   const held = atomic.load<i64>(e, E_HELD);
   if (held === 0) return;
@@ -16,7 +20,7 @@ export function releaseOfDead(s: usize, e: usize): void {
   wakeDue(s, grant, held);
 }
 
-/** Returns how many owners have died since the last call. The thread that acquires next asks. */
+/** Returns how many owners have died since the last call. The thread that acquires next calls it. */
 export function ownersDied(s: usize): i32 {
   return atomic.load<i32>(s, O_UNREPORTED_DEATHS) === 0 ? 0 : atomic.xchg<i32>(s, 0, O_UNREPORTED_DEATHS);
 }
