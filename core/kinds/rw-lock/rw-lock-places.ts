@@ -1,13 +1,13 @@
 /**
- * The part of a RwLock that the death of a thread needs (rw-lock.ts has the rest): a thread reads no more, and a writer
- * is woken.
+ * The part of a RwLock that the death of a thread needs: the thread stops reading, and a writer is woken. rw-lock.ts
+ * has the rest.
  */
 
 import { threadRecord } from '../../arena/threads';
 import { LINE } from '../../arena/words';
 import { O_DRAIN, PLACE_FLAGS, PLACE_SIZE } from './words';
 
-/** No thread, so clearPlaces only wakes. */
+/** The index of no thread. With this index clearPlaces only wakes the writer. */
 export const NOBODY: i32 = 0;
 
 /**
@@ -20,7 +20,7 @@ export function clearPlaces(o: usize, thread: i32): void {
     p -= PLACE_SIZE;
     if ((atomic.load<u32>(p, 4) & ~PLACE_FLAGS) === (o as u32)) atomic.store<i64>(p, 0); // D14 write
   } while (p % LINE !== 0);
-  // An earlier reaper may have died before it did this, or the thread itself as it left.
+  // An earlier reaper may have died before it woke the writer, or the thread itself may have died when it left.
   atomic.add<i32>(o, 1, O_DRAIN);
   atomic.notify(o + O_DRAIN, -1);
 }

@@ -1,12 +1,12 @@
 /**
  * RwLock: many readers or one writer, phase-fair. It consists of three things:
  *
- *     the turn     the queue of the object, a robust semaphore of one permit (queue/tickets.ts). Who has the permit is the
- *                  one that may write. So writers are first come, first served, and a dead one gives its turn on
- *     the gate     the phase word (phase.ts), with flags in place of a count. Only who has the turn shuts it. To open it
- *                  is to begin the next phase, which wakes all readers that sleep
- *     places       a thread says in a line of its own, T_PLACES, which locks it reads. Only the thread stores to its
- *                  places, and its reaper
+ *     the turn     the queue of the object, a robust semaphore of one permit (queue/tickets.ts). The thread that has the
+ *                  permit may write. So writers are first come, first served, and a dead writer gives its turn on
+ *     the gate     the phase word (phase.ts), with flags in place of a count. Only the thread that has the turn shuts
+ *                  the gate. Opening the gate begins the next phase, and wakes all readers that sleep
+ *     places       a thread says in a line of its own, T_PLACES, which locks it reads. Only the thread and its reaper
+ *                  store to its places
  *
  *     gate         phase | SLEEPERS | DIED DRAINING SHUT        place        lock | WAITS READS | phase
  *
@@ -18,38 +18,40 @@
  *     5. sleep until phase w is over; place := READS; in   5. gate := open, phase w + 1; wake the readers
  *     6. place := 0; DRAINING: wake the writer             6. give the turn back
  *
- * A place is in the way of the writer of phase w if it READS, or if it WAITS for another phase than w. So a reader that
- * waits for phase w is a reader for every other phase already, though it may not have woken. The next writer, which
- * shuts the gate at once, waits for it. Hence a reader waits for one writer at most, and no reader that comes after a
- * writer has shut the gate goes before that writer.
+ * A place is in the way of the writer of phase w if the place READS, or if it WAITS for a phase other than w. So a
+ * reader that waits for phase w already counts as a reader for every other phase, though it may not have woken. The
+ * next writer shuts the gate at once, and waits for this reader. So a reader waits for one writer at most, and a reader
+ * that comes after a writer has shut the gate does not go before this writer.
  *
- * Why it excludes, and nobody sleeps for ever: in each pair one side writes A and then reads B, and the other writes B
- * and then reads A, and all accesses are sequentially consistent.
+ * Why the lock excludes, and why no thread sleeps for ever: in each pair one thread writes A and then reads B, and the
+ * other thread writes B and then reads A. All accesses are sequentially consistent.
  *     D13  place against SHUT: the writer sees the place, or the reader sees SHUT. A reader that sees SHUT is not in, and
- *          takes READS back; one that has waited has been in the way of all writers but that of w, without a gap. A thread
- *          that the writer does not look at, since it registers meanwhile, has no place yet, and sees SHUT
+ *          takes READS back. A reader that has waited for phase w was in the way of all writers but the writer of w,
+ *          without a gap. The writer may not look at a thread that registers meanwhile. This thread has no place yet, and
+ *          sees SHUT
  *     D14  place against DRAINING: a reader that goes, or begins to wait, stores its place and then reads the gate. The
  *          writer reads O_DRAIN, sets DRAINING, and then looks at the places. So the writer sees the place, or the reader
  *          sees DRAINING, and changes O_DRAIN after the writer has read it
  * D11 (phase.ts) is the sleep of the readers.
  *
- * A reader that reads again, because its thread reads already, is let in though a writer waits: it would wait for
- * itself. It needs no access here, since the thread counts its readers in JavaScript. Promises of the thread that wait
- * have one place with it, which then READS and WAITS. They become readers together when the phase is over.
+ * If a thread reads already, a further reader of the thread is let in though a writer waits: otherwise the thread would
+ * wait for itself. The further reader needs no access here, because the thread counts its readers in JavaScript.
+ * Promises of the thread that wait share one place with the thread, which then READS and WAITS. These promises become
+ * readers together when the phase is over.
  *
- * A writer that gives up opens the gate as one that has written, so the number of a phase may go round, after 2^29
- * phases, while a place WAITS. It would have to come back to the very number while that one thread sleeps.
+ * A writer that gives up opens the gate like a writer that has written. So the number of the phase may go round, after
+ * 2^29 phases, while a place WAITS. This does harm only if the number comes back to exactly that of the place while the
+ * one thread sleeps.
  *
- * A dead reader's place is cleared by its reaper, as that of a thread that lets go of the lock is by itself
- * (rw-lock-places.ts). A dead writer's gate is opened with DIED (endOfDead in phase.ts), and then its turn goes on.
- * DIED stays until another writer has written: until then what a reader reads may be half-written. Nothing else has to
- * be repaired, so no word of the turn and the gate is changed in one section: a thread that dies between has the turn,
- * and its gate is open.
+ * The reaper of a dead reader clears its place. A thread that lets go of the lock clears its place itself
+ * (rw-lock-places.ts). The reaper of a dead writer opens the gate with DIED (endOfDead in phase.ts), and then the turn
+ * goes on. DIED stays until another writer has written: until then what a reader reads may be half-written. Nothing
+ * else has to be repaired, so the words of the turn and of the gate do not change in one section: a thread that dies
+ * between their changes has the turn, and its gate is open.
  *
  * Sources: the phases are those of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for
- * Multiprocessor Real-Time Systems (2010). That readers are visible, each in a place of its own, is from Dice and
- * Kogan, BRAVO (2019), without its hashing, its bias and its slow path. To wait for a phase in a place is this
- * library's own.
+ * Multiprocessor Real-Time Systems (2010). The visible readers, each in a place of its own, are from Dice and Kogan,
+ * BRAVO (2019), without its hashing, its bias and its slow path. Waiting for a phase in a place is this library's own.
  */
 import { ADMITTED, ANSWER_CLOSED, MOVE, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT } from '../../answers';
 import { me, mostThreads, sleepOn, threadRecord } from '../../arena/threads';
@@ -70,10 +72,10 @@ import {
 } from './words';
 
 const OBJECT_BITS: i64 = 32;
-/** What distinguishes a gate that a reader finds open. A closed word is below 0. */
+/** The bits that are all 0 in a gate that lets a reader in without anything to report. A closed word is below 0. */
 const UNUSUAL: i64 = (1 << 63) | GATE_SHUT | GATE_DIED;
 
-/** The value of O_DRAIN before the writer of this thread has looked at the places last. */
+/** The value that O_DRAIN had before this thread, as the writer, looked at the places last. */
 export let drainSeen: i32 = 0;
 
 /**
@@ -104,9 +106,10 @@ function placeOf(o: usize, flags: i64, word: i64): i64 {
 }
 
 /**
- * Begins to read, in this place, for a thread that does not read the lock and has no promise that waits for that.
- * Returns ADMITTED; OWNER_DIED, the same, but what it reads may be half-written; QUEUED: it waits for the end of the
- * phase (phaseSeen), and then endReadWait follows; ANSWER_CLOSED; or MOVE if the place is that of another lock.
+ * Begins to read, in this place. The thread does not read the lock, and no promise of it waits to read it. Returns
+ * ADMITTED. Returns OWNER_DIED: the thread reads, but what it reads may be half-written. Returns QUEUED: the thread
+ * waits for the end of the phase (phaseSeen), and then endReadWait must follow. Returns ANSWER_CLOSED, or MOVE if the
+ * place is that of another lock.
  */
 export function beginRead(o: usize, p: usize): i32 {
   const before = atomic.load<i64>(p);
@@ -125,7 +128,10 @@ export function beginRead(o: usize, p: usize): i32 {
   return QUEUED;
 }
 
-/** As beginRead, but it does not wait. Returns REFUSED if the gate is shut. Readers that try keep no writer out. */
+/**
+ * Does the same as beginRead, but does not wait: it returns REFUSED if the gate is shut. Readers that try keep no
+ * writer out.
+ */
 export function tryRead(o: usize, p: usize): i32 {
   if ((atomic.load<i64>(o, O_PHASE) & (UNUSUAL & ~GATE_DIED)) === GATE_SHUT) return REFUSED;
   const answer = beginRead(o, p);
@@ -135,8 +141,8 @@ export function tryRead(o: usize, p: usize): i32 {
 }
 
 /**
- * Has a promise read of a thread that reads already, or wait for its turn. Returns as beginRead; the thread has this
- * place.
+ * Lets a promise of a thread that reads already read too, or has it wait for the end of the phase. The thread has this
+ * place. Returns the same as beginRead.
  */
 export function readToo(o: usize, p: usize): i32 {
   const word = atomic.load<i64>(o, O_PHASE);
@@ -147,13 +153,16 @@ export function readToo(o: usize, p: usize): i32 {
   return QUEUED;
 }
 
-/** The phase is over for which the thread has waited in this place: it reads. Returns ADMITTED or OWNER_DIED. */
+/**
+ * Ends the wait of the thread in this place, after the phase is over: the thread reads now. Returns ADMITTED or
+ * OWNER_DIED.
+ */
 export function endReadWait(o: usize, p: usize): i32 {
   atomic.store<i64>(p, placeOf(o, PLACE_READS, 0));
   return atomic.load<i64>(o, O_PHASE) & GATE_DIED ? OWNER_DIED : ADMITTED;
 }
 
-/** Ends the reading of the thread in this place. Promises that wait in it wait on. */
+/** Ends the reading of the thread in this place. Promises of the thread that wait in this place wait on. */
 export function endRead(o: usize, p: usize): void {
   leave(o, p, PLACE_READS);
 }
@@ -163,14 +172,17 @@ export function giveUpRead(o: usize, p: usize): void {
   leave(o, p, PLACE_WAITS);
 }
 
-/** Takes a flag off a place, which is free then if it has no other. Always inlined (R12). */
+/** Takes a flag off a place. If the place has no other flag, it is free then. Always inlined (R12). */
 function leave(o: usize, p: usize, flag: i64): void {
   const rest = atomic.load<i64>(p) & ~flag;
   atomic.store<i64>(p, rest & (PLACE_READS | PLACE_WAITS) ? rest : 0); // D14 write, R12 begins
   wakeWriter(o); // R12 ends
 }
 
-/** Wakes the writer if it may sleep. Always inlined: no exception may come between the place and this (R12). */
+/**
+ * Wakes the writer if it may sleep. Always inlined: no exception may come between the store to the place and the
+ * wake-up (R12).
+ */
 function wakeWriter(o: usize): void {
   if (!(atomic.load<i64>(o, O_PHASE) & GATE_DRAINING)) return; // D14 read
   atomic.add<i32>(o, 1, O_DRAIN);
@@ -180,8 +192,9 @@ function wakeWriter(o: usize): void {
 // --- The writer, which has the turn -----------------------------------------------------------------------
 
 /**
- * Shuts the gate. Returns ADMITTED if nobody reads: the caller writes. QUEUED if somebody does: drainReaders must
- * follow, or openGate. ANSWER_CLOSED if there is nothing to open any more. phaseSeen is the phase of the caller.
+ * Shuts the gate. Returns ADMITTED if nobody reads: the caller writes. Returns QUEUED if somebody reads: drainReaders
+ * or openGate must follow. Returns ANSWER_CLOSED if the object is closed: then there is no gate to open any more.
+ * phaseSeen is the phase of the caller.
  */
 export function shutGate(o: usize): i32 {
   while (true) {
@@ -194,8 +207,9 @@ export function shutGate(o: usize): i32 {
 }
 
 /**
- * Whether no place is in the way of the writer of this phase. If so, what the writer stores from now on comes after
- * SHUT for all threads: some processors would else let a plain store overtake it, and isStamp would not see SHUT.
+ * Returns whether no place is in the way of the writer of this phase. If none is, every thread sees the stores that the
+ * writer makes from now on only after SHUT. The fence ensures this: otherwise some processors would let a plain store
+ * overtake SHUT, and isStamp would not see SHUT.
  */
 export function isDrained(o: usize, phase: i32): bool {
   const end = threadRecord(mostThreads() + 1);
@@ -241,7 +255,8 @@ export function drainReaders(o: usize, phase: i32, nanoseconds: i64): i32 {
 }
 
 /**
- * Opens the gate, as the one that has shut it. `keepsDied`: it has written nothing, so what was half-written still is.
+ * Opens the gate, which this thread has shut. `keepsDied` says that the thread has written nothing: what was
+ * half-written is so still.
  */
 export function openGate(o: usize, keepsDied: bool): void {
   while (true) {
@@ -263,8 +278,8 @@ export function stampOf(o: usize): i32 {
 }
 
 /**
- * Whether nobody has written since the thread had this stamp. What it has read since may be read by plain loads, which
- * an atomic load does not hold back: some processors would do them after it. The fence does.
+ * Returns whether nobody has written since the thread had this stamp. The thread may have read the data by plain loads.
+ * An atomic load does not hold plain loads back: some processors would do them after it. The fence holds them back.
  */
 export function isStamp(o: usize, stamp: i32): bool {
   fence();
@@ -286,7 +301,7 @@ export function hasDied(o: usize): bool {
   return (atomic.load<i64>(o, O_PHASE) & GATE_DIED) !== 0;
 }
 
-/** Returns how many deaths nobody who has had the turn since has learned of. */
+/** Returns how many deaths were not reported yet to any thread that has had the turn since. */
 export function unreportedDeaths(o: usize): i32 {
   return atomic.load<i32>(o, O_UNREPORTED_DEATHS);
 }
