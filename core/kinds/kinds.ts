@@ -1,6 +1,6 @@
 /**
- * This file alone knows every kind. The queue (by queue/hooks.ts), the death of threads and diagnostics ask here
- * wherever the answer depends on the kind of the object, so that none of them names a kind.
+ * This file alone knows every kind. The queue (by queue/hooks.ts), the death of threads and diagnostics call this file
+ * wherever the answer depends on the kind of the object. So none of them names a kind.
  *
  *     when                                           semaphore          mutex                   counter (counter.ts)
  *     a promise is queued (hasHead, countWaiter)     is tried first     counts as a waiter      is tried first
@@ -12,10 +12,10 @@
  *     an owner dies (ownerDied)                      permits go back    lock and head go back
  *     its disposer may have died (disposeAgain)      waiters are woken  waiters are woken       in the other module
  *
- * An object of taketurns/sync has a phase, and no queue. A RwLock has both: the queue of a semaphore, and a phase
- * (rw-lock.ts). A thread that dies or ends reads it no more (ownerDied).
+ * An object of taketurns/sync has a phase, and no queue. A RwLock has a queue, which is that of a semaphore, and a
+ * phase (rw-lock.ts). A thread that dies or ends stops reading the RwLock (ownerDied).
  *
- * A kind says what becomes of the dead in a function of its own: releaseOfDead (semaphore/robust.ts),
+ * Each kind has a function of its own that says what becomes of the dead: releaseOfDead (semaphore/robust.ts),
  * releaseOfDeadOwner (mutex/mutex-head.ts), passOn (condition), endOfDead (phase), clearPlaces (rw-lock) and
  * uncountDead (counter).
  */
@@ -83,8 +83,9 @@ export function countWaiter(o: usize): void {
 }
 
 /**
- * Called when a request of this thread is admitted and its wait in the queue is over. Nobody waits for a mutex without
- * an attachment, so for all else the cache line of the object, which other threads write, is not read.
+ * Called when a request of this thread is admitted and its wait in the queue is over. No thread waits for a mutex
+ * without an attachment. So without an attachment the function does not read the line of the object, which other
+ * threads write.
  */
 export function admitted(o: usize, attachment: i32): void {
   if (attachment !== 0 && isMutex(o)) becomeHead(o, attachment);
@@ -95,21 +96,21 @@ export function cancelled(o: usize, requests: i64): void {
   if (isMutex(o)) atomic.sub<i64>(o, requests * M_WAITER, M_WORD);
 }
 
-/** Counts requests of so many tickets as cancelled for a thread that is dead or ends, in R2 as well. */
+/** Counts requests of a dead or ending thread as cancelled; they have so many tickets. This too happens in R2. */
 export function cancelledByDeath(o: usize, tickets: i64): void {
   uncountDead(o, tickets);
 }
 
-/** Ends the wait of this thread as the head, by this attachment. It does not get the lock. */
+/** Ends the wait of this thread, which is the head by this attachment. The thread does not get the lock. */
 export function abandonHead(o: usize, attachment: i32): void {
   releaseHead(o, attachment);
 }
 
 /**
- * Cancels the interrupted request of this thread whose element this is, if the request is queued for an object with a
- * head, or for a condition. Otherwise no thread would compete as that head, and all requests behind it would wait; or
- * no thread would use the notification. The thread may have been stopped just before it had another spare. Then the
- * element may belong to another thread by now, so the state is read before the owner (reaping.ts).
+ * Cancels the interrupted request of this thread that has this element, if it is queued for a mutex, a condition or a
+ * RwLock. Otherwise no thread would compete as the head, and all requests behind it would wait; or no thread would use
+ * the notification. The thread may have been stopped just before it had another spare. Then the element may belong to
+ * another thread by now, so the state is read before the owner (reaping.ts).
  */
 export function abandonRequest(e: usize): void {
   const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
@@ -131,8 +132,8 @@ export function ownerDied(o: usize, thread: i32, e: usize): void {
 }
 
 /**
- * Disposes of an object again: its disposer may have died, or may not have come to the end. The papers' algorithms wake
- * their own waiters.
+ * Disposes of an object again: its disposer may have died, or may not have come to the end. The algorithms of the
+ * papers wake their own waiters.
  */
 export function disposeAgain(o: usize): void {
   const kind = atomic.load<i32>(o, O_KIND);

@@ -10,34 +10,36 @@
  *     notify   grant += as many as wait, n at most; relay
  *     relay    woken += 1, and wake the waiter of that ticket; again, until it has woken a blocked thread or nobody is left
  *
- * So all who are notified are notified at once, by one exchange, and are woken one after the other: each that has the
- * mutex wakes the next, which is on its way while the first works. Nobody is woken only to queue up behind 15 others,
- * and notifyAll costs the notifier one wake-up.
+ * So one exchange notifies all waiters of a call at once, and they are woken one after the other: a waiter that has the
+ * mutex wakes the next waiter, which is on its way while the first one works. No waiter is woken only to queue up
+ * behind 15 others, and notifyAll costs the notifier one wake-up.
  *
- * Why nobody who is notified sleeps for ever: while woken < grant, some thread relays sooner or later. That is the
- * notifier, in the same call, or the blocked thread that a relay has woken last, when it has the mutex, whatever the
- * answer of its wait. A relay that finds no blocked thread with the ticket goes on to the next one: the waiter has not
- * entered its cell yet, and then it finds that it is due by itself (D2); or it has given up, and then relays too; or it
- * is a promise, whose event loop may be busy, so that nobody waits for it. Two relays at a time do no harm. A thread
- * whose wait an exception has ended relays in a microtask (src/sync/condition.ts). If a thread that uses the condition
- * dies, whoever reaps the thread wakes all who are due (sweep in death/reaping.ts, and passOn).
+ * Why no notified waiter sleeps for ever: while woken < grant, some thread relays sooner or later. This thread is the
+ * notifier, in the same call, or the blocked thread that a relay has woken last. The blocked thread relays when it has
+ * the mutex, whatever the answer of its wait. If a relay finds no blocked thread with the ticket, it goes on to the
+ * next ticket. There are three cases. The waiter has not entered its cell yet: then it finds by itself that it is due
+ * (D2). The waiter has given up: then it relays too. The waiter is a promise: its event loop may be busy, so no thread
+ * waits for it to relay. Two relays at a time do no harm. If an exception has ended the wait of a thread, the thread
+ * relays in a microtask (src/sync/condition.ts). If a thread that uses the condition dies, its reaper wakes all who are
+ * due (sweep in death/reaping.ts, and passOn).
  *
  * A thread carries a notification from the step in which its wait ends until it is the owner of the mutex again. Its
- * attachment counts how many, as that of a robust semaphore counts permits (R7): a thread that blocks carries one, and
- * one with promises several. If the thread dies or ends, they go to the next (passOn). If it dies as the owner, before
- * putDown, its notification goes on, too: the next finds the mutex of a dead owner, and what it waits for or not.
+ * attachment counts the notifications that it carries, as the attachment of a robust semaphore counts permits (R7): a
+ * thread that blocks carries one, and a thread with promises may carry several. If the thread dies or ends, its
+ * notifications go to the next waiters (passOn). If the thread dies as the owner, before putDown, its notification goes
+ * on, too: the next waiter finds the mutex of a dead owner, and may find what it waits for or not.
  *
- * Time-outs and deaths are those of the queue (queue/cancelling.ts): the notification of a waiter that gives up too
- * late, or dies before it has seen it, goes to the next. If nobody is left for it, grant gets past ticket. The one that
- * has given up takes it after all, by tryAcquire. A later wait must not find it, so each wait begins with settleUp,
- * which raises ticket to grant. A notification that becomes free between settleUp and the ticket counts as one after
- * the wait has begun.
+ * The queue handles time-outs and deaths (queue/cancelling.ts): if a waiter gives up too late, or dies before it has
+ * seen its notification, the notification goes to the next waiter. If no waiter is left, grant gets past ticket. Then
+ * the waiter that has given up takes the notification after all, by tryAcquire. A later wait must not find an old
+ * notification, so each wait begins with settleUp, which raises ticket to grant. If a notification becomes free between
+ * settleUp and the ticket of a wait, it counts as given after this wait has begun.
  *
- * A ticket that is taken before the mutex is unlocked is why no notification is lost between the two.
+ * A waiter takes its ticket before it unlocks the mutex. So no notification is lost between the two steps.
  *
  * Sources: Hoare, Monitors (1974), with the queue of Dice and Kogan, Semaphores Augmented with a Waiting Array,
- * Listings 1 and 2. That a waiter wakes the next is this library's own. Others move waiters to the queue of the mutex
- * for that.
+ * Listings 1 and 2. The relay, by which a waiter wakes the next one, is this library's own. Other libraries move
+ * waiters to the queue of the mutex instead.
  */
 import { ANSWER_CLOSED } from '../../answers';
 import { countHeld } from '../../arena/attachments';
@@ -79,7 +81,7 @@ export function isOf(c: usize, m: usize): bool {
   );
 }
 
-/** Drops the notifications for which nobody was left. A wait begins with it. */
+/** Drops the notifications for which no waiter was left. A wait begins with this call. */
 export function settleUp(c: usize): void {
   while (true) {
     const ticket = atomic.load<i64>(c, TICKET);
@@ -89,8 +91,8 @@ export function settleUp(c: usize): void {
 }
 
 /**
- * Notifies as many as wait, n at most, and wakes the first. Returns how many, or ANSWER_CLOSED. Without waiters it is
- * three loads. Never blocks.
+ * Notifies all who wait, but at most n of them, and wakes the first. Returns how many it has notified, or
+ * ANSWER_CLOSED. If nobody waits, the call is three loads. Never blocks.
  */
 export function notify(c: usize, n: i32): i32 {
   while (true) {
@@ -109,7 +111,7 @@ export function notify(c: usize, n: i32): i32 {
   }
 }
 
-/** Notifies one, the usual call: where nobody waits, it calls nothing. */
+/** Notifies one waiter, which is the usual call. If nobody waits, it calls no other function. */
 export function notifyOne(c: usize): i32 {
   const grant = atomic.load<i64>(c, GRANT);
   if (atomic.load<i64>(c, TICKET) - grant <= 0 && atomic.load<i64>(c, C_WOKEN) - grant >= 0) return 0;
@@ -117,8 +119,7 @@ export function notifyOne(c: usize): i32 {
 }
 
 /**
- * Returns how many wait now: those who are not notified, without those who have given up. It may be out of date at
- * once.
+ * Returns how many wait now, without those who are notified or have given up. The number may be out of date at once.
  */
 export function waitingFor(c: usize): i32 {
   const grant = atomic.load<i64>(c, GRANT);
@@ -129,7 +130,7 @@ export function waitingFor(c: usize): i32 {
 /** The ticket behind the last that `live` has counted. */
 let behind: i64 = 0;
 
-/** Returns how many of the tickets from `first` on are not those of tombstones, at most so many. */
+/** Returns how many of so many tickets from `first` on are not those of tombstones. It counts up to `most`. */
 function live(c: usize, first: i64, tickets: i64, most: i64): i64 {
   const last = first + tickets;
   let found: i64 = 0;
@@ -149,8 +150,8 @@ function live(c: usize, first: i64, tickets: i64, most: i64): i64 {
 }
 
 /**
- * Claims the tombstones among the tickets up to `last`, so that those behind them are notified at once. Nothing but the
- * answers of notify and waitingFor depends on it: relay claims them, too.
+ * Claims the tombstones among the tickets up to `last`, so that the waiters behind them are notified at once. Only the
+ * answers of notify and waitingFor depend on this, because relay claims tombstones, too.
  */
 function passTombstones(c: usize, first: i64, last: i64): void {
   for (let ticket = first; ticket < last; ticket++) {
@@ -162,8 +163,8 @@ function passTombstones(c: usize, first: i64, last: i64): void {
 }
 
 /**
- * Wakes the next of those who are notified, or all of them, before the condition is disposed of. A thread that ends its
- * wait calls it, once it has the mutex or cannot get it.
+ * Wakes the next notified waiter, or all notified waiters before the condition is disposed of. A thread whose wait ends
+ * calls relay once the thread has the mutex or cannot get it.
  */
 export function relay(c: usize, all: bool): void {
   while (true) {
@@ -171,7 +172,7 @@ export function relay(c: usize, all: bool): void {
     if (atomic.load<i64>(c, GRANT) - ticket <= 0) return;
     if (atomic.cmpxchg<i64>(c, ticket, ticket + 1, C_WOKEN) !== ticket) continue;
     let isThread = blocks(c, ticket);
-    // A look ends where it claims a tombstone. Each claim has notified another, whom nobody but this thread wakes.
+    // A look ends where it claims a tombstone. Each claim has notified another waiter, which only this thread wakes.
     while (visit(c, bucketOf(c, ticket), ticket + 1, ticket) === 0) isThread = false;
     if (isThread && !all) return;
   }
@@ -179,7 +180,8 @@ export function relay(c: usize, all: bool): void {
 
 /**
  * Ends waits of this thread that carried so many notifications, and relays. As a rule the thread is the owner of the
- * mutex again. If an exception has ended the wait before that, `passesOn` says so, and the notifications go to others.
+ * mutex again. If an exception has ended the wait earlier, `passesOn` says so, and the notifications go to other
+ * waiters.
  */
 export function putDown(c: usize, attachment: i32, carried: i32, passesOn: bool): void {
   countHeld(attachment, -carried); // R7 begins
@@ -188,8 +190,8 @@ export function putDown(c: usize, attachment: i32, carried: i32, passesOn: bool)
 }
 
 /**
- * Passes on what a dead or ending thread carried, by its attachment, and wakes all who are due: the thread may have
- * been the one to relay. Another thread may begin this again if the caller dies.
+ * Passes on the notifications that a dead or ending thread carried by this attachment, and wakes all who are due: the
+ * thread may have been the one to relay. If the caller dies, another thread may call this function again.
  */
 export function passOn(c: usize, e: usize): void {
   const carried = atomic.load<i64>(e, E_HELD);
@@ -199,7 +201,7 @@ export function passOn(c: usize, e: usize): void {
   wakeDue(c, woken, grant - woken);
 }
 
-/** Whether a blocked thread stands in the queue with this ticket. It will relay. */
+/** Returns whether a blocked thread stands in the queue with this ticket. This thread will relay. */
 function blocks(c: usize, ticket: i64): bool {
   let line = bucketOf(c, ticket);
   for (let left = extentOf(line); left >= 0; left--) {

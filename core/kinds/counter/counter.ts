@@ -9,34 +9,37 @@
  *     signal n      value += n;  k = min(limit, value, waiting), the limit being 0 for none, and for one the most that
  *                   a taker ever waited for;  value -= k, waiting -= k, all in one exchange;  the queue is given k
  *
- * Source: P0514R1, 32.10. There a signal of `none` may leave the value above 0 while threads sleep. The counters of a
- * Semaphore cannot express that, so the value is a word of its own. A signal acts as if the waiters that it unblocks
- * had taken the value in that instant. The text wants "1 or count" taken (clause 12), and lets an implementation take
- * them one by one. So may a taker here: what is handed on is put by for the first in the queue until it has all.
+ * Source: P0514R1, 32.10. In this paper a signal of `none` may leave the value above 0 while threads sleep. The
+ * counters of a Semaphore cannot express this, so the value is a word of its own. A signal acts as if the waiters that
+ * it unblocks had taken the value in that instant. The paper wants "1 or count" taken (clause 12), and lets an
+ * implementation take them one by one. A taker here may take them one by one, too: permits that are handed on are put
+ * by for the first taker in the queue until it has all that it wants.
  *
  * Invariant: waiting + permits handed on and not acquired = what takers that have counted themselves still want. So the
- * queue gets all that they want. It (queue/tickets.ts) loses no wake-up, keeps a permit that comes before the ticket,
- * and serves in order, so a taker of many at its head is not starved by lighter ones. A taker that must wait hands on
- * what is there at once. So without signals of `one` or `none` nobody waits while value > 0, and newcomers overtake
- * nobody.
+ * queue gets all that these takers want. The queue (queue/tickets.ts) loses no wake-up, keeps a permit that comes
+ * before the ticket, and serves in order. So lighter takers do not starve a taker of many at the head of the queue. A
+ * taker that must wait hands on at once what is in the value. So without signals of `one` or `none` nobody waits while
+ * value > 0, and newcomers overtake nobody.
  *
- * Cancelling: a taker subtracts from `waiting` what it can of its n. If less than n is left there, then all the rest of
- * what anybody wants has been handed on, and so has the rest of its own. But it has left its place in the queue, and a
- * later taker may get those permits, and be counted in its place. So it does not wait there: it tries in turn to
- * subtract, and to acquire one. One of the two succeeds as soon as signals that have handed on have come to the queue,
- * whoever stands there: permits are short in the queue only if somebody is counted in `waiting`. If in the end it holds
- * all n, it is through. Otherwise it gives back what it holds (GIVE_BACK). That may carry the value past the maximum,
- * where signals have raised it meanwhile.
+ * Cancelling: a taker subtracts as much of its n from `waiting` as it can. If `waiting` is less than n, all the rest of
+ * what any taker wants has been handed on, and so has the rest of what this taker wants. But this taker has left its
+ * place in the queue. A later taker may get those permits, and be counted in `waiting` in the place of this taker. So
+ * this taker does not wait in the queue: it tries in turn to subtract from `waiting`, and to acquire one permit. One of
+ * the two succeeds as soon as signals that have handed on have come to the queue, whoever stands there: permits are
+ * short in the queue only if somebody is counted in `waiting`. If in the end this taker holds all n, it is through.
+ * Otherwise it gives back what it holds (GIVE_BACK). This may carry the value past the maximum, if signals have raised
+ * the value meanwhile.
  *
- * Closing leaves `waiting` as it is. Takers that find the queue closed subtract in the same way. A taker that can
- * subtract nothing, and has not before, has been handed all that it wants, and is through. If only a part can be
- * subtracted, the taker is not through, and the rest is lost with the object.
+ * Closing leaves `waiting` as it is. Takers that find the queue closed subtract in the same way. If a taker can
+ * subtract nothing, and has subtracted nothing before, all that it wants has been handed on, and it is through. If a
+ * taker can subtract only a part, it is not through, and the rest is lost with the object.
  *
- * Dying: a request that is cancelled in the name of a dead thread subtracts its tickets, which are as many as it wants,
- * from `waiting`, whatever its value. If that gives less than 0, the queue has permits that no taker is counted for.
- * The next taker that counts itself gets them, and tryCountDown does not find them. A thread that dies after it has
- * counted itself and before it takes tickets leaves `waiting` too high; after more signals the queue has such permits,
- * too. A reaper cannot die between the tickets and `waiting`: it changes both in R2 (queue/cancelling.ts).
+ * Dying: if a request is cancelled in the name of a dead thread, its tickets, which are as many as it wants, are
+ * subtracted from `waiting`, whatever the value of `waiting`. If `waiting` falls below 0, the queue has permits for
+ * which no taker is counted. The next taker that counts itself gets these permits, and tryCountDown does not find them.
+ * If a thread dies after it has counted itself and before it takes tickets, `waiting` stays too high. Then after more
+ * signals the queue also has permits for which no taker is counted. A reaper cannot die between its changes to the
+ * tickets and to `waiting`: it changes both in R2 (queue/cancelling.ts).
  *
  * The core uses only uncountDead and isCounter. The module of the algorithms exports the rest.
  */
@@ -56,8 +59,8 @@ import {
 } from './words';
 
 /**
- * A closed counter is so far below 0 that dead waiters bring an open one there only if they wanted over 2 ** 29 more in
- * all than takers are counted for.
+ * A closed counter is far below 0. Dead waiters bring an open counter so far below 0 only if they wanted, in all, over
+ * 2 ** 29 more than takers are counted for.
  */
 function isClosed(word: i64): bool {
   return word < COUNTER_CLOSED_BELOW;
@@ -76,7 +79,7 @@ export function uncountDead(s: usize, tickets: i64): void {
   if (isCounter(atomic.load<i32>(s, O_KIND))) atomic.sub<i64>(s, tickets << WAITING_SHIFT, O_COUNTER);
 }
 
-/** How many permits a signal hands on that may hand on so many: no more than the takers wait for. */
+/** Returns how many permits a signal hands on if it may hand on so many: no more than the takers wait for. */
 function handedOn(word: i64, limit: i64): i64 {
   return max(0, min(limit, word >> WAITING_SHIFT));
 }
@@ -95,9 +98,9 @@ function widen(s: usize, n: i32): void {
 }
 
 /**
- * Takes n of the value, or counts the caller as waiting for n. Returns ADMITTED; ANSWER_CLOSED; ANSWER_OVER_MAX, with
- * nothing changed, if the takers would wait for more than MOST_WAITING; or QUEUED and k more: the caller must release k
- * permits to the queue, which it has handed on, and then acquire n.
+ * Takes n of the value, or counts the caller as waiting for n. Returns ADMITTED or ANSWER_CLOSED. Returns
+ * ANSWER_OVER_MAX, and changes nothing, if the takers would wait for more than MOST_WAITING. Returns QUEUED + k if the
+ * caller has handed on k permits: it must release these to the queue, and then acquire n.
  */
 export function countDown(s: usize, n: i32): i32 {
   const wanted = n as i64;
@@ -130,9 +133,10 @@ export function tryCountDown(s: usize, n: i32): i32 {
 }
 
 /**
- * Subtracts what it can of n from `waiting`, for a counted caller that is cancelled or finds the queue closed. Returns
- * how many of the n are left. So many permits have been handed on for the caller, who must try to acquire them from the
- * queue. If the queue is closed, the caller is through when all that it wanted has been handed on.
+ * Subtracts as much of n from `waiting` as it can, for a counted caller that is cancelled or finds the queue closed.
+ * Returns how many of the n are left. So many permits have been handed on for the caller, and the caller must try to
+ * acquire them from the queue. If the queue is closed, the caller is through when all that it wanted has been handed
+ * on.
  */
 export function cancelWaiting(s: usize, n: i32): i32 {
   while (true) {
@@ -145,8 +149,9 @@ export function cancelWaiting(s: usize, n: i32): i32 {
 }
 
 /**
- * Adds n, 0 or more, to the value. Returns how many permits the caller must release to the queue, 0 if it is closed; or
- * ANSWER_OVER_MAX, with nothing changed, if n is not 0 and the value would pass the maximum. GIVE_BACK may pass it.
+ * Adds n, 0 or more, to the value. Returns how many permits the caller must release to the queue, or 0 if the queue is
+ * closed. Returns ANSWER_OVER_MAX, and changes nothing, if n is not 0 and the value would pass the maximum. With
+ * GIVE_BACK the value may pass the maximum.
  */
 export function countUp(s: usize, n: i32, notify: i32): i32 {
   const most = atomic.load<i32>(s, O_MOST) as i64;

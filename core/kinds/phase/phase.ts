@@ -1,29 +1,32 @@
 /**
- * The phase word: all that a Latch, a WaitGroup, an Event and a Barrier consist of. It is the gate of a RwLock, with
- * flags in place of the count (rw-lock.ts).
+ * The phase word: a Latch, a WaitGroup, an Event and a Barrier consist of this word alone. The word is also the gate of
+ * a RwLock, with flags in place of the count (rw-lock.ts).
  *
  *     bits 63 to 32        31           30 to 0
  *     phase                SLEEPERS     count            closed: CLOSED_COUNTER more, so the word is far below 0
  *
- * What a thread waits for is the next phase. Each change of the word is one compare-and-swap. One that opens, so that
- * those who wait may go on, moves the phase on by one and clears SLEEPERS in the same exchange, and wakes all threads
- * that sleep on the phase. A thread that must wait sets SLEEPERS by an exchange of the very word that it has looked at,
- * and then sleeps on the upper half of the word, while that is the phase of its look:
+ * A thread that waits waits for the next phase. Each change of the word is one compare-and-swap. A thread that opens
+ * the object lets the waiters go on: in one exchange it increments the phase and clears SLEEPERS, and then it wakes all
+ * threads that sleep on the phase. A thread that must wait sets SLEEPERS by an exchange, which fails if the word is not
+ * the one at which the thread has looked. Then the thread sleeps on the upper half of the word, while this half is the
+ * phase that the thread has seen:
  *
  *     waiter                                            opener
  *     word says wait: exchange it, with SLEEPERS         exchange the word: next phase, no SLEEPERS
  *     sleep while the phase is that of the word          if SLEEPERS was set: notify all who sleep on the phase
  *
- * Why no waiter sleeps for ever: of the two exchanges one comes first. If that of the opener does, the waiter's fails,
- * and it looks again. Otherwise the opener finds SLEEPERS. Then the waiter is asleep and woken, or it is about to
- * sleep and finds another phase (D11). The word is one, so there is no other pair to look at. A waiter that is woken
- * finds another phase, whatever has happened since: its wait is over, even if the word says wait again by now. So
- * nobody misses an opening, and nobody overtakes: all who wait for a phase go on together.
+ * Why no waiter sleeps for ever: one of the two exchanges comes first. If the exchange of the opener comes first, that
+ * of the waiter fails, and the waiter looks again. Otherwise the opener finds SLEEPERS. Then the waiter is asleep and
+ * is woken, or it is about to sleep and finds another phase (D11). There is only one word, so there is no other pair to
+ * look at. A waiter that is woken finds another phase, whatever has happened since: its wait is over, even if the word
+ * says wait again by now. So no waiter misses an opening, and no waiter overtakes another: all who wait for a phase go
+ * on together.
  *
- * Nobody is counted, so a thread that dies in its sleep leaves nothing but SLEEPERS, which costs the next opener a
- * notify. A notify to all leaves nobody who could swallow a wake-up of another. The exchange of an opener and its
+ * The word does not count the sleepers, so a thread that dies in its sleep leaves nothing but SLEEPERS, which costs the
+ * next opener a notify. A notify wakes all sleepers, so no sleeper can swallow the wake-up of another. The exchange of an
+ * opener and its
  * notify lie in one uninterruptible section (R11), so a dead opener leaves nobody asleep. The phase goes round after
- * 2^29 openings. A waiter would miss its wake-up if exactly so many came between its look and its sleep.
+ * 2^29 openings. A waiter would miss its wake-up if exactly so many openings came between its look and its sleep.
  *
  * Sources: the event counts of Reed and Kanodia (1979), where a thread waits until a number has been reached; a futex
  * word with a bit for sleepers, as in Drepper, Futexes Are Tricky (2011).
@@ -80,9 +83,9 @@ const PHASE: usize = O_PHASE + 4;
 export let phaseSeen: i32 = 0;
 
 /**
- * Whether an object of this kind has a phase word. The answer is also true for the two kinds of counters, which have the
- * highest numbers, and a value in the place of the phase word. That does no harm. Nobody holds a counter, so the death of a
- * thread changes none; and a closed counter has the same bit as a closed phase word.
+ * Returns whether an object of this kind has a phase word. The answer is also true for the two kinds of counters. They
+ * have the highest numbers, and a value in the place of the phase word. This does no harm: no thread holds a counter,
+ * so the death of a thread changes no counter, and a closed counter has the same bit as a closed phase word.
  */
 export function hasPhase(kind: i32): bool {
   return kind >= KIND_RW_LOCK;
@@ -123,8 +126,8 @@ export function awaitZero(o: usize): i32 {
 }
 
 /**
- * Says that a thread is about to sleep in the phase that it has seen. Returns QUEUED; ADMITTED if the phase is over, or
- * ANSWER_CLOSED if it has not ended and never will.
+ * Says that a thread is about to sleep in the phase that it has seen. Returns QUEUED, ADMITTED if the phase is over, or
+ * ANSWER_CLOSED if the phase has not ended and never will end.
  */
 export function announce(o: usize, phase: i32): i32 {
   while (true) {
@@ -160,9 +163,9 @@ export function sleepInPhase(o: usize, phase: i32, nanoseconds: i64): i32 {
 }
 
 /**
- * Takes n, 1 or more, from the count, and opens if none is left. The thread holds so many fewer by this attachment (0:
- * nobody recorded that it holds them). Returns ADMITTED; ANSWER_CLOSED; or ANSWER_OVER_MAX, with nothing changed, if
- * the count is less than n.
+ * Takes n, 1 or more, from the count, and opens the object if the count is 0 then. The attachment records that the
+ * thread holds n fewer (0: it was not recorded that the thread holds them). Returns ADMITTED or ANSWER_CLOSED. Returns
+ * ANSWER_OVER_MAX, and changes nothing, if the count is less than n.
  */
 export function takeOff(o: usize, n: i32, attachment: i32): i32 {
   while (true) {
@@ -200,9 +203,10 @@ export function arm(o: usize): i32 {
 }
 
 /**
- * Arrives at a barrier. Returns ARRIVED and the index of the arrival more, and the thread is recorded as one of the
- * parties; QUEUED if the last of this phase runs the action, so that the caller waits for the next phase and arrives
- * then; ANSWER_BROKEN or ANSWER_CLOSED. The last to arrive opens, unless it has an action: then finishAction follows.
+ * Arrives at a barrier. Returns ARRIVED plus the index of the arrival, and records that the thread is one of the
+ * parties. Returns QUEUED if the last thread of this phase runs the action: then the caller waits for the next phase
+ * and arrives in it. Returns ANSWER_BROKEN or ANSWER_CLOSED. The last thread to arrive opens the barrier, unless it has
+ * an action: then finishAction must follow.
  */
 export function arriveAt(o: usize, hasAction: bool, attachment: i32): i32 {
   const parties = atomic.load<i32>(o, O_MAX) as i64;
@@ -222,7 +226,8 @@ export function arriveAt(o: usize, hasAction: bool, attachment: i32): i32 {
 }
 
 /**
- * Opens the barrier, whose action this thread has run in this phase. Returns ADMITTED, ANSWER_BROKEN or ANSWER_CLOSED.
+ * Opens the barrier after this thread has run its action in this phase. Returns ADMITTED, ANSWER_BROKEN or
+ * ANSWER_CLOSED.
  */
 export function finishAction(o: usize, phase: i32): i32 {
   while (true) {
@@ -235,14 +240,16 @@ export function finishAction(o: usize, phase: i32): i32 {
   }
 }
 
-/** Whether a phase of a barrier that is over has ended because the barrier was broken in it. */
+/** Returns whether this phase of a barrier, which is over, has ended because the barrier was broken in it. */
 export function wasBroken(o: usize, phase: i32): bool {
   const word = atomic.load<i64>(o, O_PHASE);
   const open = isClosed(word) ? word - CLOSED_COUNTER : word;
   return (open & PHASE_COUNT) === 0 && ((open ^ (((phase as i64) << 32) + NEXT_PHASE)) & PHASE_BITS) === 0;
 }
 
-/** Breaks a barrier in this phase for ever. Returns whether it has: nobody has ended the phase before. */
+/**
+ * Breaks a barrier in this phase for ever. Returns whether it has done so: it has not if the phase had ended before.
+ */
 export function breakPhase(o: usize, phase: i32): bool {
   while (true) {
     const word = atomic.load<i64>(o, O_PHASE);
@@ -254,7 +261,7 @@ export function breakPhase(o: usize, phase: i32): bool {
   }
 }
 
-/** Has the barrier forget that the thread is one of the parties. */
+/** Records that the thread is not one of the parties of the barrier any more. */
 export function leaveBarrier(attachment: i32): void {
   setHeld(attachment, 0);
 }
@@ -264,9 +271,9 @@ function setHeld(attachment: i32, held: i64): void {
 }
 
 /**
- * Begins the work of a `Once`: the count is 1 before the work, 2 meanwhile, and 0 after. Returns ADMITTED if the work
- * has been done, also if the object has been closed since; BEGUN if this thread does it from now on, which is recorded;
- * QUEUED if another thread does it; or ANSWER_CLOSED.
+ * Begins the work of a `Once`: the count is 1 before the work, 2 during the work, and 0 after it. Returns ADMITTED if
+ * the work has been done, also if the object has been closed since. Returns BEGUN if this thread does the work from now
+ * on, which the attachment records. Returns QUEUED if another thread does the work, or ANSWER_CLOSED.
  */
 export function begin(o: usize, attachment: i32): i32 {
   while (true) {
@@ -281,7 +288,10 @@ export function begin(o: usize, attachment: i32): i32 {
   }
 }
 
-/** Ends what this thread has begun: it has been done, or another may begin. Wakes those who wait for that. */
+/**
+ * Ends the work that this thread has begun: the work is done, or another thread may begin it. Wakes those who wait for
+ * that.
+ */
 export function end(o: usize, isDone: bool, attachment: i32): void {
   endFor(o, isDone ? 0 : 1, recordOf(attachment));
 }
@@ -300,15 +310,16 @@ function endFor(o: usize, count: i64, e: usize): void {
 }
 
 /**
- * Ends what a dead or ending thread had to do, by its attachment: its tasks count as done; its barrier is broken; what
- * it has begun may be begun again; its gate is open. Returns whether the caller must give back what the thread holds,
- * the writers' turn of a RwLock. Another thread may do this again if the caller dies: to open a gate that is open only
- * ends a phase in which nobody waits.
+ * Ends what a dead or ending thread had to do, which its attachment records: its tasks count as done; its barrier is
+ * broken; the work that it has begun may be begun again; its gate is opened. Returns whether the caller must also give
+ * back what the thread holds, which is the turn of a writer of a RwLock. If the caller dies, another thread may call
+ * this function again: opening an open gate only ends a phase in which nobody waits.
  */
 export function endOfDead(o: usize, e: usize, kind: i32): bool {
   const held = atomic.load<i64>(e, E_HELD);
   const isLock = kind === KIND_RW_LOCK;
-  // Before the exchange: those who go on then find the death counted. It is counted twice if the caller dies here.
+  // The death is counted before the exchange, so that the threads that go on after the exchange find it counted. If the
+  // caller dies here, the death is counted twice.
   if (held !== 0 && !isLock) atomic.add<i32>(o, 1, O_DEATHS);
   while (held !== 0) {
     const word = atomic.load<i64>(o, O_PHASE);
@@ -339,7 +350,8 @@ export function disposePhase(o: usize): void {
 }
 
 /**
- * Records, for diagnostics, that so many more calls of this thread wait, since `now` (parking.ts) if none did before.
+ * Records for diagnostics that so many more calls of this thread wait. If none waited before, their wait began at `now`
+ * (parking.ts).
  */
 export function noteWaits(attachment: i32, more: i32, now: i32): void {
   const e = recordOf(attachment);
