@@ -23,10 +23,10 @@
  * on together.
  *
  * The word does not count the sleepers, so a thread that dies in its sleep leaves nothing but SLEEPERS, which costs the
- * next opener a notify. A notify wakes all sleepers, so no sleeper can swallow the wake-up of another. The exchange of an
- * opener and its
- * notify lie in one uninterruptible section (R11), so a dead opener leaves nobody asleep. The phase goes round after
- * 2^29 openings. A waiter would miss its wake-up if exactly so many openings came between its look and its sleep.
+ * next opener a notify. A notify wakes all sleepers, so no sleeper can swallow the wake-up of another. The exchange of
+ * an opener and its notify lie in one uninterruptible section (R11), so a dead opener leaves nobody asleep. The phase
+ * goes round after 2^29 openings. A waiter would miss its wake-up if exactly so many openings came between its look and
+ * its sleep.
  *
  * Sources: the event counts of Reed and Kanodia (1979), where a thread waits until a number has been reached; a futex
  * word with a bit for sleepers, as in Drepper, Futexes Are Tricky (2011).

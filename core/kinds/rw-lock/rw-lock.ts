@@ -1,8 +1,8 @@
 /**
  * RwLock: many readers or one writer, phase-fair. It consists of three things:
  *
- *     the turn     the queue of the object, a robust semaphore of one permit (queue/tickets.ts). The thread that has the
- *                  permit may write. So writers are first come, first served, and a dead writer gives its turn on
+ *     the turn     the queue of the object, a robust semaphore of one permit (queue/tickets.ts). The thread that has
+ *                  the permit may write. So writers are first come, first served, and a dead writer gives its turn on
  *     the gate     the phase word (phase.ts), with flags in place of a count. Only the thread that has the turn shuts
  *                  the gate. Opening the gate begins the next phase, and wakes all readers that sleep
  *     places       a thread says in a line of its own, T_PLACES, which locks it reads. Only the thread and its reaper
@@ -27,8 +27,8 @@
  * other thread writes B and then reads A. All accesses are sequentially consistent.
  *     D13  place against SHUT: the writer sees the place, or the reader sees SHUT. A reader that sees SHUT is not in, and
  *          takes READS back. A reader that has waited for phase w was in the way of all writers but the writer of w,
- *          without a gap. The writer may not look at a thread that registers meanwhile. This thread has no place yet, and
- *          sees SHUT
+ *          without a gap. The writer may not look at a thread that registers meanwhile. This thread has no place
+ *          yet, and sees SHUT
  *     D14  place against DRAINING: a reader that goes, or begins to wait, stores its place and then reads the gate. The
  *          writer reads O_DRAIN, sets DRAINING, and then looks at the places. So the writer sees the place, or the reader
  *          sees DRAINING, and changes O_DRAIN after the writer has read it
@@ -79,7 +79,8 @@ const UNUSUAL: i64 = (1 << 63) | GATE_SHUT | GATE_DIED;
 export let drainSeen: i32 = 0;
 
 /**
- * Orders plain accesses of the thread. The build makes the instruction of it, for which the compiler's own is invalid.
+ * Orders plain accesses of the thread. The build replaces each call by the instruction, because the compiler writes an
+ * invalid fence.
  */
 declare function fence(): void;
 
