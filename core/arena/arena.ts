@@ -2,8 +2,8 @@
  * The arena: how one piece of shared memory is divided into regions, and where each region begins.
  *
  * One thread creates an arena in fresh zeroed memory, before any other thread can know of it. Then every thread, the
- * creator too, opens the arena and registers (death/registry.ts). The bases lie in the globals of the thread's own
- * instance of this module, so a thread needs no lookup.
+ * creator too, opens the arena and registers (death/registry.ts). Each thread keeps the bases of the regions in the
+ * globals of its own instance of this module, so it needs no lookup.
  */
 
 import { M_CLOSED } from '../kinds/mutex/words';
@@ -55,8 +55,8 @@ export let elements: usize = 0;
 export let elementCapacity: u32 = 0;
 
 /**
- * How many lines of its own a bucket goes on in at most. So no bucket has more lines after it than EXTENT_MASK, in an
- * arena of 4,000,000 waiters and the most objects and threads.
+ * A bucket goes on in at most so many lines of its own. So no bucket has more lines after it than EXTENT_MASK, even in
+ * an arena of 4,000,000 waiters and the most objects and threads.
  */
 const ROUNDS_MOST: u32 = 64;
 
@@ -64,8 +64,9 @@ const ROUNDS_MOST: u32 = 64;
 const PAGE: u32 = 4096;
 
 /**
- * Returns where a table of so many lines, a power of two, begins: at the start of a page. So as few pages as possible
- * hold it, and 64 lines that share the upper bits of their number share a page. A shorter table does not cross one.
+ * Returns the address where a table of so many lines, a power of two, begins: the start of a page. So as few pages as
+ * possible hold the table, and 64 lines that share the upper bits of their number share a page. A table that is shorter
+ * than a page does not cross the end of a page.
  */
 function aligned(at: usize, count: u32): usize {
   const step = min(count * (LINE as u32), PAGE) as usize;

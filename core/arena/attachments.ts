@@ -21,9 +21,10 @@ import { me } from './threads';
 import { ATTACHED, E_END, E_HELD, E_REQUEST, E_STATE, OBJECT_SHIFT, OBJECT_SIZE, OWNER_SHIFT, RESERVED } from './words';
 
 /**
- * Makes an object with the max `limit`, the first ticket `first` and, if it is of the algorithms, the words `variant`
- * (O_VARIANT), and attaches the thread to it. Returns the number of the attachment, above 0; ANSWER_OBJECTS_FULL if
- * there is no room for the object; ANSWER_FULL if there is none for the attachment.
+ * Makes an object, and attaches the thread to it. The object has the max `limit`, the first ticket `first` and, if it
+ * is of the algorithms, the words `variant` (O_VARIANT). Returns the number of the attachment, which is above 0.
+ * Returns ANSWER_OBJECTS_FULL if there is no room for the object, and ANSWER_FULL if there is no room for the
+ * attachment.
  */
 export function createObject(
   kind: i32,
@@ -81,7 +82,7 @@ export function detach(attachment: i32): void {
   freeElement(e); // R6 ends
 }
 
-/** Adds permits, below 0 for a release, to those that the thread holds. Does nothing without an attachment (0). */
+/** Adds permits (below 0 for a release) to those that the thread holds. Does nothing without an attachment (0). */
 export function countHeld(attachment: i32, permits: i64): void {
   if (attachment === 0) return;
   const e = recordOf(attachment);

@@ -10,8 +10,8 @@
  * whole pool is in use does it try all elements, once. So the usual cost is constant, and the pool is reported as full
  * only after a whole pass has found no free element.
  *
- * A registered thread owns one RESERVED element, its spare, whenever no request of it is queued. So taking a ticket
- * never needs an allocation, which could fail when the ticket is already taken.
+ * A registered thread owns one RESERVED element, its spare, whenever no request of the thread is queued. So a thread
+ * that takes a ticket never needs an allocation. An allocation could fail when the ticket is already taken.
  */
 import { elementCapacity, elements } from './arena';
 import { me } from './threads';
@@ -82,10 +82,11 @@ export function reserve(): usize {
 }
 
 /**
- * Reserves the second spare, if the thread has none. Returns whether it has one. A promise stands in the queue in the
- * place of a spare, and a request that has blocked its thread leaves one there as a tombstone when it is cancelled. So
- * each makes sure of the next spare before its ticket is taken: after that it is too late to fail. A thread that has
- * left the arena gets none, since nobody would free that; all of its objects are closed.
+ * Reserves the second spare, if the thread has none. Returns whether the thread has one. A promise takes a spare as its
+ * element in the queue. A request that has blocked its thread leaves a spare in the queue as a tombstone when it is
+ * cancelled. So both make sure of the next spare before their ticket is taken: after that it is too late to fail. A
+ * thread that has left the arena gets no second spare, because nobody would free it; all objects of this thread are
+ * closed.
  */
 export function reserveSecond(): bool {
   if (secondSpare === 0 && me !== 0) secondSpare = reserve();
@@ -93,8 +94,9 @@ export function reserveSecond(): bool {
 }
 
 /**
- * Gives an element back to the pool. The caller owns it and has taken it out of its cells. The owner is cleared before
- * the state becomes IDLE. Otherwise a reaper could take the next owner's element for the last owner's.
+ * Gives an element back to the pool. The caller owns the element and has taken it out of its cells. The owner is
+ * cleared before the state becomes IDLE. Otherwise a reaper could take the element of the next owner for that of the
+ * last owner.
  */
 export function freeElement(e: usize): void {
   hint = (e - elements) as u32;
@@ -112,7 +114,7 @@ export function leaveCells(e: usize): void {
   leaveCellsInlined(e);
 }
 
-/** As leaveCells. The build inlines it, so that it can be part of an uninterruptible section. */
+/** Does the same as leaveCells. The build inlines it, so that it can be part of an uninterruptible section. */
 export function leaveCellsInlined(e: usize): void {
   const cells = atomic.load<u64>(e, E_CELLS);
   if (cells === 0) return;

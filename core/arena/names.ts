@@ -4,14 +4,16 @@
  *     head  ──►  "c", its object  ──►  "a", its object (disposed of)  ──►  "b", its object
  *                                      a thread that comes by unlinks it, and the entry is free
  *
- * A thread fills an entry that no other thread can see: name, and object. Then it puts the entry at the head of its
- * list by cmpxchg, after a look at every entry that was added meanwhile. So each name has one entry, all threads that
- * open a name at once end up with one object, and what an entry says never changes while it stands in a list.
+ * A thread fills an entry with a name and an object while no other thread can see the entry. Then it puts the entry at
+ * the head of its list by cmpxchg, after it has looked at every entry that was added meanwhile. So each name has one
+ * entry, and all threads that open a name at the same time get one object. What an entry says never changes while the
+ * entry stands in a list.
  *
- * An entry is stale once its object has been disposed of, and stays so. Every thread that walks along a list takes the
- * stale entries out: it marks the link that leads on from the entry (GONE), which no other thread changes then, and
- * leads the link before it past the entry (Michael's list: SPAA 2002). A thread that finds the table full walks along
- * all lists. So a name that has been disposed of takes up no room for good, and nobody need remember where it stood.
+ * An entry becomes stale when its object is disposed of, and stays stale. Every thread that walks along a list takes
+ * the stale entries out. First it marks the link that leads on from the entry (GONE). No other thread changes this link
+ * then. Then it leads the link before the entry past the entry (Michael's list: SPAA 2002). A thread that finds the
+ * table full walks along all lists. So a name that has been disposed of takes up no room for good, and no thread need
+ * remember where the name stood.
  *
  * A free entry may get a new name while another thread still reads it. So each link has a tag, which grows whenever the
  * link changes. A thread reads an entry, and then reads again the link that led it to the entry. If the link has not
@@ -19,11 +21,12 @@
  * begins again at the head of the list. The tag of the head also tells whether another thread has added a name since
  * this thread began.
  *
- * A thread looks at the number of names, searches the list, publishes its entry, and then counts it. It is refused only
- * when there are as many names as the arena has room for, all stale ones are out, and the one that it looks for has not
- * come meanwhile. (While another thread is just taking out an entry, that counts too.) Threads that publish at the same
- * moment may exceed that number, by one name each: the next look of each finds the table full. So the table has two
- * entries for each thread beyond it: one for such a name, and a draft, with which it can search a full table.
+ * A thread looks at the number of names, searches the list, publishes its entry, and then counts the entry. The thread
+ * is refused only if there are as many names as the arena has room for, all stale entries are out, and nobody has added
+ * the name that it looks for meanwhile. (An entry that another thread is just taking out counts too.) Threads that
+ * publish at the same moment may exceed this number, by one name each: the next look of each thread finds the table
+ * full. So the table has two more entries for each thread: one for such a name, and one for a draft, with which the
+ * thread can search a full table.
  *
  *     used     0 (free)  ->  the drafting thread  ->  PUBLISHED, a store of that thread; or 0 again, a store of that
  *              thread or its reaper
@@ -64,8 +67,8 @@ let hint: u32 = 0;
 let first: i64 = 0;
 
 /**
- * Returns an entry into which the caller writes a name, from N_BYTES on, or 0 if every entry is in use. The search is
- * that for an element (elements.ts).
+ * Returns an entry into which the caller writes a name, from N_BYTES on, or 0 if every entry is in use. It searches as
+ * reserve in elements.ts does.
  */
 export function draftName(): usize {
   while (true) {
@@ -97,8 +100,8 @@ function sameName(entry: usize, draft: usize, length: usize): bool {
 }
 
 /**
- * Returns the target of the drafted name, or 0 if there is none in the list. It takes out each stale entry that it
- * meets. With the length 0, it takes out all stale entries.
+ * Returns the target of the drafted name, or 0 if the list does not have the name. The function takes out each stale
+ * entry that it meets. With the length 0, it takes out all stale entries.
  */
 function findName(head: usize, draft: usize, length: i32): i64 {
   let from = head;
@@ -145,9 +148,9 @@ export function freeDrafts(thread: i32): void {
 }
 
 /**
- * Attaches to the object of the drafted name, or makes it with these properties if there is none. Returns the number of
- * the attachment, or an answer below 0: ANSWER_NOT_FOUND if there is none and permits < 0, ANSWER_MISMATCH for an
- * object with other properties. The draft is used up.
+ * Attaches to the object of the drafted name. If there is no such object, makes one with these properties. Returns the
+ * number of the attachment, or an answer below 0: ANSWER_NOT_FOUND if there is no such object and permits < 0, or
+ * ANSWER_MISMATCH if the object has other properties. The draft is used up.
  */
 export function openName(
   draft: usize,

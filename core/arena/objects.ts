@@ -15,10 +15,10 @@
  * | DISPOSED, 1         | FREE, next generation       | the last thread that detaches                          |
  * | BUILDING of a dead thread | FREE, next generation | the reaper of that thread                              |
  *
- * A thread holds a reference for as long as any code of its own can still reach the object, its waiters that are asleep
- * included. So when a disposed object is freed, no thread is inside and no element names it, and its memory can be used
- * again. An object that other threads know is freed only if a thread disposes of it. Each reference has a record
- * (attachments.ts), by which the reaper of a killed thread detaches it.
+ * A thread holds a reference for as long as any code of the thread can still reach the object. Its waiters that are
+ * asleep are such code, too. So when a disposed object is freed, no thread is inside and no element names the object,
+ * and its memory can be used again. An object that other threads know is freed only if a thread disposes of it. Each
+ * reference has a record (attachments.ts), by which the reaper of a killed thread detaches the thread.
  *
  * Because of the generation, an old handle fails to attach and does not find another object.
  */
@@ -62,7 +62,7 @@ const STATES: u32 = 3 << 24;
 const REFERENCES: u32 = 0xffffff;
 const GENERATION: u64 = 1 << 32;
 const GENERATIONS: u64 = 0xffffffff00000000;
-/** Where a free object is likely: the index of the one that this thread freed last. */
+/** Where a free object is likely: the index of the object that this thread freed last. */
 let hint: u32 = 0;
 
 export function objectOf(request: i64): usize {
@@ -121,7 +121,8 @@ export function buildObject(
   atomic.store<i32>(o, threshold, O_THRESHOLD);
   atomic.store<i32>(o, permits, O_INITIAL);
   atomic.store<i32>(o, robust, O_ROBUST);
-  // Each of these clears the word that lies next to it too: O_DEATHS, O_DEPARTED, O_VAIN_POLLS, O_KNOWN.
+  // Each of these stores also clears the word next to the one that it names: O_DEATHS, O_DEPARTED, O_VAIN_POLLS,
+  // O_KNOWN.
   atomic.store<i64>(o, 0, O_UNREPORTED_DEATHS);
   atomic.store<i64>(o, 0, O_TIMEOUTS);
   atomic.store<i64>(o, 0, O_WHERE);
@@ -132,8 +133,8 @@ export function buildObject(
 }
 
 /**
- * Returns the generation, by which other threads find the object. From then on they may know it, so it outlives the
- * thread that made it.
+ * Returns the generation, by which other threads find the object. After this call other threads may know the object, so
+ * it outlives the thread that made it.
  */
 export function generation(o: usize): u32 {
   atomic.store<i32>(o, 1, O_KNOWN);
@@ -205,8 +206,8 @@ export function freeUnfinished(thread: i32): void {
 }
 
 /**
- * Closes a live object: from now on no thread attaches to it or waits on it. Returns whether the object is closed. Then
- * the caller, which knows the kind, wakes the waiters.
+ * Closes a live object: from now on no thread attaches to it or waits on it. Returns whether the object is closed. If
+ * it is, the caller, which knows the kind, wakes the waiters.
  */
 export function closeObject(o: usize): bool {
   while (true) {

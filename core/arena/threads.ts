@@ -15,7 +15,8 @@ export let myLife: i32 = DEAD;
 export let owner: i64 = 0;
 
 /**
- * Whether a host that never stops a sleeping thread catches a trap, so that the thread ends and its memory is freed.
+ * Whether this thread traps if it wakes after it was declared dead. A host that never stops a sleeping thread catches
+ * the trap, so that the thread ends and its memory is freed.
  */
 let traps: bool = false;
 
@@ -42,7 +43,8 @@ export function threadRecord(index: i32): usize {
 }
 
 /**
- * Counts an event, T_COLLISIONS or T_FUTILE_WAKES, in the record of this thread, which no other thread writes there.
+ * Counts an event, T_COLLISIONS or T_FUTILE_WAKES, in the record of this thread. No other thread writes these words of
+ * the record.
  */
 export function count(word: usize): void {
   atomic.add<i32>(threadRecord(me) + word, 1);
@@ -54,10 +56,10 @@ export function doorbell(): usize {
 }
 
 /**
- * Sleeps while the word has this value, for at most so many nanoseconds (below 0: for ever). The thread is recorded as
- * asleep meanwhile. In some runtimes a thread that was terminated in its sleep can still wake and run on. If it was
- * declared dead in its sleep, what it waited with may have the next owner by now. So the thread touches nothing, and
- * sleeps on NEVER for ever, or traps.
+ * Sleeps while the word has this value, for at most so many nanoseconds (below 0: for ever). Meanwhile the thread is
+ * recorded as asleep. In some runtimes a thread that was terminated in its sleep can still wake and run on. If the
+ * thread was declared dead in its sleep, the words with which it waited may have the next owner by now. So the thread
+ * touches nothing, and sleeps on NEVER for ever, or traps.
  */
 export function sleepOn(word: usize, value: i32, nanoseconds: i64): void {
   while (!fallAsleep()) stop();
@@ -65,7 +67,7 @@ export function sleepOn(word: usize, value: i32, nanoseconds: i64): void {
   stayAwake();
 }
 
-/** Records that the thread is awake. If it was declared dead, it goes no further, as after its sleep. */
+/** Records that the thread is awake. If the thread was declared dead, it goes no further, as after its sleep. */
 export function stayAwake(): void {
   while (!wakeUp()) stop();
 }
@@ -75,15 +77,15 @@ export function trapIfDead(): void {
   traps = true;
 }
 
-/** Does not return, but after a spurious wake-up. */
+/** Returns only after a spurious wake-up. */
 function stop(): void {
   if (traps) unreachable();
   atomic.wait<i32>(NEVER, 0, -1);
 }
 
 /**
- * Records that the thread is about to sleep. Returns whether no thread has declared it dead. The thread is recorded as
- * asleep still if an exception has ended its last sleep.
+ * Records that the thread is about to sleep. Returns whether no thread has declared it dead. If an exception has ended
+ * the last sleep of the thread, the thread is still recorded as asleep.
  */
 function fallAsleep(): bool {
   const asleep = myLife + (ASLEEP - ALIVE);
@@ -117,7 +119,7 @@ export function isAsleep(thread: i32): bool {
   return (lifeOf(thread) & LIFE_STATE) === ASLEEP;
 }
 
-/** Returns the life of the thread with this index, as it is while the thread is awake; 0 if no such thread is alive. */
+/** Returns the life that the thread with this index has while it is awake, or 0 if no such thread is alive. */
 export function lifeIfAlive(thread: i32): i32 {
   const life = lifeOf(thread);
   return isAlive(life) ? (life & ~LIFE_STATE) | ALIVE : 0;

@@ -18,8 +18,9 @@
  * into use, so unused capacity costs address space alone. Every shared access is a sequentially consistent atomic one.
  * The few plain accesses (name bytes) are to memory that is private until a compare-and-swap publishes it.
  *
- * The words of a bucket are in queue/words.ts, and those that only one kind of object has in the words.ts of the kind.
- * The build compares them all: two words of one object may overlap only where the comment of one says so (scripts/words.mjs).
+ * The words of a bucket are in queue/words.ts. Words that only one kind of object has are in the words.ts of the kind.
+ * The build compares all words: two words of one object may overlap only where the comment of one of them says so
+ * (scripts/words.mjs).
  */
 
 export const MAGIC: i32 = 0x746b7473;
@@ -116,8 +117,8 @@ export const O_KNOWN: usize = 108; // i32
 // How often all waiters have been asked to leave, modulo 2^32.
 export const O_ASKS: usize = 124; // i32, not set in a new object
 
-// Counters are compared by their difference, so it does no harm that requests for many permits may carry them round.
-// The grant of a disposed semaphore lies so far below its ticket that no number of waiters could make up for it.
+// Counters are compared by their difference, so it does no harm if requests for many permits carry them round. The
+// grant of a disposed semaphore lies so far below its ticket that no number of waiters could make up for the distance.
 export const CLOSED_DISTANCE: i64 = -0x4000000000000000;
 export const CLOSED_BELOW: i64 = -0x2000000000000000;
 // The same for a counter.
@@ -200,9 +201,10 @@ export const THREAD_MASK: i32 = 0xfff; // so at most 4,095 threads, from 1 on
 // | any of a dead thread, but BORROWED | IDLE, epoch+1 | reaper, store             | see reaping.ts                |
 // | WAITING, GRANTED, ASKED, AWAKE of a dead thread | TOMBSTONE | reaper, cmpxchg | cancelled in its name      |
 //
-// start and request are written only while RESERVED, start while AWAKE too. So a thread that reads (epoch, WAITING),
-// then these two, and then succeeds in a cmpxchg from that very value has read the words of one owner. Only the owner
-// and a merge write end; other threads read it to count, and to claim or merge a tombstone.
+// start and request are written only while the element is RESERVED; start also while it is AWAKE. Suppose that a thread
+// reads (epoch, WAITING), then start and request, and then succeeds in a cmpxchg from the value that it has read first.
+// Then it has read the words of one owner. Only the owner and a merge write end. Other threads read end to count, and
+// to claim or merge a tombstone.
 //
 // A store to shared memory costs as much as a locked instruction, so what is written together is one word:
 //     request   owner: 13 bits (ASYNC, thread) | object: 20 bits | width: 31 bits; 0 while IDLE
