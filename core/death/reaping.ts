@@ -1,5 +1,5 @@
 /**
- * Reaping: a dead thread gives back what it waited for, held and referred to, and its unfinished work is done.
+ * Reaping: what a dead thread waited for, held and referred to is given back, and its unfinished work is done.
  *
  * A runtime stops a thread where it enters a function, goes round a loop or returns from a function, or in its sleep
  * (docs/internals/checking.md). R1 to R12 are uninterruptible, so the elements tell how far the thread had come:
@@ -14,20 +14,21 @@
  *     GRANTED, CLOSED                     it may have died before notify   notifies again
  *     TOMBSTONE, and passed               it died before it claimed it     claims
  *
- * Why nothing is lost: granting is idempotent and open to all threads, since grant tells which tickets are due. So a
- * releasing thread need leave no trace but the change of grant itself. The thread that claims a tombstone adds its
- * width in an uninterruptible section.
+ * Why nothing is lost: every thread may grant a request, and granting it twice does no harm, because grant tells which
+ * tickets are due. So a releasing thread need leave no trace but the change of grant itself. The thread that claims a
+ * tombstone adds its width in an uninterruptible section.
  *
- * One thread reaps at a time. REAPER names it, by index and life. So another thread sees when the reaper is dead in
- * turn, and goes on in its place. Every step may be done again from its beginning. A thread that declares a death first
- * marks the record DEAD and then looks at REAPER; a reaper first frees REAPER and then looks for records that are DEAD.
- * So no dead thread is left over, and no thread waits (D8).
+ * One thread reaps at a time. REAPER names this thread, by index and life. So another thread sees when the reaper
+ * itself is dead, and goes on in its place. Every step may be done again from its beginning. A thread that declares a
+ * death first marks the record DEAD and then looks at REAPER. A reaper first frees REAPER and then looks for records
+ * that are DEAD. So no dead thread is left over, and no thread waits (D8).
  *
- * The keeper reaps without being registered. It is the thread 0, whose record says DEAD for ever, and no instance that
- * was registered has that life. So REAPER tells it from the others, and a next keeper goes on where one has died.
+ * The keeper reaps without being registered. It reaps as the thread 0, whose record says DEAD for ever. No instance
+ * that was registered has this life. So REAPER tells the keeper from other reapers, and the next keeper goes on where a
+ * keeper has died.
  *
- * The record of the dead thread is freed last. Until then its attachments keep their objects from being freed, so the
- * sweep touches none that has been made in their place.
+ * The record of the dead thread is freed last. Until then its attachments keep their objects from being freed. So the
+ * sweep touches no object that has been made in the place of one of these.
  */
 
 import { GONE, REAPED, STILL_AWAKE } from '../answers';
@@ -71,9 +72,10 @@ import { NOTHING, pendingCall, recover } from '../queue/pending-call';
 import { ALL, endWait, ring, wakeOwner } from '../queue/waking';
 
 /**
- * Declares a thread dead that was registered with this life, and reaps it. If another thread is reaping, that one does
- * it. The thread must have ended, or sleep in this library; with `asleep`, it is reaped only if it sleeps in this
- * library. Returns REAPED, GONE if it was reaped before or has ended by itself, or STILL_AWAKE. Never blocks.
+ * Declares the thread dead that was registered with this life, and reaps it. If another thread is reaping, that other
+ * thread reaps it. The thread must have ended, or sleep in this library. With `asleep`, it is reaped only if it sleeps
+ * in this library. Returns REAPED, GONE if the thread was reaped before or has ended by itself, or STILL_AWAKE. Never
+ * blocks.
  */
 export function reap(thread: i32, life: i32, asleep: bool): i32 {
   if (pendingCall !== NOTHING) recover();
@@ -109,7 +111,7 @@ function myself(): i64 {
 /** Makes this thread the reaper, if there is none or the reaper is dead. Returns whether it is the reaper. */
 function becomeReaper(): bool {
   const reaper = atomic.load<i64>(REAPER); // D8 read
-  // This thread is the reaper still, if an exception that it survived ended its last reap.
+  // This thread is still the reaper if an exception that it survived ended its last reap.
   if (reaper === myself()) return true;
   if (reaper !== 0 && lifeOf((reaper >> 32) as i32) === (reaper as i32)) return false;
   return atomic.cmpxchg<i64>(REAPER, reaper, myself()) === reaper;
@@ -118,13 +120,17 @@ function becomeReaper(): bool {
 function reapOne(thread: i32): void {
   cleanUp(thread, true);
   const life = lifeOf(thread);
-  // This comes before the next thread has the record: a reader would take the old number for that of the next thread.
+  // The number is cleared before the next thread has the record: a reader would take the old number for that of the
+  // next thread.
   atomic.store<i32>(threadRecord(thread), 0, T_HOST);
   atomic.cmpxchg<i32>(threadRecord(thread), life, life + (FREE - DEAD) + LIFE_EPOCH, T_LIFE);
   rouse(threadRecord(thread) + T_WAKE);
 }
 
-/** Cancels, gives back and frees all that a thread has. It is dead (`killed`), or it is this thread, which ends. */
+/**
+ * Cancels, gives back and frees all that a thread has. The thread is dead (`killed`), or it is the calling thread,
+ * which ends.
+ */
 export function cleanUp(thread: i32, killed: bool): void {
   cancelRequests(thread);
   if (killed) sweep(thread);
@@ -140,9 +146,10 @@ export function cleanUp(thread: i32, killed: bool): void {
 }
 
 /**
- * Returns the state of an element of this thread; IDLE if another thread owns it. It reads the state first: a thread
- * that is dead or ends takes no more elements, so an element that is its own after that was so before. In the other
- * order the element could be a tombstone of the thread at the first look, and of a live thread at the second.
+ * Returns the state of an element of this thread, or IDLE if another thread owns the element. The function reads the
+ * state first, and then the owner. A thread that is dead or ends takes no more elements. So if it owns the element at
+ * the second look, it owned the element at the first look, too. In the other order the element could be a tombstone of
+ * the thread at the first look, and a tombstone of a live thread at the second.
  */
 function stateIf(e: usize, thread: i32): i64 {
   const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
@@ -170,7 +177,7 @@ function cancelRequests(thread: i32): void {
 function detachDead(e: usize, thread: i32): void {
   const s = objectOf(atomic.load<i64>(e, E_REQUEST));
   ownerDied(s, thread, e);
-  // Nobody else can reach what only this thread knew.
+  // No other thread can reach an object that only this thread knew.
   if (!isKnown(s)) closeObject(s);
   // The thread may have died in dispose.
   if (isDisposed(s)) disposeAgain(s);

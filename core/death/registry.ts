@@ -42,8 +42,8 @@ function raise(from: i32, to: i32): i32 {
  * from all its objects, and frees its record.
  */
 export function unregister(): void {
-  // An exception may have ended its last sleep, in which the thread may have been declared dead. Then the record and
-  // the elements are another's by now, or soon.
+  // An exception may have ended the last sleep of this thread. In this sleep the thread may have been declared dead.
+  // Then its record and its elements belong to another thread by now, or soon.
   const alive = wakeUp();
   if (!alive) callEnded();
   end();
@@ -51,7 +51,8 @@ export function unregister(): void {
   setSecondSpare(0);
   if (alive) {
     cleanUp(me, false);
-    // This comes before the next thread has the record: a reader would take the old number for that of the next thread.
+    // The number is cleared before the next thread has the record: a reader would take the old number for that of the
+    // next thread.
     atomic.store<i32>(threadRecord(me), 0, T_HOST);
     atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (FREE - ALIVE) + LIFE_EPOCH, T_LIFE);
   }
