@@ -1,5 +1,6 @@
 /**
- * What the functions answer that src/ calls. Numbers of 0 and more say how to go on, and numbers below 0 why it cannot.
+ * The answers of the functions that src/ calls. An answer of 0 or more says how the caller goes on. An answer below 0
+ * says why the caller cannot go on.
  */
 export const ADMITTED: i32 = 0;
 export const OWNER_DIED: i32 = 1; // beginRead: as ADMITTED, and a writer has died

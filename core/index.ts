@@ -10,9 +10,10 @@
  *     algorithms/    the listings and locks of the papers, which are a module of their own: algorithms/index.ts
  *     sync/          the module of taketurns/sync, which has other kinds: sync/index.ts
  *
- * Each folder imports only from itself and from those above it in this list. The words of a folder, which are the
+ * Each folder imports only from itself and from the folders above it in this list. The words of a folder, which are the
  * offsets of what it keeps in shared memory, are in its words.ts. Where the kind of an object matters, the queue calls
- * the functions that queue/hooks.ts declares. kinds/kinds.ts has them, and the build binds the two (scripts/bind.mjs).
+ * the functions that queue/hooks.ts declares. kinds/kinds.ts has these functions, and the build binds each declaration
+ * to its function (scripts/bind.mjs).
  */
 
 export { create, id, open } from './arena/arena';

@@ -1,6 +1,6 @@
 /**
- * The numbers that diagnostics read. Each is one word, or a count of elements, as it is at that moment. Nothing here
- * changes anything. The counts are kept only on slow paths: a sleep, a cancellation, a collision.
+ * The numbers that diagnostics read. Each number is one word, or a count of elements, at the moment of the call. No
+ * function here changes anything. The counts are kept only on slow paths: a sleep, a cancellation, a collision.
  */
 import { elementCapacity, objectCapacity, objects } from './arena/arena';
 import { elementAt, usedElements } from './arena/elements';
@@ -59,7 +59,10 @@ export function elementObject(i: u32): usize {
   return objectOf(atomic.load<i64>(elementAt(i), E_REQUEST));
 }
 
-/** Returns how many of its requests wait and are not due; of an attachment to a mutex, 1 if it is that of the head. */
+/**
+ * Returns how many requests of the element wait and are not due. For an attachment to a mutex, returns 1 if its thread
+ * has the head.
+ */
 export function elementWaiting(i: u32): i32 {
   const e = elementAt(i);
   const request = atomic.load<i64>(e, E_REQUEST);
@@ -68,14 +71,14 @@ export function elementWaiting(i: u32): i32 {
   return ((atomic.load<i64>(e, E_STATE) & STATE_MASK) === WAITING) as i32;
 }
 
-/** Returns how many permits each of these requests asks for; of a tombstone, its whole width. */
+/** Returns how many permits each request of the element asks for; for a tombstone, returns its whole width. */
 export function elementWidth(i: u32, isTombstone: bool): i64 {
   const e = elementAt(i);
   if (isTombstone) return atomic.load<i64>(e, E_END) - atomic.load<i64>(e, E_START);
   return atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK;
 }
 
-/** Returns the first ticket of its requests that wait. */
+/** Returns the first ticket of the requests of the element that wait. */
 export function elementStart(i: u32): i64 {
   return atomic.load<i64>(elementAt(i), E_START);
 }
