@@ -3,10 +3,10 @@
  *
  *     pool (core/arena/elements.ts)  ──borrow──►  BORROWED, of this thread  ──►  on a chain, while it waits  ──►  mine
  *
- * Other threads point to an element that is on a chain. So it is BORROWED, a state that a reaper leaves alone, and goes
- * back to the pool only when it is on no chain. Between two waits the thread keeps one at hand until it ends. One is
- * enough, since a thread waits in one place at a time, unless the condition that it waits for is a function of the user
- * that waits too. Then it borrows a second one for that while.
+ * Other threads point to an element that is on a chain. So the element is BORROWED, a state that a reaper leaves alone,
+ * and it goes back to the pool only when it is on no chain. Between two waits the thread keeps one element at hand
+ * until the thread ends. One element is enough, because a thread waits in one place at a time. But the condition that
+ * it waits for may be a function of the user that waits too. Then the thread borrows a second element for that while.
  */
 import { freeElement, reserve } from '../arena/elements';
 import { BORROWED, E_STATE, NEVER, RESERVED } from '../arena/words';
@@ -29,8 +29,8 @@ export function prepare(): bool {
 }
 
 /**
- * Returns an element for one wait. One is at hand, except in a wait inside another and after the end of the thread. If
- * the arena has none then, the thread sleeps until it has one.
+ * Returns an element for one wait. An element is at hand, except in a wait inside another wait and after the end of the
+ * thread. If the arena has no element then, the thread sleeps until the arena has one.
  */
 export function borrow(): usize {
   let e = mine;

@@ -3,11 +3,12 @@
  * Waiting Array. near-and-far.ts has the semaphore itself.
  *
  * A waiter waits under the key of its ticket until grant has passed a value, and a release signals the keys of the
- * tickets whose values it has passed. Without collisions that wakes their threads and no others. The object says how
- * chains are woken: WAKE_ALL is the listing, WAKE_PASS and WAKE_DUE are the refinements in its text.
+ * tickets whose values grant has passed. Without collisions this wakes the threads of these tickets and no others. The
+ * object says how chains are woken: WAKE_ALL is the listing, WAKE_PASS and WAKE_DUE are the refinements in its text.
  *
- * Before a waiter pushes its element, it may look at grant a few times more (O_LOOK), which spares it the chain if its
- * turn is close. The listing calls that tantamount to global spinning, so it is bounded, and none by default.
+ * Before a waiter pushes its element, it may look at grant a few times more (O_LOOK). This spares the waiter the chain
+ * if its turn is close. The listing calls such looks tantamount to global spinning, so they are bounded, and there are
+ * none by default.
  */
 import { GRANT } from '../arena/words';
 import { pause } from '../queue/pause';

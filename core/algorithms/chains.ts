@@ -4,10 +4,10 @@
  *     chain.head ──► E3 ──► E2 ──► E1 ──► 0        a stack: push one by exchange, detach all by exchange
  *                    gate   gate   gate            each thread polls, then sleeps on the gate of its own element
  *
- * Only the registers of the waiters hold the links. A thread that pushes its element learns which one is below, and
- * wakes its waiter when its own gate opens. So a notifier opens the first gate only, and the wake-up runs down the
- * chain from waiter to waiter. The gate of an element is opened once for each push: by the notifier that detached the
- * element, if it was on top, or else by the waiter above.
+ * Only the registers of the waiters hold the links. A thread that pushes its element learns which element is below, and
+ * wakes the waiter of that element when its own gate opens. So a notifier opens the first gate only, and the wake-up
+ * runs down the chain from waiter to waiter. The gate of an element is opened once for each push. If the element was on
+ * top, the notifier that has detached it opens the gate; otherwise the waiter above opens it.
  *
  * Why no waiter sleeps for ever. A waiter pushes, then reads the counter; a notifier changes the counter, then
  * detaches. So the waiter sees the change, or the notifier sees the element. A waiter that sees the change must take
@@ -18,12 +18,13 @@
  *     3 open      the gate is open already
  *     4 flushed   elements are above it, or came after it: the waiter detaches and wakes them all; its gate will open
  *
- * In 2 to 4 it wakes the waiter below. The cmpxchg of 1 cannot be deceived: no other thread pushes this element, so
- * while it is on top, everything below it is unchanged.
+ * In the ways 2 to 4 the waiter wakes the waiter below. The cmpxchg of way 1 cannot be deceived: no other thread pushes
+ * this element, so while the element is on top, everything below it is unchanged.
  *
  * Passing: a notifier may pass the value of the counter, with its object, down the chain. A waiter for the same object
- * whose turn the value proves need not read the counter. The value may be old. But counters only grow until they are
- * closed, so what it proves stays true. If it proves nothing, the waiter reads the counter itself.
+ * need not read the counter if the value proves that its turn has come. The value may be old. But counters only grow
+ * until they are closed, so what the value proves stays true. If the value proves nothing, the waiter reads the counter
+ * itself.
  */
 import { chainMask, chains } from '../arena/arena';
 import { GRANT, LINE } from '../arena/words';
@@ -87,7 +88,8 @@ function recover(chain: usize, e: usize, below: usize, about: usize, counter: i6
 
 /**
  * Waits until the counter of the object has passed `value` or is closed, and returns the counter. The caller has read
- * the counter, and it was neither. With `passes`, waiters pass the values that they have read along the chain.
+ * the counter, and it had not passed `value` and was not closed. With `passes`, waiters pass the values that they have
+ * read along the chain.
  */
 export function addressWaitUntil(key: u32, object: usize, value: i64, polls: i32, passes: bool): i64 {
   const chain = chainOf(key);
@@ -126,7 +128,7 @@ export function addressSignal(key: u32, about: usize, counter: i64): void {
   wake(detach(chainOf(key)), about, counter);
 }
 
-/** As addressSignal, but only reads a chain on which nobody waits. */
+/** Does the same as addressSignal, but only reads a chain on which nobody waits. */
 export function addressSignalPolite(key: u32, about: usize, counter: i64): void {
   const chain = chainOf(key);
   if (atomic.load<u32>(chain, C_HEAD) !== 0) wake(detach(chain), about, counter);

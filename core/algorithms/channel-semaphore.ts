@@ -11,7 +11,7 @@ import { keyMonitor, keyWait, keyWaitLazy } from './channels';
 import { countFutileWake } from './counting';
 import { O_LAZY } from './words';
 
-/** Waits until grant has passed `value` or is closed, and returns it. */
+/** Waits until grant has passed `value` or is closed, and returns grant. */
 export function channelWait(s: usize, channel: usize, value: i64, polls: i32): i64 {
   const lazy = atomic.load<i32>(s, O_LAZY) !== 0;
   // No sequence is below 0, so the first lazy wait only reads the sequence.
@@ -24,7 +24,7 @@ export function channelWait(s: usize, channel: usize, value: i64, polls: i32): i
     if (woken) countFutileWake();
     if (lazy) {
       const next = keyWaitLazy(channel, sequence, polls);
-      // If they differ, the call has only read the sequence.
+      // If the two sequences differ, the call has only read the sequence.
       woken = next === sequence;
       sequence = next;
     } else {

@@ -11,8 +11,8 @@
  *
  * Why no waiter sleeps for ever. A signalling thread changes the condition, then the sequence, then detaches the chain.
  * A waiter reads the sequence before the condition, pushes, and reads the sequence again. If a signal has come since,
- * it takes its element off; otherwise the signalling thread sees the element. It takes it off by way 3 or 4 of
- * chains.ts. Way 1 would gain nothing, since the waiters below have been signalled too.
+ * the waiter takes its element off; otherwise the signalling thread sees the element. The waiter takes its element off
+ * by way 3 or 4 of chains.ts. Way 1 would gain nothing, because the waiters below have been signalled too.
  */
 
 import { borrow, giveBack } from './borrowed';
@@ -70,7 +70,7 @@ export function keySignal(channel: usize): void {
   wake(detach(channel), 0, 0);
 }
 
-/** As keySignal, but only reads a chain on which nobody waits. */
+/** Does the same as keySignal, but only reads a chain on which nobody waits. */
 export function keySignalPolite(channel: usize): void {
   atomic.add<i64>(channel, 1, C_SEQUENCE);
   if (atomic.load<u32>(channel, C_CHANNEL_HEAD) !== 0) wake(detach(channel), 0, 0);

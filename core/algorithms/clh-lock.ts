@@ -5,15 +5,16 @@
  *                                 ▼
  *     owner's node ◄── waiter's node ◄── waiter's node      each waits at the gate of the node before its own
  *
- * A thread exchanges its node into tail. The node that the thread finds there belongs to the thread before it, and it
- * waits at the gate of that node. The owner opens the gate of its own node. From then on this node belongs to the
- * thread that waited there.
+ * A thread exchanges its node into tail. The node that the thread finds there belongs to the thread before it, and the
+ * thread waits at the gate of that node. The owner opens the gate of its own node. From then on this node belongs to
+ * the thread that waited there.
  *
  * In the listing of a CLH lock, tail has a node even while the lock is free. Here tail is then 0, so that an unused
  * lock has no node: if no thread has come, the owner sets tail from its own node to 0, and keeps the node.
  *
- * Exclusion: a thread that finds 0 in tail gets the lock, and tail is 0 only while nobody holds it. Every other thread
- * is let in by the one before it, when that one leaves. The order is that of the exchanges, and nobody is overtaken.
+ * Exclusion: a thread that finds 0 in tail gets the lock, and tail is 0 only while nobody holds the lock. Every other
+ * thread is let in by the thread before it, when that thread leaves. The order is that of the exchanges, and nobody is
+ * overtaken.
  */
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, ANSWER_NOT_HELD } from '../answers';
 import { GRANT, O_SPIN, TICKET } from '../arena/words';

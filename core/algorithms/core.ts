@@ -1,6 +1,6 @@
 /**
- * What the algorithms share with the thread's instance of the core besides the memory: one global. The core exports it
- * and this module imports it, so that there is one last ticket, whichever module took it.
+ * Besides the memory, the algorithms share one global with the thread's instance of the core. The core exports this
+ * global and this module imports it, so that there is one last ticket, whichever module took it.
  */
 declare let ticketTaken: i64;
 

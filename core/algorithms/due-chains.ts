@@ -8,11 +8,12 @@
  * one piece. So the elements hold the links, and push is a cmpxchg that may need several tries. A woken waiter knows
  * that its turn has come, and reads nothing; the gate says whether a grant or a closure opened it.
  *
- * Why no waiter sleeps for ever. While a notifier has the chain, others may find it empty, though they have made one of
- * its elements due. Each notifier adds 1 to `due posts` before it looks at the chain. It reads that count before it
- * evaluates, and again when it has pushed the rest back; if the count has changed, it begins anew. So it sees the
- * count, or the other notifier sees the elements. A waiter pushes, then reads its counter. If it is due, it acts as a
- * notifier. Then its gate is open, or the notifier that has its element will open it, since that one evaluates later.
+ * Why no waiter sleeps for ever. While a notifier has the chain, other notifiers may find it empty, though they have
+ * made one of its elements due. Each notifier adds 1 to `due posts` before it looks at the chain. The notifier that has
+ * the chain reads this count before it evaluates, and again when it has pushed the rest back. If the count has changed,
+ * it begins anew. So it sees the count of another notifier, or the other notifier sees the elements. A waiter pushes,
+ * then reads its counter. If the waiter is due, it acts as a notifier. Then its gate is open, or the notifier that has
+ * its element will open the gate, because that notifier evaluates later.
  */
 
 import { GRANT } from '../arena/words';

@@ -8,7 +8,7 @@
  * A ticket semaphore is both in one object: acquire is await(ticket + 1), release is advance. An event count has no
  * tickets that tell who waits, and many threads may wait for one value. So a thread waits under the key of (event
  * count, value), on a chain that is woken as a whole, with the count passed along (chains.ts). advance looks into the
- * chain of each value that it has reached.
+ * chain of each value that the count has reached.
  */
 
 import { ADMITTED, ANSWER_CLOSED } from '../answers';

@@ -9,8 +9,9 @@
  * thread must know the element. An unpark before the park is not lost, since the gate stays open until the next wait
  * shuts it. So the gate is also the flag that the papers keep beside it.
  *
- * The exchange that opens is the last access to the element but for the notify. By then the owner may have gone on, and
- * sleep on the same word in another wait. Then the notify wakes it in vain, and it looks at the gate again.
+ * The exchange that opens the gate is the last access to the element but for the notify. By then the owner may have
+ * gone on, and may sleep on the same word in another wait. Then the notify wakes the owner in vain, and the owner looks
+ * at the gate again.
  */
 
 import { relax } from './relax';

@@ -13,13 +13,14 @@
  * Mixed prevents entrainment. With one multiplier for all, two semaphores whose tickets go up in step keep their
  * distance: if they collide once, they collide for as long as they keep step. With different steps they meet and part.
  *
- * Each hash is a function of semaphore and ticket alone. Waiters and releasing threads read which one it is from the
- * same word, which is written before the object is known to any thread. So they come to the same slot. Only threads
- * that wait or wake pay for the choice.
+ * Each hash is a function of semaphore and ticket alone. Waiters and releasing threads read from the same word which
+ * hash the semaphore has. This word is written before any thread knows the object. So waiters and releasing threads
+ * come to the same slot. Only threads that wait or wake pay for the choice.
  *
  * Every hash but paired permutes the slots over any row of as many tickets as there are slots: it depends on the ticket
- * modulo that number, and is one to one there (an odd step; the two parts of an orbit; a Gray code, which is cyclic).
- * Paired needs twice as many tickets. A release of many permits relies on that (mostTickets).
+ * modulo the number of slots, and is one to one there (an odd step; the two parts of an orbit; a Gray code, which is
+ * cyclic). Paired needs twice as many tickets to meet all slots. A release of many permits relies on this
+ * (mostTickets).
  */
 import { bucketMask, buckets, chainMask } from '../arena/arena';
 import { LINE } from '../arena/words';
@@ -66,7 +67,7 @@ export function mostTickets(s: usize, count: i64): i64 {
   return most(s, count, bucketMask);
 }
 
-/** As mostTickets, for every chain. */
+/** Does the same as mostTickets, for every chain. */
 export function mostChains(s: usize, count: i64): i64 {
   return most(s, count, chainMask);
 }

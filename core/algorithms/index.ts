@@ -1,7 +1,8 @@
 /**
  * The exports of the module with the papers' algorithms. The module is an instance of its own over the arena's memory,
- * with its own globals, and compiles in what it needs of the core. A thread that has registered through the core calls
- * adopt first. create, createObject and attachedTo are for programs that run this module alone (check/).
+ * with its own globals, and the parts of the core that it needs are compiled into it. A thread that has registered
+ * through the core calls adopt first. create, createObject and attachedTo are for programs that run this module alone
+ * (check/).
  */
 export { create } from '../arena/arena';
 export { attachedTo, createObject } from '../arena/attachments';

@@ -11,18 +11,20 @@
  * thread whose ticket is not due waits on the grant of lane ticket mod n, which is an object of its own, by
  * ticketAwait.
  *
- * Every grant of a lane begins where that of the semaphore begins, at g. The first ticket of a lane that has to wait is
- * at least g and below g + n. So after k of the lane's tickets have been granted, its grant is above the k-th of them
- * and not above the next. Threads that release add, so it does not matter which of two comes to a lane first.
+ * The grant of every lane begins at g, where the grant of the semaphore begins. The first ticket of a lane that has to
+ * wait is at least g and below g + n. So after k of the lane's tickets have been granted, the grant of the lane is
+ * above the k-th ticket and not above the next one. Releasing threads add to this grant, so it does not matter which of
+ * two releasing threads comes to a lane first.
  *
  * Why no waiter sleeps for ever: a releasing thread moves the grant of the semaphore, then that of a lane, then reads
- * ticket. If it finds that the lane's ticket has been drawn it wakes the lane. A thread that draws the ticket later
- * finds the grant of the semaphore above it. The wait compares the grant of the lane and goes to sleep in one step.
+ * ticket. If it finds that the lane's ticket has been taken, it wakes the lane. A thread that takes the ticket later
+ * finds the grant of the semaphore above its ticket. The wait compares the grant of the lane and goes to sleep in one
+ * step.
  */
 import { GRANT, TICKET } from '../arena/words';
 import { lastTicket } from './core';
 
-/** lanesRelease leaves these to laneOpen: the old grant, and the permits that it gave. */
+/** lanesRelease leaves these two to laneOpen: the old grant, and the number of permits that it gave. */
 let grantBefore: i64 = 0;
 let given: i32 = 0;
 

@@ -11,8 +11,8 @@ import { isEmplacedAt, locationWait } from './locations';
 import { O_ALTERNATES } from './words';
 
 /**
- * Waits until grant has passed `value` or is closed, and returns it. The caller has looked, and if it is emplaced there
- * from before, it has looked after that.
+ * Waits until grant has passed `value` or is closed, and returns grant. The caller has looked at grant. If the thread
+ * is emplaced there from before, the caller has looked after the thread was emplaced.
  */
 export function locationWaitUntil(s: usize, location: usize, value: i64, polls: i32): i64 {
   const alternates = atomic.load<i32>(s, O_ALTERNATES) !== 0;

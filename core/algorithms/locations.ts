@@ -7,23 +7,24 @@
  *
  *     this thread's element:   free ──emplace──► on the chain of `where` ──gate opens, seen──► free
  *
- * A thread that leaves the loop with its element emplaced abandons it there. It takes the element off when it next
- * needs it for another location, or ends. It flushes the location, that is, it detaches the chain and wakes all on it,
- * unless another thread has done so before; and it waits until its own gate is open. So no thread may rely on a waiter
- * to wake the one below it. The waking thread walks the chain, whose links the elements hold, and push is a cmpxchg
- * that may need several tries. The first try guesses that the chain is empty.
+ * A thread that leaves the loop with its element emplaced abandons the element there. It takes the element off when it
+ * next needs the element for another location, or when it ends. To do so, the thread flushes the location: it detaches
+ * the chain and wakes all waiters on it, unless another thread has done so before. Then the thread waits until its own
+ * gate is open. So no thread may rely on a waiter to wake the waiter below. Instead the waking thread walks the chain.
+ * The elements hold its links, and push is a cmpxchg that may need several tries. The first try guesses that the chain
+ * is empty.
  *
  *     alternating:   element 1   emplaced at A ─► A is flushed ─────────────► gate open, seen ─► emplaced at C
  *                    element 2                    emplaced at B ────────────► B is flushed ─► ...
  *
  * The thread that has detached an element may be slow to open its gate. A thread that alternates between two elements
- * does not wait for that at once: it goes on with the other element, and waits when it leaves the next location, by
- * which time the gate is open as a rule. If the arena has no second element, it waits at once.
+ * does not wait for the gate at once. It goes on with the other element, and waits for the gate when it leaves the next
+ * location. By then the gate is open as a rule. If the arena has no second element, the thread waits at once.
  *
- * Why no waiter sleeps for ever. A waiter is emplaced before the look at the condition after which it sleeps. A waking
- * thread changes the condition, then detaches. So the waiter sees the change, or the waking thread sees the element.
- * The thread that detaches an element opens its gate, and waits for nobody. It reads the link of an element before it
- * opens the gate, since the element may be anywhere after that.
+ * Why no waiter sleeps for ever. A waiter is emplaced before it looks at the condition for the last time before its
+ * sleep. A waking thread changes the condition, then detaches the chain. So the waiter sees the change, or the waking
+ * thread sees the element. The thread that detaches an element opens its gate, and waits for nobody. It reads the link
+ * of an element before it opens the gate, because the element may be anywhere after that.
  */
 import { chainMask, chains } from '../arena/arena';
 import { LINE } from '../arena/words';
@@ -32,7 +33,10 @@ import { countCollision } from './counting';
 import { park, saysOpen, shut, unpark } from './gate';
 import { C_LOCATION_HEAD, E_BELOW, OPEN } from './words';
 
-/** The location where this thread's element is emplaced, and the element; 0, and any value, if it is nowhere. */
+/**
+ * The location where this thread's element is emplaced, and the element. If it is emplaced nowhere, `where` is 0, and
+ * `element` is any value.
+ */
 let where: usize = 0;
 let element: usize = 0;
 /** The other element, while it is off its location and its gate may not be open yet; otherwise 0. */
@@ -42,14 +46,14 @@ let flushed: usize = 0;
 let cachedKey: u32 = 0;
 let cached: usize = 0;
 
-/** As prepare. A thread that is emplaced has its element, and needs no other. */
+/** Does the same as prepare. A thread that is emplaced has its element, and needs no other. */
 export function prepareLocation(): bool {
   return where !== 0 || prepare();
 }
 
 /**
- * Emplaces the thread, or waits if it is emplaced there already. The caller loops around the condition. A thread that
- * comes from another location either waits for its element, or alternates.
+ * Emplaces the thread at the location, or waits if the thread is emplaced there already. The caller loops around the
+ * condition. A thread that comes from another location either waits for its element, or alternates.
  */
 export function locationWait(location: usize, polls: i32, alternates: bool): void {
   if (where === location) {
@@ -81,7 +85,7 @@ export function isEmplacedAt(location: usize): bool {
   return where === location;
 }
 
-/** Takes the element off the location where it is emplaced, or leaves it to the thread that does so. */
+/** Takes the element off the location where it is emplaced, or leaves this to the thread that has detached it. */
 function flush(): void {
   settle();
   if (!saysOpen(element)) locationWakeAll(where);
@@ -113,7 +117,7 @@ export function locationWakeAll(location: usize): void {
   }
 }
 
-/** As locationWakeAll, but only reads a chain on which nobody waits. */
+/** Does the same as locationWakeAll, but only reads a chain on which nobody waits. */
 export function locationWakeAllPolite(location: usize): void {
   if (atomic.load<u32>(location, C_LOCATION_HEAD) !== 0) locationWakeAll(location);
 }

@@ -5,16 +5,16 @@
  *                                    ▼
  *     owner's node ── next ──► node ── next ──► node      each waiter waits at its own gate
  *
- * A thread exchanges its node into tail. The node that it finds there is that of the thread before it, and the thread
+ * A thread exchanges its node into tail. The node that it finds there belongs to the thread before it, and the thread
  * stores its own node as the next of that node. The owner opens the gate of its next node. An owner that has no next
- * node exchanges tail from its own node to 0. If that exchange fails, another thread has come and is about to enter its
+ * node exchanges tail from its own node to 0. If this exchange fails, another thread has come and is about to enter its
  * node.
  *
  * Exclusion: a thread that finds 0 in tail gets the lock, and tail is 0 only while nobody holds it. Every other thread
  * gets the lock from the thread before it. The order is that of the exchanges, and nobody is overtaken.
  *
- * Nobody uses the owner's node after the owner has left: only the thread after it writes there, and the owner leaves
- * when that has happened, or when no thread is after it.
+ * Nobody uses the owner's node after the owner has left: only the thread after the owner writes there. The owner leaves
+ * when that thread has written, or when no thread is after the owner.
  */
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, ANSWER_NOT_HELD } from '../answers';
 import { GRANT, O_SPIN, TICKET } from '../arena/words';

@@ -1,6 +1,7 @@
 /**
  * The ticket semaphore over chains, channels and locations, whose waiters are near or far: Listings 3 to 5 of Dice and
- * Kogan, Semaphores Augmented with a Waiting Array, with the LongTermThreshold of Listing 2, which those leave out.
+ * Kogan, Semaphores Augmented with a Waiting Array, with the LongTermThreshold of Listing 2, which Listings 3 to 5
+ * leave out.
  *
  *     ticket - grant    below 0        admitted
  *                       0 to T - 1     near: polls grant, as often as its budget says; then waits on its chain until
@@ -8,13 +9,14 @@
  *                       T or more      far: waits on its chain until grant > ticket - T, and is near then. Before it
  *                                      parks, it polls its own word as often as its budget says, or never (FAR_PARKS)
  *
- * T is O_THRESHOLD. With 0, the listings as printed, nobody is near, and each waiter waits until grant > ticket. The
- * chain of a ticket is the same in both waits, by its hash. How a thread waits there until grant has passed a value,
- * and how others wake it, is the only thing in which the three kinds differ (waitUntil, signal).
+ * T is O_THRESHOLD. If T is 0, as in the printed listings, no waiter is near, and each waiter waits until grant >
+ * ticket. The hash gives a ticket the same chain in both waits. The three kinds differ only in how a thread waits on a
+ * chain until grant has passed a value, and in how others wake it (waitUntil, signal).
  *
- * A release moves grant from g to g + n. The tickets g to g + n - 1 become due, and g + T to g + T + n - 1 become near.
- * It signals the chains of both rows, or rather of those of them that have been taken: the short-cut of Listing 2. The
- * end of the first row belongs to the second row if n > T, since tickets that are far become due there.
+ * A release moves grant from g to g + n. The tickets g to g + n - 1, the first row, become due. The tickets g + T to g
+ * + T + n - 1, the second row, become near. The release signals the chains of both rows, but only for tickets that have
+ * been taken: this is the short-cut of Listing 2. If n > T, the end of the first row belongs to the second row, because
+ * tickets that are far become due there.
  *
  * Why no waiter sleeps for ever:
  *
@@ -25,17 +27,17 @@
  *     W3  looks whether grant has passed the value
  *     W4  sleeps
  *
- * - The value of W3 is ticket - T for a far waiter, and ticket for a near one. grant passes the first in the release in
- *   whose second row the ticket is, and the second in the release in whose first row it is, or in the second if n > T.
- *   So each of the two waits ends by the release that signals its chain for it. Without the first row a waiter that is
- *   near, polls in vain and goes to sleep would be woken by chance only.
- * - W2 before W3, and R1 before R3: the waiter sees grant, or the release finds the waiter. This is so in each of the
- *   two waits, since a waiter that has become near stands on the chain anew and looks anew. On a channel the sequence
- *   stands for grant, so a release moves it whether a thread stands there or not.
- * - W1 before W3, and R1 before R2: if the release reads that the ticket is not taken, the waiter sees grant.
+ * - The value of W3 is ticket - T for a far waiter, and ticket for a near waiter. grant passes ticket - T in the release
+ *   that has the ticket in its second row. grant passes ticket in the release that has the ticket in its first row, or
+ *   in its second row if n > T. So each of the two waits ends by the release that signals its chain for it. Without the
+ *   first row, a waiter that is near, polls in vain and goes to sleep would be woken by chance only.
+ * - W2 comes before W3, and R1 before R3: so the waiter sees grant, or the release finds the waiter. This holds in each
+ *   of the two waits, because a waiter that has become near stands on the chain again and looks again. On a channel the
+ *   sequence stands for grant, so a release moves the sequence whether a thread stands there or not.
+ * - W1 comes before W3, and R1 before R2: if the release reads that the ticket is not taken, the waiter sees grant.
  * - The releasing thread neither polls nor sleeps, and a waiter that polls grant stands on no chain. (On a location its
- *   element may stay, and nobody relies on that.) So nobody waits for a waiter to wake the one below it but while that
- *   one runs.
+ *   element may stay, but nobody relies on this.) So a waiter that waits to be woken by the waiter above it waits only
+ *   while the waiter above runs.
  *
  * Dispose closes grant, which passes every value, and then signals every chain.
  */
@@ -65,7 +67,7 @@ export function acquire(s: usize): i32 {
 
 /** The rest of SemaTake, for a ticket that is not admitted by `grant`, which was read after it was taken. */
 export function awaitTurn(s: usize, ticket: i64, grant: i64): i32 {
-  // Threshold and spin in one load: between two, a release could take the line away.
+  // One load reads threshold and spin: between two loads, a release could take the line away.
   const knobs = atomic.load<i64>(s, O_SPIN);
   const threshold = (knobs >> 32) as i32;
   const near = ticket - (threshold & THRESHOLD);
@@ -83,7 +85,10 @@ export function awaitTurn(s: usize, ticket: i64, grant: i64): i32 {
   return grant > ticket ? ADMITTED : ANSWER_CLOSED;
 }
 
-/** SemaPost for n permits. It only reads a chain on which nobody waits, but moves its sequence or its due posts. */
+/**
+ * SemaPost for n permits. If nobody waits on a chain, it only reads the chain, but still moves its sequence or its due
+ * posts.
+ */
 export function release(s: usize, n: i32): void {
   const grant = atomic.add<i64>(s, n, GRANT);
   // This compares the old grant: with old + n the wake-up of the last waiters would be lost.
@@ -91,7 +96,8 @@ export function release(s: usize, n: i32): void {
 }
 
 /**
- * The rest of SemaPost, which has moved grant by n from `grant`. `waiting`: how many tickets were taken from there on.
+ * The rest of SemaPost, which has moved grant by n from `grant`. `waiting` is how many tickets were taken from `grant`
+ * on.
  */
 export function post(s: usize, grant: i64, n: i64, waiting: i64): void {
   if (waiting <= 0) return;

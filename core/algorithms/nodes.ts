@@ -1,16 +1,16 @@
 /**
  * Queue nodes: a thread queues up at a lock with its node, and parks on it.
  *
- * A node is an element of the arena's pool in state BORROWED. A thread needs one for each such lock that it holds or
- * waits for, and keeps a few at hand, in a list of its own. Other threads may have the address of a node: that of a
- * waiter, and in some locks that of a thread that left long ago. So the reaper leaves BORROWED elements alone.
+ * A node is an element of the arena's pool in state BORROWED. A thread needs one node for each such lock that it holds
+ * or waits for, and keeps a few nodes at hand, in a list of its own. Other threads may have the address of the node of
+ * a waiter, and in some locks also that of a thread that left long ago. So the reaper leaves BORROWED elements alone.
  *
  *     gate   0          closed: its thread waits, or nobody needs it
  *            PARKED     the same, and the waiter at it is parked
  *            other      open; the value says more, if the lock's algorithm needs it
  *
- * In the pool gate, next and end are 0. A thread that has changed them clears them before the node comes back, so that
- * an uncontended lock writes none.
+ * In the pool gate, next and end are 0. A thread that has changed these words clears them before the node comes back,
+ * so that an uncontended lock writes none of them.
  *
  * Why no waiter sleeps for ever at a gate: the waiter goes to sleep only if the gate still is PARKED, which
  * atomic.wait checks in the same step. A thread that opens the gate exchanges its value for another one, and wakes the

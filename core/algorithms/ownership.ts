@@ -13,7 +13,9 @@
 import { me } from '../arena/threads';
 import { O_OWNER } from '../arena/words';
 
-/** How many locks the calling thread holds, or more: those that others dispose of may stay counted. */
+/**
+ * How many locks the calling thread holds, or a greater number: locks of which other threads dispose may stay counted.
+ */
 let held: i32 = 0;
 
 /** Whether the calling thread holds the lock. */

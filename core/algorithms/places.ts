@@ -10,8 +10,9 @@
  *
  * Why no waiter sleeps through a signal: the waiter writes parked, then reads the word; the signalling thread has
  * written the word, then reads parked. So the waiter sees the change, or the signalling thread sees the waiter and
- * moves the sequence after the change. If it moves before the waiter reads it, the waiter's look, which is later, sees
- * the change. If it moves after that, the sleep finds another sequence than q, or the notify ends it.
+ * moves the sequence after the change. If the sequence moves before the waiter reads the sequence, the look of the
+ * waiter, which is later, sees the change. If the sequence moves after that, the sleep finds another sequence than q,
+ * or the notify ends the sleep.
  *
  * Source: the buckets of Dice and Kogan, Listing 2, for the atomic_wait and atomic_signal of P0514R1.
  */
@@ -51,7 +52,7 @@ export function signalAt(place: usize): void {
   atomic.notify(place + B_SEQUENCE, -1);
 }
 
-/** Closes an AtomicSemaphore, and wakes all its waiters, which look and find it closed. */
+/** Closes an AtomicSemaphore, and wakes all its waiters. They look, and find the semaphore closed. */
 export function closePlace(s: usize): void {
   if (closeObject(s)) signalAt(s + O_PLACE);
 }

@@ -7,20 +7,22 @@
  *
  * A thread exchanges its node into arrivals. It remembers the value that it displaced: its successor, which came just
  * before it. So the waiters are a stack. A segment is the stack as it was when it was detached. The owner hands the
- * lock to its successor. At the end of the segment it sets arrivals back to 0 if nobody has come, or else detaches the
- * new waiters: they are the next segment, from the last that came to the first.
+ * lock to its successor. At the end of the segment the owner sets arrivals back to 0 if nobody has come. Otherwise it
+ * detaches the new waiters: they are the next segment, from the last that came to the first.
  *
  * Where a segment ends. A thread that found the lock free has displaced 0, and its own node stays in arrivals. The
- * first thread that comes then has that node as its successor, though the node has long gone when its turn comes. So
- * each owner hands on the address of that node, the end, and an owner whose successor is the end has none. A thread
- * that comes after a detachment displaces EMPTY, and has no successor either; the end is EMPTY then. A node is only
- * compared as an end, and never read. It may have another use by then. That does no harm, since the waiters of a
- * segment are those between its top and its end, and no thread waited with the node at its end.
+ * first thread that comes then has this node as its successor, though the owner of the node has long gone when the turn
+ * of the first thread comes. So each owner hands on the address of this node, which is called the end. An owner whose
+ * successor is the end has no successor. A thread that comes after a detachment displaces EMPTY, and has no successor
+ * either; the end is EMPTY then. A node that is an end is only compared, and never read. It may have another use by
+ * then. This does no harm, because the waiters of a segment are those between its top and its end, and no thread waited
+ * with the node at its end.
  *
  * Exclusion: one thread comes to a free lock, and the owner lets in every other thread when it leaves.
  *
- * Order: within a segment it is last come, first served; segments follow one another. So a thread that comes while
- * another waits overtakes it at most once: if it comes again, it stands in the next segment.
+ * Order: within a segment the thread that came last is served first, and segments follow one another. So a thread that
+ * comes while another thread waits overtakes that thread at most once: if it comes again, it stands in the next
+ * segment.
  *
  * The owner's node has its successor in next, and the end in end, where 0 means the node itself.
  */

@@ -5,10 +5,11 @@
  * on grant itself. So a release wakes the whole herd, and all but one go back to sleep. This semaphore is the baseline
  * for the semaphores that use the waiting array.
  *
- * Between two looks at grant a waiter may pause in proportion to its distance, as a comment of the listing says:
- * O_DELAY times as long for each ticket ahead of it, none by default. So waiters that are far disturb the line of grant
- * less often than the next in line. The pauses of one look are bounded, and each look costs one poll of the budget. So
- * a waiter that has come near, or whose semaphore is disposed of, sees that soon, and parks in the end as before.
+ * Between two looks at grant a waiter may pause in proportion to its distance, as a comment of the listing says. It
+ * makes O_DELAY pauses for each ticket ahead of it, and none by default. So waiters that are far disturb the line of
+ * grant less often than the next waiter in line. The pauses of one look are bounded, and each look costs one poll of
+ * the budget. So a waiter soon sees that it has come near or that its semaphore is disposed of, and in the end it parks
+ * as before.
  *
  * The wait compares all 64 bits of grant with the value that was too small, and goes to sleep in the same step. The
  * releasing thread changes grant before it notifies. So a waiter sees the new grant or is woken.
@@ -37,12 +38,18 @@ export function ticketAwait(s: usize): i32 {
   return awaitTurn(s, 0);
 }
 
-/** How much longer a waiter pauses between two looks for each ticket ahead. If not 0, it calls ticketAwaitDelayed. */
+/**
+ * Returns how much longer a waiter pauses between two looks for each ticket ahead. If it is not 0, the waiter calls
+ * ticketAwaitDelayed.
+ */
 export function ticketDelay(s: usize): i32 {
   return atomic.load<i32>(s, O_DELAY);
 }
 
-/** As ticketAwait, with that delay. The objects of other kinds that use this file have none. */
+/**
+ * Does the same as ticketAwait, with the delay of ticketDelay. The objects of other kinds that use this file have no
+ * delay.
+ */
 export function ticketAwaitDelayed(s: usize): i32 {
   return awaitTurn(s, ticketDelay(s));
 }

@@ -71,7 +71,7 @@ export function ttsUnlock(s: usize): i32 {
   return ADMITTED;
 }
 
-/** Disposes of the lock, and wakes its waiters. If the calling thread holds it, it gives it back. */
+/** Disposes of the lock, and wakes its waiters. If the calling thread holds the lock, it gives the lock back. */
 export function ttsDispose(s: usize): void {
   if (!closeObject(s)) return;
   if (atomic.or<i32>(s, SHUT, WORD) & PARKED) atomic.notify(s + WORD, -1);

@@ -2,10 +2,12 @@
  * TwaLock: the ticket lock augmented with a waiting array, by Dice and Kogan, from which the TWA-Semaphore is made.
  *
  * The lock is a TWA-Semaphore with one permit (twa-semaphore.ts) and an owner. Exclusion and order are those of the
- * semaphore. The waiter next in line polls grant and the others wait in the array, so a hand-over disturbs two at most.
+ * semaphore. The waiter next in line polls grant and the others wait in the array, so a hand-over disturbs at most two
+ * threads.
  *
- * Its waiters stand in buckets, or on chains as those of the semaphore in near-and-far.ts do: the mark ON_CHAINS beside
- * the hash says so. Ticket and grant are the same in both, so only a thread that waits or wakes reads it.
+ * The waiters of the lock stand in buckets, or on chains as the waiters of the semaphore in near-and-far.ts do: the
+ * mark ON_CHAINS beside the hash says which. Ticket and grant are the same in both cases, so only a thread that waits
+ * or wakes reads this mark.
  */
 import { ADMITTED, ANSWER_HELD, ANSWER_NOT_HELD } from '../answers';
 import { GRANT } from '../arena/words';

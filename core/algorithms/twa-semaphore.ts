@@ -3,31 +3,32 @@
  *
  * A waiter further than LongTermThreshold from its turn waits on the sequence word of the bucket of its ticket. A
  * nearer waiter polls grant. A release moves grant, and then the sequence of the bucket of the ticket that has just
- * come near. So the waiter of that ticket warms up while the next in line is already inside.
+ * come near. So the waiter of this ticket warms up while the next waiter in line is already inside.
  *
- * Both kinds of polling are bounded here and end in parking on the sequence of the bucket. The poke `threshold` tickets
- * further on does not meet a near waiter that has parked. So a release also looks at the bucket of the ticket that
- * became due, and wakes the threads that are parked there.
+ * Both kinds of polling are bounded here and end in parking on the sequence of the bucket. A release pokes the bucket
+ * of the ticket that lies `threshold` tickets further on. This poke does not meet a near waiter that has parked. So a
+ * release also looks at the bucket of the ticket that became due, and wakes the threads that are parked there.
  *
  * Why no waiter sleeps for ever. A far waiter reads the sequence before grant. So a poke after its look at grant
- * changes the value that the wait compares, and it need not look at grant again. A waiter that parks counts itself into
- * `parked`, then looks at grant once more if it is near, then waits. The releasing thread moves grant, then the
- * sequence, then reads `parked`. So the releasing thread sees the count, or the waiter sees the grant or the sequence.
+ * changes the value that the wait compares, and the waiter need not look at grant again. A waiter that parks counts
+ * itself into `parked`, then looks at grant once more if it is near, then waits. The releasing thread moves grant, then
+ * the sequence, then reads `parked`. So the releasing thread sees the count, or the waiter sees the new grant or the
+ * new sequence.
  *
  * A sequestered semaphore has its ticket on a line of its own, which a comment of the listing considers:
  *
  *     first line     ticket, which stays at its first value | grant | threshold, spin, hash
  *     second line    the tickets taken
  *
- * The next ticket is the sum of ticket and the tickets taken. Those that acquire change the second line, and those that
- * release change the first. That pays only if a release does not read what was taken, so every post of such a semaphore
- * is conservative. It pokes for all the permits that it gives, as if there were waiters without end, and so for each
- * ticket for which a post with the short-cut would. A release and a waiter do the same as above in all else, since a
- * waiter knows its ticket and reads grant alone.
+ * The next ticket is the sum of ticket and the tickets taken. Threads that acquire change the second line, and threads
+ * that release change the first line. This pays only if a release does not read how many tickets were taken, so every
+ * post of a sequestered semaphore is conservative. The post pokes for all the permits that it gives, as if there were
+ * waiters without end. So it pokes for each ticket for which a post with the short-cut would poke. In all else a
+ * release and a waiter do the same as above, because a waiter knows its ticket and reads only grant.
  *
- * Dispose sets grant to the first ticket + CLOSED_DISTANCE, which is at most 2^61 - 2^62. Any other semaphore with that
- * first ticket is closed by a grant that is as high or higher. So grant stays below 0, however many wait, until 2^61
- * more permits are released.
+ * Dispose sets grant to the first ticket + CLOSED_DISTANCE, which is at most 2^61 - 2^62. Any other semaphore with the
+ * same first ticket is closed by a grant that is as high or higher. So grant stays below 0, however many threads wait,
+ * until 2^61 more permits are released.
  */
 
 import { ADMITTED, ANSWER_CLOSED, MORE, QUEUED } from '../answers';
@@ -41,7 +42,10 @@ import { bucketOf, mostTickets } from './hashes';
 import { farBudget, relax } from './relax';
 import { O_HASH, O_TAKEN, SEQUESTERED, THRESHOLD } from './words';
 
-/** What a wait answers that a notify has ended. It answers something else if the value was another from the start. */
+/**
+ * The answer of a wait that a notify has ended. A wait answers something else if the word had another value from the
+ * start.
+ */
 const NOTIFIED: i32 = 0;
 
 /** twaRelease leaves these to twaPost: the old grant, the permits that it gave, and the number of waiters. */
@@ -61,7 +65,7 @@ export function twaIsSequestered(s: usize): bool {
   return (atomic.load<i32>(s, O_HASH) & SEQUESTERED) !== 0;
 }
 
-/** As twaAcquire, on a sequestered semaphore. */
+/** Does the same as twaAcquire, on a sequestered semaphore. */
 export function twaAcquireSequestered(s: usize): i32 {
   const taken = atomic.add<i64>(s, 1, O_TAKEN);
   const ticket = atomic.load<i64>(s, TICKET) + taken;
@@ -79,7 +83,7 @@ export function twaAvailableSequestered(s: usize): i32 {
 export function twaAwait(s: usize): i32 {
   const ticket = lastTicket();
   const bucket = bucketOf(s, ticket);
-  // Threshold and spin in one load: between two, a release could take the line away.
+  // One load reads threshold and spin: between two loads, a release could take the line away.
   const knobs = atomic.load<i64>(s, O_SPIN);
   const threshold = (knobs >> 32) as i32;
   const near = ticket - (threshold & THRESHOLD);
@@ -153,7 +157,7 @@ export function twaReleaseConservative(s: usize, n: i32): i32 {
 }
 
 /**
- * Pokes the buckets of tickets that were far and become due or near. It pokes those of tickets that were near and
+ * Pokes the buckets of tickets that were far and become due or near. It pokes the buckets of tickets that were near and
  * become due only if a thread is parked there.
  */
 function post(s: usize, grant: i64, n: i64, waiting: i64): void {
