@@ -20,7 +20,7 @@ export let owner: i64 = 0;
  */
 let traps: bool = false;
 
-/** Makes this thread the one that has this record. */
+/** Records that this thread has this record. */
 export function become(thread: i32, life: i32): void {
   me = thread;
   myLife = life;

@@ -191,21 +191,24 @@ export function release(s: usize, n: i32): i32 {
   return ADMITTED;
 }
 
-/** As acquire, for a robust semaphore. */
+/** Does the same as acquire, for a robust semaphore. */
 export function acquireRobust(s: usize, n: i32, attachment: i32): i32 {
   const answer = acquire(s, n); // R7 begins
   if (answer === ADMITTED) countHeld(attachment, n); // R7 ends
   return answer;
 }
 
-/** As tryAcquire, for a robust semaphore. */
+/** Does the same as tryAcquire, for a robust semaphore. */
 export function tryAcquireRobust(s: usize, n: i32, attachment: i32): i32 {
   const answer = tryAcquire(s, n); // R7 begins at its cmpxchg
   if (answer === ADMITTED) countHeld(attachment, n); // R7 ends
   return answer;
 }
 
-/** As release, for a robust semaphore. Returns ANSWER_NOT_HELD, with nothing changed, if the thread holds fewer. */
+/**
+ * Does the same as release, for a robust semaphore. Returns ANSWER_NOT_HELD, and changes nothing, if the thread holds
+ * fewer than n permits.
+ */
 export function releaseRobust(s: usize, n: i32, attachment: i32): i32 {
   if (atomic.load<i64>(recordOf(attachment), E_HELD) < (n as i64)) return ANSWER_NOT_HELD;
   const answer = release(s, n); // R7 begins

@@ -56,8 +56,8 @@
  *     D9   SLEEPING against owner: the head sets SLEEPING and sees whether the word is free in one access, and
  *          unlock frees the word and sees SLEEPING in one
  *     D10  wake against the waker's store: the head clears wake before it sets SLEEPING, and sleeps only if it is clear
- *     the limit is reached: the head polls and takes the lock, or it sleeps and the owner's unlock wakes it. It looks
- *         at the word once more before it sleeps
+ *     the limit is reached: the head polls and takes the lock, or the head sleeps and the owner's unlock wakes it. The
+ *         head looks at the word once more before it sleeps
  *     the waiters behind the head: as in the semaphore; a head gives its permit back in every case
  *
  * R8: waiters and the ticket change together, and so do owner, waiters and the permit. Between the two accesses there

@@ -336,7 +336,7 @@ export function endOfDead(o: usize, e: usize, kind: i32): bool {
   return isLock;
 }
 
-/** Closes the object for ever, and wakes those who wait. A reaper may do it again. */
+/** Closes the object for ever, and wakes those who wait. A reaper may call this function again. */
 export function disposePhase(o: usize): void {
   if (!closeObject(o)) return;
   while (true) {

@@ -36,8 +36,8 @@
  *
  * If a thread reads already, a further reader of the thread is let in though a writer waits: otherwise the thread would
  * wait for itself. The further reader needs no access here, because the thread counts its readers in JavaScript.
- * Promises of the thread that wait share one place with the thread, which then READS and WAITS. These promises become
- * readers together when the phase is over.
+ * Promises of the thread that wait share one place with the thread. This place then READS and WAITS. These promises
+ * become readers together when the phase is over.
  *
  * A writer that gives up opens the gate like a writer that has written. So the number of the phase may go round, after
  * 2^29 phases, while a place WAITS. This does harm only if the number comes back to exactly that of the place while the
