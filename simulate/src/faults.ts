@@ -135,14 +135,6 @@ const mended: Record<string, Fault> = {
       { find: 'this.#wait(await this.sleepAsync(phase,', put: 'this.#wait(await this.sleepAsync(this.phaseSeen,' },
     ],
   },
-  'rw-lock-told-once': {
-    what: 'a thread that reads again what a dead writer has left half-written is not told again',
-    kinds: ['RwLock'],
-    patches: [
-      { find: 'if (this.reads++ === 0) this.told = false;', put: 'this.reads++;' },
-      { find: 'if (this.reads === 0) this.told = false;', put: '' },
-    ],
-  },
 };
 
 export const faults: Readonly<Record<string, Fault>> = { ...runtime, ...mended };
