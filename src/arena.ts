@@ -80,15 +80,16 @@ export class Arena {
   }
 
   /**
-   * The arena of every object that names none. On the main thread it is made on first use. Workers of `worker_threads`
-   * that start later inherit it; web workers inherit it in Bun alone. In a worker that has inherited none, the default
-   * arena of the first handle that arrives becomes its default.
+   * The arena of every object that names none. On the main thread the default arena is made on first use. Workers of
+   * `worker_threads` that start later inherit the default arena; web workers inherit it in Bun alone. If a worker has
+   * inherited no default arena, the default arena of the first handle that arrives becomes its default.
    *
-   * A worker without a default arena may make objects all the same. They lie in an arena that is its own, and that no
-   * other thread can take for the default one: others reach an object there by its handle, which names the arena. What
-   * threads find without a handle, by a name or by a key, they must seek in one and the same arena. So `open` throws
-   * the error of this property there. If the main thread does not use the library, `new Arena().makeDefault()` makes
-   * the worker the first thread, for itself and the workers that it starts.
+   * A worker without a default arena may make objects all the same. These objects lie in an arena of the worker's own,
+   * which no other thread can take for the default arena. Other threads reach an object there by its handle, which
+   * names the arena. A name or a key leads threads to one object only if they look in the same arena. So in such a
+   * worker `open` throws the error of this property. If the main thread does not use the library, call `new
+   * Arena().makeDefault()` in a worker: it makes the worker the first thread, for itself and the workers that it
+   * starts.
    * @throws {Error} in a worker that has none: two threads would use two arenas and not synchronise.
    */
   static get default(): Arena {
@@ -114,8 +115,8 @@ export class Arena {
   }
 
   /**
-   * @internal @throws {@link DisposedError} after `dispose`, be it of the arena object that another copy of this
-   * package has.
+   * @internal @throws {@link DisposedError} after `dispose`, also if another copy of this package has made the arena
+   * object that was disposed of.
    */
   get [inside](): Membership {
     if (!isMembership(this.#given)) throw new DisposedError('the arena has been disposed of');
@@ -144,16 +145,16 @@ export class Arena {
   }
 
   /**
-   * Reaps the thread of a worker when the worker ends, in whatever way; see `reap`. That is needed only if the arena
-   * was made with `{ watch: false }`, and for web workers of Bun; it does no harm otherwise. The thread that started
-   * the worker calls this before the worker ends. The worker may attach to the arena before or after. Never blocks. The
-   * end is heard in the event loop of the calling thread, so that thread must not block while it waits for what the
-   * worker holds.
+   * Reaps the thread of a worker when the worker ends, in whatever way; see `reap`. You need this call only if the
+   * arena was made with `{ watch: false }`, and for web workers of Bun; otherwise it does no harm. The thread that
+   * started the worker calls this before the worker ends. The worker may attach to the arena before or after the call.
+   * Never blocks. The calling thread hears of the end of the worker in its event loop, so it must not block while it
+   * waits for what the worker holds.
    *
-   * A worker of `worker_threads` (Node, Deno, Bun) is reaped at its `exit`. A web worker reports its end to nobody but
-   * in Bun, so it is reaped when `terminate` is called on this very object, and the caller must name its thread. Deno's
-   * `exit` and a browser's `terminate` do not prove that the thread has stopped. So the thread is reaped at once only if
-   * it sleeps in this library; otherwise when its end is noticed, or after 3 s with `{ watch: false }`.
+   * A worker of `worker_threads` (Node, Deno, Bun) is reaped at its `exit`. A web worker reports its end only in Bun,
+   * so it is reaped when `terminate` is called on this very object, and the caller must name its thread. Deno's `exit`
+   * and a browser's `terminate` do not prove that the thread has stopped. So there the thread is reaped at once only if
+   * it sleeps in this library. Otherwise it is reaped when its end is noticed, or after 3 s with `{ watch: false }`.
    * @param thread of the worker, from its own `arena.thread`. Only web workers need it.
    * @throws `TypeError` if the value is not a worker, or is a web worker without a thread.
    * @throws {Error} if the worker has ended already.
@@ -176,11 +177,11 @@ export class Arena {
   }
 
   /**
-   * Declares a thread dead. Its waiting requests are cancelled, as by a time-out. The permits and locks that it holds
-   * of robust objects go back, and the next owner learns of it. Its other attachments end. Never blocks.
+   * Declares a thread dead. Its waiting requests are cancelled, as by a time-out. The permits and locks that the thread
+   * holds of robust objects go back, and the next owner learns of the death. Its other attachments end. Never blocks.
    *
-   * The thread must have ended, or must sleep in a blocking call of this library, in which it then sleeps for ever. A
-   * thread that runs on would damage the memory of the arena.
+   * The thread must have ended, or must sleep in a blocking call of this library and never wake again. A thread that
+   * runs on would damage the memory of the arena.
    * @returns whether it was attached until now.
    * @throws `TypeError` if the value is not the handle of a thread.
    * @throws {Error} if it is the calling thread.
@@ -196,16 +197,17 @@ export class Arena {
   /**
    * Lets the calling thread leave the arena, as if the thread had ended. Its pending promises reject with a
    * `DisposedError`, what it holds of robust objects goes back, its place in the arena is free for another thread, and
-   * it reaps none of the workers that it watches. Every later use of this object, and of the objects of the arena that
-   * the thread has, throws a `DisposedError`; giving back has no effect. Other threads are not disturbed, and the
-   * thread may attach again by a handle that it gets from one. Does nothing the second time. Never blocks.
+   * it no longer reaps the workers that it watches. Every later use of this object, and of the objects of the arena
+   * that the thread has, throws a `DisposedError`; a call that gives something back has no effect. Other threads are
+   * not disturbed. The thread may attach again by a handle that it gets from another thread. Does nothing the second
+   * time. Never blocks.
    *
-   * The memory goes when every thread has left, none keeps an object or a handle of the arena, and the runtime has
-   * collected them. V8 does so at the latest when it needs the address space for another arena, but only for what was
-   * used in earlier turns of the event loop: who makes thousands of arenas in turn must let the loop turn. (Under a
-   * tight
-   * `ulimit -v` this is true only of arenas whose handle was never taken.) Locks and capacitors of
-   * `taketurns/algorithms` that the thread holds stay locked, as at its end: unlock them before.
+   * The memory goes when every thread has left, no thread keeps an object or a handle of the arena, and the runtime has
+   * collected these. V8 collects them at the latest when it needs the address space for another arena, but only what
+   * was used in earlier turns of the event loop. So a program that makes thousands of arenas one after another must let
+   * the event loop turn. (Under a tight `ulimit -v` V8 does so only for arenas whose handle was never taken.) Locks and
+   * capacitors of `taketurns/algorithms` that the thread holds stay locked, as they do when a thread ends: unlock them
+   * before.
    * @throws {Error} for the default arena of the thread, which others use without naming it.
    */
   dispose(): void {
@@ -260,14 +262,14 @@ function reap({ core }: Membership, thread: number, life: number): boolean {
   return core.reap(thread, life, 0) === REAPED;
 }
 
-/** The same for a terminated thread, if it sleeps, or has ended by the end of the grace period. */
+/** Reaps a terminated thread, as soon as it sleeps, or at the end of the grace period if it counts as ended then. */
 function reapTerminated(membership: Membership, thread: number, life: number, left = host.grace): void {
-  // A terminated worker may run on. It is looked at every LOOK milliseconds for host.grace milliseconds. Then it counts
-  // as ended if nobody notices ends in the arena.
+  // A terminated worker may run on. This thread looks at it every LOOK milliseconds for host.grace milliseconds. After
+  // that time the worker counts as ended if no thread notices ends in the arena.
   const LOOK = 20;
   const { core, memory } = membership;
-  // Once it is over, the thread may be awake and still have ended. If deaths are noticed here, the one that notices its
-  // end decides.
+  // When the grace period is over, the record may say that the thread is awake although it has ended. If a thread
+  // notices deaths in the arena, that thread decides.
   const onlyAsleep = left > 0 || (host.grace > 0 && host.deaths?.isWatched(memory));
   if (core.reap(thread, life, Number(onlyAsleep)) !== STILL_AWAKE || left <= 0) return;
   setTimeout(() => reapTerminated(membership, thread, life, left - LOOK), LOOK);

@@ -1,6 +1,6 @@
 /**
- * The errors and the checks of arguments that `taketurns` and `taketurns-valkey` have in common. This file is the one
- * source: the build of `taketurns-valkey` copies it. A bad argument is a `RangeError` or a `TypeError`.
+ * The errors and the checks of arguments that `taketurns` and `taketurns-valkey` have in common. Both packages take
+ * them from this file: the build of `taketurns-valkey` copies it. A bad argument is a `RangeError` or a `TypeError`.
  */
 
 /** The object has been disposed of, by this thread or another. */
@@ -34,11 +34,11 @@ export class CancelledError extends Error {
 /** The name of an error of this library, on the prototype of its class in every copy of the library. */
 const ERROR = Symbol.for('taketurns:error');
 
-// A promise may be rejected by another copy of this package, or in another realm (runtime/common.ts). The caller's
-// `instanceof` must know that error too. A subclass knows only its own.
+// Another copy of this package, or another realm, may reject a promise (runtime/common.ts). The caller's `instanceof`
+// must know the error of that copy too. A subclass knows only its own errors.
 for (const Class of [DisposedError, TimeoutError, CancelledError]) knowEverywhere(Class);
 
-/** @internal Lets `instanceof` know the errors of this class of other copies and realms. */
+/** @internal Lets `instanceof` of this class know the errors that the same class makes in other copies and realms. */
 export function knowEverywhere(Class: new (...args: never[]) => Error): void {
   const { name } = new Class();
   (Class.prototype as { [ERROR]?: string })[ERROR] = name;
@@ -96,8 +96,8 @@ export function checkType(what: string, value: unknown, type: string, expected: 
 
 /**
  * @internal
- * Checks that options are an object, and that these are the only names in it. What it inherits counts, and what is
- * undefined is absent. An object with a tag, such as an AbortSignal or an Arena, is in the wrong place.
+ * Checks that options are an object, and that the object has no other names than these. Inherited properties count, and
+ * an undefined property is absent. An object with a tag, such as an AbortSignal or an Arena, is in the wrong place.
  */
 export function checkOptions(what: string, options: unknown, names: readonly string[]): void {
   let given = options;
@@ -105,7 +105,7 @@ export function checkOptions(what: string, options: unknown, names: readonly str
   let isBad = (options as object | null)?.constructor !== Object && {}.toString.call(options) !== '[object Object]';
   for (const name in options as object) {
     if (isBad || names.includes(name)) continue;
-    // A page may have extended all objects. Tests alone give a firstTicket.
+    // A page may have added properties to all objects. Only tests give a firstTicket.
     isBad = !(name in {}) && name !== 'firstTicket' && (options as Record<string, unknown>)[name] !== undefined;
     given = name;
   }
@@ -118,14 +118,17 @@ export function checkChoice<T extends string>(what: string, value: unknown, choi
   throw bad('string', what, choices.map(show).join(' or '), value);
 }
 
-/** @internal Checks a duration, and returns it. To join its name for each call would take longer than the check. */
+/**
+ * @internal Checks a duration, and returns it. Joining the parts of its name at each call would take longer than the
+ * check.
+ */
 export function checkMilliseconds(what: string, name: string, value: number): number {
   const LONGEST = 2 ** 31 - 1;
   if (typeof value === 'number' && ((value >= 0 && value <= LONGEST) || value === Infinity)) return value;
   throw bad('number', `${what}: ${name}`, `from 0 to ${LONGEST} milliseconds or Infinity`, value);
 }
 
-/** @internal Checks the signal of a request, if it has one. These three are used of it, and its reason. */
+/** @internal Checks the signal of a request, if it has one. The library uses these three properties, and the reason. */
 export function checkSignal(what: string, signal: unknown): void {
   if (signal === undefined) return;
   const { aborted, addEventListener, removeEventListener } = (signal ?? {}) as Record<string, unknown>;

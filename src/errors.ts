@@ -16,7 +16,10 @@ export function arenaFull(thing: string, advice: string): ArenaFullError {
   return new ArenaFullError(`the arena has no room for another ${thing}: ${advice}`);
 }
 
-/** @internal The same, of things that can be disposed of; `option` of the arena says how many there may be. */
+/**
+ * @internal The error of an arena that is full of things that can be disposed of; `option` of the arena says how many
+ * there may be.
+ */
 export function tooMany(thing: string, option: string): ArenaFullError {
   return arenaFull(thing, `dispose of some, or make it with more \`${option}\``);
 }

@@ -3,8 +3,8 @@
 import { asyncDispose, dispose, inspected } from './held-permits.js';
 
 /**
- * A mutex that `hold`, `holdAsync` or `tryHold` has locked. The end of the `using` or `await using` scope unlocks it,
- * or `unlock` does. Only the first time counts.
+ * A mutex that `hold`, `holdAsync` or `tryHold` has locked. The end of the `using` or `await using` scope, or `unlock`,
+ * unlocks the mutex. Only the first of these calls has an effect.
  *
  * @example
  * ```ts

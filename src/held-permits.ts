@@ -7,7 +7,7 @@ export interface Releasable {
   release(permits: number): void;
 }
 
-// Node 20 before 20.5.1 has no Symbol.dispose; TypeScript's helpers and its polyfills agree on this name.
+// Node 20 before 20.5.1 has no Symbol.dispose. The helpers of TypeScript and its polyfills all use this name.
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
@@ -15,8 +15,8 @@ export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? S
 export const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
 /**
- * What a call returns that takes something and has no guard for it. TypeScript refuses `using p = semaphore.acquire()`.
- * In JavaScript an undefined would stand for nothing to give back.
+ * The result of a call that takes something and returns no guard. TypeScript refuses `using p = semaphore.acquire()`.
+ * In JavaScript `using` would accept undefined, as a value with nothing to give back.
  */
 const noGuard = (call: string, instead: string): void =>
   ({
@@ -34,9 +34,9 @@ export const NO_READING = /*#__PURE__*/ noGuard('RwLock.lockRead', 'read');
 export const NO_WRITING = /*#__PURE__*/ noGuard('RwLock.lockWrite', 'write');
 
 /**
- * Permits that `hold`, `holdAsync` or `tryHold` has taken. They go back at the end of the `using` or `await using`
- * scope, or by `release`, all at once or in parts. Each goes back once: a guard never gives back permits that are not
- * its own.
+ * Permits that `hold`, `holdAsync` or `tryHold` has taken. The end of the `using` or `await using` scope gives them
+ * back, or `release` does, all at once or in parts. Each permit goes back once: a guard never gives back permits that
+ * are not its own.
  *
  * @example
  * ```ts
@@ -70,7 +70,7 @@ export class HeldPermits implements Disposable, AsyncDisposable {
     return this.#permits;
   }
 
-  /** Whether it still holds permits. */
+  /** Whether the guard still holds permits. */
   get held(): boolean {
     return this.#source !== undefined;
   }
@@ -84,7 +84,7 @@ export class HeldPermits implements Disposable, AsyncDisposable {
    *     held.release();
    * @param permits 1 to the number that the guard still holds (the default).
    * @throws `RangeError` or `TypeError` for a bad number, such as more than the guard still holds. Nothing has changed then.
-   * @throws `RangeError` if other releases were so many that the permits would exceed the `max` of the semaphore.
+   * @throws `RangeError` if, because of other releases, more than the `max` of the semaphore would be available.
    */
   release(permits?: number): void {
     const source = this.#source;

@@ -1,9 +1,9 @@
-/** The words of the errors and of the warning of a mutex. `at` is where it is. */
+/** The texts of the errors and of the warning of a mutex. `at` says where the mutex is. */
 import type { Core } from './border/core.js';
 import { MOST_WAITERS } from './border/numbers.js';
 import { ArenaFullError, noRoom } from './errors.js';
 
-/** The error of a request that found the arena full, or the mutex itself. */
+/** The error of a request that found the arena full, or the queue of the mutex full. */
 export function full(core: Core, at: number): ArenaFullError {
   return core.waitersOf(at) < MOST_WAITERS ? noRoom() : new ArenaFullError('520,192 requests wait already');
 }
@@ -15,13 +15,13 @@ export function notOwner(core: Core, at: number): Error {
   return new Error(`Mutex.unlock: this thread is not the owner, ${who}`);
 }
 
-/** What a request waited for that has left the queue, for a TimeoutError. */
+/** Says, for a TimeoutError, what a request waited for that has left the queue. */
 export function wanted(core: Core, at: number): string {
   const owner = core.ownerOf(at);
   return `the lock (${owner ? `thread ${owner} has it` : 'free'}, ${core.waitersOf(at)} waiting)`;
 }
 
-/** The error of a thread that would wait for itself: it is the owner, or a promise of it waits. */
+/** The error of a thread that would wait for itself, because it is the owner or a promise of it waits. */
 export function ofItself(method: string, isOwner: boolean): Error {
   const why = isOwner ? 'has the lock' : 'waits for it';
   return new Error(

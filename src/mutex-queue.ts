@@ -1,6 +1,6 @@
 /**
- * How a blocked thread waits for a mutex: in the queue until it is the head, and as the head until it has the lock. A
- * promise waits in the same queue, and then in runtime/head-promise.ts.
+ * How a blocked thread waits for a mutex: it waits in the queue until it is the head, and then as the head until it has
+ * the lock. A promise waits in the same queue, and then in runtime/head-promise.ts.
  */
 import type { Core } from './border/core.js';
 import { ADMITTED, HEAD, QUEUED, TIMED_OUT } from './border/numbers.js';
@@ -8,13 +8,13 @@ import type { Reference } from './reference.js';
 import { timestamp } from './runtime/clock.js';
 import { nanoseconds, parkUntilDue } from './runtime/parking.js';
 
-/** What a request for the lock ends with, or goes on with. */
+/** The answers with which a request for the lock ends or goes on. */
 export type Entered = ReturnType<Core['queue' | 'compete']>;
 
 /**
- * Waits for the mutex of this reference, at this address, and calls no code of the user. Returns ADMITTED; TIMED_OUT or
- * LEAVE, and then the request has left the queue; REFUSED if the thread may not block, or a promise of it waits for the
- * lock; ANSWER_HELD, ANSWER_CLOSED or ANSWER_FULL.
+ * Waits for the mutex of this reference, at this address, and calls no code of the user. Returns ADMITTED. Or returns
+ * TIMED_OUT or LEAVE, if the request has left the queue; REFUSED if the thread may not block, or a promise of it waits
+ * for the lock; or ANSWER_HELD, ANSWER_CLOSED or ANSWER_FULL.
  */
 export function waitInQueue({ membership, shared }: Reference, at: number, left: () => number): Entered {
   const { awake, core } = membership;

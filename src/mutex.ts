@@ -2,8 +2,8 @@
  * Mutex is the public face of core/kinds/mutex/mutex.ts, where the algorithm, its bound and its proof are.
  *
  * This file checks arguments, and turns answers into errors and promises. `lock` and `unlock` leave the rare cases to
- * private methods, so that the common case stays small enough for V8 to inline into its caller. There they compare with
- * a literal 0, which is ADMITTED.
+ * private methods, so that the common case stays small enough for V8 to inline into its caller. `lock` and `unlock`
+ * compare with a literal 0, which is ADMITTED.
  */
 
 import { host } from '#host';
@@ -60,10 +60,10 @@ function headOf({ membership: { core, doorbell }, shared }: Reference): HeadProm
 /**
  * A lock shared by threads. One thread at a time is the owner.
  *
- * A barging thread takes a free lock though others wait, since that costs a fraction of waking a waiter. But no waiter
- * is overtaken more than `bypass` times in all, and waiters get their turns in the order of their arrival. Blocked
- * threads and promises stand in one queue. The owner is a thread: it alone may unlock, and it cannot lock again. When a
- * thread ends or dies (`Arena.watch`) as the owner, the next owner learns of it.
+ * A barging thread takes a free lock even while others wait, because that costs a fraction of waking a waiter. But no
+ * waiter is overtaken more than `bypass` times in all, and waiters get their turns in the order of their arrival.
+ * Blocked threads and promises stand in one queue. The owner is a thread: only the owner may unlock, and it cannot lock
+ * again. When a thread ends or dies (`Arena.watch`) as the owner, the next owner learns of the death.
  *
  * The algorithm is this library's own. Its waiters sleep in a queue as those of the semaphore do.
  *
@@ -97,7 +97,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * unlocked, and `lock` throws (`lockAsync` rejects with) the same error.
    */
   onOwnerDied: ((deaths: number) => void) | undefined;
-  /** Whether it has warned of a function of `runExclusive` that locks again. */
+  /** Whether this object has warned of a function of `runExclusive` that locks the mutex again. */
   #warned = false;
 
   /**
@@ -124,18 +124,18 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Attaches to the mutex of this name in the arena, or creates it if there is none or it has been disposed of. Threads
-   * that open a name at the same time get one mutex. Never blocks.
+   * Attaches to the mutex of this name in the arena. Creates the mutex if there is none, or if it has been disposed of.
+   * Threads that open a name at the same time get one mutex. Never blocks.
    * @param name 1 to 108 bytes of UTF-8, well-formed.
-   * @throws `RangeError` or `TypeError` for a bad name or option, if it exists with another `bypass`, or if the name
-   * belongs to another kind of object.
+   * @throws `RangeError` or `TypeError` for a bad name or option, if the mutex exists with another `bypass`, or if the
+   * name belongs to another kind of object.
    * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options: MutexOptions = {}): Mutex {
     return new Mutex(open(KIND, KIND_MUTEX, name, properties(options), options.arena, 'bypass'));
   }
 
-  /** How often a waiter may be overtaken at most. It stays the same after `dispose`. */
+  /** How often a waiter may be overtaken at most. The number stays the same after `dispose`. */
   get bypass(): number {
     return this.#bypass;
   }
@@ -152,16 +152,16 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   /**
    * The number of waiters, blocked threads and promises alike; 0 once the mutex is disposed of. Threads that still poll
-   * before they queue up do not count. It is racy, and meant for diagnostics: a waiter may be shown a few instructions
-   * before it has its place in the queue, from which on `bypass` counts.
+   * before they queue up do not count. The number is racy, and meant for diagnostics. It may show a waiter a few
+   * instructions before the waiter has its place in the queue, and `bypass` counts only from there on.
    */
   get waiting(): number {
     return this.#core.waitersOf(this.#at);
   }
 
   /**
-   * Describes the mutex by a plain object. It looks at every waiter of the arena and is racy, so it is meant for
-   * diagnostics. Never blocks.
+   * Describes the mutex by a plain object, for diagnostics. It looks at every waiter of the arena and is racy. Never
+   * blocks.
    * @throws {@link DisposedError} if it has been disposed of.
    */
   inspect(): MutexStats {
@@ -171,8 +171,8 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Makes this thread the owner, and blocks it until then. It returns no guard, so `using` throws a TypeError, and the
-   * thread stays the owner. `hold` returns one.
+   * Makes this thread the owner, and blocks the thread until then. The call returns no guard, so `using` throws a
+   * TypeError, and the thread stays the owner. `hold` returns a guard.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {@link TimeoutError} when the time-out has passed. The thread is not the owner, and has left the queue.
    * @throws {@link CancelledError} if `cancelAll` has cancelled the request, in the same way.
@@ -197,7 +197,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     const timeout = checkWaitOptions(`Mutex.${method}`, options);
     if (this.#lock(this.#at) === ADMITTED) return passes && this.#pass();
     if (timeout === 0) return this.#tryNow(passes);
-    // A request must be able to leave the queue.
+    // The request must be able to leave the queue.
     if (timeout === Infinity || this.#core.reserveSecond()) return this.#wait(timeout, passes);
     if (this.#try() === ADMITTED) return this[report](passes);
     throw noRoom();
@@ -210,7 +210,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     return this[report](passes);
   }
 
-  /** Waits for the lock, for `waitForUnlock` if it `passes`. Returns whether it has reported the death of an owner. */
+  /** Waits for the lock; if it `passes`, for `waitForUnlock`. Returns whether it has reported the death of an owner. */
   #wait(timeout: number, passes = false): boolean {
     const method = passes ? 'waitForUnlock' : 'lock';
     const answer = waitInQueue(this[reference], this.#at, countdown(timeout));
@@ -226,8 +226,8 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * @internal The thread has just locked. Reports the unreported deaths of owners, and returns whether there were any. But for
-   * `waitForUnlock` it unlocks.
+   * @internal The thread has just locked. Reports the unreported deaths of owners, and returns whether there were any.
+   * For `waitForUnlock` it unlocks instead.
    */
   [report](passes = false): boolean {
     if (passes) return this.#pass();
@@ -235,7 +235,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     return deaths > 0 && this.#reportDeaths(deaths);
   }
 
-  /** Unlocks at once for `waitForUnlock`, and leaves what there is to report to the next owner. */
+  /** For `waitForUnlock`: unlocks at once, and leaves unreported deaths to the next owner. */
   #pass(): false {
     const deaths = this.#core.ownersDied(this.#at);
     if (deaths > 0) this.#core.restoreOwnerDeaths(this.#at, deaths);
@@ -243,7 +243,10 @@ export class Mutex extends SharedObject<typeof KIND> {
     return false;
   }
 
-  /** The same for a promise. The callback runs after `unlock`, which may have settled the promise, has returned. */
+  /**
+   * Reports deaths for a promise. `unlock` may have settled the promise, so the callback runs after `unlock` has
+   * returned.
+   */
   #lockedAsync(): boolean | Promise<boolean> {
     const deaths = this.#core.ownersDied(this.#at);
     return deaths > 0 && Promise.resolve(deaths).then((deaths) => this.#reportDeaths(deaths));
@@ -298,9 +301,10 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Makes this thread the owner without blocking it: the promise is fulfilled then. The process stays alive until then.
-   * The promise stands in one queue with blocked threads. Tasks of one thread exclude one another like threads, but
-   * must not block the thread meanwhile: `lock` throws while a promise of the same thread has the lock or waits for it.
+   * Makes this thread the owner without blocking it: the promise is fulfilled when the thread is the owner. The process
+   * stays alive until then. The promise stands in one queue with blocked threads. Tasks of one thread exclude one
+   * another like threads, but they must not block the thread: `lock` throws while a promise of the same thread has the
+   * lock or waits for it.
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
    * that is aborted, with RangeError or TypeError for a bad time-out, with CancelledError if `cancelAll` has cancelled
    * it, with DisposedError if the mutex has been or is being disposed of, and with ArenaFullError if the arena has no
@@ -311,7 +315,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     return locked === NO_DEATH ? DONE : locked.then(nothing, locate);
   }
 
-  /** If it `passes`, an answer of true says that the caller must do so, since the promise has waited. */
+  /** If the promise `passes`, an answer of true says that it has waited, so the caller must `#pass`. */
   #lockAsync(options: WaitOptions | undefined, passes = false): Promise<boolean> {
     try {
       const method = passes ? 'waitForUnlockAsync' : 'lockAsync';
@@ -383,12 +387,13 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Waits, in turn, until the lock is free, and does not keep it. It blocks the thread until then.
+   * Waits, in turn, until the lock is free, and does not keep the lock. The call blocks the thread until then.
    *
    *     mutex.waitForUnlock({ timeout: 1000 }); // whoever had the lock when this was called has given it back
    *
-   * It is as `lock` and `unlock` at once. So others may have the lock when it returns, and a thread that dies at this very
-   * moment counts as an owner that has died. But it calls no `onOwnerDied`: the next owner learns of the dead ones.
+   * The call does what `lock` and then `unlock` would do. So another thread may have the lock when the call returns,
+   * and a thread that dies at this very moment counts as an owner that has died. But the call does not run
+   * `onOwnerDied`: the next owner learns of the dead owners.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {Error} if this thread is the owner itself, or a promise of it waits: it would wait for itself.
    * @throws the other errors of `lock`.
@@ -399,8 +404,8 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   /**
    * As `waitForUnlock` without blocking the thread: the promise is fulfilled when the lock has been free, in turn. This
-   * thread may be the owner meanwhile. The process stays alive until then. As with `lockAsync`, `lock` throws while the
-   * promise waits.
+   * thread may be the owner until then. The process stays alive until the promise is settled. As with `lockAsync`,
+   * `lock` throws while the promise waits.
    *
    *     await mutex.waitForUnlockAsync();
    * @returns a promise. It rejects as that of `lockAsync` does.
@@ -412,18 +417,20 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Asks all who wait for the lock now to leave the queue, in every thread, whether blocked or by promises. Their
-   * requests end with a CancelledError. Whoever gets the lock before it has left keeps it. The mutex goes on: its owner
-   * stays the owner, and later requests are not touched. A thread that still polls before it queues up does not wait
-   * yet. Never blocks, throws nothing: the promises of this thread are rejected before it returns, and other threads
-   * leave as soon as they run. On a disposed mutex it does nothing.
+   * Asks all requests that wait for the lock now, in every thread, to leave the queue, whether they are blocked threads
+   * or promises. These requests end with a CancelledError. A request that gets the lock before it has left keeps the
+   * lock. The mutex goes on: its owner stays the owner, and later requests are not touched. A thread that still polls
+   * before it queues up does not wait yet. Never blocks, throws nothing: the promises of this thread are rejected
+   * before it returns, and other threads leave as soon as they run. On a disposed mutex it does nothing.
    *
    *     mutex.cancelAll(new Error('the server shuts down'));
    *
-   * A thread or promise whose wait on a `Condition` is over queues up again, since it is to be the owner again.
+   * If the wait of a thread or promise on a `Condition` is over, it queues up again, because it must become the owner
+   * again.
    *
-   * A blocked thread leaves an element in the queue where others wait behind it. If the arena has no room for another
-   * waiter, it cannot leave, and waits on. A thread that dies in this call may have asked only some.
+   * A blocked thread that leaves while others wait behind it leaves its element in the queue. If the arena has no room
+   * for another waiter, the thread cannot leave, and waits on. If a thread dies in this call, it may have asked only
+   * some of the requests.
    * @param reason the `cause` of the errors in this thread. The errors in other threads have none, since a value cannot be
    * shared.
    */
@@ -450,10 +457,10 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Locks by `lockAsync`, calls a function, and unlocks when its result is settled. Never blocks the thread. The function
-   * must not wait for the same mutex: it would wait for itself. Whether it waits for a promise cannot be known, so the
-   * first time that it asks for the lock before its first `await`, there is a warning (`process.emitWarning`, or
-   * `console.warn` in browsers), and no error.
+   * Locks by `lockAsync`, calls a function, and unlocks when the result of the function is settled. Never blocks the
+   * thread. The function must not wait for the same mutex: it would wait for itself. The library cannot know whether
+   * the function waits for a promise. So the first time that the function asks for the lock before its first `await`,
+   * there is a warning (`process.emitWarning`, or `console.warn` in browsers), and no error.
    * @returns a promise of the result. It rejects with the error of the function or of `lockAsync`.
    */
   runExclusive<T>(run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {

@@ -10,8 +10,8 @@ import { reasonOf } from './runtime/cancellation.js';
 import { MOST_POLLS } from './runtime/numbers.js';
 
 /**
- * The part of an `AbortSignal` that this library needs, for programs whose types have no `AbortSignal`. Where they have
- * it, every `AbortSignal` is one.
+ * The part of an `AbortSignal` that this library needs, for programs whose types have no `AbortSignal`. Where the types
+ * have it, every `AbortSignal` is a `Signal`.
  */
 export interface Signal {
   /** Whether it has been aborted. */
@@ -32,15 +32,16 @@ export interface Signal {
  */
 export interface WaitOptions {
   /**
-   * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default), with fractions. It is never cut short. With 0 the
-   * request succeeds at once or not at all. When the time has passed, the request is cancelled with a `TimeoutError`.
+   * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default), with fractions. The time is never cut short. With 0
+   * the request succeeds at once or not at all. When the time has passed, the request is cancelled with a
+   * `TimeoutError`.
    */
   readonly timeout?: number;
   /**
-   * A signal that cancels the request with its reason when it is aborted. If it is aborted already, the request never
-   * queues. The signals of a thread cannot fire while the thread blocks. So `acquire`, `lock` and `hold` look at the
-   * signal once, before they begin. It needs `aborted`, `addEventListener` and `removeEventListener`; without a
-   * `reason` the request is cancelled with an `AbortError`.
+   * A signal that cancels the request with its reason when it is aborted. If the signal is aborted already, the request
+   * never queues. The signals of a thread cannot fire while the thread blocks. So `acquire`, `lock` and `hold` look at
+   * the signal once, before they begin. The signal needs `aborted`, `addEventListener` and `removeEventListener`. If it
+   * has no `reason`, the request is cancelled with an `AbortError`.
    */
   readonly signal?: Signal;
 }
@@ -60,7 +61,7 @@ export function checkWaitOptions(what: string, options: WaitOptions, names = WAI
   return timeout;
 }
 
-/** @internal Whether the first argument of a request, where a number of permits may stand, is its options. */
+/** @internal Whether the first argument of a request is its options. A number of permits may stand there instead. */
 export function isOptions(permits: number | WaitOptions, options: WaitOptions | undefined): permits is WaitOptions {
   return typeof permits === 'object' && permits !== null && options === undefined;
 }
@@ -72,10 +73,13 @@ export type Policy = 'spin' | 'yield' | 'park' | 'spin-then-park';
 export interface PolicyOptions {
   /**
    * How a waiter waits. `'spin-then-park'` (the default) polls `spin` times and then parks. `'park'` never polls.
-   * `'spin'` polls for minutes before it parks. `'yield'` does too, but gives the processor away after each poll.
+   * `'spin'` polls for minutes before it parks. `'yield'` also polls for minutes, but gives the processor away after
+   * each poll.
    */
   readonly policy?: Policy;
-  /** The number of polls before a waiter parks, 0 to 1,000,000. Only `'spin-then-park'` has it. Default 100. */
+  /**
+   * The number of polls before a waiter parks, 0 to 1,000,000. Only `'spin-then-park'` takes this option. Default 100.
+   */
   readonly spin?: number;
 }
 
@@ -84,13 +88,13 @@ export interface ParkingOptions {
   /**
    * How a waiter near the head of the queue waits. In a mutex it is also how a barging thread waits before it queues
    * up. `'spin-then-park'` (the default) polls for a while and then parks; `'park'` never polls. No policy here polls
-   * without end, since the waiters may have a deadline.
+   * without end, because the waiters may have a deadline.
    */
   readonly policy?: 'park' | 'spin-then-park';
   /**
-   * The number of polls before such a waiter parks, 0 to 1,000,000, with `'spin-then-park'` alone. By default the polls
-   * take about as long as a park and a wake-up, 50 microseconds, and less while polling is in vain. A poll of a mutex
-   * takes a tenth of a microsecond, and a time-out is looked at after the polls.
+   * The number of polls before a waiter near the head parks, 0 to 1,000,000. Only `'spin-then-park'` takes this option.
+   * By default the polls take about as long as a park and a wake-up, 50 microseconds, and less while polling is in
+   * vain. A poll of a mutex takes a tenth of a microsecond. The waiter looks at its time-out only after the polls.
    */
   readonly spin?: number;
 }
@@ -103,7 +107,8 @@ export const PARKING: Partial<Record<Policy, number>> = { park: 0 };
 
 /**
  * @internal
- * Returns the polls before a park, which are `usual` by default. `policies` are those besides 'spin-then-park'.
+ * Returns the number of polls before a park; the default is `usual`. `policies` are the policies besides
+ * 'spin-then-park'.
  */
 export function budget(
   what: string,
@@ -140,7 +145,7 @@ export interface Properties {
 const ROBUST = ' (of a robust one: only holders can release)';
 
 /**
- * @internal Checks the options of a new object, which have these names and the usual ones, and returns its properties.
+ * @internal Checks the options of a new object, which may have these names and the usual names. Returns the properties.
  */
 export function checkProperties(
   kind: Kind,

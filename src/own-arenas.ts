@@ -1,8 +1,8 @@
 /**
  * The arenas of the calling thread: how it makes one and attaches to one, and which of them is its default arena.
  *
- * Here an arena is the membership of the thread in it. The objects need no more, so a program that never names an arena
- * does not carry the class `Arena` (arena.ts).
+ * In this file an arena is the membership of the thread in it. The objects need no more than the membership. So a
+ * program that never names an arena does not carry the class `Arena` (arena.ts).
  */
 import { host } from '#host';
 import { VERSION } from './border/numbers.js';
@@ -17,14 +17,14 @@ import { bufferOf, isShared, requireSharedMemory, sharedMemory } from './runtime
 export interface ArenaOptions {
   /**
    * The number of shared objects at one time, 1 to 1,048,576. Default 65,536. An object counts until it is disposed of.
-   * One that no other thread can know, since it has no name and its handle was never taken, counts until its library
-   * object is collected. A `Mutex` or a `Semaphore` that is not robust leaves room for others while it is idle.
+   * If no other thread can know the object, because it has no name and its handle was never taken, it counts until its
+   * library object is collected. A `Mutex` or a `Semaphore` that is not robust leaves room for others while it is idle.
    */
   readonly objects?: number;
   /**
    * The number of names at one time, 1 to 1,048,576. Default 1024. A name counts until its object is disposed of.
-   * Threads that open new names at the same moment may exceed the number by one each, and threads that open and dispose
-   * of names at its limit may be refused one too early.
+   * Threads that open new names at the same moment may each exceed the number by one. Threads that open and dispose of
+   * names at the limit may be refused one name too early.
    */
   readonly names?: number;
   /** The number of threads attached at one time, 1 to 4,095. Default 1024. */
@@ -37,11 +37,10 @@ export interface ArenaOptions {
   /** Buckets of the waiting array, a power of two from 1 to 65,536. Default 2048; 1 and 2 are for tests. */
   readonly slots?: number;
   /**
-   * Whether the deaths of threads are noticed with nobody's help: on Node, in Deno, in Bun (not of its web workers),
-   * and in browsers. This costs the program one small thread, from the time when the arena is shared (none in
+   * Whether the library notices the deaths of threads by itself: on Node, in Deno, in Bun (not of its web workers), and
+   * in browsers. To notice deaths costs the program one small thread, from the time when the arena is shared (none in
    * browsers). Default true. With false, a dead thread keeps what it holds and its place in the queue until
-   * `Arena.watch` or
-   * `Arena.reap` tells of its death.
+   * `Arena.watch` or `Arena.reap` tells of its death.
    */
   readonly watch?: boolean;
   /**
@@ -52,8 +51,8 @@ export interface ArenaOptions {
 }
 
 /**
- * A shared `WebAssembly.Memory`, for programs whose types have no `WebAssembly`. Where they have it, every memory is
- * one, and `instanceof WebAssembly.Memory` tells that one is a memory.
+ * A shared `WebAssembly.Memory`, for programs whose types have no `WebAssembly`. Where the types have it, every memory
+ * is one, and `instanceof WebAssembly.Memory` tells that a value is a memory.
  */
 export interface SharedMemory {
   /** Its bytes. */
@@ -77,7 +76,7 @@ interface Own {
   apart?: Membership | undefined;
 }
 const own = common('default', (): Own => ({}));
-/** The key under which a worker inherits it. Each version has its own. */
+/** The key under which a worker inherits its default arena. Each version of the library has its own key. */
 const INHERITED = `taketurns:arena:${VERSION}`;
 
 /** @internal An `Arena` gives the membership of this thread by this property. */
@@ -88,7 +87,7 @@ export interface Inside {
   readonly [inside]: Membership;
 }
 
-/** @internal This thread's membership of its default arena, which it makes if it may: see `Arena.default`. */
+/** @internal This thread's membership of its default arena. Makes the arena if it may: see `Arena.default`. */
 export function defaultArena(): Membership {
   if (own.membership) return own.membership;
   const inherited = host.inherited(INHERITED);
@@ -126,15 +125,15 @@ export function makeDefault(membership: Membership): Membership {
   return membership;
 }
 
-/** @internal The handle of an arena, which another thread is about to get. */
+/** @internal The handle of an arena. Another thread is about to get this handle. */
 export function handleOf(membership: Membership): ArenaHandle {
   membership.share();
   return plainHandle(membership);
 }
 
 /**
- * There is one handle object at a time. A message with several handles so names the memory once: Firefox 140 takes the
- * second mention of a memory for a mention of its buffer.
+ * An arena has one handle object at a time. So a message with several handles names the memory only once. Firefox 140
+ * takes the second mention of a memory for a mention of its buffer.
  */
 function plainHandle(membership: Membership): ArenaHandle {
   const isDefault = own.membership === membership;
@@ -176,24 +175,24 @@ export function create(options: ArenaOptions): Membership {
   const elements = waiters + 2 * threads + 2 * objects;
   const sizes = [objects, names, threads, slots, chains, elements] as const;
   // V8 reserves 10 GiB of address space for each memory, whatever its size. So there is no second memory in which the
-  // core could measure the arena: this is a bound of its size, which `open` checks. Untouched pages are free.
+  // core could measure the arena. The size here is an upper bound, which `open` checks. Untouched pages are free.
   const records = objects + names + 3 * threads + slots + chains;
-  // No record or bucket, and no element with its share of the overflow lines, takes so many bytes
-  // (core/arena/arena.ts). What they leave exceeds the header and the gaps that align tables, or fits the first page
-  // with them.
+  // A record, a bucket, and an element with its share of the overflow lines each take fewer bytes than this
+  // (core/arena/arena.ts). The bytes that they leave exceed the header and the gaps that align tables, or fit the first
+  // page together with them.
   const PAGE = 65536;
   const RECORD = 256;
   const ELEMENT = 96;
   const memory = sharedMemory(Math.ceil((RECORD * records + ELEMENT * elements) / PAGE));
-  // Node 20 may lack `crypto`. A test may replace `Math.random`, and a clock may be coarse, so a count tells arenas
-  // apart that are made at the same moment.
+  // Node 20 may lack `crypto`. A test may replace `Math.random`, and a clock may be coarse. So a count tells apart
+  // arenas that are made at the same moment.
   const id = BigInt(Math.floor((now() + Math.random()) * 2 ** 40)) + ++made;
   instantiate(memory).create(id, ...sizes);
   if (!watch) host.deaths?.unwatch(memory);
   return Membership.of(memory) as Membership;
 }
 
-/** @internal This thread's membership of the arena that a caller has named, or to the default one. */
+/** @internal This thread's membership of the arena that a caller has named, or of the default arena. */
 export function membershipOf(arena: Inside | undefined): Membership {
   if (arena === undefined) return defaultArena();
   const membership = arena?.[inside];
@@ -202,8 +201,9 @@ export function membershipOf(arena: Inside | undefined): Membership {
 }
 
 /**
- * @internal The same for a new object, which other threads can find by its handle alone. A worker that has no default
- * arena makes it in an arena of its own, and no two threads then take two arenas for one.
+ * @internal This thread's membership of the arena of a new object that other threads can find only by its handle. A
+ * worker that has no default arena makes such an object in an arena of its own. The handle names the arena, so two
+ * threads never take two arenas for one.
  */
 export function membershipForNew(arena: Inside | undefined): Membership {
   if (arena !== undefined || host.isMainThread || hasDefault()) return membershipOf(arena);

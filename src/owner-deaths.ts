@@ -1,4 +1,6 @@
-/** What happens when an owner learns that owners before it have died: its callback is called, as README promises. */
+/**
+ * What happens when an owner learns that earlier owners have died: the library calls its callback, as README promises.
+ */
 
 /** A mutex or a semaphore, as far as this file needs it. */
 interface Owned {

@@ -1,5 +1,6 @@
 /**
- * A reference ties a thread to a shared object. This file makes an object, finds it by handle or name, and releases it.
+ * A reference ties a thread to a shared object. This file makes an object, finds an object by its handle or name, and
+ * releases an object.
  */
 
 import type { Core } from './border/core.js';
@@ -47,8 +48,8 @@ export interface Handle<K extends Kind = Kind> {
  * @internal
  * The place of a shared object to which the thread is attached. Each library object is made from a reference.
  *
- * `from` and `open` pass it to the constructor of their class in place of the options (`given`). The types allow that, since
- * the options of every class may name an arena, and a reference may not.
+ * `from` and `open` pass the reference to the constructor of their class in place of the options (`given`). The types
+ * allow this, because the options of every class may name an arena, and a reference may not.
  */
 export class Reference {
   declare readonly arena?: never;
@@ -71,7 +72,9 @@ export class Reference {
     return this.shared.address;
   }
 
-  /** Keeps the thread attached for as long as the library object lives. If there are several, the last one counts. */
+  /**
+   * Keeps the thread attached while the library object lives. If several library objects hold it, the last one counts.
+   */
   hold(owner: Owner): void {
     this.shared = this.membership.hold(owner, this.#number, this.shared);
     this.#number = HELD;
@@ -82,7 +85,7 @@ export class Reference {
     const { membership, address, shared } = this;
     const { head, promises } = shared;
     // Another thread may have begun to dispose of the object and not have closed all its words. Promises that wait here
-    // must find them closed now, since the memory may become that of another object.
+    // must find the words closed now, because the memory may become that of another object.
     if ((head?.waits || promises.first !== 0) && membership.core.isDisposed(address))
       membership.core.disposeAgain(address);
     head?.flush();
@@ -90,9 +93,9 @@ export class Reference {
     membership.detach(owner, shared);
   }
 
-  /** Enters the object, which has been evicted, in the arena again. Returns the address. */
+  /** Enters an evicted object in the arena again. Returns the address. */
   enter(owner: Owner): number {
-    // Its words will overwrite these properties.
+    // The words of the evicted object will overwrite the properties given here.
     const given = make('Mutex', KIND_MUTEX, ANY, { [inside]: this.membership });
     return this.membership.hold(owner, given.#number, this.shared, given.address).address;
   }
@@ -109,12 +112,14 @@ export class Reference {
   }
 }
 
-/** @internal Returns the reference that a constructor was given, or makes a shared object by the options that it was given. */
+/**
+ * @internal Returns the reference that a constructor was given. If it was given options, makes a shared object by them.
+ */
 export function given<O>(options: O, make: (options: O) => Reference): Reference {
   return options instanceof Reference ? options : make(options);
 }
 
-/** The words that a new object gets, and in which an object of a name must agree. */
+/** The words that a new object gets. An object that is found by its name must agree in these words. */
 function words(kind: number, { permits, max, spin, threshold = 0, robust, hash = Number(robust) }: Properties) {
   return [kind, permits, max, spin, threshold, hash] as const;
 }
@@ -134,7 +139,10 @@ export function make<K extends Kind>(
   return new Reference(membership, answer, true);
 }
 
-/** Attaches the thread to an object by a call of the core. If the arena is full, it lets go of what it can first. */
+/**
+ * Attaches the thread to an object by a call of the core. If the arena is full, the thread first lets go of what it
+ * can.
+ */
 function attached(membership: Membership, attach: () => number): number {
   membership.tidy();
   const answer = attach();
@@ -169,8 +177,8 @@ const ANY: Properties = { permits: -1, max: LIMIT, spin: 0, robust: false };
 
 /**
  * @internal
- * @param mismatch makes the error for an object of this name that has other properties; or says what to call the one
- * property that its callers choose.
+ * @param mismatch makes the error for an object of this name that has other properties. Or it is the name that callers
+ * know for the one property that they choose.
  */
 export function open<K extends Kind>(
   kind: K,
@@ -182,7 +190,7 @@ export function open<K extends Kind>(
 ): Reference {
   const what = `${kind}.open: name`;
   checkType(what, name, 'string', 'a string');
-  // UTF-8 has no code for half of a surrogate pair, and an encoder writes one and the same character for each.
+  // UTF-8 has no code for half of a surrogate pair. An encoder writes the same character for every half.
   if (/\p{Surrogate}/u.test(name)) {
     throw badType(what, 'well-formed Unicode', name);
   }
@@ -209,7 +217,7 @@ export function open<K extends Kind>(
   if (answer !== ANSWER_MISMATCH) throw refusal(answer, which, kind);
   if (typeof mismatch === 'function') throw mismatch();
   const there = openSo(ANY);
-  // It may have been disposed of since.
+  // The object may have been disposed of since.
   const differences = there > 0 ? differencesOf(core, core.attachedTo(there), p, mismatch) : '';
   if (there > 0) core.detach(there);
   throw new RangeError(`${which}: it exists already with ${differences || 'another hash or way to wait'}`);
@@ -220,7 +228,7 @@ function differencesOf(core: Core, at: number, p: Properties, only: string | und
   const properties: [string, unknown, unknown][] = [
     ['permits', core.initial(at), p.permits],
     ['max', core.maxOf(at), p.max],
-    // An object of the algorithms has its hash in the same place.
+    // An object of the algorithms has its hash where a semaphore has `robust`.
     ['robust', p.hash === undefined ? core.isRobust(at) !== 0 : p.robust, p.robust],
   ];
   const differences = properties

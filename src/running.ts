@@ -3,8 +3,8 @@ import { checkType } from './errors.js';
 import { dispose } from './held-permits.js';
 
 /**
- * Calls a function that waits until it has a guard, and then `run`. The guard gives back what it holds when the result
- * is settled. `shared.isRunning` says meanwhile that `run` has not returned yet.
+ * Waits until `hold` has given a guard, and then calls `run`. The guard gives back what it holds when the result of
+ * `run` is settled. `shared.isRunning` is true until `run` has returned.
  */
 export async function runHolding<T>(
   kind: string,

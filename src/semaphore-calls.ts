@@ -1,20 +1,22 @@
 /**
- * Which functions of the core a semaphore calls: a robust one has its own, and one with a max looks whether there is
- * room before it releases. A semaphore chooses when it is made, so that each call goes to one function, which V8 can
- * inline.
+ * Which functions of the core a semaphore calls. A robust semaphore has functions of its own, and a semaphore with a
+ * max checks whether there is room before it releases. The choice is made when the semaphore is made, so each call goes
+ * to one function, which V8 can inline.
  */
 import type { Core } from './border/core.js';
 import { ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from './border/numbers.js';
 import type { Shared } from './runtime/membership.js';
 import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
 
-/** Answers as acquire of the core, or CHECK_OWNER_DEATHS: a robust semaphore has admitted the thread. */
+/**
+ * Answers as acquire of the core. The answer CHECK_OWNER_DEATHS says that a robust semaphore has admitted the thread.
+ */
 export type Acquire = (at: number, n: number) => ReturnType<Core['acquire']> | typeof CHECK_OWNER_DEATHS;
 
-/** Answers as the release of the core that it calls, or ANSWER_OVER_MAX before that. */
+/** Answers as the release of the core that it calls. It answers ANSWER_OVER_MAX if it does not call that release. */
 export type Release = (at: number, n: number) => ReturnType<Core['releaseRobust']> | ANSWER_OVER_MAX;
 
-/** Returns the release of the core. For a bounded semaphore it also checks that there is room. */
+/** Returns the release of the core. For a bounded semaphore the returned function first checks that there is room. */
 export function releaseOf(core: Core, { robust }: Shared, max: number): Release {
   const release: Release =
     robust === 0

@@ -1,9 +1,10 @@
 /**
- * What a semaphore counts, and the words in which it tells the counts: its getters, its errors and its warning. How
- * permits are taken and given back stands in semaphore.ts, which extends this class.
+ * What a semaphore counts, and the texts that tell the counts: its getters, its errors and its warning. semaphore.ts,
+ * which extends this class, takes permits and gives them back.
  *
- * The class keeps an address of its own. Nothing here is in a hurry, but V8 treats a field of the class itself as a
- * constant, and `acquire` and `release` need that (shared-object.ts).
+ * The class keeps an address of its own. Nothing in this class need be fast. But `acquire` and `release` must be fast:
+ * for them V8 must treat the address as a constant, and it does so only for a field of the class itself
+ * (shared-object.ts).
  */
 import { host } from '#host';
 import { ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from './border/numbers.js';
@@ -88,15 +89,15 @@ export function permitsOf(permits: number | WaitOptions): number {
 }
 
 /**
- * Warns of a request for more permits than the semaphore has in all, since the request is likely to wait for ever.
- * Returns how many permits a later request may ask for before this function is worth a call; `usual` is the last answer.
+ * Warns of a request for more permits than the semaphore has in all, because the request is likely to wait for ever.
+ * Returns the number of permits up to which a later request needs no call of this function; `usual` is the last answer.
  */
 export function usualAfter(semaphore: SemaphoreCounts, method: string, permits: number, usual: number): number {
   if (permits <= semaphore.available || semaphore.disposed) return usual;
   semaphore[back]();
   const { address, membership } = semaphore[reference];
   const { core } = membership;
-  // Permits may have been added, or taken away by another thread.
+  // The number of permits may have been changed since, also by another thread.
   const made = core.initial(address) + core.added(address);
   if (permits <= made) return made;
   host.warn(
@@ -106,9 +107,9 @@ export function usualAfter(semaphore: SemaphoreCounts, method: string, permits: 
   return LIMIT;
 }
 
-/** What a request waited for that has left the queue, for a TimeoutError. */
+/** Says, for a TimeoutError, what a request waited for that has left the queue. */
 export function wanted(semaphore: SemaphoreCounts, permits: number): string {
-  // Where the arena has had more waiters at a time, the error does not count them: thousands may be thrown at once.
+  // If the arena has had more waiters at a time, the error does not count the waiters: thousands may be thrown at once.
   const MANY = 1024;
   const waiting = semaphore[reference].membership.core.usedElements() > MANY ? '' : `, ${semaphore.waiting} waiting`;
   return `${permits} permit${permits === 1 ? '' : 's'} (${semaphore.available} available${waiting})`;

@@ -6,16 +6,16 @@ import { ADAPTIVE } from './runtime/numbers.js';
 /** The options of a new `Semaphore`. */
 export interface SemaphoreOptions extends ParkingOptions {
   /**
-   * The greatest number of available permits, 1 to 2,147,483,647 (the default), and so the most that one request can ask
-   * for. Give it, as the number of permits, wherever these only come back: a request for more is then a `RangeError`.
-   * Without it the semaphore cannot know that there will never be so many. The request waits, and everybody behind it
-   * does too, until others have released more than they took.
+   * The greatest number of available permits, 1 to 2,147,483,647 (the default). It is also the most that one request
+   * can ask for. If permits only go out and come back, give the number of permits as the `max`: a request for more is
+   * then a `RangeError`. Without a `max` the semaphore cannot know that there will never be so many permits. The
+   * request waits, and every request behind it waits too, until others have released more than they took.
    */
   readonly max?: number;
   /**
-   * Whether the permits of each thread are recorded, so that those of a dead thread go back (`Arena.watch`) and the
-   * next owner learns of the death. Then only the thread that holds permits may release them, and the uncontended pair
-   * takes about twice as long. Default false.
+   * Whether the permits of each thread are recorded, so that the permits of a dead thread go back (`Arena.watch`) and
+   * the next owner learns of the death. Then only the thread that holds permits may release them, and an uncontended
+   * acquire and release take about twice as long. Default false.
    */
   readonly robust?: boolean;
   /** The arena of the object. Default: `Arena.default`. */

@@ -2,8 +2,8 @@
  * Semaphore is the public face of core/queue/tickets.ts, where the algorithm and its proof are.
  *
  * This file checks arguments, and turns answers into errors and promises. `acquire` and `release` leave the rare cases
- * to private methods, so that the common case stays small enough for V8 to inline into its caller. There they compare
- * with a literal 0, which is ADMITTED, since V8 would load and check an imported constant each time.
+ * to private methods, so that the common case stays small enough for V8 to inline into its caller. They compare with a
+ * literal 0, which is ADMITTED, because V8 would load and check an imported constant each time.
  */
 import type { Core } from './border/core.js';
 import {
@@ -46,8 +46,8 @@ const DONE = Promise.resolve();
  * A counting semaphore shared by threads, first come, first served.
  *
  * Requests are admitted in the order of their tickets. Blocked threads and promises stand in one queue. A request for n
- * permits gets them all at once, in its turn; lighter requests behind it wait. Any thread may release. Of a robust
- * semaphore, only the thread that holds the permits may.
+ * permits gets them all at once, in its turn; lighter requests behind it wait. Any thread may release, but of a robust
+ * semaphore only the thread that holds the permits may release them.
  *
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2. This library has its own way to
  * wait and wake.
@@ -81,7 +81,7 @@ export class Semaphore extends SemaphoreCounts {
     this.#robust || this.max !== LIMIT ? (at: number) => this.#release(at, 1) : this.#core.releaseOne;
   /** Whether the last acquire of a robust semaphore has learned of a death. */
   #ownerDied = false;
-  /** A request that waits for more permits than this is worth a warning. */
+  /** A request for more permits than this number is worth a warning. */
   #usual = LIMIT;
 
   /**
@@ -103,7 +103,7 @@ export class Semaphore extends SemaphoreCounts {
       options instanceof Reference ? options : make(KIND, KIND_SEMAPHORE, properties(permits, options), options.arena),
       'semaphore',
     );
-    // Where a semaphore begins without permits, they are made by releases.
+    // If a semaphore begins without permits, releases make its permits.
     if (permits > 0 && this.max === LIMIT) this.#usual = permits;
   }
 
@@ -118,12 +118,12 @@ export class Semaphore extends SemaphoreCounts {
   }
 
   /**
-   * Attaches to the semaphore of this name in the arena, or creates it if there is none or it has been disposed of.
+   * Attaches to the semaphore of this name in the arena. Creates it if there is none, or if it has been disposed of.
    * Threads that open a name at the same time get one semaphore. Never blocks.
    * @param name 1 to 108 bytes of UTF-8, well-formed.
    * @param permits the number available at first, 0 to `max`. Without it the semaphore must exist.
    * @throws `RangeError` or `TypeError` for a bad argument, or if the name belongs to another kind of object.
-   * @throws `RangeError` if it exists with other permits or another max, or if only one of the two is robust.
+   * @throws `RangeError` if it exists with other permits, another max or another `robust`.
    * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
    * @throws {Error} if it does not exist and no permits are given.
    */
@@ -133,11 +133,10 @@ export class Semaphore extends SemaphoreCounts {
   }
 
   /**
-   * Takes permits, and blocks the thread until it is their turn. A request for more permits than there ever are waits for
-   * ever, and so does every request behind it, unless `max` says how many there are. The first such request of this
+   * Takes permits, and blocks the thread until it is their turn. A request for more permits than there ever are waits
+   * for ever, and so does every request behind it, unless `max` says how many there are. The first such request of this
    * object causes a warning (`process.emitWarning`, or `console.warn` in browsers), and `inspect().widest` shows it.
-   * It returns no guard, so `using` has nothing to give back, and throws a TypeError; what was taken stays taken. `hold`
-   * returns one.
+   * The call returns no guard, so `using` throws a TypeError, and the permits stay taken. `hold` returns a guard.
    *
    *     pool.acquire(2, { timeout: 50 });
    *     pool.acquire({ timeout: 50 }); // one permit
@@ -179,7 +178,9 @@ export class Semaphore extends SemaphoreCounts {
     }
   }
 
-  /** The core has not simply admitted the thread: waits until it has, or the request has left the queue. */
+  /**
+   * Waits, where the core has not simply admitted the thread, until it has, or until the request has left the queue.
+   */
   #park(acquired: number, permits: number, timeout = Infinity, left = forEver): void {
     const { robust } = this.#shared;
     if (this[back]()) {
@@ -206,25 +207,25 @@ export class Semaphore extends SemaphoreCounts {
     return this.#ownerDied;
   }
 
-  // Its closures would cost a context at each call of #takeOwnerDeaths.
+  // The closures here would cost a context at each call of #takeOwnerDeaths.
   #reportDeaths(deaths: number, permits: number): true {
     const restore = () => this.#core.restoreOwnerDeaths(this.#at, deaths);
     return tellOwnerDied(this, deaths, restore, () => this.release(permits));
   }
 
   #acquireFor(permits: number, timeout: number): void {
-    // Where permits are free, the clock need not be read.
+    // If permits are free, the clock need not be read.
     if (this.tryAcquire(permits)) return;
     if (timeout === 0) throw timedOut(wanted(this, permits), timeout);
     const left = countdown(timeout);
-    // A request must be able to leave the queue.
+    // The request must be able to leave the queue.
     if (timeout !== Infinity && !this.#core.reserveSecond()) throw noRoom();
     const answer = this.#acquire(this.#at, permits);
     if (answer !== ADMITTED) this.#park(answer, permits, timeout, left);
   }
 
   /**
-   * Takes permits if they are free and nobody waits for any. Never blocks, never overtakes a waiter.
+   * Takes permits if they are free and no request waits. Never blocks, never overtakes a waiter.
    * @param permits 1 (the default) to `max`.
    * @returns whether it has taken them.
    * @throws `RangeError` or `TypeError` for a bad number.
@@ -253,7 +254,7 @@ export class Semaphore extends SemaphoreCounts {
   }
 
   /**
-   * Takes all permits that are free, at one moment, unless a request waits. They go back by `release`. Never blocks.
+   * Takes all permits that are free at one moment, unless a request waits. `release` gives them back. Never blocks.
    * @returns how many it has taken; 0 if none is free.
    * @throws {@link DisposedError} if the semaphore has been disposed of.
    */
@@ -266,9 +267,9 @@ export class Semaphore extends SemaphoreCounts {
   }
 
   /**
-   * Makes more permits, such as for a pool that grows, and wakes each waiter whose turn has come. It differs from `release`
-   * in that these do not count as given back: any thread may add permits to a robust semaphore. `inspect().added` shows it.
-   * Never blocks. On a disposed semaphore it does nothing.
+   * Makes more permits, such as for a pool that grows, and wakes each waiter whose turn has come. Other than with
+   * `release`, the permits do not count as given back: any thread may add permits to a robust semaphore.
+   * `inspect().added` shows them. Never blocks. On a disposed semaphore it does nothing.
    * @param permits 1 (the default) to `max`.
    * @throws `RangeError` or `TypeError` for a bad number.
    * @throws `RangeError` if more than `max` would be available. Then nothing has changed. Give a pool that grows
@@ -281,17 +282,17 @@ export class Semaphore extends SemaphoreCounts {
     const core = this.#core;
     const promises = this.#promises;
     let answer = core.exceeds(at, permits) ? ANSWER_OVER_MAX : core.add(at, permits);
-    // It gives none of this thread's permits back, so the core is told of no attachment.
+    // The call gives none of this thread's permits back, so the core is told of no attachment.
     if (answer > 0) answer = core.finishRelease(at, permits, answer, 0, 0);
     if (answer < 0) throw refused(this, 'add', answer, permits);
     if (promises.first !== 0) promises.settle();
   }
 
   /**
-   * Takes permits away for good, such as from a pool that shrinks: at once as far as they are free, and the rest in its
-   * turn, as soon as those who wait already have been served and so many have been given back. Requests that come later
-   * wait until then. More may be taken away than there are; then nobody is admitted until as many have been added. Never
-   * blocks. `inspect().added` shows it.
+   * Takes permits away for good, such as from a pool that shrinks. Free permits go at once. The rest go in their turn:
+   * when the present waiters have been served and enough permits have been given back. Later requests wait until then.
+   * You may take away more than there are: then no request is admitted until as many have been added. Never blocks.
+   * `inspect().added` shows it.
    *
    *     const pool = new Semaphore(4, { max: 8 });
    *     pool.add(2); // 6 from now on
@@ -362,10 +363,10 @@ export class Semaphore extends SemaphoreCounts {
     );
   }
 
-  /** Turns an answer that leaves nothing to wait for into the answer of acquireAsync. */
+  /** Turns an answer after which nothing is left to wait for into the answer of acquireAsync. */
   #arrived(answer: number, permits: number): Promise<void> {
     const promises = this.#promises;
-    // Due promises of this thread that are not settled yet came first.
+    // Promises of this thread that are due and not settled yet came before this request.
     if (promises.first !== 0) promises.settle();
     if (answer === ADMITTED) return DONE;
     if (answer === TIMED_OUT) throw timedOut(wanted(this, permits), 0);
@@ -406,16 +407,16 @@ export class Semaphore extends SemaphoreCounts {
   }
 
   /**
-   * Asks all who wait now to leave the queue, in every thread, whether blocked or by promises. Their requests end with
-   * a CancelledError. Whoever is admitted before it has left keeps its permits. The semaphore goes on: no permit is
-   * lost or made, later requests are not touched, and those that are admitted stay in order. Never blocks, throws
-   * nothing: the promises of this thread are rejected before it returns, and other threads leave as soon as they run.
-   * On a disposed semaphore it does nothing.
+   * Asks all requests that wait now, in every thread, to leave the queue, whether they are blocked threads or promises.
+   * They end with a CancelledError. A request that is admitted before it has left keeps its permits. The semaphore goes
+   * on: no permit is lost or made, later requests are not touched, and those that are admitted stay in order. Never
+   * blocks, throws nothing: the promises of this thread are rejected before it returns, and other threads leave as soon
+   * as they run. On a disposed semaphore it does nothing.
    *
    *     pool.cancelAll(new Error('the server shuts down'));
    *
-   * A blocked thread leaves an element in the queue where others wait behind it. If the arena has no room for another
-   * waiter, it cannot leave, and waits on. A thread that dies in this call may have asked only some.
+   * A blocked thread that leaves while others wait behind it leaves its element in the queue. If the arena has no room
+   * for another waiter, it cannot leave, and waits on. If a thread dies in this call, it may have asked only some.
    * @param reason the `cause` of the errors in this thread. The errors in other threads have none, since a value cannot be
    * shared.
    */
@@ -444,8 +445,8 @@ export class Semaphore extends SemaphoreCounts {
   }
 
   /**
-   * Takes permits by `acquireAsync`, calls a function, and gives them back when its result is settled. Never blocks the
-   * thread. A function that so asks for permits of the same semaphore, and waits for them, may wait for itself.
+   * Takes permits by `acquireAsync`, calls a function, and gives the permits back when its result is settled. Never
+   * blocks the thread. If the function itself waits for permits of the same semaphore, it may wait for itself.
    *
    *     const page = await semaphore.runExclusive(() => fetch(address));
    * @param permits 1 (the default) to `max`. The options may stand in its place.
@@ -458,8 +459,8 @@ export class Semaphore extends SemaphoreCounts {
   }
 
   /**
-   * Returns a function that calls `run` with its own arguments and `this`, by `runExclusive`. So all threads together run
-   * as many at a time as there are permits. Neither blocks the thread.
+   * Returns a function that calls `run` with its own arguments and `this`, by `runExclusive`. So in all threads
+   * together, as many calls run at a time as there are permits. `limit` and the function never block the thread.
    *
    *     const get = semaphore.limit((address: string) => fetch(address));
    *     const pages = await Promise.all(addresses.map((address) => get(address)));

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** The classes of shared objects extend this class. It keeps the reference and handles the end of the object. */
+/** The classes of shared objects extend this class, which keeps the reference and handles the end of the object. */
 
 import type { Kind } from './border/kinds.js';
 import { DisposedError } from './errors.js';
@@ -25,9 +25,9 @@ export const disposedError = Symbol();
 /**
  * A shared object as one library object of this thread sees it.
  *
- * A class keeps the address in a field of its own, and initializes each field once, where it is declared. Wherever the
- * object is a constant to V8, such a field is one too. V8 then compiles a call of the core through it without a load
- * before the call (docs/internals/what-was-tried.md).
+ * A class keeps the address in a field of its own, and initializes each field once, where the field is declared. If V8
+ * treats the object as a constant, it treats such a field as a constant too. V8 then compiles a call of the core
+ * through this field without a load before the call (docs/internals/what-was-tried.md).
  */
 export abstract class SharedObject<K extends Kind> implements Disposable {
   readonly #kind: K;
@@ -46,7 +46,7 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
     given.hold(this);
   }
 
-  /** Whether it has been disposed of, as far as this object has noticed. */
+  /** Whether the shared object has been disposed of, as far as this object has noticed. */
   get disposed(): boolean {
     // The end of a membership does not reach an object that has been evicted.
     return this.#hasLetGo || this.#reference.membership.isOver;
@@ -62,10 +62,11 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
   }
 
   /**
-   * Closes the object in every thread: all present and later waiters get a DisposedError. Giving back what a thread
-   * holds has no effect. All library objects of this thread release the shared object. Its memory is reused once every
-   * other thread has, too: each does when it uses the object again, or attaches to others. A thread that is idle for
-   * long meanwhile keeps a place of the `objects` of the arena for each. Never blocks, throws nothing.
+   * Closes the object in every thread: all present and later waiters get a DisposedError. To give back what a thread
+   * holds then has no effect. All library objects of this thread release the shared object. Its memory is reused once
+   * all other threads have released it too. A thread releases it when it uses the object again, or when it attaches to
+   * other objects. A thread that stays idle keeps one place of the `objects` of the arena for each such object. Never
+   * blocks, throws nothing.
    */
   dispose(): void {
     if (this.#hasLetGo) return;
@@ -76,8 +77,9 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
   }
 
   /**
-   * Ends a `using` scope: calls `dispose`, which ends the object in every thread. So `using` suits the thread that has
-   * made the object and outlives all use of it, and none that has opened it by a name or a handle.
+   * Ends a `using` scope: calls `dispose`, which ends the object in every thread. So `using` suits a thread that has
+   * made the object and outlives all use of it. It does not suit a thread that has opened the object by a name or a
+   * handle.
    */
   [dispose](): void {
     this.dispose();
@@ -88,7 +90,7 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
     return this.#kind;
   }
 
-  /** @internal Of a class that describes itself, the console shows that. */
+  /** @internal What the console shows of a class that describes itself. */
   [inspected](): string {
     return this.toString();
   }
@@ -113,7 +115,9 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
   /** @internal Closes the shared object for all threads, and wakes its waiters. */
   protected abstract [close](): void;
 
-  /** @internal Sets the address, by default to CLOSED_OBJECT. Only an object that may be evicted is given another. */
+  /**
+   * @internal Sets the address, by default to CLOSED_OBJECT. Only an object that may be evicted gets another address.
+   */
   protected abstract [forget](address?: number): void;
 
   /** @internal */
@@ -127,12 +131,12 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
     this[forget]();
   }
 
-  /** @internal Releases the shared object, which is disposed of or cannot be used, or is evicted. */
+  /** @internal Releases the shared object because it is disposed of, cannot be used, or is evicted. */
   [closed](away?: Int32Array): void {
     if (this.#hasLetGo) return;
     this.#hasLetGo = !away;
     this[forget]();
-    // An exception of node:vm comes at the beginning of a call, so the address and this change at once.
+    // An exception of node:vm can only come at the beginning of a call. So the address and this field change together.
     this.#reference.shared.away = away;
     this[detach]();
   }

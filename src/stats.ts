@@ -1,6 +1,7 @@
 /**
- * An arena, a semaphore and a mutex describe themselves by plain objects. This file makes them by a look at every wait
- * element. Other threads run meanwhile, so the numbers may not fit one another; while all threads rest, they are exact.
+ * An arena, a semaphore and a mutex describe themselves by plain objects. This file looks at every wait element to make
+ * these objects. Other threads run meanwhile, so the numbers may not fit one another. While all threads rest, the
+ * numbers are exact.
  */
 
 import type { Core } from './border/core.js';
@@ -30,7 +31,9 @@ export interface ThreadStats {
   readonly blocked: boolean;
   /** The number of waiting requests of the thread, its promises included. */
   readonly waiting: number;
-  /** The longest wait until now, in milliseconds. For a promise it starts when that becomes the first of its thread. */
+  /**
+   * The longest wait until now, in milliseconds. The wait of a promise counts from when it is the first of its thread.
+   */
   readonly longestWait: number;
 }
 
@@ -52,31 +55,37 @@ export interface ArenaStats {
   readonly longestWait: number;
   /** The number of cancelled tickets that still stand in the queue. */
   readonly cancelled: number;
-  /** How often, since the arena was made, a waiter came to a bucket of the waiting array that another waiter was in. */
+  /** How often, since the arena was made, a waiter came to a bucket of the waiting array with another waiter in it. */
   readonly collisions: number;
   /** How often, since the arena was made, a waiter was woken before its turn. */
   readonly futileWakes: number;
-  /** Wait elements. Waiters and attachments of threads to objects use them, and each thread has one or two spares. */
+  /**
+   * Wait elements. Waiters and attachments of threads to objects use them, and each thread has one or two spare
+   * elements.
+   */
   readonly elements: Used;
   /** Shared objects. */
   readonly objects: Used;
-  /** The number of threads that hold permits of a robust semaphore, or a mutex, summed over all of these objects. */
+  /** How many threads hold permits of a robust semaphore or hold a mutex, summed over all semaphores and mutexes. */
   readonly holders: number;
 }
 
-/** A waiting request, or waiting promises of one thread that stand side by side and ask for the same. */
+/** A waiting request, or several waiting promises of one thread that stand side by side and ask for the same number. */
 export interface WaiterStats {
   /** The number of the thread in the arena, as in `ThreadHandle`. */
   readonly thread: number;
   /** The `threadId` of the thread in `worker_threads`; undefined in web workers. */
   readonly threadId: number | undefined;
-  /** Whether the thread blocks for it; else it is a promise, or the thread is the next to have a mutex and polls. */
+  /**
+   * Whether the thread blocks for the request. Otherwise the request is a promise, or its thread is the head of a mutex
+   * and polls.
+   */
   readonly blocked: boolean;
-  /** How many requests these are; above 1 for promises alone. */
+  /** How many requests this entry stands for; only promises may be more than 1. */
   readonly requests: number;
-  /** The number of permits that each of them asks for; of a mutex 1. */
+  /** The number of permits that each of these requests asks for; 1 for a mutex. */
   readonly permits: number;
-  /** How long the first of them has waited, in milliseconds; see `ThreadStats.longestWait`. */
+  /** How long the first of these requests has waited, in milliseconds; see `ThreadStats.longestWait`. */
   readonly waited: number;
 }
 
@@ -86,54 +95,54 @@ export interface HolderStats {
   readonly thread: number;
   /** The `threadId` of the thread in `worker_threads`; undefined in web workers. */
   readonly threadId: number | undefined;
-  /** The number of permits that it holds. */
+  /** The number of permits that the thread holds. */
   readonly permits: number;
 }
 
 /** The answer of `Semaphore.inspect`. */
 export interface SemaphoreStats {
-  /** The number of permits that it was made with. */
+  /** The number of permits with which the semaphore was made. */
   readonly permits: number;
-  /** The number of permits that `add` has made since, less those that `reduce` has taken away. */
+  /** The number of permits that `add` has made since then, less the permits that `reduce` has taken away. */
   readonly added: number;
   /** The greatest number of available permits. */
   readonly max: number;
   /** The number of permits that `tryAcquire` could take. */
   readonly available: number;
-  /** The number of permits taken by requests and not given back; below 0 when more were released than taken. */
+  /** The number of permits that requests have taken and not given back; below 0 if more were released than taken. */
   readonly out: number;
   /** The number of waiting requests, blocked threads and promises alike. */
   readonly waiting: number;
   /**
-   * The most permits for which one of them waits; 0 if none waits. If it is more than can ever be available at one
-   * time, the queue stands still behind that request; see `SemaphoreOptions.max`.
+   * The most permits that one waiting request asks for; 0 if no request waits. If it is more than can ever be available
+   * at one time, the queue stands still behind that request; see `SemaphoreOptions.max`.
    */
   readonly widest: number;
   /** The longest wait until now, in milliseconds. */
   readonly longestWait: number;
   /** The number of cancelled tickets that still stand in the queue. */
   readonly cancelled: number;
-  /** The number of requests that ended by a time-out, a signal or `cancelAll`, since it was made. */
+  /** The number of requests that ended by a time-out, a signal or `cancelAll`, since the semaphore was made. */
   readonly timeouts: number;
   /** Whether the permits of each thread are recorded. */
   readonly robust: boolean;
-  /** The number of threads that died with permits of it, since it was made; 0 if it is not robust. */
+  /** The number of threads that died with permits of it, since the semaphore was made; 0 if it is not robust. */
   readonly ownerDeaths: number;
-  /** Those who wait, in the order of the queue: the first 100. */
+  /** The waiting requests in the order of the queue: the first 100. */
   readonly waiters: readonly WaiterStats[];
-  /** The threads that hold permits, if it is robust. */
+  /** The threads that hold permits, if the semaphore is robust. */
   readonly holders: readonly HolderStats[];
 }
 
 /** The answer of `Condition.inspect`. */
 export interface ConditionStats {
-  /** The number of those who wait and are not notified, threads and promises alike. */
+  /** The number of threads and promises that wait and are not notified. */
   readonly waiting: number;
   /** The longest wait until now, in milliseconds. */
   readonly longestWait: number;
   /** How many waits have ended by a time-out or a signal. */
   readonly timeouts: number;
-  /** Who waits, or has been notified and not yet woken, in the order of the queue: the first 100. */
+  /** The requests that wait, or are notified and not yet woken, in the order of the queue: the first 100. */
   readonly waiters: readonly WaiterStats[];
 }
 
@@ -151,25 +160,28 @@ export interface MutexStats {
   readonly waiting: number;
   /** The longest wait until now, in milliseconds. */
   readonly longestWait: number;
-  /** The number of requests that waited and ended by a time-out, a signal or `cancelAll`, since it was made. */
+  /** The number of requests that waited and ended by a time-out, a signal or `cancelAll`, since the mutex was made. */
   readonly timeouts: number;
-  /** The number of threads that died as its owner, since it was made. */
+  /** The number of threads that died as the owner, since the mutex was made. */
   readonly ownerDeaths: number;
-  /** Those who wait, in the order of the queue: the first 100. */
+  /** The waiting requests in the order of the queue: the first 100. */
   readonly waiters: readonly WaiterStats[];
 }
 
-/** What is known of some of the waiting requests. It is added up element by element, since there may be millions. */
+/**
+ * What is known of some of the waiting requests. It is summed element by element, because there may be millions of
+ * requests.
+ */
 interface Tally {
   /** The number of requests. */
   waiting: number;
-  /** The permits for which they wait. */
+  /** The permits that these requests wait for. */
   permits: number;
-  /** The most permits for which one of them waits. */
+  /** The most permits that one of these requests waits for. */
   widest: number;
   /** The longest wait until now, in milliseconds. */
   longestWait: number;
-  /** Whether one of them is of a blocked thread. */
+  /** Whether one of these requests is of a blocked thread. */
   blocked: boolean;
 }
 
@@ -178,7 +190,7 @@ interface Look {
   /** The tally of each thread that has a waiting request. */
   readonly threads: ReadonlyMap<number, Tally>;
   readonly holders: readonly HolderStats[];
-  /** The first of those who wait, if the look is at one object. */
+  /** The first of the waiters, if the look is at one object. */
   readonly waiters: readonly WaiterStats[];
   readonly cancelled: number;
   readonly used: number;
@@ -215,7 +227,7 @@ function look(core: Core, object?: number): Look {
     if (waiting === 0) continue;
     const isPromise = (owner & ASYNC) !== 0;
     const isAsleep = isPromise ? state !== AWAKE : core.isAsleep(thread) !== 0;
-    // Until a thread sleeps, or a promise is entered in the array, the time there is of an earlier wait.
+    // Until a thread sleeps, or a promise is entered in the array, the element still has the time of an earlier wait.
     const waited = isAsleep || isRecord ? Math.max(0, (now - core.elementSince(i)) | 0) : 0;
     const width = Number(core.elementWidth(i, 0));
     const blocked = isRecord ? isAsleep : !isPromise;
@@ -224,7 +236,7 @@ function look(core: Core, object?: number): Look {
       // The head of a mutex, which has left the queue, comes before all tickets.
       const ticket = isRecord ? -1n : core.elementStart(i);
       found.push([ticket, { thread, threadId, blocked, requests: waiting, permits: width || 1, waited }]);
-      // There may be millions.
+      // There may be millions of waiters.
       if (found.length > 2 * MOST_LISTED) found = firstOf(found);
     }
     const own = threads.get(thread) ?? { ...NONE };
