@@ -178,9 +178,7 @@ export class Semaphore extends SemaphoreCounts {
     }
   }
 
-  /**
-   * Waits, where the core has not simply admitted the thread, until it has, or until the request has left the queue.
-   */
+  /** The core has not admitted the thread at once. Waits until it has, or until the request has left the queue. */
   #park(acquired: number, permits: number, timeout = Infinity, left = forEver): void {
     const { robust } = this.#shared;
     if (this[back]()) {

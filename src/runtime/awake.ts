@@ -1,6 +1,6 @@
 /**
- * The waiters of this thread stay awake for a fixed time before they sleep. The core counts it in turns of its pause.
- * This file measures such a turn, again and again, since V8 recompiles the core as it runs.
+ * The waiters of this thread stay awake for a fixed time before they sleep. The core counts this time in turns of its
+ * pause. This file measures the duration of a turn again and again, because V8 recompiles the core as it runs.
  */
 import { host } from '#host';
 import type { Core } from '../border/core.js';
@@ -10,7 +10,7 @@ export class Awake {
   readonly #core: Core;
   readonly #processors: number;
   readonly #clock: () => number;
-  /** How many turns a waiter stays awake, and how many tickets before its own, as last measured. */
+  /** How many turns a waiter stays awake, and with how many tickets before its own, as measured last. */
   turns = 0;
   near = 0;
   #waits = 0;
@@ -28,7 +28,7 @@ export class Awake {
 
   /** Is called when the thread is about to wait, and likely to sleep. */
   waits(): void {
-    /** After this many waits, the thread measures once in as many; before, whenever its waits have doubled. */
+    /** Until this many waits, the thread measures when its waits have doubled; later, once in this many waits. */
     const SELDOM = 1024;
     if (++this.#waits < this.#next) return;
     this.#next += Math.min(this.#next, SELDOM);
@@ -42,7 +42,7 @@ export class Awake {
 
   /** The microseconds since the last `turnBegins`. */
   get sinceTurn(): number {
-    /** The greatest duration, since the core takes 32 bits. */
+    /** The greatest duration. The core takes 32 bits. */
     const MOST_MICROSECONDS = 0x40000000;
     return Math.min((this.#clock() - this.#begun) * 1000, MOST_MICROSECONDS);
   }
@@ -50,17 +50,19 @@ export class Awake {
   #measure(): void {
     /**
      * The nanoseconds of a park and a wake-up, roughly. Hand-overs of 11 to 60 microseconds have been measured
-     * (docs/waiting.md). By the rule for renting or buying, a waiter that polls for about that long and then sleeps
+     * (docs/waiting.md). By the rule for renting or buying, a waiter that polls for about this long and then sleeps
      * never spends more than twice the cost of the best choice.
      */
     const AWAKE = 50_000;
     /** The turns in one measurement, which takes some microseconds. */
     const SAMPLE = 256;
     const SAMPLES = 3;
-    /** The bounds of a turn in nanoseconds, since a coarse clock or an interrupted thread must not mislead. */
+    /**
+     * The bounds of a turn in nanoseconds. A coarse clock or an interruption of the thread may give a wrong duration.
+     */
     const LEAST = 4;
     const MOST = 100;
-    /** The nanoseconds of a turn where the clock is too coarse to measure it. */
+    /** The nanoseconds of a turn if the clock is too coarse to measure it. */
     const USUAL = 12;
     /**
      * A waiter stays awake with this many tickets before its own: as many as there are processors, within these bounds.
@@ -74,7 +76,7 @@ export class Awake {
       least = Math.min(least, this.#clock() - begun);
     }
     const turn = least > 0 ? Math.min(Math.max((least * 1e6) / SAMPLE, LEAST), MOST) : USUAL;
-    // With one processor, a polling thread keeps the thread that it waits for from running.
+    // With one processor, a polling thread keeps the processor from the thread that it waits for.
     this.turns = this.#processors > 1 ? Math.ceil(AWAKE / turn) : 0;
     this.near = Math.min(Math.max(this.#processors, NEAREST), FARTHEST);
     this.#core.setAwake(this.turns, this.near);

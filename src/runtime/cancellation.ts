@@ -26,7 +26,8 @@ const abortions = new WeakMap<Signal, Abortion>();
 function listen(signal: Signal): Abortion {
   const cancels = new Set<() => void>();
   const listener = (): void => {
-    // The loop does not copy the set: a cancelled request may pass permits to another, which is then settled and gone.
+    // The loop does not copy the set: a cancelled request may pass permits to another one, which is settled and leaves
+    // the set.
     for (const cancel of cancels) cancel();
   };
   signal.addEventListener('abort', listener);
@@ -36,10 +37,10 @@ function listen(signal: Signal): Abortion {
 }
 
 /**
- * Calls `cancel` when the time-out has passed or the signal is aborted. Returns a function that stops that, and throws
- * nothing. If the signal takes no listener, the request is cancelled with the error of that. `cancel` asks for the
- * reason when the request has left the queue: the error of a time-out says what was to be had then. It is never called
- * before this function has returned, though a signal may call back.
+ * Calls `cancel` when the time-out has passed or the signal is aborted. Returns a function that stops this, and throws
+ * nothing. If adding a listener to the signal throws, the request is cancelled with this error. `cancel` asks for the
+ * reason when the request has left the queue: the error of a time-out tells the state at that moment. `cancel` is never
+ * called before this function has returned, though a signal may call back.
  */
 export function watch(
   timeout: number,
@@ -53,7 +54,7 @@ export function watch(
   try {
     abortion = abortions.get(signal) ?? listen(signal);
   } catch (error) {
-    // The caller is about to queue the request, or has done so, and cannot cancel it yet.
+    // The caller is about to queue the request, or has just queued it, and cannot cancel it yet.
     let over = false;
     // A test may have replaced queueMicrotask.
     Promise.resolve().then(() => {
@@ -70,14 +71,14 @@ export function watch(
     cancel(() => reason);
   };
   cancels.add(abort);
-  // The signal may be another than the one that was checked (a getter of the options), or be aborted by its own
-  // methods.
+  // The options may have a getter that now gives another signal than the one that was checked. Or a method of the
+  // signal itself may have aborted it.
   if (signal.aborted) Promise.resolve().then(() => cancels.has(abort) && abort());
   return () => {
     stop();
     if (!cancels.delete(abort) || cancels.size > 0) return;
-    // The code of the signal must not run here: a call of the thread may be under way, and promises are yet to be
-    // settled.
+    // The code of the signal must not run here: a call of the thread may be under way, and some promises may not be
+    // settled yet.
     queueMicrotask(() => {
       if (cancels.size > 0 || abortions.get(signal) !== abortion) return;
       abortions.delete(signal);
@@ -87,10 +88,10 @@ export function watch(
 }
 
 /**
- * Calls a function when so many milliseconds have passed, and not earlier. Returns a function that stops that.
+ * Calls a function when so many milliseconds have passed, and not earlier. Returns a function that stops the timer.
  *
- * A timer counts whole milliseconds and drops a fraction of the delay, and it may drop one of the clock as well. So the
- * delay is rounded up, and a timer that is early is set again.
+ * A timer counts whole milliseconds. It drops a fraction of the delay, and may drop a fraction of the clock as well. So
+ * the delay is rounded up, and a timer that fires early is set again.
  */
 function after(milliseconds: number, run: () => void): () => void {
   const left = countdown(milliseconds);
@@ -99,29 +100,30 @@ function after(milliseconds: number, run: () => void): () => void {
     if (remaining <= 0) run();
     else timer = setTimeout(fire, Math.ceil(remaining));
   };
-  // A call that comes back to wait again may have no time left.
+  // A call that waits again may have no time left.
   let timer = setTimeout(fire, Math.ceil(Math.max(milliseconds, 0)));
   return () => clearTimeout(timer);
 }
 
-/** Returns the reason for which a signal was aborted. The oldest signals have none. */
+/** Returns the reason for which a signal was aborted. The signals of the oldest runtimes have no reason. */
 export function reasonOf({ reason }: Signal): unknown {
   return reason === undefined ? AbortSignal.abort().reason : reason;
 }
 
 /**
- * Passes an error on. A time-out gets the stack of those who await the promise of this call, where the runtime tells: a
- * timer has made it, and V8 finds them from a reaction of the promise at no cost before.
+ * Throws the error again. A TimeoutError gets the stack of those who await the promise of this call, if the runtime
+ * tells it: a timer has made the error, so it has no such stack. V8 finds the stack from a reaction of the promise,
+ * which costs nothing before.
  */
 export function locate(error: unknown): never {
   if (error instanceof TimeoutError) Error.captureStackTrace?.(error, locate);
   throw error;
 }
 
-/** Says what a request waited for, in the words of its TimeoutError, when it is over. */
+/** Says what a request has waited for, in the words of its TimeoutError, when the request is over. */
 export type Wanted = () => string;
 
-/** The error of a thread that has left the queue, for which it was answered LEAVE or TIMED_OUT. */
+/** The error of a thread that has left the queue, which the answer LEAVE or TIMED_OUT says. */
 export function notAdmitted(answer: number, wanted: Wanted, timeout: number): Error {
   return answer === LEAVE ? new CancelledError() : timedOut(wanted(), timeout);
 }

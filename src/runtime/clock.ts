@@ -1,16 +1,16 @@
 /**
- * The clocks and timers of the library are those of the runtime, taken when the library is loaded. A test may later
- * replace the global ones by some that stand still ("fake timers"). The library waits in real time all the same, since
- * other threads do, and since a thread that blocks could not be told that a false clock has moved.
+ * The library takes the clocks and timers of the runtime when it is loaded. A test may later replace the global clocks
+ * and timers by false ones that stand still ("fake timers"). The library waits in real time all the same, because other
+ * threads do, and because nobody could tell a blocked thread that a false clock has moved.
  */
 import { host } from '#host';
 
-/** `now` gives milliseconds from a fixed point of time, and never runs backwards. */
+/** `now` gives the milliseconds since a fixed moment, and never runs backwards. */
 export const { now, setTimeout, clearTimeout } = host.clock;
 
 const { now: epoch } = Date;
 
-/** Returns the milliseconds since 1970, modulo 2^32, as the core takes them. */
+/** Returns the milliseconds since 1970, modulo 2^32. The core takes them in this form. */
 export function timestamp(): number {
   return epoch() | 0;
 }

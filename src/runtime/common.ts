@@ -1,20 +1,20 @@
 /**
- * A thread may load this package several times: two copies in `node_modules`, or one in each context of `node:vm`, as
- * test runners do. To the arena, it is one thread all the same. So the copies share what a thread has once, above all
- * its memberships: a thread that locks a mutex through one copy is its owner through the other.
+ * A thread may load this package several times: two copies in `node_modules`, or one copy in each context of `node:vm`,
+ * as test runners do. For the arena, all copies are one thread. So the copies share what a thread has only once, above
+ * all its memberships. If a thread locks a mutex through one copy, it is the owner through the other copy too.
  *
- * The copies share through a property of an object that all of them see (`host.anchor`). Its key has the version of the
- * layout, so that another version lives beside this one and has arenas of its own.
+ * The copies share through a property of an object that all of them see (`host.anchor`). The key of the property has
+ * the version of the layout. So copies of another version may be loaded too, and have arenas of their own.
  *
- * Copies of one version call one another's objects. So whoever changes what the copies share, and not the layout alone,
- * must raise VERSION too (core/arena/words.ts).
+ * Copies of one version call one another's objects. So whoever changes what the copies share must raise VERSION
+ * (core/arena/words.ts), even if the layout stays the same.
  */
 import { host } from '#host';
 import { VERSION } from '../border/numbers.js';
 
 const KEY = Symbol.for(`taketurns:${VERSION}`);
 
-/** Returns the value of this name that the copies share, which the first to ask makes. */
+/** Returns the value of this name that the copies share. The first copy to ask makes the value. */
 export function common<T extends object>(name: string, make: () => T): T {
   const anchor = host.anchor as { [KEY]?: Record<string, unknown> };
   anchor[KEY] ??= {};

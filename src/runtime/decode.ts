@@ -1,12 +1,12 @@
 /**
- * A WebAssembly module is embedded as a text, which this file decodes. Most bytes are one character of the text, so a
- * compressor of the bundle finds the repetitions of the module. A printable byte stands for itself, so the compressor
- * finds the names of the exports in the surrounding code as well. Base64 has no character that is one byte, and takes a
- * third more when compressed.
+ * A WebAssembly module is embedded as a text, and this file decodes the text. One character stands for most bytes, so
+ * the compressor of a bundle finds the repetitions in the module. A printable byte stands for itself, so the compressor
+ * also finds the names of the exports in the surrounding code. In Base64 no character stands for one byte, and the text
+ * takes a third more when compressed.
  *
- * The characters of TABLE, which are rare as bytes, stand for other bytes. The first five name the page of the next
- * character; a page has 57 bytes from "#" on. The characters after them stand for 254, 255, 0 to 27, 127 and 128.
- * scripts/build-core.mjs writes the text by this very table.
+ * The characters of TABLE, which are rare as bytes, stand for other bytes. Each of the first five names the page of the
+ * next character; a page has 57 bytes from "#" on. The characters after the first five stand for 254, 255, 0 to 27, 127
+ * and 128. scripts/build-core.mjs writes the text by the same table.
  */
 const TABLE = "*/9:=%')+,-.125678;<>?CJMTVWXZ[]^_xz{";
 const PAGES = 5;

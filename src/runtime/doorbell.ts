@@ -1,18 +1,19 @@
 /**
  * The doorbell of a thread is the one word on which all of its promises wait together.
  *
- * A releasing thread that makes a promise due adds 1 to the doorbell of the thread of that promise, and notifies it.
- * That thread has at most one `Atomics.waitAsync` pending on its doorbell, however many promises wait: such a wait
- * cannot be cancelled, and each one costs the runtime memory until it is notified.
+ * A releasing thread that makes a promise due adds 1 to the doorbell of the promise's thread, and notifies this thread.
+ * The notified thread has at most one `Atomics.waitAsync` pending on its doorbell, however many promises wait. A
+ * pending `Atomics.waitAsync` cannot be cancelled, and each one costs the runtime memory until it is notified.
  *
  *     rest: d = doorbell; settle the due promises and enter the others; if none is left, end.
  *           Else waitAsync(doorbell, d) unless one is pending, then again
  *
- * The thread that rings records in the other thread's record which run is due, modulo 256. So a thread looks at that
- * run and few others, however many wait. It looks at all of them if an exception has cut the previous look short.
+ * The releasing thread also records in the other thread's record which run is due, modulo 256. So a thread looks at the
+ * due run and few others, however many runs wait. A thread looks at all runs if an exception has cut its last look
+ * short.
  *
- * A thread reads the doorbell before the records of due runs, and those before the grants. So the wait returns at once
- * if the doorbell rings after that (D7).
+ * A thread reads the doorbell before the records of due runs, and these records before the grants. So if the doorbell
+ * rings after the thread has read it, the wait returns at once (D7).
  */
 
 import { host } from '#host';
@@ -34,11 +35,11 @@ export class Doorbell {
   readonly #index: number;
   /** The objects with waiters. */
   readonly #waiting = new Set<Flushable>();
-  /** The ones among them that are perhaps not entered. */
+  /** The waiting objects that are perhaps not entered. */
   readonly #awake = new Set<Flushable>();
-  /** The entered ones, by the bit that is set for them when they are due. */
+  /** The entered objects, by the bit that is set for them when they are due. */
   readonly #entered: (Set<Flushable> | undefined)[] = [];
-  /** Whether a look has not reached its end. */
+  /** Whether the last look has not reached its end. */
   #inDoubt = false;
   #listening = false;
   #flushDue = false;
@@ -64,10 +65,10 @@ export class Doorbell {
     if (this.#waiting.size === 0) this.#keepAlive(false);
   }
 
-  /** @internal Is called when the promises are entered. A releasing thread records this number when they are due. */
+  /** @internal Is called when the promises are entered. A releasing thread records `number` when they are due. */
   entered(promises: Flushable, number: number): void {
     this.#awake.delete(promises);
-    // A bit of each of the DUE_WORDS.
+    // Each place is a bit of the DUE_WORDS.
     const PLACES = 256;
     this.#put(promises, number % PLACES);
   }
@@ -85,7 +86,7 @@ export class Doorbell {
   wake(promises: Flushable): void {
     this.#awake.add(promises);
     if (this.#flushDue) return;
-    // The order matters: if an exhausted stack lets `soon` fail, the next call tries again.
+    // The order matters: if an exhausted stack makes `soon` fail, the next call tries again.
     host.soon(this.#soon);
     this.#flushDue = true;
   }
@@ -129,11 +130,11 @@ export class Doorbell {
     this.#inDoubt = false;
   }
 
-  /** Is called when the thread is about to leave the arena: afterwards its record may be another thread's. */
+  /** Is called when the thread is about to leave the arena. After that, its record may belong to another thread. */
   close(): void {
     this.#isClosed = true;
     this.#keepAlive(false);
-    // This ends a pending waitAsync, which would keep the memory.
+    // The notification ends a pending waitAsync, which would keep the memory.
     Atomics.notify(this.#words, this.#index);
   }
 

@@ -2,7 +2,7 @@
 import { decode } from './decode.js';
 import { compile } from './requirements.js';
 
-/** Returns a function that gives the module in these bytes (decode.ts). */
+/** Returns a function that compiles the module at its first call, from the text of its bytes (decode.ts). */
 export function embedded(bytes: string): () => WebAssembly.Module {
   let compiled: WebAssembly.Module | undefined;
   return () => {
@@ -12,8 +12,8 @@ export function embedded(bytes: string): () => WebAssembly.Module {
 }
 
 /**
- * Makes an instance of a module. It returns a copy of the exports, because the exports object is frozen and functions
- * that a thread must not call are replaced.
+ * Makes an instance of a module. Returns a copy of the exports. The exports object itself is frozen, and the library
+ * replaces the functions that a thread must not call.
  */
 export function instanceOf<Exports>(module: WebAssembly.Module, imports: WebAssembly.Imports): Exports {
   return { ...new WebAssembly.Instance(module, imports).exports } as Exports;

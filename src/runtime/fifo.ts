@@ -1,4 +1,4 @@
-/** A queue hands items out first in, first out, at constant cost an item. */
+/** A queue hands items out first in, first out, at a constant cost for each item. */
 export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #head = 0;
@@ -10,7 +10,7 @@ export class Fifo<T> {
   shift(): T | undefined {
     const item = this.#items[this.#head];
     this.#items[this.#head++] = undefined;
-    // Half of the array is empty, so the items move down. Each item pays for that once.
+    // Half of the array is empty, so the items move down. Each item pays once for this move.
     if (this.#head >= 64 && this.#head * 2 >= this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;

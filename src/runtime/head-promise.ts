@@ -1,12 +1,12 @@
 /**
- * This file looks after a promise of this thread that is the head of a mutex, until it has the lock or is cancelled.
- * The thread has at most one such promise at a time for each mutex.
+ * If a promise of this thread is the head of a mutex, this file looks after the promise until it has the lock or is
+ * cancelled. A thread has at most one such promise at a time for each mutex.
  *
- * The promise reserves the lock at once, since its thread cannot poll (core/kinds/mutex/mutex.ts). The unlocking thread
- * then rings the doorbell of this thread. If this thread unlocks itself, it tries the lock again before `unlock`
- * returns, and rings no doorbell.
+ * The promise reserves the lock at once, because its thread cannot poll (core/kinds/mutex/mutex.ts). The unlocking
+ * thread then rings the doorbell of this thread. If the unlocking thread is this thread itself, it tries to take the
+ * lock for the promise before `unlock` returns, and rings no doorbell.
  *
- * The promise began when the count of cancelAll was what the promises have seen last (promises.ts).
+ * When the promise began, the count of cancelAll had the value that the promises have seen last (promises.ts).
  */
 
 import type { Core } from '../border/core.js';
@@ -43,7 +43,7 @@ export class HeadPromise implements Flushable {
     this.flush();
   }
 
-  /** Takes the lock if it may. This thread has given the lock back, or its doorbell has rung. */
+  /** Takes the lock if it may. Is called when this thread has given the lock back, or its doorbell has rung. */
   flush(): void {
     if (this.#settle === undefined) return;
     const answer = this.#core.reserveLock(this.#shared.address, this.#shared.robust);
@@ -52,7 +52,7 @@ export class HeadPromise implements Flushable {
     else if (!this.#shared.promises.obey()) this.#doorbell.entered(this, this.#shared.address / OBJECT_SIZE);
   }
 
-  /** As that of the promises. */
+  /** As `forget` of the promises. */
   forget(reason?: Error): void {
     const settle = this.#settle;
     this.#settle = undefined;
@@ -70,7 +70,7 @@ export class HeadPromise implements Flushable {
     this.#settle = undefined;
     this.#doorbell.done(this);
     settle(value);
-    // The next waiter may be a promise of this very thread, for which no other thread rings.
+    // The next waiter may be a promise of this same thread. No other thread rings for this promise.
     if (this.#shared.promises.first !== 0) this.#shared.promises.settle();
   }
 }

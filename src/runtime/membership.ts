@@ -1,10 +1,10 @@
 /**
  * A membership is one thread's part in one arena: its core instance, its doorbell, and its objects.
  *
- * A thread attaches to an arena once, however many handles of it arrive, and however many copies of this package are
- * loaded (common.ts), since it must have one place in the registry.
- * It is attached to a shared object (core/arena/attachments.ts) for as long as one of its library objects may still
- * use that. The last of these lets go when
+ * A thread attaches to an arena once, however many handles of the arena arrive, and however many copies of this package
+ * are loaded (common.ts), because the thread must have one place in the registry. The thread is attached to a shared
+ * object (core/arena/attachments.ts) for as long as one of its library objects may still use the shared object. The
+ * last of these library objects lets go when
  *
  *     this thread disposes of the shared object       all library objects of the thread let go at once (letGo)
  *     another thread has disposed of it               one lets go when it notices, the others by a look (tidy, sweep)
@@ -12,18 +12,19 @@
  *     it is evicted                                   the same, and the object gets another place when it is used again
  *     the thread ends, or leaves the arena (dispose)
  *
- * So no garbage collection is needed for what is disposed of. Each time the thread attaches to an object, it looks at
- * others, all in turn, until it has met two that stay. Each round of looks takes as many attachments as there were
- * objects when it began, and finds all that were disposed of before. So a thread that goes on attaching keeps at most
- * about as many disposed objects as it has others. A thread that finds the arena full looks at all. A thread that does
- * nothing lets go of nothing, since no other may do so for it.
+ * So no garbage collection is needed for objects that are disposed of. Each time the thread attaches to an object, it
+ * looks at other objects, all in turn, until it has met two that stay. One round of looks takes as many attachments as
+ * there were objects when the round began. It finds all objects that were disposed of before the round. So a thread
+ * that goes on attaching keeps at most about as many disposed objects as it has others. If a thread finds the arena
+ * full, it looks at all its objects. An idle thread lets go of nothing, because no other thread may let go for it.
  *
- * A mutex or a semaphore, unless it is robust, that is idle and that no other thread can know is evicted where a thread
- * has many objects: its words stay with its library object, and go to another place when that is next used.
+ * If a thread has many objects, an object is evicted if it is idle, no other thread can know it, and it is a mutex or a
+ * semaphore that is not robust. The words of an evicted object stay with its library object. They go to another place
+ * when the library object is next used.
  *
  * The collector sees only the small library objects, and does not know that an arena is nearly full. So a thread that
- * is attached to very many objects asks for a collection, once in each round of looks. Finalizers wait for a turn of
- * the event loop.
+ * is attached to very many objects asks for a collection once in each round of looks. Finalizers run only in a later
+ * turn of the event loop.
  */
 import { host } from '#host';
 import type { Core } from '../border/core.js';
@@ -55,23 +56,23 @@ import { closed, Promises } from './promises.js';
 /** Is called on a library object when the thread ends. The object must not use the shared object afterwards. */
 export const ended = Symbol.for('taketurns:ended');
 
-/** Says that a library object need do nothing more once the shared object has been disposed of by another thread. */
+/** Says that a library object has nothing more to do once another thread has disposed of the shared object. */
 export const leaves = Symbol.for('taketurns:leaves');
 
 /** A library object, as its membership sees it. */
 export interface Owner {
   [ended](): void;
-  /** Lets go of the shared object, which has been disposed of, or is evicted with these words. */
+  /** Lets go of the shared object, which has been disposed of, or is evicted with the words `away`. */
   [closed](away?: Int32Array): void;
   readonly [leaves]?: boolean;
 }
 
 /** The memberships of this thread, whichever copy of the library made them, by the id of the arena. */
 const memberships = common('memberships', () => new Map<bigint, Membership>());
-/** The same by memory object. Each message brings a new one. */
+/** The same memberships by memory object. Each message brings a new memory object. */
 const byMemory = common('byMemory', () => new WeakMap<WebAssembly.Memory, Membership>());
 
-/** Whether a value is a membership of this thread, of this copy of the library or another. */
+/** Whether a value is a membership of this thread, made by this copy of the library or another one. */
 export function isMembership(value: unknown): value is Membership {
   return value !== undefined && memberships.get((value as Membership | null)?.id as bigint) === value;
 }
@@ -81,20 +82,25 @@ function headerOf(buffer: ArrayBufferLike): BigInt64Array {
   return new BigInt64Array(buffer, 0, 6);
 }
 
-/** Returns the membership of the arena of a memory object that has just arrived. It costs no instance of the core. */
+/**
+ * Returns the membership of the arena of a memory object that has just arrived. The search makes no instance of the
+ * core.
+ */
 function known({ buffer }: WebAssembly.Memory): Membership | undefined {
-  // A memory has pages of 64 KiB, or none.
+  // A memory has pages of 64 KiB, or no page.
   if (buffer.byteLength === 0) return undefined;
   const header = headerOf(buffer);
   const membership = memberships.get(Atomics.load(header, 1));
-  // The core refuses any other memory that happens to hold that id.
+  // If another memory happens to hold this id, the core refuses it.
   const isIts =
     membership?.memory.buffer.byteLength === buffer.byteLength &&
     membership.header.every((word, i) => word === header[i]);
   return isIts ? membership : undefined;
 }
 
-/** The available permits in the words of an object, less those that are asked for; below 0 if too many to tell. */
+/**
+ * The available permits in the words of an object, less the permits that requests ask for; below 0 if too many to tell.
+ */
 export function balanceOf(words: Int32Array): number {
   return ((words[GRANT / 4] as number) - (words[TICKET / 4] as number)) | 0;
 }
@@ -104,21 +110,21 @@ export interface Shared {
   address: number;
   /** The number of the attachment in the core. */
   number: number;
-  /** The same number if the object is robust, so that held permits are counted there; else 0. */
+  /** The number of the attachment if the object is robust, so that the attachment counts the permits held; else 0. */
   robust: number;
   /** The promises of this thread that wait on the object. */
   promises: Promises;
   /** The promise of this thread that is the head of the object. A mutex makes it. */
   head?: HeadPromise;
-  /** The library objects that hold the shared object. The finalizer of one that was collected may still be due. */
+  /** The library objects that hold the shared object. If one was collected, its finalizer may not have run yet. */
   readonly owners: Set<WeakRef<Owner>>;
   /** Whether no other thread can know the shared object: it has no name, and its handle was never taken. */
   isPrivate: boolean;
   /** The words of the object while it is evicted. */
   away?: Int32Array | undefined;
-  /** Whether a function that `runExclusive` of a mutex has called has not returned yet. */
+  /** Whether `runExclusive` of a mutex has called a function that has not returned yet. */
   isRunning?: boolean;
-  /** How many notifications of a condition promises of this thread carry. */
+  /** How many notifications of a condition the promises of this thread carry. */
   carried?: number;
 }
 
@@ -133,27 +139,27 @@ export class Membership {
   readonly doorbell: Doorbell;
   readonly awake: Awake;
   /**
-   * For a thread that is about to wait for a mutex. The call of the core does nothing but complete an interrupted one.
+   * A thread calls this when it is about to wait for a mutex. The call of the core only completes an interrupted call.
    */
   readonly expectInterrupt = afterInterrupt(() => this.core.tryLock(CLOSED_OBJECT));
   /** The words that are written once, when an arena is made: magic, version, id and sizes. */
   readonly header: BigInt64Array;
-  /** The entry in which this thread drafted a name last; 0 at first. */
+  /** The entry in which this thread last drafted a name; 0 at first. */
   draft = 0;
-  /** The handle of the arena that this thread has made last. */
+  /** The handle of the arena that this thread last made. */
   handle: { readonly isDefault: boolean } | undefined;
   readonly #endings: ((reason?: Error) => void)[] = [];
   readonly #line: Line | undefined;
   readonly #ignoreExit: () => void;
   /**
-   * By address. An object that has been let go leaves its key until `tidy` finds that: the next object often gets the
-   * same address, and V8 walks over all that were deleted under one key.
+   * What the thread knows of each object, by address. After an object has been let go, its key stays until `tidy` finds
+   * the key. The next object often gets the same address, and V8 walks over all deleted entries of one key.
    */
   readonly #shared = new Map<number, Shared | undefined>();
-  /** The addresses that come next for a look. */
+  /** The addresses at which the thread looks next. */
   #turn = this.#shared.keys();
   readonly #words: Int32Array;
-  /** Whether the library objects of this thread reach the arena no more. */
+  /** Whether the library objects of this thread can no longer reach the arena. */
   isOver = false;
   readonly #refs = new WeakMap<Owner, WeakRef<Owner>>();
   readonly #collected = new FinalizationRegistry<{ shared: Shared; ref: WeakRef<Owner> }>(({ shared, ref }) =>
@@ -178,13 +184,16 @@ export class Membership {
     this.awake = new Awake(core);
     if (!this.mayBlock) {
       core.acquire = core.acquireOne = core.acquireRobust = refuseToBlock;
-      // Its event loop is never blocked for long, so it notices deaths best.
+      // The event loop of such a thread is never blocked for long, so this thread notices deaths best.
       this.share();
     }
     this.#ignoreExit = host.onExit(() => this.#end());
   }
 
-  /** Returns this thread's membership of the arena in the memory, or makes it. Undefined if the memory has no arena. */
+  /**
+   * Returns this thread's membership of the arena in the memory, and makes it if needed. Undefined if there is no
+   * arena.
+   */
   static of(memory: WebAssembly.Memory): Membership | undefined {
     let membership = byMemory.get(memory) ?? known(memory);
     if (!isMembership(membership)) {
@@ -199,8 +208,8 @@ export class Membership {
 
   /**
    * Keeps the thread attached to an object until the owner is collected or calls `detach`.
-   * @param number of an attachment that the core has just made, or HELD if another owner holds it.
-   * @param given is what the thread knows of the object from here on, if it is new to the thread or was evicted.
+   * @param number of an attachment that the core has just made, or HELD if another owner holds the attachment.
+   * @param given is what the thread knows of the object from now on, if the object is new to the thread or was evicted.
    */
   hold(owner: Owner, number: number, given: Shared, address = given.address): Shared {
     let shared = this.#shared.get(address);
@@ -211,7 +220,7 @@ export class Membership {
       shared = given;
       const { away } = shared;
       if (away) {
-        // O_LIFE, the words in between, belongs to the place.
+        // The words in between, O_LIFE, belong to the place and not to the object.
         this.#words.set(away.subarray(0, 16), address / 4);
         this.#words.set(away.subarray(18), address / 4 + 18);
       }
@@ -234,7 +243,10 @@ export class Membership {
     this.#forget(shared, this.#refs.get(owner) as WeakRef<Owner>);
   }
 
-  /** Lets library objects of this thread let go of an object that has been disposed of: by default, all of them. */
+  /**
+   * Lets library objects of this thread let go of an object that is disposed of or evicted. By default all of them let
+   * go.
+   */
   letGo(shared: Shared, leaves: (owner: Owner) => boolean | undefined = () => true, away?: Int32Array): void {
     for (const ref of [...shared.owners]) {
       const owner = ref.deref();
@@ -245,8 +257,8 @@ export class Membership {
   }
 
   /**
-   * Looks at objects of the thread until it has met two that stay. Lets go of each that has been disposed of, and
-   * evicts while there are too many. Asks for a collection once in a round of looks while very many stay.
+   * Looks at objects of the thread until it has met two that stay. Lets go of each object that has been disposed of,
+   * and evicts objects while there are too many. If very many stay, asks for a collection once in a round of looks.
    */
   tidy(): void {
     const capacity = this.#words[H_OBJECTS / 4] as number;
@@ -266,7 +278,7 @@ export class Membership {
     }
   }
 
-  /** The same for all objects of the thread. */
+  /** Looks at all objects of the thread. */
   sweep(): void {
     for (const shared of this.#shared.values()) this.#look(shared, 0);
   }
@@ -278,8 +290,8 @@ export class Membership {
   }
 
   /**
-   * Takes the place of a private object that is idle, if its class knows how to come back (SharedObject). The calls of
-   * a robust semaphore have the number of its attachment in them.
+   * Takes the place of a private object that is idle, if the class of the object can enter it again (SharedObject). A
+   * robust semaphore is not evicted: its calls contain the number of its attachment.
    */
   #evict(shared: Shared): void {
     const { core } = this;
@@ -298,37 +310,38 @@ export class Membership {
       this.letGo(shared, undefined, words);
   }
 
-  /** A library object has let go, or has been collected. Nothing happens if that is known already. */
+  /** A library object has let go, or has been collected. Nothing happens if the membership knows this already. */
   #forget(shared: Shared, ref: WeakRef<Owner>): void {
     if (shared.owners.delete(ref)) this.#drop(shared);
   }
 
-  /** Detaches the thread from an object that no library object holds, unless that has been done. */
+  /** Detaches the thread from an object that no library object holds. Does nothing if the thread has been detached. */
   #drop(shared: Shared): void {
     const { address, number, robust, owners } = shared;
     if (owners.size > 0 || this.#shared.get(address) !== shared) return;
     const { core } = this;
     if (!core.isDisposed(address)) {
-      // Nobody can reach a private object any more, so nobody waits for it, and what is held of it is no loss.
+      // Nobody can reach a private object any more. So nobody waits for it, and losing what is held of it does no harm.
       if (shared.isPrivate) core.dispose(address);
-      // A thread that holds robust permits stays attached: it may come back by handle or name to release them.
+      // A thread that holds robust permits stays attached, because it may get the object again by handle or name, to
+      // release them.
       else if (robust && core.held(number) > 0) return;
     }
-    // If an exception has ended a call on the object midway, the next call of the core completes it (pending-call.ts).
-    // This call comes while the memory is still that of the object.
+    // If an exception has ended a call on the object midway, the next call of the core completes that call
+    // (pending-call.ts). This tryLock is such a call, and comes while the memory still belongs to the object.
     core.tryLock(CLOSED_OBJECT);
     this.#shared.set(address, undefined);
     core.detach(number);
   }
 
-  /** Is called when another thread may be about to attach, so that its death will be noticed. */
+  /** Is called when another thread may be about to attach. From then on the death of this thread will be noticed. */
   share(): void {
     host.deaths?.watchOver(this.memory, coreModule(), this.id, this.core);
   }
 
   /**
-   * Registers a function that is called when the thread ends or leaves the arena, while it is still in the registry. In
-   * the second case it is given the error with which everything ends that is pending.
+   * Registers a function that is called when the thread ends or leaves the arena, while it is still in the registry. If
+   * the thread leaves, the function gets the error with which everything that is pending ends.
    */
   beforeEnd(ending: (reason?: Error) => void): void {
     this.#endings.push(ending);
@@ -340,11 +353,11 @@ export class Membership {
     memberships.delete(this.id);
     this.doorbell.close();
     this.#end(new DisposedError('the arena has been disposed of'));
-    // Until now, the death of the thread would have been noticed.
+    // The death of the thread would have been noticed until here.
     this.#line?.close();
   }
 
-  /** The library objects of this thread reach the arena no more. */
+  /** From now on the library objects of this thread cannot reach the arena. */
   endObjects(): void {
     this.isOver = true;
     for (const shared of this.#shared.values()) for (const ref of shared?.owners ?? []) ref.deref()?.[ended]();
@@ -364,19 +377,19 @@ export class Membership {
       throw reason ?? new Error('this thread has left the arena');
     };
     core.createObject = core.attach = core.draftName = core.reap = refuse;
-    // A timer may still look whether a worker has ended.
+    // A timer may still check whether a worker has ended.
     if (reason) core.reap = () => GONE;
   }
 }
 
 function askCollector(): void {
-  /** So many bytes make an engine collect. They are never touched. */
+  /** An allocation of so many bytes makes an engine collect. The bytes are never touched. */
   const BALLAST = 1 << 26;
   try {
-    // A bundler would drop an object that is not used.
+    // A bundler would drop an object that nothing uses.
     new ArrayBuffer(BALLAST).slice(BALLAST);
   } catch {
-    // The collector has been asked all the same.
+    // The collector has been asked even if the allocation fails.
   }
 }
 
@@ -389,7 +402,7 @@ function mayBlock(): boolean {
   }
 }
 
-/** Replaces the functions of the core that would block. */
+/** Stands in the place of the functions of the core that would block. */
 export function refuseToBlock(): never {
   throw mayNotBlock('acquireAsync, holdAsync or tryAcquire');
 }

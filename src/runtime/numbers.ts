@@ -1,6 +1,6 @@
 /**
- * Numbers that several files use. The file imports nothing: a bundler can then write a number in place of its name
- * (core.ts). For the same reason, a number of one file stands in the function that uses it.
+ * Numbers that several files use. The file imports nothing, so a bundler can write a number in place of its name
+ * (core.ts). For the same reason, a number that only one file uses stands in the function that uses it.
  */
 
 /** The longest time-out that a timer can have; see `setTimeout`. */
@@ -9,11 +9,13 @@ export const LONGEST = 0x7fffffff;
 export const ADAPTIVE = -1;
 /** The most polls, or looks, that an option can ask for. */
 export const MOST_POLLS = 1_000_000;
-/** Stands for the number of an attachment that another owner in this thread holds. */
+/** Stands for the number of an attachment if another owner in this thread holds the attachment. */
 export const HELD = 0;
-/** The place in a doorbell of an object that has none. */
+/** The place of an object that has no place in a doorbell. */
 export const NOWHERE = -1;
 /** The most waiters that a description of an object lists. */
 export const MOST_LISTED = 100;
-/** The core does not give this answer: a robust semaphore has admitted the thread, which must check for dead owners. */
+/**
+ * An answer that the core does not give: a robust semaphore has admitted the thread, which must check for dead owners.
+ */
 export const CHECK_OWNER_DEATHS = 1;

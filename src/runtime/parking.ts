@@ -14,7 +14,10 @@ export function countdown(timeout: number): () => number {
   return () => timeout - (now() - begun);
 }
 
-/** What the core takes for so many milliseconds, which may be over; below 0 for `Infinity`. */
+/**
+ * The nanoseconds that the core takes for so many milliseconds. The milliseconds may be over; below 0 stands for
+ * `Infinity`.
+ */
 export function nanoseconds(milliseconds: number): bigint {
   return milliseconds === Infinity ? -1n : BigInt(Math.ceil(Math.max(milliseconds, 0) * 1e6));
 }
@@ -23,9 +26,9 @@ export function nanoseconds(milliseconds: number): bigint {
 export type Parked = ReturnType<Core['parkFor']>;
 
 /**
- * Blocks the thread, whose request is QUEUED, until its turn has come, or until the request has left the queue since
- * the time has passed or the thread was asked to. Returns ADMITTED or ANSWER_CLOSED; or TIMED_OUT or LEAVE, which are
- * greater, if it has left. A caller with a time-out has called reserveSecond before.
+ * Blocks the thread, whose request is QUEUED, until its turn has come or the request has left the queue. The request
+ * leaves when the time has passed or the thread was asked to leave. Returns ADMITTED or ANSWER_CLOSED; or TIMED_OUT or
+ * LEAVE, which are greater, if the request has left. A caller with a time-out has called reserveSecond before.
  */
 export function parkUntilDue(core: Core, at: number, attachment: number, left: () => number): Parked {
   const since = timestamp();

@@ -1,18 +1,18 @@
 /**
  * This file keeps the promises of one thread on one shared object, and settles them in the order of their tickets.
  *
- * Promises stand in runs (core/queue/runs.ts). A run that has just begun, or whose front this thread has settled, is
- * not entered in the waiting array, so no thread can ring for it. A rest (doorbell.ts) then follows in this turn of the
- * event loop, however many promises come and go until then.
+ * Promises stand in runs (core/queue/runs.ts). If a run has just begun, or this thread has settled its first promises,
+ * the run is not entered in the waiting array, and no thread can ring for it. A rest (doorbell.ts) then follows in this
+ * turn of the event loop, and enters the run. There is one rest, however many promises come and go until then.
  *
- * A release by this very thread does not ring. It settles the thread's own promises before it returns. If the thread
- * blocks for a request, that has a later ticket than these promises, so none of them becomes due when it is cancelled
- * (core/queue/cancelling.ts).
+ * If this thread itself releases, it does not ring. It settles its own promises before the release returns. If this
+ * thread blocks for a request, the request has a later ticket than these promises. So no promise here becomes due when
+ * the request is cancelled (core/queue/cancelling.ts).
  *
- * cancelAll adds 1 to a count in the object and rings this thread. All promises here have begun when the count was what
- * this thread has seen last: it looks again before the next one begins. So if the count has changed, all of them leave.
- * A thread enters the first run before it looks, so a thread that calls cancelAll after that sees the run, and rings
- * (D12).
+ * cancelAll adds 1 to a count in the object and rings this thread. This thread reads the count before each promise
+ * begins. So when the promises here began, the count had the value that this thread has seen last. If the count has
+ * changed, all promises here leave. A thread enters the first run before it reads the count. So a thread that calls
+ * cancelAll after this read sees the run, and rings (D12).
  */
 
 import type { Core } from '../border/core.js';
@@ -51,19 +51,24 @@ export interface Place {
   readonly promises: Promises;
 }
 
-// All promises here share one executor, since a promise may wait in a hot loop. It drops `reject`, because a promise
-// that resolves to a rejected one rejects as well.
+// All promises here share one executor, because promises may be made in a hot loop. The executor drops `reject`,
+// because a promise that resolves to a rejected promise rejects as well.
 let resolveNew: Resolve;
 function capture(resolve: (value?: void | PromiseLike<void>) => void): void {
   resolveNew = resolve;
 }
 
-/** The waiting promises of this thread on one semaphore, in ticket order. The first one that is not due ends a look. */
+/**
+ * The waiting promises of this thread on one semaphore, in ticket order. A look ends at the first one that is not due.
+ */
 export class Promises {
   readonly #core: Core;
   readonly #doorbell: Doorbell;
   readonly #shared: Place;
-  /** The number of the first run, or 0 if no promise waits; and that of the last run, or 0 if that stands alone. */
+  /**
+   * `first` is the number of the first run, or 0 if no promise waits. `last` is the number of the last run, or 0 if the
+   * promise of that run stands alone.
+   */
   first = 0;
   last = 0;
   /** Whether the first run is perhaps not entered. */
@@ -71,14 +76,14 @@ export class Promises {
   place = NOWHERE;
   #head: Run | undefined;
   #tail: Run | undefined;
-  /** Settle the promises that do not stand alone. */
+  /** The functions that settle the promises that do not stand alone. */
   readonly #waiters = new Fifo<Resolve>();
   /** The library objects with a promise here. The set keeps them alive until all promises are settled. */
   readonly #owners = new Set<Owner>();
   #latest: Owner | undefined;
   /** The count of cancelAll that this thread has seen last. */
   #asks = 0;
-  /** The promise of this thread that is the head of the object, if that is a mutex. */
+  /** The promise of this thread that is the head of the object, if the object is a mutex. */
   head: { cancel(reason: unknown): void } | undefined;
 
   /** @internal */
@@ -95,7 +100,7 @@ export class Promises {
     return promise;
   }
 
-  /** The same with a function that settles the promise. */
+  /** Enters a promise as `wait` does, with a function that settles the promise. */
   add(owner: Owner, number: number, settle: Resolve): void {
     this.#waiters.push(settle);
     if (number === this.last) (this.#tail as Run).waiting++;
@@ -108,8 +113,9 @@ export class Promises {
 
   /**
    * Returns a promise that may be cancelled, in a run that the core has just begun for it.
-   * @param watch is called at once with a function that cancels the promise for a reason. It returns a function that is
-   * called when the promise is settled. It runs code of the user, which may settle the promise before it returns.
+   * @param watch is called at once with a function that cancels the promise for a reason. `watch` returns a function
+   * that is called when the promise is settled. `watch` runs code of the user, which may settle the promise before
+   * `watch` returns.
    */
   waitAlone(
     owner: Owner,
@@ -122,7 +128,7 @@ export class Promises {
       const cancel = this.addAlone(owner, number, (value) => {
         isOver = true;
         unwatch?.();
-        // The second reaction runs when this promise listens to it, and V8 then finds who awaits this promise.
+        // The second reaction runs only when this promise listens to it. V8 then finds who awaits this promise.
         resolve(value?.catch(locate).catch(locate));
       });
       unwatch = watch(cancel);
@@ -130,7 +136,9 @@ export class Promises {
     });
   }
 
-  /** The same with a function that settles the promise. Returns a function that cancels it. */
+  /**
+   * Enters a promise as `waitAlone` does, with a function that settles the promise. Returns a function that cancels it.
+   */
   addAlone(owner: Owner, number: number, settle: Resolve): (reason: () => unknown) => void {
     const run = this.#append(number, settle);
     this.last = 0;
@@ -189,19 +197,23 @@ export class Promises {
       this.#remove(run);
       run.alone?.(Promise.reject(reason()));
     }
-    // The run may have been due, or may have passed permits to promises of this thread. No thread rings for these.
+    // The run may have been due, or may have passed permits to promises of this thread. No thread rings for these
+    // promises.
     this.settle();
     if (this.first === 0) this.#end();
   }
 
-  /** Rejects all promises if cancelAll has been called since this thread has looked last. Returns whether it has. */
+  /**
+   * Rejects all promises if cancelAll has been called since this thread last read the count. Returns whether it has
+   * been.
+   */
   obey(): boolean {
     const isAsked = this.#core.asks(this.#shared.address) !== this.#asks;
     if (isAsked) this.cancelAll(new CancelledError());
     return isAsked;
   }
 
-  /** Rejects all promises but those that are due. */
+  /** Rejects all promises except those that are due. */
   cancelAll(error: CancelledError): void {
     this.#asks = this.#core.asks(this.#shared.address);
     while (this.first !== 0) {
@@ -211,7 +223,7 @@ export class Promises {
     this.head?.cancel(() => error);
   }
 
-  /** Fulfils as many promises of the first run as the core has settled, and then the due ones of later runs. */
+  /** The core has settled so many promises of the first run. Fulfils them, and then the due promises of later runs. */
   settled(count: number): void {
     const run = this.first;
     this.#fulfil(count);
@@ -220,8 +232,8 @@ export class Promises {
   }
 
   /**
-   * Settles all promises whose turn has come, whichever thread made them due: no thread rings for a run whose front has
-   * been settled.
+   * Settles all promises whose turn has come, whichever thread made them due. No thread rings for a run after this
+   * thread has settled its first promises.
    */
   settle(): void {
     this.#settle();
@@ -250,7 +262,7 @@ export class Promises {
     }
   }
 
-  /** Settles as many promises of the first run. */
+  /** Settles so many promises of the first run. */
   #fulfil(count: number, error?: () => Promise<never>): void {
     const run = this.#head as Run;
     run.waiting -= count;
@@ -259,7 +271,7 @@ export class Promises {
     if (this.first === 0) this.#end();
   }
 
-  /** No promise waits any more. */
+  /** Is called when no promise waits any more. */
   #end(): void {
     this.#owners.clear();
     this.#latest = undefined;

@@ -44,15 +44,18 @@ function reserve(pages: number): WebAssembly.Memory {
   }
 }
 
-// A value may come from another realm of this thread, such as a context of node:vm, whose classes are others. So these
-// functions ask for the internal slot of a value, by a getter that throws where that is missing, and not `instanceof`.
+// A value may come from another realm of this thread, such as a context of node:vm, which has classes of its own. So
+// these functions do not use `instanceof`. They read the internal slot of a value by a getter that throws if the slot
+// is missing.
 
-/** Returns the buffer of a memory; undefined if the value is none. */
+/** Returns the buffer of a memory; undefined if the value is no memory. */
 export function bufferOf(memory: unknown): ArrayBufferLike | undefined {
   return attempt(() => Reflect.get(WebAssembly.Memory.prototype, 'buffer', memory));
 }
 
-/** Whether a buffer is shared memory. It is not where a page has no shared memory, and so no SharedArrayBuffer. */
+/**
+ * Whether a buffer is shared memory. A page without shared memory has no SharedArrayBuffer, and the answer is false.
+ */
 export function isShared(buffer: ArrayBufferLike): boolean {
   return attempt(() => Reflect.get(SharedArrayBuffer.prototype, 'byteLength', buffer)) !== undefined;
 }
@@ -70,7 +73,8 @@ export function compile(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
   try {
     return new WebAssembly.Module(bytes);
   } catch (cause) {
-    // A policy that forbids the smallest module, the magic number and the version, forbids all.
+    // The smallest module has only the magic number and the version. A policy that forbids this module forbids all
+    // modules.
     throw attempt(() => new WebAssembly.Module(bytes.slice(0, 8))) === undefined
       ? missing(
           "the Content-Security-Policy forbids WebAssembly: add 'wasm-unsafe-eval' to script-src (or default-src)",
