@@ -16,24 +16,26 @@ export type BarrierHandle = Handle<'Barrier'>;
 /** The options of a new `Barrier`, and of `from` and `open`. */
 export interface BarrierOptions extends SyncOptions {
   /**
-   * Is called by the last to arrive of a round, if that is a call on this library object, before the others go on. If
-   * it throws, the barrier is broken, and the call throws the same. It must not return a promise, nor arrive at the
-   * barrier.
+   * Is called in the thread that arrives last in a round, if it arrives by a call on this library object, before the
+   * others go on. If the action throws, the barrier is broken, and the call throws the same error. The action must not
+   * return a promise, nor arrive at the barrier.
    */
   readonly action?: () => void;
 }
 
-/** What `inspect` tells about a barrier. It may be out of date at once. */
+/** What `inspect` tells about a barrier. The answer may be out of date at once. */
 export interface BarrierState {
-  /** How many make a round. */
+  /** How many calls make a round. */
   readonly parties: number;
-  /** How many of the present round have arrived. */
+  /** How many calls of the present round have arrived. */
   readonly arrived: number;
-  /** Whether it is broken. */
+  /** Whether the barrier is broken. */
   readonly broken: boolean;
   /** How many rounds are complete. */
   readonly round: number;
-  /** The numbers of the threads that have arrived once and have not left: the death of one breaks the barrier. */
+  /**
+   * The numbers of the threads that have arrived once and have not left. The death of such a thread breaks the barrier.
+   */
   readonly members: readonly number[];
   /** The threads that wait, the longest first. */
   readonly waiters: readonly Waiter[];
@@ -44,7 +46,9 @@ const MOST_PARTIES = 65_535;
 const LAST_PHASE = 2 ** 29 - 1;
 const ASYNC = 'arriveAndWaitAsync';
 
-/** Somebody of this round of a `Barrier` has given up or died, or its action has thrown. The barrier stays broken. */
+/**
+ * A call or thread of this round of a `Barrier` has given up or died, or its action has thrown. The barrier stays broken.
+ */
 export class BrokenBarrierError extends Error {
   /** `BrokenBarrierError`. */
   override readonly name = 'BrokenBarrierError';
@@ -52,11 +56,11 @@ export class BrokenBarrierError extends Error {
 knowEverywhere(BrokenBarrierError);
 
 /**
- * A barrier lets `parties` calls wait for one another: when the last has arrived, all go on, and the next round begins.
- * The calls of a round may be blocked threads and promises, also several of one thread.
+ * A barrier lets `parties` calls wait for one another: when the last one has arrived, all go on, and the next round
+ * begins. The calls of a round may be blocked threads and promises, and several of them may be of one thread.
  *
- * If a waiter gives up, by a time-out or a signal, or a thread ends or dies that has arrived once, or the action
- * throws, then the barrier is broken for ever: those who wait, and all who arrive later, get a `BrokenBarrierError`. A
+ * The barrier is broken for ever if a waiter gives up, by a time-out or a signal, if a thread that has arrived once
+ * ends or dies, or if the action throws. Then all who wait, and all who arrive later, get a `BrokenBarrierError`. A
  * round is either complete for all or broken for all. A thread that has done its last round calls `leave`.
  *
  * Source: the CyclicBarrier of JSR-166, over the phase word of core/kinds/phase/phase.ts.
@@ -125,11 +129,11 @@ export class Barrier extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * Arrives, and blocks the thread until all others of the round have.
+   * Arrives, and blocks the thread until all others of the round have arrived.
    * @returns how many had arrived in this round before: 0 to `parties - 1`.
    * @throws {@link BrokenBarrierError} if the barrier is broken, before or in this round.
-   * @throws {@link TimeoutError} when the time has passed; then the barrier is broken, unless the call waited for the
-   * next round to begin, while another ran the action.
+   * @throws {@link TimeoutError} when the time has passed. Then the barrier is broken, unless another call ran the
+   * action, and this call waited for the next round to begin.
    * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
    * @throws {@link DisposedError} if the barrier has been or is being disposed of.
    */
@@ -140,7 +144,8 @@ export class Barrier extends PhaseObject<typeof KIND> {
     while (true) {
       const answer = this.#arrive();
       const phase = this.phaseSeen;
-      // QUEUED: the last of this round runs the action. The caller is one too many, and belongs to the next round.
+      // QUEUED: the last call of this round runs the action. This call is one too many for the round, and belongs to
+      // the next.
       const hasArrived = answer !== QUEUED;
       const index = answer - ARRIVED;
       if (hasArrived && this.#isLast(index, phase)) return index;
@@ -151,8 +156,8 @@ export class Barrier extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * As `arriveAndWait`, without blocking the thread. If the signal is aborted while it waits, the barrier is broken,
-   * and the promise rejects with the reason.
+   * As `arriveAndWait`, without blocking the thread. If the signal is aborted while the promise waits, the barrier is
+   * broken, and the promise rejects with the reason.
    */
   async arriveAndWaitAsync(options: WaitOptions = {}): Promise<number> {
     const timeout = checkWaitOptions(`${KIND}.arriveAndWaitAsync`, options);
@@ -179,7 +184,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
     return answer;
   }
 
-  /** Returns whether the caller was the last to arrive. Then it has run the action, and the round is over. */
+  /** Returns whether the caller was the last to arrive. If it was, it has run the action, and the round is over. */
   #isLast(index: number, phase: number): boolean {
     if (index !== this.parties - 1) return false;
     const action = this.#action;
@@ -196,18 +201,18 @@ export class Barrier extends PhaseObject<typeof KIND> {
     return true;
   }
 
-  /** @internal With more parties than processors, those who poll keep others from arriving. */
+  /** @internal If there are more parties than processors, threads that poll keep others from arriving. */
   protected override get mayPoll(): boolean {
     return this.parties <= host.processors;
   }
 
-  /** @internal A round of which one has given up, or died, is broken for all. */
+  /** @internal If one call of a round has given up, or its thread has died, the round is broken for all. */
   protected override answerAt(at: number, phase: number): number {
     const answer = super.answerAt(at, phase);
     return answer === ADMITTED && this.sync.wasBroken(at, phase) ? ANSWER_BROKEN : answer;
   }
 
-  /** Looks how a phase has ended, and throws if it has not ended well. A caller that gives up breaks the barrier. */
+  /** Reads how a phase has ended, and throws if it has not ended well. A caller that gives up breaks the barrier. */
   #over(answer: number, phase: number, timeout: number, breaks: boolean): void {
     let how = answer;
     if (how === REFUSED) {
@@ -220,8 +225,8 @@ export class Barrier extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * The thread does not come again: from now on its death or end breaks nothing, until it arrives again. Call it when
-   * none of its calls waits. Never blocks, throws nothing.
+   * Says that the thread does not come again: from now on, until it arrives again, its death or end breaks nothing.
+   * Call `leave` when no call of the thread waits. Never blocks, throws nothing.
    */
   leave(): void {
     if (!this.disposed) this.sync.leaveBarrier(this.number);

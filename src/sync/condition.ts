@@ -42,19 +42,19 @@ export type ConditionHandle = Handle<'Condition'> & {
 const KIND = 'Condition';
 const MOST = 0x7fffffff;
 /**
- * More calls of `hasStack` fit on the stack than it takes to lock the mutex again, and than to begin to wait by a
- * promise.
+ * This many calls of `hasStack` need more stack than it takes to lock the mutex again, and than it takes to begin to
+ * wait by a promise.
  */
 const CALLS = 40;
 const CALLS_ASYNC = 200;
 
 /**
- * Lets the owner of a mutex wait until another thread says that something has changed. Those who wait are notified in
- * the order in which they began to; a notification is never kept for later, and nobody returns without one. Blocked
+ * Lets the owner of a mutex wait until another thread says that something has changed. The waiters are notified in the
+ * order in which they began to wait. A notification is never kept for later, and nobody returns without one. Blocked
  * threads and promises wait in one queue.
  *
- * Those who are notified together are woken one after the other: each that has the mutex wakes the next. So `notifyAll`
- * costs the notifier one wake-up, and nobody is woken only to queue up for the mutex.
+ * Waiters that are notified together are woken one after the other: each waiter that has the mutex wakes the next. So
+ * `notifyAll` costs the notifier one wake-up, and no waiter is woken only to queue up for the mutex.
  *
  * Source: Hoare, Monitors (1974), with the queue of Dice and Kogan, Semaphores Augmented with a Waiting Array.
  *
@@ -126,7 +126,7 @@ export class Condition extends SharedObject<typeof KIND> {
   static from(handle: ConditionHandle): Condition {
     const what = `${KIND}.from: handle`;
     checkKind(what, KIND, handle);
-    // The mutex comes first: what it attaches to is let go of with it, if the rest fails.
+    // The mutex comes first: if the rest fails, the library lets go of its attachments together with the mutex.
     const mutex = Mutex.from(handle.mutex);
     return attached(
       mutex,
@@ -150,12 +150,12 @@ export class Condition extends SharedObject<typeof KIND> {
     return attached(own, open(KIND, KIND_CONDITION, name, ...propertiesOf(own), mismatch), mismatch);
   }
 
-  /** As `handle` of every shared object; it brings the handle of the mutex along. */
+  /** As `handle` of every shared object, but it brings the handle of the mutex along. */
   override get handle(): ConditionHandle {
     return { ...super.handle, mutex: this.mutex.handle };
   }
 
-  /** How many wait and are not notified, threads and promises alike. It is racy, and meant for diagnostics. */
+  /** The number of waiters that are not notified, threads and promises alike. It is racy, and meant for diagnostics. */
   get waiting(): number {
     return this.#sync.waitingFor(this.#at);
   }
@@ -163,10 +163,10 @@ export class Condition extends SharedObject<typeof KIND> {
   /**
    * Unlocks the mutex, blocks the thread until it is notified, and locks the mutex again. The thread is the owner again
    * when this returns or throws, unless the mutex has been disposed of or `onOwnerDied` throws. `cancelAll` of the
-   * mutex does not end the wait for it. What the thread waits for may have come and gone by then: `waitFor` is the form
-   * to use.
-   * @param options a time-out and a signal; without them the call may take for ever. The time is that of the wait
-   * alone: it takes longer until the mutex is locked again, if others have it.
+   * mutex does not end the wait for the mutex. By then the change that the thread waits for may be gone again: use
+   * `waitFor`.
+   * @param options a time-out and a signal; without them the call may take for ever. The time-out limits the wait
+   * alone: if others have the mutex, the call takes longer.
    * @returns true when notified, false when the time-out came first.
    * @throws {Error} if this thread is not the owner, or if a promise of it waits for the mutex or on this condition.
    * Then nothing has changed.
@@ -192,7 +192,7 @@ export class Condition extends SharedObject<typeof KIND> {
     const at = this.#at;
     const { number } = this.#shared;
     const left = countdown(timeout);
-    // A request must be able to leave the queue.
+    // The request must be able to leave the queue.
     if (timeout !== Infinity && !core.reserveSecond()) throw noRoom();
     this.#sync.settleUp(at);
     membership.expectInterrupt();
@@ -200,7 +200,7 @@ export class Condition extends SharedObject<typeof KIND> {
     hasStack(CALLS);
     let taken = core.acquireRobust(at, 1, number);
     if (taken === INTERRUPTED) {
-      // The ticket must come before the mutex is unlocked. This call ends the interrupted one, and is refused.
+      // The ticket must come before the mutex is unlocked. This call is refused, but it ends the interrupted call.
       core.tryLock(place);
       taken = core.acquireRobust(at, 1, number);
     }
@@ -221,7 +221,7 @@ export class Condition extends SharedObject<typeof KIND> {
         try {
           locked = lockAgain(core, mutex, place);
         } catch {
-          // The stack is exhausted. These calls need no more of it than `hasStack` has found.
+          // The stack is exhausted. These calls need no more stack than `hasStack` has found.
           while (locked !== ANSWER_CLOSED && core.ownerOf(place) !== thread)
             if (core.lock(place) !== ADMITTED) locked = core.tryLock(place);
         }
@@ -238,11 +238,11 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /**
-   * As `wait`, without blocking the thread. The process stays alive until then. The owner is the thread, so another
-   * task of it could unlock the mutex by mistake, and `held` cannot tell tasks apart. Await the promise, and end it by
-   * a time-out or a signal, not by `Promise.race`: it locks the mutex whether anybody listens or not.
-   * @returns a promise. It rejects with the reason of the signal when that is aborted, and where `wait` throws. The
-   * thread is the owner again before that, with the same exceptions.
+   * As `wait`, without blocking the thread. The process stays alive until then. The thread is the owner, so another
+   * task of the thread could unlock the mutex by mistake, and `held` cannot tell tasks apart. Await the promise, and
+   * end it by a time-out or a signal, not by `Promise.race`: it locks the mutex whether anybody listens or not.
+   * @returns a promise. It rejects with the reason of the signal when that is aborted, and where `wait` throws. Before
+   * it rejects, the thread is the owner again, with the same exceptions as in `wait`.
    */
   async waitAsync(options: WaitOptions = {}): Promise<boolean> {
     const timeout = checkWaitOptions(`${KIND}.waitAsync`, options);
@@ -269,8 +269,8 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Takes a ticket. The promise says whether it has been notified before the time had passed. Then the thread carries
-   * that.
+   * Takes a ticket. The promise tells whether the request was notified before the time had passed. If it was, the
+   * thread carries the notification.
    */
   #waitAsync(timeout: number, signal: Signal | undefined): Promise<boolean> {
     const core = this.#core;
@@ -323,13 +323,13 @@ export class Condition extends SharedObject<typeof KIND> {
     return this.#shared.carried ?? 0;
   }
 
-  /** Takes a notification that came while this thread gave up, and for which nobody else was there. */
+  /** Takes a notification that came while this thread gave up, if nobody else was there to take it. */
   #leftOver(): number {
     const answer = this.#core.tryAcquireRobust(this.#at, 1, this.#shared.number);
     return answer === ADMITTED ? ADMITTED : REFUSED;
   }
 
-  /** Ends waits that have carried so many notifications, and wakes the next of those who are notified. */
+  /** Ends waits that have carried so many notifications, and wakes the next notified waiter. */
   #putDown(carried: number, passesOn = false): void {
     // After dispose, the attachment may be that of another object.
     if (this.#at === CLOSED_OBJECT) return;
@@ -338,12 +338,12 @@ export class Condition extends SharedObject<typeof KIND> {
     this.#settle();
   }
 
-  /** An exception has ended a wait of this thread that blocked. What it carried goes to the next. */
+  /** An exception has ended a blocking wait of this thread. What the wait carried goes to the next waiter. */
   #giveUp(): void {
     if (this.#at !== CLOSED_OBJECT) this.#putDown(this.#core.held(this.#shared.number) - this.#carried, true);
   }
 
-  /** Settles what is due of this thread's own promises. */
+  /** Settles this thread's own promises that are due. */
   #settle(): void {
     if (this.#promises.first !== 0) this.#promises.settle();
   }
@@ -360,13 +360,13 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Blocks the thread until a function answers true. The time-out is that of the waiting alone, as in `wait`. It is
-   * called only while this thread is the owner, and first before any waiting.
+   * Blocks the thread until a function answers true. The time-out limits the waiting alone, as in `wait`. The function
+   * is called only while this thread is the owner, and for the first time before any waiting.
    *
    *     notEmpty.waitFor(() => items.length > 0, { timeout: 1000 });
    * @param ready must not wait, and must not unlock the mutex. What it throws is thrown, and the mutex stays locked.
    * @returns what `ready` answered last: false only after the time-out.
-   * @throws `TypeError` if it is not a function, or returns a promise.
+   * @throws `TypeError` if `ready` is not a function, or returns a promise.
    * @throws as `wait`.
    */
   waitFor(ready: () => boolean, options: WaitOptions = {}): boolean {
@@ -395,11 +395,11 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Notifies those who have waited longest. Best called by the owner of the mutex, after it has changed what they wait
-   * for, and allowed without: then one may find that another thread has been faster. Never blocks. Where nobody waits,
-   * it does nothing, and nobody who waits later learns of it.
+   * Notifies those who have waited longest. Best call it as the owner of the mutex, after changing what they wait for.
+   * Other threads may call it too, but then a waiter may find that another thread has been faster. Never blocks. If
+   * nobody waits, it does nothing, and nobody who waits later learns of it.
    * @param count how many at most, 1 (the default) to 2,147,483,647, or Infinity.
-   * @returns how many it has notified. One that gives up at this very moment may count.
+   * @returns how many it has notified. The number may include a waiter that gives up at this very moment.
    * @throws `RangeError` or `TypeError` for a bad number.
    * @throws {@link DisposedError} if the condition has been disposed of.
    */
@@ -446,7 +446,7 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /** @internal */
   protected override [close](): void {
-    // Those who have been notified go on.
+    // Waiters that have been notified go on.
     this.#sync.relay(this.#at, true);
     this.#core.dispose(this.#at);
   }
@@ -469,14 +469,14 @@ function attached(mutex: Mutex, found: Reference, mismatch: () => Error): Condit
   throw mismatch();
 }
 
-/** Checks that the value is a mutex. One of another copy of the library stands for one of this. */
+/** Checks that the value is a mutex. A mutex of another copy of the library stands for one of this copy. */
 function ownMutex(what: string, mutex: Mutex): Mutex {
   if (mutex instanceof Mutex) return mutex;
   checkType(`${what}: mutex`, mutex, 'object', 'a Mutex');
   return Mutex.from((mutex as { handle: MutexHandle }).handle);
 }
 
-/** A condition keeps the address and the generation of its mutex: who opens it by its name must give the same one. */
+/** A condition keeps the address and generation of its mutex: who opens it by name must give this same mutex. */
 function propertiesOf(mutex: Mutex): [Properties, Inside] {
   const { membership, address } = placeOf(mutex);
   const threshold = membership.core.generation(address);

@@ -12,13 +12,13 @@ export type EventHandle = Handle<'Event'>;
 
 /** The options of a new `Event`. */
 export interface EventOptions extends SyncOptions {
-  /** Whether it is set from the start. Default false. */
+  /** Whether the event is set from the start. Default false. */
   readonly set?: boolean;
 }
 
-/** What `inspect` tells about an event. It may be out of date at once. */
+/** What `inspect` tells about an event. The answer may be out of date at once. */
 export interface EventState {
-  /** Whether it is set. */
+  /** Whether the event is set. */
   readonly isSet: boolean;
   /** The threads that wait, the longest first. */
   readonly waiters: readonly Waiter[];
@@ -27,14 +27,14 @@ export interface EventState {
 const KIND = 'Event';
 
 /**
- * An event is set or not. Threads and promises wait together until it is set. It stays set until `reset`. Whoever waits
- * when it is set goes on, even if it is reset at once.
+ * An event is set or not. Threads and promises wait together until it is set. The event stays set until `reset`.
+ * Whoever waits when the event is set goes on, even if the event is reset at once.
  *
- * Browsers and Node have a global class of this name, for `EventTarget`. Import this one as `Event as SharedEvent`, or
- * the module as a namespace, where you need both.
+ * Browsers and Node have a global class `Event` for `EventTarget`. If you need both classes, import this one as `Event
+ * as SharedEvent`, or import the module as a namespace.
  *
  * Source: the manual-reset event of Windows and Python's threading.Event, over the phase word of
- * core/kinds/phase/phase.ts. The count is 0 if it is set, and 1 if not.
+ * core/kinds/phase/phase.ts. The count is 0 if the event is set, and 1 if it is not.
  *
  * @example
  * ```ts
@@ -82,16 +82,17 @@ export class Event extends ZeroObject<typeof KIND> {
   }
 
   /**
-   * Sets the event: all who wait go on. Has no effect if it is set. Never blocks.
+   * Sets the event: all who wait go on. Has no effect if the event is set already. Never blocks.
    * @throws {@link DisposedError} if the event has been disposed of.
    */
   set(): void {
-    // If it is set, the count is 0, and nothing is changed.
+    // If the event is set, the count is 0, and the call changes nothing.
     if (this.sync.takeOff(this.at, 1, 0) === ANSWER_CLOSED) throw this[disposedError]();
   }
 
   /**
-   * Resets the event: those who wait from now on wait for the next `set`. Has no effect if it is not set. Never blocks.
+   * Resets the event: who waits from now on waits for the next `set`. Has no effect if the event is not set. Never
+   * blocks.
    * @throws {@link DisposedError} if the event has been disposed of.
    */
   reset(): void {
@@ -99,7 +100,7 @@ export class Event extends ZeroObject<typeof KIND> {
   }
 
   /**
-   * Blocks the thread until the event is set, which may be before the call.
+   * Blocks the thread until the event is set. Returns at once if it is set already.
    * @returns false if the time-out came first.
    * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
    * @throws {@link DisposedError} if the event has been or is being disposed of.
@@ -113,7 +114,7 @@ export class Event extends ZeroObject<typeof KIND> {
     return this.awaitZeroAsync(options);
   }
 
-  /** Whether the event is set. If it has been disposed of, it is not. */
+  /** Whether the event is set; false if it has been disposed of. */
   get isSet(): boolean {
     return this.isOpen;
   }

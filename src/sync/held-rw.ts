@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** The guards of a RwLock: each gives back once what it holds. */
+/** The guards of a RwLock. Each guard gives back once what it holds. */
 import { asyncDispose, dispose, inspected } from '../held-permits.js';
 import type { WaitOptions } from '../options.js';
 
@@ -14,20 +14,22 @@ export interface GuardedLock {
   upgradeAsync(options: WaitOptions | undefined): Promise<HeldWrite>;
 }
 
-/** @internal Returns the lock whose guard this is, while it holds. */
+/** @internal Returns the lock of this guard, while the guard holds it. */
 export const lockOf = Symbol.for('taketurns:lockOf');
 
-/** A guard of a `RwLock`. The end of the `using` or `await using` scope gives back what it holds, or `unlock` does. */
+/**
+ * A guard of a `RwLock`. The end of the `using` or `await using` scope, or `unlock`, gives back what the guard holds.
+ */
 abstract class Held implements Disposable, AsyncDisposable {
   readonly #name: string;
   #lock: GuardedLock | undefined;
-  /** Whether another guard is being made of it, and whether this one has been unlocked meanwhile. */
+  /** Whether another guard is being made of this one, and whether this guard has been unlocked meanwhile. */
   #handsOver = false;
   #ended = false;
 
   /**
-   * Whether a thread has died as a writer, and no other has written and unlocked since: what the lock guards may be
-   * half-written.
+   * Whether a thread has died as a writer, and no other thread has written and unlocked since. What the lock guards may
+   * then be half-written.
    */
   readonly ownerDied: boolean;
 
@@ -38,12 +40,12 @@ abstract class Held implements Disposable, AsyncDisposable {
     this.ownerDied = ownerDied;
   }
 
-  /** Whether it holds the lock. */
+  /** Whether the guard holds the lock. */
   get held(): boolean {
     return this.#lock !== undefined;
   }
 
-  /** Gives back what it holds. Does nothing the second time. Never blocks. @throws {Error} in another thread. */
+  /** Gives back what the guard holds. Does nothing the second time. Never blocks. @throws {Error} in another thread. */
   unlock(): void {
     const lock = this.#lock;
     this.#ended = this.#handsOver;
@@ -54,7 +56,7 @@ abstract class Held implements Disposable, AsyncDisposable {
   /** @internal */
   protected abstract end(lock: GuardedLock): void;
 
-  /** @internal Passes what it holds on to another guard. If that fails, this guard holds it still. */
+  /** @internal Passes what the guard holds on to another guard. If that fails, this guard still holds it. */
   protected handOver<T>(method: string, to: (lock: GuardedLock) => T): T {
     const lock = this.#lock;
     if (lock === undefined) throw new Error(`${this.#name}.${method}: this guard does not hold the lock any more`);
@@ -62,7 +64,7 @@ abstract class Held implements Disposable, AsyncDisposable {
     this.#handsOver = true;
     const takeBack = (error: unknown): never => {
       this.#handsOver = false;
-      // If its scope has ended meanwhile, nobody else gives it back.
+      // If the scope of this guard has ended meanwhile, nobody else gives back what it held.
       if (this.#ended) this.end(lock);
       else this.#lock = lock;
       throw error;
@@ -133,7 +135,7 @@ export class HeldRead extends Held {
 }
 
 /**
- * A `RwLock` that `write`, `writeAsync` or `tryWrite` has locked for writing, or `HeldUpdate.upgrade`.
+ * A `RwLock` that `write`, `writeAsync`, `tryWrite` or `HeldUpdate.upgrade` has locked for writing.
  *
  * @example
  * ```ts
@@ -152,9 +154,9 @@ export class HeldWrite extends Held {
   }
 
   /**
-   * Goes on as a reader: no writer comes between. This guard holds nothing any more. Never blocks.
-   * @throws {Error} if it holds nothing.
-   * @throws {@link ArenaFullError} if the thread reads 8 other locks. Then it is a writer still.
+   * Goes on as a reader: no writer comes between. After the call this guard holds nothing. Never blocks.
+   * @throws {Error} if the guard holds nothing.
+   * @throws {@link ArenaFullError} if the thread reads 8 other locks. Then the thread is still a writer.
    */
   downgrade(): HeldRead {
     return this.handOver('downgrade', (lock) => lock.downgrade());
@@ -167,7 +169,7 @@ export class HeldWrite extends Held {
 }
 
 /**
- * The turn of a `RwLock`, which `update` or `updateAsync` has taken: its holder reads beside readers, and may write.
+ * The turn of a `RwLock`, which `update` or `updateAsync` has taken. Its holder reads beside readers, and may write.
  *
  * @example
  * ```ts
@@ -189,13 +191,14 @@ export class HeldUpdate extends Held {
   }
 
   /**
-   * Becomes a writer: lets no reader in any more, and blocks the thread until those inside have left. Nobody has
-   * written since `update`. From then on the guard that is returned holds the lock, and gives everything back; this
-   * guard holds nothing.
+   * Becomes a writer: lets no more readers in, and blocks the thread until the readers inside have left. Nobody has
+   * written since `update`. From then on the returned guard holds the lock, and gives everything back; this guard holds
+   * nothing.
    * @param options a time-out and a signal; without them the call may take for ever.
-   * @throws {@link TimeoutError} when the time-out has passed. Readers are let in again, and this guard holds the turn still.
+   * @throws {@link TimeoutError} when the time-out has passed. Readers are let in again, and this guard still holds the
+   * turn.
    * @throws the reason of a signal that is aborted already.
-   * @throws {Error} if it holds nothing, or if this thread or a promise of it reads: it would wait for itself.
+   * @throws {Error} if the guard holds nothing, or if this thread or a promise of it reads: it would wait for itself.
    * @throws `RangeError` or `TypeError` for a bad time-out or signal.
    * @throws `TypeError` on a thread that must not block, if it would have to.
    * @throws {@link DisposedError} if the lock has been or is being disposed of.
@@ -204,15 +207,18 @@ export class HeldUpdate extends Held {
     return this.handOver('upgrade', (lock) => lock.upgrade(options));
   }
 
-  /** As `upgrade`, without blocking the thread. Meanwhile this guard holds nothing; it does again if that fails. */
+  /**
+   * As `upgrade`, without blocking the thread. Until then this guard holds nothing. If the upgrade fails, it holds the
+   * turn again.
+   */
   async upgradeAsync(options?: WaitOptions): Promise<HeldWrite> {
     return this.handOver('upgradeAsync', (lock) => lock.upgradeAsync(options));
   }
 
   /**
-   * Goes on as a reader, and gives the turn back. This guard holds nothing any more. Never blocks.
-   * @throws {Error} if it holds nothing.
-   * @throws {@link ArenaFullError} if the thread reads 8 other locks. Then it has the turn still.
+   * Goes on as a reader, and gives the turn back. After the call this guard holds nothing. Never blocks.
+   * @throws {Error} if the guard holds nothing.
+   * @throws {@link ArenaFullError} if the thread reads 8 other locks. Then the thread still has the turn.
    */
   downgrade(): HeldRead {
     return this.handOver('downgrade', (lock) => lock.downgradeUpdate());

@@ -1,6 +1,6 @@
 /**
- * taketurns/sync: what threads wait for besides permits and locks. Each object is shared by handle or name as a
- * `Semaphore` is, and blocked threads and promises wait together.
+ * taketurns/sync has the objects that threads wait for besides permits and locks. Threads share each object by handle
+ * or name, as they share a `Semaphore`. Blocked threads and promises wait together.
  *
  * @module
  */

@@ -10,7 +10,7 @@ import { find, make, open, type SyncOptions, type Waiter, ZeroObject } from './p
 /** A plain, structured-cloneable value to send to another thread, for `Latch.from` there. */
 export type LatchHandle = Handle<'Latch'>;
 
-/** What `inspect` tells about a latch. It may be out of date at once. */
+/** What `inspect` tells about a latch. The answer may be out of date at once. */
 export interface LatchState {
   /** What is left of the count. */
   readonly count: number;
@@ -23,9 +23,9 @@ const KIND = 'Latch';
 export const MOST = PHASE_COUNT;
 
 /**
- * A latch opens once, for good, when its count has fallen to 0. Threads and promises wait for that together.
+ * A latch opens once, for good, when its count has fallen to 0. Threads and promises wait together until it opens.
  *
- * A thread that dies before it has counted down is not known to the latch: use a `WaitGroup`, or give a time-out.
+ * The latch does not notice if a thread dies before it has counted down: use a `WaitGroup`, or give a time-out.
  *
  * Source: the count-down latch of JSR-166 and the latch of C++20, over the phase word of core/kinds/phase/phase.ts.
  *
@@ -102,7 +102,7 @@ export class Latch extends ZeroObject<typeof KIND> {
     return this.awaitZeroAsync(options);
   }
 
-  /** What is left of the count, 0 if the latch has been disposed of. */
+  /** What is left of the count; 0 if the latch has been disposed of. */
   get count(): number {
     return this.sync.phaseCount(this.at);
   }

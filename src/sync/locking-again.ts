@@ -1,7 +1,7 @@
 /**
  * How a thread, or a promise of it, locks the mutex again after a wait on a condition. Neither `cancelAll` of the mutex
- * nor a full arena ends that: the thread is the owner again, unless the mutex has been disposed of. No code of the user
- * runs before it is.
+ * nor a full arena ends this: the thread becomes the owner again, unless the mutex has been disposed of. No code of the
+ * user runs before the thread is the owner.
  */
 import type { Core } from '../border/core.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, CLOSED_OBJECT, CONTENDED, LEAVE, REFUSED } from '../border/numbers.js';
@@ -13,7 +13,7 @@ import { setTimeout } from '../runtime/clock.js';
 import { forEver } from '../runtime/parking.js';
 import { disposedError, reference } from '../shared-object.js';
 
-/** A thread looks so many milliseconds later whether there is room again for a request of it. */
+/** If there is no room for a request of the thread, the thread tries again after so many milliseconds. */
 const PAUSE = 1;
 
 /** @throws {@link DisposedError} if the mutex has been disposed of. */
@@ -35,7 +35,7 @@ export function lockAgain(core: Core, mutex: Mutex, place: number): ReturnType<C
   return answer;
 }
 
-/** The same by a promise, which also reports the deaths of owners. */
+/** Locks the mutex again by a promise, which also reports the deaths of owners. */
 export async function lockAgainAsync(core: Core, mutex: Mutex): Promise<void> {
   let answer: number = ADMITTED;
   while (true) {
@@ -52,7 +52,7 @@ export async function lockAgainAsync(core: Core, mutex: Mutex): Promise<void> {
   reportAgain(core, mutex, answer);
 }
 
-/** Reports the deaths of owners, once the mutex is locked. If nobody is there to be told, whoever locks next is. */
+/** Reports the deaths of owners, once the mutex is locked. If this thread has no callback, the next owner is told. */
 export function reportAgain(core: Core, mutex: Mutex, answer: number): void {
   if (answer === ANSWER_CLOSED) throw mutex[disposedError]();
   if (mutex.onOwnerDied !== undefined || mutex.disposed) mutex[report]();

@@ -1,4 +1,4 @@
-/** Once has a function called by one thread only. */
+/** Once lets only one thread call a function. */
 import { host } from '#host';
 import { ADMITTED, ANSWER_CLOSED, BEGUN, QUEUED, REFUSED } from '../border/numbers.js';
 import { checkOptions, checkType } from '../errors.js';
@@ -13,13 +13,13 @@ import { find, make, open, PhaseObject, refusePromise, type SyncOptions, type Wa
 /** A plain, structured-cloneable value to send to another thread, for `Once.from` there. */
 export type OnceHandle = Handle<'Once'>;
 
-/** What `inspect` tells. It may be out of date at once. */
+/** What `inspect` tells. The answer may be out of date at once. */
 export interface OnceState {
-  /** Whether it has been done. */
+  /** Whether the work has been done. */
   readonly done: boolean;
-  /** The number of the thread that runs it, if one does. */
+  /** The number of the thread that runs the function, if a thread does. */
   readonly runner: number | undefined;
-  /** The threads that have died, or ended, while they ran it. */
+  /** The number of threads that have died, or ended, while they ran the function. */
   readonly deaths: number;
   /** The threads that wait, the longest first. */
   readonly waiters: readonly Waiter[];
@@ -32,8 +32,8 @@ const NESTED =
 const RESULT = 'the result of the thread that runs it';
 
 /**
- * Something that is to be done once, by one thread of all. The others wait until it has been done. If the function
- * throws, or its thread dies, nothing has been done: one of those who wait tries, whichever comes first.
+ * Work that one thread of all does once. The others wait until the work is done. If the function throws, or its thread
+ * dies, the work is not done: one of those who wait tries, whichever comes first.
  *
  * Source: pthread_once and Go's sync.Once, without their poisoning, over the phase word of core/kinds/phase/phase.ts.
  *
@@ -48,10 +48,10 @@ const RESULT = 'the result of the thread that runs it';
  */
 export class Once extends PhaseObject<typeof KIND> {
   /**
-   * Whether a call that blocks has begun, and not ended. Then an exception that nobody could catch may have ended it.
+   * Whether a blocking call has begun and not ended. If so, an exception that nobody could catch may have ended it.
    */
   #runs = false;
-  /** Whether it has warned of a function of `runAsync` that calls it again. */
+  /** Whether the object has warned of a function of `runAsync` that calls `runAsync` again. */
   #warned = false;
 
   /**
@@ -86,12 +86,13 @@ export class Once extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * Calls the function, if nobody has; else blocks the thread until somebody has. What it throws passes through.
+   * Calls the function, if nobody has called it yet. Otherwise blocks the thread until another call is done. What the
+   * function throws passes through.
    * @returns whether the function was called here.
-   * @throws `Error` if this thread or a promise of it runs a function of the object, and there is no time-out: it would wait
-   * for itself.
+   * @throws `Error` if this thread or a promise of it runs a function of the object, and there is no time-out: it would
+   * wait for itself.
    * @throws {@link TimeoutError} when the time has passed while another thread runs its function.
-   * @throws `TypeError` if it is not a function, or on a thread that must not block, if it would have to.
+   * @throws `TypeError` if `fn` is not a function, or on a thread that must not block, if it would have to.
    * @throws {@link DisposedError} if the object has been or is being disposed of.
    */
   run(fn: () => void, options?: WaitOptions): boolean {
@@ -115,8 +116,8 @@ export class Once extends PhaseObject<typeof KIND> {
     let isDone = false;
     this.#runs = true;
     try {
-      // If the runtime ends the function by an interrupt, another may try as soon as the thread has returned to its
-      // event loop.
+      // If the runtime ends the function by an interrupt, another call may try as soon as the thread has returned to
+      // its event loop.
       Promise.resolve().then(() => this.#runs && this.#end(false));
       refusePromise(fn(), `${what}: fn must not return a promise: use runAsync`);
       isDone = true;
@@ -127,10 +128,11 @@ export class Once extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * As `run`, without blocking the thread. The function may return a promise, and it is done when that is fulfilled.
-   * The function must not wait for a `runAsync` of the same object: it would wait for itself. Whether it waits cannot
-   * be known, so the first time that it makes such a call before its first `await`, with neither time-out nor signal,
-   * there is a warning (`process.emitWarning`, or `console.warn` in browsers), and no error.
+   * As `run`, without blocking the thread. The function may return a promise; the work is done when that promise is
+   * fulfilled. The function must not wait for a `runAsync` of the same object: it would wait for itself. The library
+   * cannot know whether the function waits. So the first time that the function calls `runAsync` before its first
+   * `await`, with neither time-out nor signal, there is a warning (`process.emitWarning`, or `console.warn` in
+   * browsers), and no error.
    */
   async runAsync(fn: () => void | PromiseLike<void>, options: WaitOptions = {}): Promise<boolean> {
     const what = `${KIND}.runAsync`;
@@ -141,11 +143,11 @@ export class Once extends PhaseObject<typeof KIND> {
     const { shared } = this[reference];
     while (true) {
       const answer = this.#begin();
-      // The code of the signal may look at the phase of another object.
+      // The code of the signal may read the phase of another object.
       const phase = this.phaseSeen;
       if (answer === ADMITTED) return false;
       if (options.signal?.aborted) {
-        // Another promise may wait for this one to try.
+        // Another promise may wait until this call lets it try.
         if (answer === BEGUN) this.#end(false);
         throw reasonOf(options.signal);
       }
@@ -173,7 +175,7 @@ export class Once extends PhaseObject<typeof KIND> {
     return true;
   }
 
-  /** @internal If nothing has been done, one promise of the thread tries next, and the others need not look. */
+  /** @internal If the work is not done, one promise of the thread tries next, and the others wait on. */
   protected override goOn(at: number, answer: number): number {
     return answer === ADMITTED && this.sync.awaitZero(at) === QUEUED ? 1 : Infinity;
   }
@@ -194,7 +196,7 @@ export class Once extends PhaseObject<typeof KIND> {
     if (answer === REFUSED) throw timedOut(RESULT, timeout);
   }
 
-  /** Whether it has been done. If the object has been disposed of, it has not. */
+  /** Whether the work has been done; false if the object has been disposed of. */
   get done(): boolean {
     return this.isOpen;
   }

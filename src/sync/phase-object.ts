@@ -2,11 +2,11 @@
  * PhaseObject is what Latch, WaitGroup, Event, Barrier and Once share: how a thread or a promise waits for the end of a
  * phase (core/kinds/phase/phase.ts).
  *
- * The promises of this thread that wait at an address wait for the end of the same phase. They are a group, get one
- * answer, and wait by one `Atomics.waitAsync` on the phase. Such a wait cannot be cancelled, and blocked threads sleep
- * on the same word. So when the last promise gives up, the wait stays, and the next promises at this address use it,
- * whatever their phase. It holds no library object and no memory. Only a helper that waits in place of the runtime
- * (host/helper.ts) is woken, since it is a whole thread.
+ * If promises of this thread wait at one address, they wait for the end of the same phase. They are a group, get one
+ * answer, and wait by one `Atomics.waitAsync` on the phase. The `Atomics.waitAsync` cannot be cancelled, and blocked
+ * threads sleep on the same word. So when the last promise of a group gives up, the `Atomics.waitAsync` stays, and the
+ * next promises at this address use it, whatever their phase. It holds no library object and no memory. Only a helper
+ * that waits in place of the runtime (host/helper.ts) is woken, because a helper is a whole thread.
  */
 import { host } from '#host';
 import type { Arena } from '../arena.js';
@@ -46,18 +46,18 @@ export interface Waiter {
   readonly thread: number;
   /** The `threadId` of the thread in `worker_threads`; undefined in web workers. */
   readonly threadId: number | undefined;
-  /** The number of its calls that wait: blocked ones and promises. */
+  /** The number of calls of the thread that wait: blocked calls and promises. */
   readonly calls: number;
-  /** Milliseconds since the first of them began to wait, from 0 on. */
+  /** How many milliseconds ago the first of these calls began to wait, from 0 on. */
   readonly waited: number;
 }
 
 /** The promises of this thread that wait for the end of a phase. */
 interface Group {
   phase: number;
-  /** Settle the promises with an answer. */
+  /** The functions that settle the promises with an answer. */
   readonly calls: Set<(answer: number) => void>;
-  /** A library object that looks for all, while promises wait. */
+  /** A library object that looks at the phase for all promises, while promises wait. */
   owner: PhaseObject<Kind> | undefined;
   /** Whether an `Atomics.waitAsync` is pending. */
   listens: boolean;
@@ -74,7 +74,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   readonly #membership: Membership;
   readonly #words: Int32Array;
   readonly #groups: Map<number, Group>;
-  /** Whether a call of this thread that blocks is counted as one that waits. */
+  /** Whether a blocking call of this thread is counted as one that waits. */
   #blocks = false;
   readonly #uncountAfterInterrupt = afterInterrupt(() => this.uncountBlocked());
 
@@ -90,13 +90,13 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * The number of calls that wait, of all threads: blocked ones and promises. It is racy, and meant for diagnostics.
+   * The number of calls of all threads that wait: blocked calls and promises. It is racy, and meant for diagnostics.
    */
   get waiting(): number {
     return this.waiters().reduce((sum, { calls }) => sum + calls, 0);
   }
 
-  /** @internal What the object says of itself, besides its class and those who wait. */
+  /** @internal What the object says of itself, besides its class and the number of waiting calls. */
   protected abstract get state(): string;
 
   /**
@@ -122,7 +122,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     return found.sort((a, b) => b.waited - a.waited);
   }
 
-  /** @internal Whether a waiter polls for a while before it sleeps, if its policy leaves that open. */
+  /** @internal Whether a waiter polls for a while before it sleeps, if its policy does not decide that. */
   protected get mayPoll(): boolean {
     return true;
   }
@@ -146,7 +146,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     return this[reference].shared.number;
   }
 
-  /** @internal The phase at which the last look of this thread has found that it must wait. */
+  /** @internal The phase in which the last look of this thread has found that it must wait. */
   protected get phaseSeen(): number {
     return this.sync.phaseSeen.value;
   }
@@ -174,7 +174,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     }
   }
 
-  /** @internal Counts a call of this thread that is about to block as one that waits. */
+  /** @internal Counts a call of this thread that is about to block as a waiting call. */
   protected countBlocked(): void {
     this.uncountBlocked();
     this.sync.noteWaits(this.number, 1, timestamp());
@@ -201,7 +201,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
         stop();
         resolve(answer);
       };
-      // This runs code of the user, which may end the phase or dispose of the object.
+      // `watch` runs code of the user, which may end the phase or dispose of the object.
       const stop = watch(
         timeout,
         signal,
@@ -223,7 +223,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       const all = this.#groups;
       const group = all.get(at) ?? { phase, calls: new Set(), owner: undefined, listens: false };
       const { calls } = group;
-      // One of the two phases is over: that for which earlier promises wait, or this one.
+      // If the phases differ, one of them is over: the phase that earlier promises wait for, or the phase of this call.
       if (group.phase !== phase) PhaseObject.#listen(all, at, group);
       if (group.owner && group.phase !== phase) {
         settle(this.answerAt(at, phase));
@@ -240,7 +240,10 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     });
   }
 
-  /** Settles the promises of a group if the phase is over; else looks again then. Holds no library object meanwhile. */
+  /**
+   * Settles the promises of a group if the phase is over. Else looks again when it ends, and holds no library object
+   * until then.
+   */
   static #listen(all: Map<number, Group>, at: number, group: Group): void {
     const { owner } = group;
     const over = owner === undefined ? undefined : owner.#look(at, group);
@@ -252,7 +255,10 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     });
   }
 
-  /** Settles promises of a group if the phase is over. Else returns what tells of its end, unless the group listens. */
+  /**
+   * Settles promises of a group if the phase is over. Else returns a promise of its end, unless the group listens
+   * already.
+   */
   #look(at: number, group: Group): Promise<unknown> | undefined {
     while (true) {
       const answer = this.answerAt(at, group.phase);
@@ -270,7 +276,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     }
   }
 
-  /** Settles the promises that have waited longest, so many at most. This may run code of the user. */
+  /** Settles the promises that have waited longest, at most so many. May run code of the user. */
   #settle(at: number, group: Group, answer: number, most: number): void {
     const due: ((answer: number) => void)[] = [];
     for (const settle of group.calls) {
@@ -283,13 +289,14 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * @internal How many promises go on after a phase with this answer. If not all do, the present phase has been seen.
+   * @internal How many promises go on after a phase with this answer. If not all go on, the caller has read the present
+   * phase.
    */
   protected goOn(_at: number, _answer: number): number {
     return Infinity;
   }
 
-  /** No promise of the group waits any more. */
+  /** Is called when no promise of the group waits any more. */
   #rest(at: number, group: Group): void {
     group.owner = undefined;
     host.keepAlive(false);
@@ -297,14 +304,14 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * @internal Returns how a phase of the object at this address has ended, or QUEUED if it has not. Then whoever ends it
-   * wakes those who listen.
+   * @internal Returns how a phase of the object at this address has ended, or QUEUED if it has not ended. After QUEUED,
+   * the thread that ends the phase wakes those who listen.
    */
   protected answerAt(at: number, phase: number): number {
     return this.sync.announce(at, phase);
   }
 
-  /** @internal The answer to a call that has waited for long enough. */
+  /** @internal The answer to a call that stops waiting now. */
   protected lastAnswer(phase: number): number {
     const answer = this.answerAt(this.at, phase);
     return answer === QUEUED ? REFUSED : answer;
@@ -315,7 +322,10 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     this.sync.disposePhase(this.at);
   }
 
-  /** @internal The record of the attachment, and the memory of the object, may be another's by now. */
+  /**
+   * @internal The record of the attachment, and the memory of the object, may belong to another thread or object by
+   * now.
+   */
   override [ended](): void {
     this.#letGo(false);
     super[ended]();
@@ -373,7 +383,7 @@ export abstract class ZeroObject<K extends Kind> extends PhaseObject<K> {
   }
 }
 
-/** @internal Throws if a function that must be over when it returns has returned a promise, and minds that. */
+/** @internal Throws if a function has returned a promise, though its work must be done when it returns. */
 export function refusePromise(result: unknown, message: string): void {
   if (typeof (result as PromiseLike<unknown> | undefined)?.then !== 'function') return;
   Promise.resolve(result).catch(() => {});
@@ -391,7 +401,7 @@ export function make(
   return references.make(kind, KINDS[kind], propertiesOf(kind, options, count, max, robust), options.arena);
 }
 
-/** @internal `own` is what the objects of one name have in common, besides the kind. */
+/** @internal `own` names the property in which all objects of one name agree, besides the kind, or makes the error. */
 export function open(
   kind: Kind,
   name: string,

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** WaitGroup counts tasks that are under way: threads wait until all are done. */
+/** WaitGroup counts tasks that are under way. Threads wait until all of them are done. */
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX } from '../border/numbers.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
@@ -17,17 +17,17 @@ export type WaitGroupHandle = Handle<'WaitGroup'>;
 export interface TaskHolder {
   /** The number of the thread in the arena. */
   readonly thread: number;
-  /** How many tasks it has. */
+  /** How many tasks the thread has. */
   readonly tasks: number;
 }
 
-/** What `inspect` tells about a wait group. It may be out of date at once. */
+/** What `inspect` tells about a wait group. The answer may be out of date at once. */
 export interface WaitGroupState {
-  /** The tasks that are not done. */
+  /** The number of tasks that are not done. */
   readonly pending: number;
-  /** The threads that have died, or ended, with tasks of `hold` or `run`. */
+  /** The number of threads that have died, or ended, with tasks of `hold` or `run`. */
   readonly deaths: number;
-  /** The threads that have such tasks, and how many. */
+  /** The threads that have tasks of `hold` or `run`, and how many. */
   readonly holders: readonly TaskHolder[];
   /** The threads that wait, the longest first. */
   readonly waiters: readonly Waiter[];
@@ -37,10 +37,10 @@ const KIND = 'WaitGroup';
 
 /**
  * A wait group counts tasks that are not done. Threads and promises wait together until there is none. The group may be
- * used again. Whoever waits goes on once the count has been 0, whatever is added after that.
+ * used again. A waiter goes on once the count has been 0, whatever is added after that.
  *
  * Source: Go's sync.WaitGroup, over the phase word of core/kinds/phase/phase.ts. Tasks of `hold` and `run` are recorded
- * with their thread, so that they count as done when it dies.
+ * with their thread, so that they count as done when the thread dies.
  *
  * @example
  * ```ts
@@ -84,10 +84,10 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   }
 
   /**
-   * Adds tasks, which `done` takes off again, in any thread. Never blocks. A thread that dies does not take them off:
-   * see `hold` and `run`.
-   * @param n 1 (the default) to 1,073,741,823, which is also the most that there may be together.
-   * @throws `RangeError` if there would be more; then nothing has changed.
+   * Adds tasks, which `done` takes off again, in any thread. Never blocks. The tasks of `add` stay when the thread
+   * dies: see `hold` and `run`.
+   * @param n 1 (the default) to 1,073,741,823, which is also the most tasks that there may be together.
+   * @throws `RangeError` if there would be more tasks; then nothing has changed.
    * @throws {@link DisposedError} if the wait group has been disposed of.
    */
   add(n = 1): void {
@@ -104,7 +104,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   }
 
   /**
-   * Takes tasks off that `add` has added. Never blocks.
+   * Takes off tasks that `add` has added. Never blocks.
    * @param n 1 (the default) to the number of pending tasks.
    * @throws `RangeError` if fewer tasks are pending; then nothing has changed.
    * @throws {@link DisposedError} if the wait group has been disposed of.
@@ -119,7 +119,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   }
 
   /**
-   * Adds one task, which is done at the end of the `using` scope, or when this thread ends or dies. Never blocks.
+   * Adds one task. It is done at the end of the `using` scope, or when this thread ends or dies. Never blocks.
    * @throws `RangeError` or {@link DisposedError} as `add`.
    */
   hold(): HeldTask {
@@ -129,15 +129,15 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
 
   #ended(): void {
     if (this.disposed) return;
-    // Calls of `done` that belong to no task of `add` may have taken this one off.
+    // Calls of `done` that belong to no task of `add` may have taken this task off.
     if (this.sync.takeOff(this.at, 1, this.number) === ANSWER_OVER_MAX) this.sync.dropTask(this.number);
   }
 
   /**
-   * Calls a function as one task, which is done when its promise is settled, or when this thread ends or dies. Never
+   * Calls a function as one task. The task is done when its promise is settled, or when this thread ends or dies. Never
    * blocks.
-   * @returns what the function returns, or rejects with what it throws.
-   * @throws `TypeError` if it is not a function, {RangeError | DisposedError} as `add`: the promise rejects.
+   * @returns a promise of what the function returns. It rejects with what the function throws.
+   * @throws `TypeError` if `task` is not a function, {RangeError | DisposedError} as `add`: the promise rejects.
    */
   async run<T>(task: () => T | PromiseLike<T>): Promise<T> {
     checkType(`${KIND}.run: task`, task, 'function', 'a function');
@@ -164,7 +164,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
     return this.awaitZeroAsync(options);
   }
 
-  /** The number of tasks that are not done, 0 if the wait group has been disposed of. */
+  /** The number of tasks that are not done; 0 if the wait group has been disposed of. */
   get pending(): number {
     return this.sync.phaseCount(this.at);
   }
@@ -215,7 +215,7 @@ export class HeldTask implements Disposable, AsyncDisposable {
     return this.#end !== undefined;
   }
 
-  /** The task is done. Has no effect the second time. Never blocks, throws nothing. */
+  /** Says that the task is done. Has no effect the second time. Never blocks, throws nothing. */
   done(): void {
     const end = this.#end;
     this.#end = undefined;

@@ -2,8 +2,8 @@
  * The readers' half of a RwLock: how a thread or a promise begins to read and waits for a writer (side.ts has the
  * states).
  *
- * A blocked call and the promises of its thread wait for the end of the same phase, in one place. Whichever finds first
- * that the phase is over makes all of them readers (`endWait`): no writer comes between two of them.
+ * A blocked call and the promises of its thread wait for the end of the same phase, in one place. Whichever of them
+ * first finds that the phase is over makes all of them readers (`endWait`): no writer comes between two of them.
  */
 import { ADMITTED, ANSWER_CLOSED, OWNER_DIED, QUEUED, REFUSED } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
@@ -19,12 +19,11 @@ import { type HeldRead, lockOf } from '../held-rw.js';
 import { PhaseObject } from '../phase-object.js';
 import { DRAINS, guardedBy, NOTHING, READING, type Side, sideOf } from './side.js';
 
-/** How long a promise that wants to read may take, and within what it reads. */
+/** How long a promise that wants to read may take, and within which guard it reads. */
 export interface ReadOptions extends WaitOptions {
   /**
-   * A guard of the same lock that is held: the promise reads at once, though a writer waits. Give it wherever the one
-   * who holds the guard waits for the promise: without it, the writer would wait for the guard, and the promise for the
-   * writer.
+   * A guard of the same lock that is held: the promise reads at once, even if a writer waits. Give the guard if its
+   * holder waits for the promise. Otherwise the writer would wait for the guard, and the promise for the writer.
    */
   readonly within?: HeldRead;
 }
@@ -55,12 +54,12 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
   /** @internal */
   abstract unlockRead(): void;
 
-  /** @internal Gives back the turn, with which the thread has done nothing. */
+  /** @internal Gives back the turn. The thread has done nothing with the turn. */
   protected abstract giveTurnBack(): void;
 
   /**
-   * @internal Returns whether a reader is told that a writer has died, or undefined if it only `tries`, and a writer is
-   * in.
+   * @internal Returns whether a reader is told that a writer has died. Returns undefined if it only `tries`, and a
+   * writer is in.
    */
   protected lockReading(method: string, options: WaitOptions | undefined, tries: boolean): boolean | undefined {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
@@ -72,8 +71,8 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * @internal The same for a thread that does not read, once `acts` says that it is about to.
-   * @param answer what beginRead has answered, if it has been asked.
+   * @internal Does the same for a thread that does not read. `acts` already says that the thread is about to read.
+   * @param answer the answer of beginRead, if the caller has called it.
    */
   protected goOnReading(timeout: number, tries: boolean, answer?: ReturnType<Sync['beginRead']>): boolean | undefined {
     const { side } = this;
@@ -88,13 +87,12 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     } finally {
       side.acts = NOTHING;
     }
-    // What a callback needs is made only where there is something to tell.
+    // The closures for a callback are made only if there is a death to tell.
     return side.died && this.#tellReader();
   }
 
   /**
-   * Blocks until the phase is over, and then the promises that have waited read, too. Returns whether a writer has
-   * died.
+   * Blocks until the phase is over. Then the promises that have waited read, too. Returns whether a writer has died.
    */
   #awaitPhase(phase: number, timeout: number): boolean {
     const { side } = this;
@@ -138,11 +136,11 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
       } finally {
         side.acts = NOTHING;
       }
-      // A callback that reads is called once.
+      // A callback that itself reads is called only once.
       if (answer !== QUEUED) return isTold || (side.died && this.#tellReader());
     } else side.waits++;
     const { phase } = side;
-    // The promise leaves before any other code of the thread may end the wait of all.
+    // The promise leaves before any other code of the thread may end the wait of all promises.
     const leave = (): number => {
       const answer = this.lastAnswer(phase);
       if (answer !== ADMITTED) {
@@ -158,13 +156,13 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
 
   #checkWithin(what: string, within: HeldRead): void {
     const lock = (within as Partial<HeldRead> | null)?.[lockOf];
-    // The guard may be of another copy of the library. What it has read may have been unlocked without it.
+    // The guard may be of another copy of the library. Somebody may have ended its reading without the guard.
     const reads = within?.[Symbol.toStringTag] === 'HeldRead' && this.side.reads > 0;
     if (!reads || lock === undefined || guardedBy.get(lock) !== this.side)
       throw bad('type', `${what}: within`, 'a HeldRead of this lock that is held', within);
   }
 
-  /** @internal The promises of this thread whose phase is over read from now on. */
+  /** @internal If the phase is over, the promises of this thread that wait for its end read from now on. */
   protected settleReaders(): void {
     const { side } = this;
     if (side.waits === 0 || this.disposed || this.answerAt(side.at, side.phase) !== ADMITTED) return;
@@ -172,7 +170,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     side.keeps = this;
   }
 
-  /** @internal Returns what the thread does with the lock, with promises settled. */
+  /** @internal Returns the side of this thread, after settling its promises. */
   protected readySide(): Side {
     const { side } = this;
     if (this.disposed) throw this[disposedError]();
@@ -183,8 +181,8 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
 
   /**
    * @internal
-   * Is called when a call is about to block. If the runtime ends it by an exception, and no other call of the thread
-   * finds that, it is given up as soon as the thread has returned to its event loop, as for a mutex
+   * Is called when a call is about to block. The runtime may end the call by an exception. If no other call of the
+   * thread finds that, the call is given up as soon as the thread has returned to its event loop, as for a mutex
    * (runtime/interrupts.ts).
    */
   protected expectInterrupt(): void {
@@ -192,7 +190,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     this.#recoverAfterInterrupt();
   }
 
-  /** Brings into order what a call has left that the runtime has ended. */
+  /** Brings into order what a call has left behind that the runtime has ended. */
   #recover(): void {
     const { side } = this;
     this.uncountBlocked();
@@ -201,7 +199,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     side.keep(this);
   }
 
-  /** One more call of a thread that reads does. It is told of a death, unless a call before it has been. */
+  /** One more call of a reading thread reads. It is told of a death, unless an earlier call has been told. */
   #readAgain(): boolean {
     const { side } = this;
     side.reads++;
@@ -223,7 +221,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     );
   }
 
-  /** @internal Tells of deaths. If that fails, the lock is unlocked, unless the callback has done so. */
+  /** @internal Tells of deaths. If that fails, unlocks the lock, unless the callback has unlocked it. */
   protected tellDeaths(deaths: number, hasIt: () => boolean, unlock: () => void): true {
     try {
       this.onOwnerDied?.(deaths);

@@ -1,9 +1,9 @@
 /**
  * RwLock is the public face of core/kinds/rw-lock/rw-lock.ts, where the algorithm and its proof are.
  *
- *     side.ts       what this thread does with a lock: the states, and what leads from one to the other
+ *     side.ts       what this thread does with a lock: the states, and the methods that change them
  *     readers.ts    how a thread or a promise begins to read
- *     writers.ts    how it gets the turn and becomes a writer, and what the guards do
+ *     writers.ts    how a thread or a promise gets the turn and becomes a writer, and what the guards do
  *     rw-lock.ts    the class that users see
  *
  * `lockRead` leaves the rare cases to the readers' half, so that the common case stays small. Like a semaphore, it
@@ -32,41 +32,45 @@ export interface RwLockWaiter {
   readonly thread: number;
   /** The `threadId` of the thread in `worker_threads`; undefined in web workers. */
   readonly threadId: number | undefined;
-  /** `'write'`: for its turn; `'drain'`: it has the turn, and waits until readers have left; `'read'`: for a writer. */
+  /**
+   * `'write'`: it waits for its turn; `'drain'`: it has the turn, and waits until readers have left; `'read'`: it waits
+   * for a writer.
+   */
   readonly wants: 'read' | 'write' | 'drain';
-  /** The number of its calls that wait: blocked ones and promises. */
+  /** The number of calls of the thread that wait: blocked calls and promises. */
   readonly calls: number;
-  /** Milliseconds since the first of them began to wait, from 0 on. */
+  /** How many milliseconds ago the first of these calls began to wait, from 0 on. */
   readonly waited: number;
 }
 
-/** What `inspect` tells about a lock. It may be out of date at once. */
+/** What `inspect` tells about a lock. The answer may be out of date at once. */
 export interface RwLockState {
   /** The numbers of the threads that read. */
   readonly readers: readonly number[];
   /**
-   * The number of the thread that has the writers' turn, if one has: it writes, updates, or waits for readers to leave.
+   * The number of the thread that has the writers' turn, if a thread has it. This thread writes, updates, or waits for
+   * readers to leave.
    */
   readonly writer: number | undefined;
-  /** Whether a writer is in, or waits until the readers have left: no other reader is let in. */
+  /** Whether a writer is in, or waits until the readers have left. If so, no other reader is let in. */
   readonly writing: boolean;
   /** The number of threads that have died, or ended, with the turn. */
   readonly deaths: number;
   /**
-   * The threads that wait: those that wait for readers to leave or for a writer, then writers in the order of the
-   * queue.
+   * The threads that wait: first the threads that wait for readers to leave or for a writer, then writers in the order
+   * of the queue.
    */
   readonly waiters: readonly RwLockWaiter[];
 }
 
 /**
- * A lock for many readers or one writer. It is phase-fair: a reader waits for one writer at most, however many queue.
- * Writers are first come, first served, and a reader that comes once a writer runs with its turn waits for that writer.
- * Blocked threads and promises wait together.
+ * A lock for many readers or one writer. The lock is phase-fair: a reader waits for one writer at most, however many
+ * writers queue. Writers are first come, first served. A reader that comes while a writer with the turn runs waits for
+ * that writer. Blocked threads and promises wait together.
  *
- * The lock is held by threads. A thread that reads may lock for reading again, even while a writer waits. When a thread
- * ends or dies (`Arena.watch`) as a reader, it reads no more; as a writer, the others learn of it. A thread reads at
- * most 8 locks at a time.
+ * Threads hold the lock. A thread that reads may lock for reading again, even while a writer waits. When a thread ends
+ * or dies (`Arena.watch`) as a reader, it reads no more. When it dies as a writer, the others learn of its death. A
+ * thread reads at most 8 locks at a time.
  *
  * Source: the phases of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for Multiprocessor
  * Real-Time Systems (2010), with visible readers after Dice and Kogan, BRAVO (2019), over
@@ -85,12 +89,12 @@ export interface RwLockState {
  */
 export class RwLock extends WritersHalf {
   /**
-   * Is called in a thread that begins to read, or has locked otherwise, before the call returns, when a thread has died
-   * as a writer. The data that the lock guards may then be half-written, so all who lock are told, until another has
-   * written and unlocked. The next that has the turn is told of a death in `update` too. Readers' deaths do no harm,
-   * and nobody is told. If the callback throws, the lock is unlocked, and the call that locked it throws (or rejects
-   * with) the same error. The callback may call the lock, which the thread has by then. If it unlocks what the call has
-   * locked, the call throws an `Error`.
+   * Is called when a thread has died as a writer. It is called in a thread that begins to read, or has locked
+   * otherwise, before the call returns. The data that the lock guards may then be half-written. So all who lock are
+   * told, until another writer has written and unlocked. The next thread that has the turn is also told of a death in
+   * `update`. The death of a reader does no harm, and nobody is told. If the callback throws, the lock is unlocked, and
+   * the call that locked it throws (or rejects with) the same error. The callback may call the lock, which the thread
+   * already has. If the callback unlocks what the call has locked, the call throws an `Error`.
    */
   onOwnerDied: ((deaths: number) => void) | undefined;
 
@@ -127,8 +131,8 @@ export class RwLock extends WritersHalf {
 
   /**
    * Locks for reading, and blocks the thread until no writer is in. A thread that reads already is let in at once, even
-   * while a writer waits: it would wait for itself. It returns no guard, so `using` throws a TypeError, and the thread
-   * reads on. `read` returns one.
+   * while a writer waits: otherwise the thread would wait for itself. The call returns no guard, so `using` throws a
+   * TypeError, and the thread reads on. `read` returns a guard.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {@link TimeoutError} when the time-out has passed. The thread does not read.
    * @throws the reason of a signal that is aborted already.
@@ -142,9 +146,9 @@ export class RwLock extends WritersHalf {
    */
   lockRead(options?: WaitOptions): void {
     const { side } = this;
-    // The thread neither reads nor waits, and no call of it is changing that; nor does it write or drain.
+    // The thread neither reads, waits, writes nor drains, and no call of the thread is changing that.
     if (options === undefined && (side.reads | side.waits | side.acts) === 0 && side.turn < DRAINS) {
-      // An exception may end the call of the core. Then this stays, and the next call brings the side in order.
+      // An exception may end the call of the core. Then `acts` stays, and the next call brings the side into order.
       side.acts = READING;
       const answer = side.beginRead(side.at, side.place);
       if (answer === 0) {
@@ -157,9 +161,9 @@ export class RwLock extends WritersHalf {
   }
 
   /**
-   * Locks for reading if no writer is in, or waits until readers have left. A thread that reads already is let in
-   * always. Never blocks.
-   * @returns whether it has.
+   * Locks for reading, unless a writer is in or waits until readers have left. A thread that reads already is always
+   * let in. Never blocks.
+   * @returns whether the thread has locked.
    * @throws {@link ArenaFullError} if the thread reads 8 other locks.
    * @throws the error that `onOwnerDied` throws; then the thread does not read.
    * @throws {@link DisposedError} if the lock has been disposed of.
@@ -179,7 +183,7 @@ export class RwLock extends WritersHalf {
   }
 
   /**
-   * Ends one reading of this thread, and wakes the writer if it was the last. Never blocks. On a disposed lock it does
+   * Ends one reading of this thread. If it was the last one, wakes the writer. Never blocks. On a disposed lock it does
    * nothing.
    * @throws {Error} if this thread does not read.
    */
@@ -213,10 +217,11 @@ export class RwLock extends WritersHalf {
   // --- Writing ---------------------------------------------------------------------------------------------
 
   /**
-   * Locks for writing: waits for its turn, lets no reader in any more, and blocks the thread until the readers have
-   * left. It returns no guard, so `using` throws a TypeError, and the thread stays the writer. `write` returns one.
+   * Locks for writing: waits for its turn, lets no more readers in, and blocks the thread until the readers have left.
+   * The call returns no guard, so `using` throws a TypeError, and the thread stays the writer. `write` returns a guard.
    * @param options a time-out and a signal; without them the call may take for ever.
-   * @throws {@link TimeoutError} when the time-out has passed. Readers are let in again, and the turn goes on.
+   * @throws {@link TimeoutError} when the time-out has passed. Readers are let in again, and the next writer has its
+   * turn.
    * @throws the reason of a signal that is aborted already.
    * @throws {Error} if this thread or a promise of it reads, writes or waits: it would wait for itself.
    * @throws `RangeError` or `TypeError` for a bad time-out or signal.
@@ -235,7 +240,7 @@ export class RwLock extends WritersHalf {
 
   /**
    * Locks for writing if nobody else reads, writes or waits to write. Never blocks.
-   * @returns whether it has; false also if this thread has the lock.
+   * @returns whether the thread has locked; false also if this thread has the lock already.
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
    * @throws {@link DisposedError} if the lock has been disposed of.
    */
@@ -246,7 +251,7 @@ export class RwLock extends WritersHalf {
   /**
    * As `lockWrite`, without blocking the thread. Tasks of one thread exclude one another like threads.
    * @returns a promise. It rejects with the errors of `lockWrite`, and with the reason of the signal when that is
-   * aborted. If the thread reads meanwhile, the promise waits until it has unlocked.
+   * aborted. If the thread reads meanwhile, the promise waits until the thread has unlocked.
    */
   async lockWriteAsync(options?: WaitOptions): Promise<void> {
     await this.lockWritingAsync('lockWriteAsync', options, true);
@@ -281,9 +286,10 @@ export class RwLock extends WritersHalf {
   }
 
   /**
-   * Takes the writers' turn without shutting readers out, and blocks the thread until it is its turn. Nobody writes
-   * meanwhile, so what it reads stays as it is. It may become a writer (`HeldUpdate.upgrade`): two that read and then
-   * want to write would wait for each other, and two that update do not.
+   * Takes the writers' turn without shutting readers out, and blocks the thread until it has the turn. Nobody writes
+   * during the turn, so the data that the thread reads stay as they are. The thread may become a writer
+   * (`HeldUpdate.upgrade`). Two threads that read and then want to write would wait for each other; two threads that
+   * update do not.
    * @throws as `lockWrite`.
    */
   update(options?: WaitOptions): HeldUpdate {
@@ -299,8 +305,8 @@ export class RwLock extends WritersHalf {
   // --- Stamps ----------------------------------------------------------------------------------------------
 
   /**
-   * For reads that may be repeated: they need no lock, and no writer waits for them. What is read between `stamp` and
-   * `valid` may be half-written, so it must do no harm until `valid` has answered true.
+   * For reads that may be repeated. Such reads need no lock, and no writer waits for them. Data that are read between
+   * `stamp` and `valid` may be half-written, so the data must do no harm until `valid` has answered true.
    *
    * @returns a number for `valid`, from 1 to 2 ** 29; 0 while a writer is in or waits until readers have left. Never
    * blocks.
@@ -327,7 +333,7 @@ export class RwLock extends WritersHalf {
   }
 
   /**
-   * Whether nobody has written since this stamp. A writer that has given up counts as one that has written. After
+   * Whether nobody has written since this stamp. A writer that has given up counts like one that has written. After
    * exactly 2 ** 29 writers the numbers begin again. Never blocks.
    * @param stamp 0 to 2 ** 29, as `stamp` has answered.
    * @returns false for 0, and on a disposed lock.
@@ -351,7 +357,7 @@ export class RwLock extends WritersHalf {
   }
 
   /**
-   * The number of calls that wait, of all threads: blocked ones and promises. It is racy, and meant for diagnostics.
+   * The number of calls of all threads that wait: blocked calls and promises. It is racy, and meant for diagnostics.
    */
   override get waiting(): number {
     return super.waiting + (this.disposed ? 0 : this.turn.waiting);

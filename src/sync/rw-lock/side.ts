@@ -1,7 +1,7 @@
 /**
  * A side is what one thread does with one lock, by all its library objects and promises together, whichever copy of the
- * library made them. The core knows less of it: the thread's place says whether the thread reads or waits to read, and
- * the queue whether the thread has the turn. So to read again costs no access to shared memory.
+ * library made them. The core knows only a part of this: the thread's place says whether the thread reads or waits to
+ * read, and the queue says whether the thread has the turn. So a thread reads again without access to shared memory.
  *
  * A side consists of two state machines, reading and the turn. Each machine has a state of its own. The methods of this
  * class move a machine from one state to another. `reads` counts the calls and promises that read now. `waits` counts
@@ -31,15 +31,15 @@
  *      │       endTurn           drained, else                             │ endTurn
  *      └───────────────────────────────────────────────────────────────────┘
  *
- * `recover` leads to the states that the core has. Who writes goes on as a reader by `readOn` and `endTurn`, who
- * updates by `begun` and `endTurn`: no writer comes between.
+ * `recover` sets the machines to the states that the core has. A thread that writes goes on as a reader by `readOn` and
+ * `endTurn`. A thread that updates goes on as a reader by `begun` and `endTurn`. No writer comes between.
  *
- * A thread that drains or writes would wait for itself if it also read or waited. The calls refuse that, but for
- * promises: a promise may drain while its thread reads, until the thread has unlocked.
+ * A thread that drains or writes would wait for itself if it also read or waited. So the calls refuse to do both, except
+ * for promises: a promise may drain while its thread reads, and waits until the thread has unlocked.
  *
- * While a call changes a machine, `acts` says which. If another call finds that, an exception that no code of the
- * library could catch has ended the first: an interrupt by the runtime, or an exhausted stack. The other call then
- * brings the side in order (`recover`). Callbacks run while `acts` is NOTHING.
+ * While a call changes a machine, `acts` says which machine. If another call finds `acts` set, an exception that no code
+ * of the library could catch has ended the first call: an interrupt by the runtime, or an exhausted stack. The other
+ * call then brings the side into order (`recover`). Callbacks run while `acts` is NOTHING.
  */
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, MOVE, OWNER_DIED } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
@@ -63,29 +63,35 @@ export const READING = 1;
 export const TURNING = 2;
 
 export class Side {
-  /** The address of the lock; CLOSED_OBJECT once a library object of this thread has found it disposed of. */
+  /**
+   * The address of the lock. It is CLOSED_OBJECT once a library object of this thread has found the lock disposed of.
+   */
   at: number;
-  /** The address of the place of the thread; 0 if it has none, as at first and at the end. */
+  /** The address of the place of the thread; 0 if the thread has no place, as at first and at the end. */
   place: number;
-  /** How many of its calls and promises read, and how many of its promises wait for the end of `phase`. */
+  /** How many calls and promises of the thread read, and how many of its promises wait for the end of `phase`. */
   reads = 0;
   waits = 0;
   phase = 0;
-  /** Whether a writer had died when the thread began to read, and whether a call of it has been told since. */
+  /** Whether a writer had died when the thread began to read, and whether a call of the thread has been told since. */
   died = false;
   told = false;
   turn: Turn = NO_TURN;
-  /** How many of its promises wait for the turn, or have it and do not know yet. */
+  /** How many promises of the thread wait for the turn, or have the turn and do not know it yet. */
   queued = 0;
-  /** NOTHING, READING, TURNING, or the last two together. */
+  /** NOTHING, READING, TURNING, or both of the last two. */
   acts = NOTHING;
-  /** The deaths of which the thread has learned with the turn, and not told. */
+  /** The deaths that the thread has learned of with the turn, and has not told. */
   deaths = 0;
   /**
-   * The library object is not collected while the thread has the lock: it may come back by handle or name to unlock it.
+   * Keeps the library object from being collected while the thread has the lock: the thread may get the object again by
+   * handle or name to unlock it.
    */
   keeps: object | undefined;
-  /** These two of the core have fields of their own, for the common case. With the place 0, beginRead answers MOVE. */
+  /**
+   * These two functions of the core have fields of their own, for the common case. With the place 0, beginRead answers
+   * MOVE.
+   */
   readonly beginRead: Sync['beginRead'];
   readonly endReadAt: Sync['endRead'];
   readonly #sync: Sync;
@@ -115,9 +121,9 @@ export class Side {
   // --- Reading ---------------------------------------------------------------------------------------------
 
   /**
-   * Begins to read: `begun` follows ADMITTED or OWNER_DIED, and after QUEUED the thread waits. Throws if the thread
-   * reads too many locks.
-   * @param answer what beginRead has answered, if it has been asked.
+   * Begins to read. After ADMITTED or OWNER_DIED the caller calls `begun`; after QUEUED the thread waits. Throws if the
+   * thread reads too many locks.
+   * @param answer the answer of beginRead, if the caller has called it.
    */
   begin(tries: boolean, answer?: ReturnType<Sync['beginRead']>): Exclude<ReturnType<Sync['tryRead']>, MOVE> {
     const begin = tries ? this.#sync.tryRead : this.beginRead;
@@ -133,7 +139,7 @@ export class Side {
   findPlace(): void {
     let place = this.#sync.placeFor(this.at);
     if (place === 0) {
-      // Locks that others have disposed of still have theirs.
+      // Locks that other threads have disposed of still have their places.
       this.#membership.sweep();
       place = this.#sync.placeFor(this.at);
     }
@@ -148,23 +154,23 @@ export class Side {
     this.died = died;
   }
 
-  /** A promise of a thread that reads is to read too, or to wait. Answers as `begin`. */
+  /** A promise of a thread that reads begins to read too, or to wait. Answers as `begin`. */
   readToo(): ReturnType<Sync['readToo']> {
     return this.#sync.readToo(this.at, this.place);
   }
 
-  /** A promise waits for the end of the phase, as the first of its thread. */
+  /** A promise begins to wait for the end of the phase, as the first promise of its thread. */
   wait(phase: number): void {
     this.phase = phase;
     this.waits = 1;
   }
 
-  /** A call or promise has given up: if no promise waits, the place says so. */
+  /** A call or promise has given up. If no promise waits, the place says that the thread does not wait. */
   leave(): void {
     if (this.waits === 0 && this.place !== 0) this.#sync.giveUpRead(this.at, this.place);
   }
 
-  /** The phase is over for which the thread has waited. Its promises read. Returns whether a writer has died. */
+  /** The phase that the thread has waited for is over. Its promises read. Returns whether a writer has died. */
   endWait(): boolean {
     this.died = this.place !== 0 && this.#sync.endReadWait(this.at, this.place) === OWNER_DIED;
     if (this.reads === 0) this.told = false;
@@ -182,7 +188,10 @@ export class Side {
     this.acts &= ~READING;
   }
 
-  /** The thread, which writes, reads too. Its promises that wait for the end of this phase have a place with it. */
+  /**
+   * The thread writes, and now reads too. If promises of the thread wait for the end of this phase, it has a place
+   * already.
+   */
   readOn(): void {
     if (this.waits === 0 || this.place === 0) this.findPlace();
     this.#sync.endReadWait(this.at, this.place);
@@ -198,14 +207,14 @@ export class Side {
     this.keeps = lock;
   }
 
-  /** Shuts the gate. Answers ADMITTED or QUEUED, and then `drained` must follow; or ANSWER_CLOSED. */
+  /** Shuts the gate. Answers ADMITTED or QUEUED, and then the caller must call `drained`; or answers ANSWER_CLOSED. */
   shut(): ReturnType<Sync['shutGate']> {
     const answer = this.#sync.shutGate(this.at);
     if (answer !== ANSWER_CLOSED) this.turn = DRAINS;
     return answer;
   }
 
-  /** The wait for the readers has ended with this answer. Unless they have left, the gate is opened again. */
+  /** The wait for the readers has ended with this answer. If they have not left, the gate is opened again. */
   drained(answer: number): void {
     if (answer === ADMITTED) this.turn = WRITES;
     else if (this.turn === DRAINS) {
@@ -234,13 +243,13 @@ export class Side {
   // --- The end ---------------------------------------------------------------------------------------------
 
   /**
-   * Brings into order what a call has left that the runtime has ended: the thread has nothing of what that changed.
-   * Returns whether the thread has the turn, which the caller must give back then.
+   * Brings into order what a call has left behind that the runtime has ended. The thread gets nothing of what that call
+   * was changing. Returns whether the thread has the turn, which the caller must then give back.
    */
   recover(): boolean {
     const { acts, at } = this;
     const sync = this.#sync;
-    // The place is to say what the thread reads and waits for.
+    // The place must say again what the thread reads and waits for.
     const place = acts & READING ? sync.placeFor(at) : 0;
     if (place !== 0) {
       this.place = place;
@@ -249,16 +258,16 @@ export class Side {
     }
     if (!(acts & TURNING) || (this.queued > 0 && this.turn === NO_TURN)) return false;
     const hasTurn = this.#membership.core.held(this.#shared.number) > 0;
-    // No other thread shuts the gate, since this one has the turn.
+    // No other thread shuts the gate, because this thread has the turn.
     if (hasTurn && sync.stampOf(at) === 0) sync.openGate(at, true);
     this.turn = hasTurn ? HAS_TURN : NO_TURN;
     return hasTurn;
   }
 
   /**
-   * A library object at this address has found the lock disposed of. No place may name the memory, which may become
-   * that of another object. Where the thread has ended, the address is CLOSED_OBJECT, and its places may be those of
-   * another.
+   * A library object at this address has found the lock disposed of. No place may name the memory, because the memory
+   * may become that of another object. If the thread has ended, the address is CLOSED_OBJECT, and the places of the
+   * thread may belong to another thread.
    */
   close(at: number): void {
     this.#sync.clearPlaces(at, this.#membership.thread);
@@ -270,7 +279,7 @@ export class Side {
 
 const sides = common('rw-locks', () => new WeakMap<Shared, Side>());
 
-/** Whose guards these are. */
+/** The side to which the guards of a lock belong. */
 export const guardedBy = common('rw-guards', () => new WeakMap<GuardedLock, Side>());
 
 export function sideOf(reference: Reference): Side {

@@ -56,7 +56,7 @@ export abstract class WritersHalf extends ReadersHalf {
   /** @internal */
   abstract unlockWrite(): void;
 
-  /** @internal Makes a guard. If the stack has no room for that, nobody could unlock. */
+  /** @internal Makes a guard, and unlocks if the stack has no room for the guard: otherwise nobody could unlock. */
   protected guard<T>(make: () => T, unlock: () => void): T {
     try {
       const guard = make();
@@ -69,8 +69,8 @@ export abstract class WritersHalf extends ReadersHalf {
   }
 
   /**
-   * @internal Until the caller ends what the thread acts, an interrupt gives the turn back: nobody else could, without
-   * its guard.
+   * @internal Until the caller sets `acts` to NOTHING, an interrupt gives the turn back: without a guard nobody else
+   * could give it back.
    */
   protected lockWriting(method: string, options: WaitOptions | undefined, writes: boolean): boolean {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
@@ -106,8 +106,8 @@ export abstract class WritersHalf extends ReadersHalf {
   }
 
   /**
-   * @internal Gives the turn back, with which the thread has done nothing. The next is told of the deaths it has
-   * learned of.
+   * @internal Gives the turn back. The thread has done nothing with the turn. The next owner of the turn is told of the
+   * deaths that this thread has learned of.
    */
   protected override giveTurnBack(): void {
     const { side } = this;
@@ -119,7 +119,7 @@ export abstract class WritersHalf extends ReadersHalf {
 
   /** Returns whether the thread, which writes or updates, is told that a writer has died. */
   #tellWriter(): boolean {
-    // An update may have learned of the death, and not written.
+    // An update may have learned of the death and then not have written.
     const deaths = this.side.deaths || this.sync.hasDied(this.at);
     return deaths !== 0 && this.#tellTurn(deaths);
   }
@@ -140,7 +140,7 @@ export abstract class WritersHalf extends ReadersHalf {
     );
   }
 
-  /** Lets no reader in any more, and blocks until all have left. If that fails, the thread has the turn still. */
+  /** Lets no more readers in, and blocks until all readers have left. If that fails, the thread still has the turn. */
   #becomeWriter(left: () => number, timeout: number, instead: string): void {
     const { side } = this;
     let answer: number = side.shut();
@@ -192,21 +192,22 @@ export abstract class WritersHalf extends ReadersHalf {
     const left = countdown(timeout);
     let leave: ((reason: () => unknown) => void) | undefined;
     const wanted = (): string => LOCK;
-    // The code of the signal runs before anything has been queued.
+    // The code of the signal runs before the request is queued.
     const unwatch = watch(timeout, signal, (reason) => leave?.(reason), wanted);
     try {
       const side = this.readySide();
       const { number, promises } = this.#shared;
       const core = this.#core;
-      // In the very step in which its turn comes, a writer shuts the gate: no reader that comes after that goes before it.
+      // A writer shuts the gate in the same step in which its turn comes. So no reader that comes later goes before
+      // this writer.
       const due = (): void => {
         side.takeTurn(this);
         side.deaths += core.ownersDied(this.at);
         if (writes && side.shut() === QUEUED && timeout === 0) side.drained(REFUSED);
-        // If a call of this thread is giving the turn back, it has done so.
+        // A call of this thread may be giving the turn back. If so, it has done that by now.
         side.acts &= ~TURNING;
       };
-      // If this call is interrupted, what the thread has already is not given back.
+      // If this call is interrupted, a turn that the thread already has is not given back.
       if (side.turn === NO_TURN) side.acts = TURNING;
       const answer = core.arrive(this.at, 1, isImpatient ? 0 : promises.last, number);
       if (answer === ADMITTED) due();
@@ -243,7 +244,7 @@ export abstract class WritersHalf extends ReadersHalf {
   async #becomeWriterAsync(left: () => number, timeout: number, signal: Signal | undefined): Promise<void> {
     const { side } = this;
     let answer: number = side.shut();
-    // The code of the signal may look at the phase of another object.
+    // The code of the signal may read the phase of another object.
     const phase = this.phaseSeen;
     try {
       if (answer === QUEUED) {
@@ -269,7 +270,7 @@ export abstract class WritersHalf extends ReadersHalf {
         stop();
         host.keepAlive(false);
         if (!this.disposed) sync.noteWaits(number, -1, 0);
-        // A pending waitAsync would keep the memory. It cannot be cancelled, but it can be woken.
+        // A pending waitAsync would keep the memory. It cannot be cancelled, but a notification ends it.
         Atomics.notify(words, (at >> 2) + DRAIN_INDEX);
       };
       const settle = (answer: number): void => {
@@ -297,7 +298,7 @@ export abstract class WritersHalf extends ReadersHalf {
         (late) => {
           const reason = late();
           const isAbort = signal?.aborted === true && reason === reasonOf(signal);
-          // The signal may have taken no listener.
+          // The error may also say that the signal took no listener.
           if (isAbort || !(reason instanceof TimeoutError)) reject(reason);
           settle(REFUSED);
         },
@@ -322,7 +323,7 @@ export abstract class WritersHalf extends ReadersHalf {
         side.takeTurn(this);
         side.deaths += this.#core.ownersDied(at);
         const stamp = sync.stampOf(at);
-        // Readers are not shut out in vain.
+        // The gate is shut only if no reader is in.
         answer = stamp === ANSWER_CLOSED || sync.isDrained(at, stamp - 1) ? side.shut() : QUEUED;
         side.drained(answer);
         if (answer !== ADMITTED) this.giveTurnBack();
@@ -380,7 +381,7 @@ export abstract class WritersHalf extends ReadersHalf {
     if (side.turn !== HAS_TURN) throw new Error('HeldUpdate.downgrade: this thread does not have the turn');
     side.acts = READING | TURNING;
     try {
-      // The gate is open, since this thread has the turn.
+      // The gate is open, because this thread has the turn and does not write.
       const answer = side.reads > 0 ? ADMITTED : side.begin(false);
       if (answer === ANSWER_CLOSED) throw this[disposedError]();
       side.begun(side.reads > 0 ? side.died : answer === OWNER_DIED, this);
