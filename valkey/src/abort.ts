@@ -1,6 +1,6 @@
 /**
- * Signals: those of callers, which cancel requests, and those of guards. A signal of a caller has one listener for all
- * requests that it cancels: Node warns of more than ten.
+ * Signals of callers, which cancel requests, and signals of guards. A signal of a caller has one listener for all
+ * requests that it cancels, because Node warns if a signal has more than ten.
  */
 
 interface Abortion {
@@ -10,7 +10,7 @@ interface Abortion {
 
 const abortions = new WeakMap<AbortSignal, Abortion>();
 
-/** Calls `cancel` when the signal is aborted. Returns a function that stops that. */
+/** Calls `cancel` when the signal is aborted. Returns a function that stops listening. */
 export function whenAborted(signal: AbortSignal, cancel: () => void): () => void {
   let abortion = abortions.get(signal);
   if (abortion === undefined) {
@@ -22,10 +22,10 @@ export function whenAborted(signal: AbortSignal, cancel: () => void): () => void
     abortions.set(signal, abortion);
   }
   const { cancels, listener } = abortion;
-  // A function of its own, so that the same one may be called twice.
+  // Each call has a function of its own, so that a caller may pass the same `cancel` twice.
   const own = (): void => cancel();
   cancels.add(own);
-  // A signal may call back while it takes a listener. It takes the same one once.
+  // A signal may call back while it takes a listener. It takes the same listener only once.
   signal.addEventListener('abort', listener);
   return () => {
     if (!cancels.delete(own) || cancels.size > 0) return;
@@ -35,9 +35,9 @@ export function whenAborted(signal: AbortSignal, cancel: () => void): () => void
 }
 
 /**
- * Makes a signal call `look`, which aborts it if that is due, whenever somebody looks at it or begins to listen. The
- * properties are its own, before those of its prototype. So it stays an `AbortSignal` for all who ask: for `fetch`,
- * `AbortSignal.any` and the functions of Node, which read `aborted` before they begin.
+ * Makes a signal call `look` whenever somebody reads it or begins to listen; `look` aborts the signal if that is due.
+ * The signal gets properties of its own, which come before those of its prototype. So it stays an `AbortSignal` for
+ * `fetch`, `AbortSignal.any` and the functions of Node, which read `aborted` before they begin.
  */
 export function lookingAtTheClock(signal: AbortSignal, look: () => void): AbortSignal {
   const { prototype } = AbortSignal;

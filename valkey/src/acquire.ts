@@ -1,4 +1,4 @@
-/** A caller waits for permits: until they are granted, a time-out has passed or a signal is aborted. */
+/** A caller waits for permits until they are granted, a time-out has passed or a signal is aborted. */
 import { whenAborted } from './abort.js';
 import type { Timer } from './clock.js';
 import { checkMilliseconds, checkOptions, checkSignal, TimeoutError } from './errors.js';
@@ -9,16 +9,16 @@ import type { Session } from './session.js';
 /** How long a request may take. */
 export interface WaitOptions {
   /**
-   * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default). With 0 the request succeeds at once or not at all, and
-   * rejects with a `SpaceError` if no server answers within `connectTimeout`. The server decides whether the permits came
-   * in time, so the promise may be settled one round trip later, at most a second.
+   * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default). With 0 the request succeeds at once or not at all.
+   * It then rejects with a `SpaceError` if no server answers within `connectTimeout`. The server decides whether the
+   * permits came in time. So the promise may be settled one round trip later, at most a second.
    */
   readonly timeout?: number | undefined;
-  /** Cancels the request with its reason when it is aborted. */
+  /** A signal that cancels the request with its reason when it is aborted. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How long a caller whose time-out has passed waits for the server's word, in milliseconds. */
+/** How long a caller whose time-out has passed waits for the answer of the server, in milliseconds. */
 const GRACE = 1000;
 
 /** The options of a wait, checked. */
@@ -32,7 +32,7 @@ export function checkWait(what: string, options: WaitOptions): { timeout: number
 export const aborted = (signal: AbortSignal): unknown =>
   signal.reason ?? new DOMException('This operation was aborted', 'AbortError');
 
-/** Resolves to a guard. Rejects as the options say, and with the error that the session gives. Never throws. */
+/** Resolves to a guard. Rejects as the options say, or with an error of the session. Never throws. */
 export function acquire<G extends Held>(
   what: string,
   session: Session,

@@ -1,6 +1,6 @@
 /**
- * The operations of a session, from when somebody asks for them until they are answered. All that one turn of the event
- * loop asks for goes in one call of the script. After a loss, what no `list` settles is sent again.
+ * The operations of a session, from when somebody asks for them until they are answered. All operations of one turn of
+ * the event loop go in one call of the script. After a loss, the operations that no `list` settles are sent again.
  */
 import type { Timer } from './clock.js';
 import type { Operation, Sender } from './operation.js';
@@ -9,7 +9,7 @@ import { refusal } from './server-error.js';
 import { eventsHandled, later, soon } from './ticks.js';
 import * as wire from './wire.js';
 
-/** Arguments of the operations in one call, so that no call takes the server long. */
+/** The most arguments of the operations in one call, so that no call takes the server long. */
 const MOST_ARGUMENTS = 320;
 
 /** The session, as its calls need it. */
@@ -17,21 +17,21 @@ export interface Runner extends Omit<Sender, 'send' | 'operate'> {
   /** Changes with each loss. */
   readonly era: number;
   readonly requests: { hear(news: string): void; lost(): void };
-  /** Until when it must watch before it has a session. */
+  /** Until when the session must watch before it is entered. */
   readonly watchesUntil: number;
-  /** Calls the script. Resolves to nothing if the session was lost meanwhile, or is lost as the reply says. */
+  /** Calls the script. Resolves to nothing if the session was lost meanwhile, or if the reply says that it is lost. */
   run(args: wire.Arguments): Promise<unknown[] | undefined>;
-  /** What is under way may or may not arrive. */
+  /** Is called when the operations under way may or may not arrive. */
   lost(): void;
-  /** Grants are left, with which a beat goes on. */
+  /** Is called when grants are left: the next beat goes on with them. */
   beatSoon(): void;
 }
 
 export class Calls {
   readonly #session: Runner;
-  /** Those that are not sent. */
+  /** The operations that are not sent. */
   #batch: Operation[] = [];
-  /** How many promises keep the process alive that belong to no request. */
+  /** How many promises that belong to no request keep the process alive. */
   operating = 0;
   #scheduled: typeof soon | undefined;
 
@@ -45,8 +45,9 @@ export class Calls {
   }
 
   /**
-   * Sends an operation that belongs to no request, and resolves to its answer. After a loss it is sent again, until the
-   * time is over that a server may take.
+   * Sends an operation that belongs to no request, and resolves to its answer. After a loss the operation is sent
+   * again, until no
+   * answer has come for `connectTimeout` (`unanswered`).
    */
   operate(args: wire.Arguments): Promise<unknown> {
     const session = this.#session;
@@ -70,12 +71,14 @@ export class Calls {
     });
   }
 
-  /** Calls `late` when no answer has come for `connectTimeout`. What has come while the process was busy counts. */
+  /**
+   * Calls `late` when no answer has come for `connectTimeout`. An answer that came while the process was busy counts.
+   */
   unanswered(late: (error: Error) => void): Timer {
     const session = this.#session;
     const { clock, connectTimeout, unanswered } = session.around;
     const look = (): void => {
-      // The answer was that it must watch.
+      // The server has answered that the session must watch.
       if (session.sid === '' && clock.now() < session.watchesUntil) clock.after(connectTimeout, look, false);
       else void eventsHandled().then(() => late(unanswered()));
     };
@@ -91,7 +94,7 @@ export class Calls {
   ): Operation {
     const operation = { args, answered, failed, request, repeats, withdrawn: false };
     this.#batch.push(operation);
-    // Time-outs that expire at once go in one call.
+    // The cancellations of time-outs that expire at once go in one call.
     if (this.#session.isOpen) this.#schedule(args[0] === 'C' ? later : soon);
     return operation;
   }
@@ -111,7 +114,7 @@ export class Calls {
       let [count, left] = [0, MOST_ARGUMENTS];
       for (const { args } of this.#batch) {
         left -= args.length;
-        // The opening of an ephemeral object goes in one call with the request: the server forgets what is idle after a call.
+        // An ephemeral object is opened in the same call as its request: after a call the server forgets what is idle.
         if (left < 0 && count > 0 && this.#batch[count - 1]?.args[0] !== 'N') break;
         count++;
       }
@@ -141,7 +144,7 @@ export class Calls {
         const refused = refusal(error);
         const kept = operations.filter(({ failed }) => !failed);
         if (refused?.code === 'OOM' && era === session.era && kept.length < operations.length) {
-          // The first write was refused, so nothing of the call was done, and the session is what it was.
+          // The server refused the first write. So it has done nothing of the call, and the session is as before.
           session.requests.lost();
           for (const { failed } of operations) failed?.(refused);
           this.#batch.unshift(...kept);
@@ -155,7 +158,7 @@ export class Calls {
     );
   }
 
-  /** Operations that no `list` settles are sent again. */
+  /** Sends those operations again that no `list` settles. */
   #again(operations: Operation[]): void {
     const { fatal, isOpen } = this.#session;
     if (fatal) {
@@ -167,19 +170,19 @@ export class Calls {
     else if (this.#batch.length > 0) this.#session.enter();
   }
 
-  /** What is not sent is sent after the next `list`, unless that settles it. */
+  /** Operations that are not sent are sent after the next `list`, unless the `list` settles them. */
   lost(): void {
     this.#batch = this.#batch.filter(({ repeats }) => repeats);
   }
 
-  /** Sends those of `first`, and what they ask for, before all others. */
+  /** Sends the operations that `first` asks for before all others. */
   sendFirst(first: () => void): void {
     const others = this.#batch.splice(0);
     first();
     this.#batch.push(...others);
   }
 
-  /** Nothing is sent any more. `others` hears of it before the callers. */
+  /** From now on nothing is sent. `others` hears of the error before the callers. */
   fail(error: Error, others: () => void): void {
     const operations = this.#batch.splice(0);
     others();

@@ -1,6 +1,7 @@
 /**
- * The clock and the timers are those of the runtime, taken when the package is loaded. A test that later replaces the
- * global ones by some that stand still must not stop the beats: the server's time goes on.
+ * The package takes the clock and the timers of the runtime when it is loaded. A test may later replace the global
+ * clock and timers by false ones that stand still. This must not stop the beats, because the time of the server goes
+ * on.
  */
 
 /** A timer that has been started. */
@@ -9,7 +10,7 @@ export type Timer = unknown;
 /** Monotonic time in milliseconds, and timers. */
 export interface Clock {
   now(): number;
-  /** Calls `run` after `ms` milliseconds. `keepsAlive`: the process does not end before. */
+  /** Calls `run` after `ms` milliseconds. `keepsAlive`: the process does not end before the call. */
   after(ms: number, run: () => void, keepsAlive: boolean): Timer;
   stop(timer: Timer): void;
 }

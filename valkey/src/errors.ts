@@ -4,15 +4,15 @@ import { bad, badType, knowEverywhere } from './common-errors.js';
 export * from './common-errors.js';
 
 /**
- * What the guard held is lost: the server could not be reached for 0.7 of the lease, or has taken it back, or a
- * failover has lost the grant. It may be another process's turn soon, or already.
+ * What the guard held is lost. The process could not reach the server for 0.7 of the lease, or the server has taken it
+ * back, or a failover has lost the grant. It may soon be another process's turn, or it already is.
  */
 export class LeaseLostError extends Error {
   /** `LeaseLostError`. */
   override readonly name = 'LeaseLostError';
 }
 
-/** The server, or what the space needs of it, is not as it must be. `code` says what. */
+/** The server is not as it must be, or the space is not. `code` says what is wrong. */
 export class SpaceError extends Error {
   /** `SpaceError`. */
   override readonly name = 'SpaceError';

@@ -1,4 +1,4 @@
-/** What a space tells, and to whom. */
+/** The events of a space. */
 import { checkChoice, checkType } from './errors.js';
 
 /** What has become of a request of this process: for metrics. */
@@ -8,28 +8,32 @@ export interface Metric {
    * back. `timeout`: its time-out has passed before; a request with `{ timeout: 0 }` is none.
    */
   readonly event: 'wait' | 'hold' | 'release' | 'timeout';
-  /** The object. */
+  /** The name of the object. */
   readonly name: string;
   readonly kind: 'semaphore' | 'mutex' | 'rwlock';
-  /** Those that it asks for, or gives back. A writer of a read-write lock has 1,048,576. */
+  /** The number of permits that the request asks for, or gives back. A writer of a read-write lock has 1,048,576. */
   readonly permits: number;
-  /** Milliseconds, by this process's monotonic clock: since the grant for `release`, and else since it asked. */
+  /**
+   * Milliseconds by this process's monotonic clock: for `release` since the grant, otherwise since the caller asked.
+   */
   readonly ms: number;
 }
 
 /** What a space tells its listeners. */
 export interface SpaceEvents {
-  /** A request waits, holds, gives back or has timed out. Without a listener nothing is measured. */
+  /** A request waits, holds, gives back or has timed out. Without a listener the space measures nothing. */
   metric: [metric: Metric];
-  /** The lease is lost, and with it what the process held of these objects. */
+  /** The lease is lost, and with it all that the process held of these objects. */
   lost: [event: { readonly names: readonly string[]; readonly reason: string }];
   /** The session goes on after a connection was lost. */
   resumed: [];
   /** The server's data has another history: it was restarted, or a replica was promoted. */
   failover: [];
-  /** Something stands in the way of the server: once for each that is another. Who waits goes on waiting. */
+  /**
+   * Something keeps the space from the server. The event comes once for each new cause. Waiting requests go on waiting.
+   */
   trouble: [error: Error];
-  /** The server has refused something of which no caller can be told, or the client's strategy has given up. */
+  /** The server has refused an operation and no caller can be told, or the client's strategy has given up. */
   error: [error: unknown];
 }
 

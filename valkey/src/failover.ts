@@ -1,10 +1,10 @@
-/** Whether data with another history are those of a failover. */
+/** Tells whether another history of the data means a failover. */
 import type { Surroundings } from './surroundings.js';
 
 /**
- * Tells the listeners of a failover, unless a slot of a cluster has moved: then the server has run all the time, and was no
- * replica of the one before. key: in the slot. before: the history before, as epoch.id. silence: how long ago its server
- * was last heard of, in milliseconds. isOver: nobody listens any more.
+ * Tells the listeners of a failover, unless a slot of a cluster has moved: then the server has run all the time, and
+ * was no replica of the earlier server. key: lies in the slot. before: the earlier history, as epoch.id. silence: how
+ * many milliseconds ago the earlier server was last heard of. isOver: nobody listens any more.
  */
 export async function tellFailover(
   { driver, whenConnected, clock, emit }: Surroundings,
@@ -15,7 +15,7 @@ export async function tellFailover(
 ): Promise<void> {
   const ask = async (): Promise<Map<string, string> | undefined> => {
     await whenConnected();
-    // The next slot may move already.
+    // The next slot may be moving already.
     const again = async (): Promise<Map<string, string> | undefined> => {
       if (isOver()) return undefined;
       await new Promise<void>((resolve) => clock.after(10, resolve, false));

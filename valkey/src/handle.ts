@@ -7,7 +7,7 @@ import type { Durability } from './options.js';
 import type { Session } from './session.js';
 import * as wire from './wire.js';
 
-/** Somebody who waits or holds, in `inspect`. */
+/** A waiter or holder, in `inspect`. */
 export interface Party {
   /** The session of its process. */
   readonly session: string;
@@ -15,15 +15,16 @@ export interface Party {
   readonly label: string;
   readonly permits: number;
   /**
-   * For how many milliseconds it has waited, or held, as the server's clock tells, to about a quarter of a lease: the time of a
-   * beat counts. A waiter has waited for no more, a holder has held for no less. In a mutex it is the turn of the process.
+   * For how many milliseconds it has waited, or held, by the server's clock, to about a quarter of a lease, because
+   * the time of a beat counts. A waiter has waited no longer than this, and a holder has held no shorter. For a mutex
+   * it is the time of the turn of the process.
    */
   readonly since: number;
-  /** The fencing token of a holder, less its passes; of a waiter the token that it will have at least. */
+  /** The fencing token of a holder, less the passes of its mutex. For a waiter, the smallest token that it may get. */
   readonly token: bigint;
 }
 
-/** Somebody who holds, in `inspect`. */
+/** A holder, in `inspect`. */
 export interface Holder extends Party {
   /** What `validate` and `revoke` take. */
   readonly proof: string;
@@ -32,19 +33,20 @@ export interface Holder extends Party {
 /** The state of an object on the server. */
 export interface ObjectState {
   readonly max: number;
-  /** Permits that nobody holds. Less than 0 while more are held than there are since a semaphore was resized. */
+  /** Permits that nobody holds. Below 0 if a semaphore was resized and more permits are held than there are. */
   readonly free: number;
-  /** Requests that wait. */
+  /** The number of requests that wait. */
   readonly waiting: number;
-  /** Deaths of holders of a robust object since the last grant. */
+  /** How many holders of a robust object have died since the last grant. */
   readonly deaths: number;
-  /** The first of those who wait, in order. */
+  /** The first waiters, in order. */
   readonly queue: readonly Party[];
-  /** Those who hold, in the order of their sessions. */
+  /** The holders, in the order of their sessions. */
   readonly holders: readonly Holder[];
 }
 
-// What the classes of handles call. By symbols, so that who guesses `pool.acquire()` hears that there is no such function.
+// The methods that other classes call are named by symbols. So whoever guesses `pool.acquire()` hears that there is no
+// such function.
 /** @internal */
 export const ask: unique symbol = Symbol('ask');
 /** @internal */
@@ -91,7 +93,7 @@ export abstract class Handle {
     return acquire(name, this.session, this.object, permits, Guard, options);
   }
 
-  /** What was granted is confirmed and repaired, or goes back. Most grants need neither, and wait for no promise. */
+  /** Confirms and repairs what was granted, or gives it back. Most grants need neither, and wait for no promise. */
   #ready<G extends Held>(held: G): G | Promise<G> {
     const { durability } = this.session.around;
     return durability || held.deaths > 0 || held.lost ? this.#confirm(held, durability) : held;
@@ -110,7 +112,7 @@ export abstract class Handle {
     return held;
   }
 
-  /** @internal none: further arguments, such as a time-out, which it would not heed. */
+  /** @internal none: further arguments, such as a time-out, which the method would ignore. */
   protected async [askAtOnce]<G extends Held>(
     what: string,
     permits: number,
@@ -129,7 +131,7 @@ export abstract class Handle {
     return held && this.#ready(held);
   }
 
-  /** @internal Calls a function with a guard, and gives back when its result is settled. */
+  /** @internal Calls a function with a guard, and gives back when the result of the function is settled. */
   protected async [during]<G extends Held, T>(held: G, run: (held: G) => T | PromiseLike<T>): Promise<T> {
     const { around } = this.session;
     around.running++;
@@ -152,10 +154,10 @@ export abstract class Handle {
     const { object, session } = this;
     if (object.broken) throw object.broken;
     let answer: unknown;
-    // It cancels those who waited at the first time.
+    // The repetition cancels only the requests that waited the first time.
     for (let upTo = wire.NONE; upTo; upTo = wire.upToIn(answer))
       answer = await session.operate(wire.cancelAll(object.name, object.born, upTo));
-    // An ephemeral object that is idle is none on the server: nobody waits.
+    // The server has no ephemeral object that is idle, so nobody waits.
     if (answer === wire.DISPOSED && !object.settings.ephemeral) throw disposed(object);
   }
 
@@ -204,8 +206,9 @@ export abstract class Handle {
   }
 
   /**
-   * Tells the state of the object on the server. One round trip for each 256 requests that wait, and of the partition.
-   * @param limit how many of those who wait and of those who hold are told, 0 to 10,000. Default 100.
+   * Tells the state of the object on the server. One round trip for each 256 requests that wait, and
+   * of the partition.
+   * @param limit how many waiters and how many holders are told, 0 to 10,000. Default 100.
    * @returns undefined if there is no such object: it was disposed of, or is ephemeral and idle.
    * @throws (rejects) {RangeError | TypeError} for a bad number.
    */

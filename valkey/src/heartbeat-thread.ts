@@ -8,7 +8,7 @@ import * as wire from './wire.js';
 const { client, lease, sentAt } = workerData as BeatData;
 const times = new BigInt64Array(sentAt);
 const orders = new Map<number, BeatOrder>();
-/** What the main thread's clock is ahead of this one's, at least. */
+/** By how much the main thread's clock is ahead of this thread's clock, at least. */
 let ahead = -Infinity;
 
 const { default: make } = (await import(client)) as { default: () => unknown };

@@ -1,22 +1,22 @@
 /**
- * Beats from a thread of their own, so that a process which computes for long keeps its lease. The thread has a client of
- * its own, made by a module of the user's. It tells nothing: it writes into shared memory when the last beat that was
- * answered was sent, and the main thread looks there before it gives up.
+ * Beats come from a thread of their own, so that a process which computes for long keeps its lease. The thread has a
+ * client of its own, which a module of the user's makes. The thread sends the main thread no messages. It writes into
+ * shared memory when the last answered beat was sent, and the main thread looks there before it gives up.
  *
- * The clocks of two threads may begin at different times. Each order says when the main thread gave it. The thread takes
- * it to be given when it comes, so its idea of the main thread's clock is behind rather than ahead, and the main thread
- * gives up too early rather than too late.
+ * The clocks of two threads may begin at different times. Each order says when the main thread gave it. The thread
+ * assumes that the order was given at the moment it comes. So its idea of the main thread's clock is behind rather than
+ * ahead, and the main thread gives up too early rather than too late.
  */
 import { Worker } from 'node:worker_threads';
 
-/** What the thread is told of a session: beat for it, or (without sid) stop. */
+/** What the thread is told of a session: to beat for it, or (without sid) to stop. */
 export interface BeatOrder {
   readonly partition: number;
   readonly sid: string;
   readonly conn: number;
   readonly keys: readonly string[];
   readonly channel: string;
-  /** When the main thread gave it, by its `performance.now`. */
+  /** When the main thread gave the order, by its `performance.now`. */
   readonly at: number;
 }
 
@@ -47,7 +47,7 @@ export class Heartbeat {
       worker.once('error', reject);
       worker.once('exit', (code) => reject(new Error(`the thread that beats has ended (${code})`)));
     });
-    // Without the thread the process beats on itself. Who waits for `ready` hears of the error.
+    // Without the thread, the main thread beats itself. Whoever waits for `ready` hears of the error.
     worker.on('error', () => {});
     this.ready.catch(() => {});
   }
@@ -57,7 +57,10 @@ export class Heartbeat {
     this.#worker.postMessage({ ...order, at: performance.now() } satisfies BeatOrder);
   }
 
-  /** When the last beat of the partition was sent that was answered, by the clock of `performance.now`; 0 if none was. */
+  /**
+   * When the last answered beat of the partition was sent, by the clock of `performance.now`; 0 if no beat was
+   * answered.
+   */
   lastOf(partition: number): number {
     return Number(Atomics.load(this.#sentAt, partition)) / 1000;
   }

@@ -1,6 +1,7 @@
 /**
- * Several objects held at once. All who hold several so take them in one order, by their names, so they never wait for
- * each other in a circle. Each is asked for when the one before is held: as many round trips as objects.
+ * Several objects held at once. All callers that hold several objects in this way take them in one order, by their
+ * names. So they never wait for each other in a circle. The next object is asked for when the one before is held, so
+ * there are as many round trips as objects.
  */
 import { lookingAtTheClock, whenAborted } from './abort.js';
 import { aborted, checkWait, type WaitOptions } from './acquire.js';
@@ -22,10 +23,13 @@ import { RwLock } from './rw-lock.js';
 import { Semaphore } from './semaphore.js';
 import type { Surroundings } from './surroundings.js';
 
-/** What `Space.holdAll` can hold: a semaphore by one permit or by so many, a read-write lock for writing or as it says. */
+/**
+ * What `Space.holdAll` can hold: a semaphore by one permit or by several, a mutex, a read-write lock for writing or
+ * reading.
+ */
 export type Holdable = Mutex | Semaphore | readonly [Semaphore, number] | RwLock | readonly [RwLock, 'read' | 'write'];
 
-/** The guard of each. */
+/** The guard of each object. */
 export type HeldOf<T> = T extends Mutex
   ? HeldLock
   : T extends Semaphore | readonly [Semaphore, number]
@@ -34,13 +38,13 @@ export type HeldOf<T> = T extends Mutex
       ? HeldRead
       : HeldWrite;
 
-/** A guard of all that `Space.holdAll` holds. It gives all back at the end of its scope. */
+/** A guard of all that `Space.holdAll` holds. It gives everything back at the end of its scope. */
 export class HeldAll<G extends readonly Held[] = readonly Held[]> implements Disposable, AsyncDisposable {
-  /** The guards, in the order in which the objects were named. Each may be given back before the others. */
+  /** The guards, in the order in which the caller named the objects. You may give back each guard before the others. */
   readonly guards: G;
   /**
-   * Is aborted with the `LeaseLostError` of the first of the guards that is lost. It looks at the clock as `Held.signal`
-   * does.
+   * Is aborted with the `LeaseLostError` of the first guard that is lost. The signal looks at the clock as
+   * `Held.signal` does.
    */
   readonly signal: AbortSignal;
 
@@ -52,13 +56,13 @@ export class HeldAll<G extends readonly Held[] = readonly Held[]> implements Dis
     });
   }
 
-  /** Whether all are still held: none has been given back, and none is lost. */
+  /** Whether all objects are still held: no guard has been given back, and none is lost. */
   get held(): boolean {
     return this.guards.every(({ held }) => held);
   }
 
   /**
-   * Gives all back. Does nothing the second time.
+   * Gives all objects back. Does nothing the second time.
    * @returns a promise that resolves when the server has them. It never rejects.
    */
   async release(): Promise<void> {
@@ -152,7 +156,7 @@ export async function holdAll(
     return both;
   } catch (error) {
     for (const [{ handle }, guard] of held) {
-      // Nobody has repaired what a dead holder left: the next one is told.
+      // Nobody has repaired what a dead holder left, so the next holder is told.
       if (guard.deaths > 0 && !handle.onOwnerDied) guard.base.note = 'r';
       void guard[asyncDispose]();
     }

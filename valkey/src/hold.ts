@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * The guards by which a caller gives back what it holds. `Requests` (requests.ts) has a guard made with each grant, counts its
- * permits down, and ends it when the lease is lost.
+ * The guards by which a caller gives back what it holds. With each grant `Requests` (requests.ts) has a guard made.
+ * It counts the permits of the guard down, and ends the guard when the lease is lost.
  */
 import { lookingAtTheClock } from './abort.js';
 import { bad, LeaseLostError } from './errors.js';
@@ -14,11 +14,11 @@ export interface Keeper {
   readonly sid: string;
   /** Ends all guards if the lease may have ended since the session last looked. */
   look(): void;
-  /** Gives permits of a guard back. Resolves when the server has them, or has forgotten them. Never rejects. */
+  /** Gives permits of a guard back. Resolves when the server has the permits, or has forgotten them. Never rejects. */
   giveBack(held: Held, permits: number): Promise<void>;
 }
 
-/** The class of guard that somebody asks for. */
+/** The class of guard that a caller asks for. */
 export type GuardClass<G extends Held = Held> = new (
   keeper: Keeper,
   base: Request,
@@ -27,24 +27,24 @@ export type GuardClass<G extends Held = Held> = new (
   deaths: number,
 ) => G;
 
-// Node 20 before 20.5.1 has no Symbol.dispose; TypeScript's helpers and its polyfills agree on this name.
+// Node 20 before 20.5.1 has no Symbol.dispose. The helpers of TypeScript and its polyfills all use this name.
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 /** @internal The name of the method that `console.log` of Node, Deno and Bun calls. */
 export const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
 /**
- * A guard of what was granted. It gives back once: at the end of a `using` scope without waiting for the server, at the
- * end of an `await using` scope when the server has it.
+ * A guard of what was granted. It gives back once. At the end of a `using` scope it does not wait for the server; at
+ * the end of an `await using` scope it waits until the server has it.
  */
 export abstract class Held implements Disposable, AsyncDisposable {
   /** @internal */
   readonly keeper: Keeper;
-  /** @internal The request whose record the server has. In a mutex it may have been another guard's before. */
+  /** @internal The request whose record the server has. In a mutex it may have belonged to another guard before. */
   readonly base: Request;
-  /** @internal The permits that it still holds. */
+  /** @internal The permits that the guard still holds. */
   left: number;
-  /** @internal How often the mutex was passed on within this process before. */
+  /** @internal How often the mutex was passed on within this process before this guard. */
   readonly pass: number;
   /** @internal */
   readonly deaths: number;
@@ -63,7 +63,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
     this.deaths = deaths;
   }
 
-  /** @internal Called when the lease, or the grant, is lost. The guard is inert from now on. */
+  /** @internal Is called when the lease, or the grant, is lost. The guard does nothing from now on. */
   lose(why: string): void {
     this.left = 0;
     this.lost = new LeaseLostError(`${JSON.stringify(this.base.object.name)} is held no more: ${why}`);
@@ -102,7 +102,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
     return this.#controller.signal;
   }
 
-  /** Whether it still holds: it has not been given back, and the lease is not lost. */
+  /** Whether the guard still holds: nobody has given it back, and the lease is not lost. */
   get held(): boolean {
     this.keeper.look();
     return this.left > 0;
@@ -129,7 +129,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
     return `${this[Symbol.toStringTag]}(${this.lost ? 'lost' : this.state()})`;
   }
 
-  /** @internal What it holds, in a word. */
+  /** @internal What the guard holds, in a word. */
   protected state(): string {
     return this.left > 0 ? 'held' : 'unlocked';
   }
@@ -155,16 +155,16 @@ export abstract class Held implements Disposable, AsyncDisposable {
 
 /** Permits of a semaphore. */
 export class HeldPermits extends Held {
-  /** The number of permits that it still holds; 0 once all are given back or lost. */
+  /** The number of permits that the guard still holds; 0 once all are given back or lost. */
   get permits(): number {
     return this.left;
   }
 
   /**
-   * Gives permits back; without a number all, and then it does nothing the second time.
+   * Gives permits back. Without a number it gives all back, and does nothing the second time.
    *
    *     await held.release(2);
-   * @param permits 1 to the number that it still holds (the default).
+   * @param permits 1 to the number that the guard still holds (the default).
    * @returns a promise that resolves when the server has them, or when the lease is lost. It never rejects.
    * @throws {RangeError | TypeError} for a bad number, such as more than it still holds. Nothing has changed then.
    */
@@ -219,7 +219,7 @@ export class HeldRead extends Locked {
 /** A read-write lock that is locked for writing. */
 export class HeldWrite extends Locked {
   /**
-   * Becomes a reader. No other writer comes between. This guard holds nothing from then on.
+   * The writer becomes a reader. No other writer comes between. From then on this guard holds nothing.
    *
    *     using reading = writing.downgrade();
    * @returns the guard of the reader. If the lease is lost, it holds nothing.

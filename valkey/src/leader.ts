@@ -1,4 +1,4 @@
-/** A leader: of all processes that stand for an office, one has it, for as long as it lives. */
+/** A leader: of all processes that stand for an office, one process has the office for as long as it lives. */
 import { whenAborted } from './abort.js';
 import { aborted, checkWait, type WaitOptions } from './acquire.js';
 import type { Clock, Timer } from './clock.js';
@@ -6,24 +6,24 @@ import { DisposedError, TimeoutError } from './errors.js';
 import { asyncDispose, type HeldLock, inspected } from './hold.js';
 import type { Mutex } from './mutex.js';
 
-/** Who leads, as the server has it. */
+/** The leader, as the server knows it. */
 export interface LeaderState {
   /** The session of the leader's process. */
   readonly session: string;
   /** The label of its process, as in the options of `Space.connect`. */
   readonly label: string;
-  /** The fencing token of its term: larger than those of all terms before. */
+  /** The fencing token of the leader's term. It is larger than the tokens of all earlier terms. */
   readonly token: bigint;
-  /** For how many milliseconds it has led, at least, as `inspect` of a mutex tells. */
+  /** For how many milliseconds the leader has led, at least, as `inspect` of a mutex tells. */
   readonly since: number;
-  /** How many others stand. */
+  /** How many other processes stand. */
   readonly waiting: number;
 }
 
 /**
- * This process stands for an office, from when `Space.leader` made this until `close`. One of those who stand leads; when
- * its process ends, or its lease is lost, the next one does, in the order in which they came. The office is a mutex of the
- * name, with a bypass of 0.
+ * This process stands for an office, from when `Space.leader` made this object until `close`. One of the processes that
+ * stand leads. When its process ends, or its lease is lost, the next process leads, in the order in which they came.
+ * The office is a mutex of the same name, with a bypass of 0.
  */
 export class Leader implements AsyncDisposable {
   readonly #mutex: Mutex;
@@ -44,7 +44,7 @@ export class Leader implements AsyncDisposable {
     return this.#mutex.name;
   }
 
-  /** The guard of this process's term, with its `token` and `signal`; undefined while it does not lead. */
+  /** The guard of this process's term, with its `token` and `signal`; undefined while this process does not lead. */
   get held(): HeldLock | undefined {
     return this.#held?.held ? this.#held : undefined;
   }
@@ -66,7 +66,7 @@ export class Leader implements AsyncDisposable {
       signal.throwIfAborted();
       const held = await this.#mutex.holdAsync({ signal });
       this.#held = held;
-      // It stands again at once.
+      // The process stands again at once.
       held.signal.addEventListener('abort', () => this.#stand());
       return held;
     } catch (error) {
@@ -76,14 +76,15 @@ export class Leader implements AsyncDisposable {
   }
 
   /**
-   * Waits until this process leads. The guard is one for all callers: its `signal` is aborted when the term ends, its
-   * `token` fences. The process stands again by itself then. `unlock` of the guard resigns; the next call stands again.
+   * Waits until this process leads. All callers get one guard: its `signal` is aborted when the term ends, and its
+   * `token` fences. After the term the process stands again by itself. `unlock` of the guard resigns; the next call
+   * stands again.
    *
    *     for (;;) {
    *       const { signal, token } = await scheduler.elected();
    *       await schedule(signal, token); // until the signal is aborted
    *     }
-   * @param options how long this caller waits. The process stands on when it has given up.
+   * @param options how long this caller waits. If the caller gives up, the process still stands.
    * @throws (rejects) {RangeError | TypeError} for a bad argument.
    * @throws (rejects) {TimeoutError} when the time-out has passed.
    * @throws (rejects) {CancelledError} when `cancelAll` of the mutex was called; the next call stands again.
@@ -108,8 +109,8 @@ export class Leader implements AsyncDisposable {
   }
 
   /**
-   * Tells who leads, by the server. Any process that opens the leader may ask.
-   * @returns undefined if nobody does.
+   * Asks the server who leads. Any process that opens the leader may ask.
+   * @returns undefined if nobody leads.
    * @throws (rejects) {SpaceError} when no server answers within `connectTimeout`, or it refuses.
    */
   async inspect(): Promise<LeaderState | undefined> {
@@ -120,8 +121,8 @@ export class Leader implements AsyncDisposable {
   }
 
   /**
-   * Stands no more. If this process leads, the next one does at once. Never rejects.
-   * @returns a promise that resolves when the server has it.
+   * The process stands no more. If this process leads, the next one leads at once. Never rejects.
+   * @returns a promise that resolves when the server knows it.
    */
   async close(): Promise<void> {
     this.#end.abort(new DisposedError(`${this} has been closed`));

@@ -1,29 +1,31 @@
 /**
- * The lease of a session by the clock of this process: until when it may hold what it holds, and which tickets are old
- * enough to tell who is dead. turn/sessions.lua has the argument.
+ * The lease of a session by the clock of this process. It tells until when the process may hold what it holds, and
+ * which tickets are old enough to tell who is dead. turn/sessions.lua has the argument.
  */
 import type { Timer } from './clock.js';
 import type { Surroundings } from './surroundings.js';
 import type { Sign } from './wire.js';
 
-/** The part of a lease without an answered beat after which all that is held is lost. */
+/** After this part of a lease without an answered beat, the session loses all that is held. */
 export const LOST_AFTER = 0.7;
 
-/** The part of a lease in which a session must have been silent, as the process has lived through it, to be dead. */
+/**
+ * For this part of a lease, as the watching process has lived through it, a session must be silent to count as dead.
+ */
 const DEAD_AFTER = 0.75;
 
 export class Lease {
   readonly #around: Surroundings;
   readonly #look: () => void;
-  /** Signs of life that the server has told, and when each is old enough to tell who is dead. */
+  /** Signs of life that the server has told, and when each sign is old enough to tell who is dead. */
   #told: { readonly sign: Sign; readonly due: number }[] = [];
-  /** When the last call was sent that renewed it. */
+  /** When the last call that renewed the lease was sent. */
   renewedAt = 0;
-  /** When it is lost: `Infinity` while there is none. */
+  /** When the lease is lost; `Infinity` while there is no lease. */
   deadline = Infinity;
   #timer: Timer;
 
-  /** look: is called when it may be over. It asks the clock, and ends the lease, or renews it. */
+  /** look: is called when the lease may be over. It asks the clock, and ends or renews the lease. */
   constructor(around: Surroundings, look: () => void) {
     this.#around = around;
     this.#look = look;
@@ -62,12 +64,12 @@ export class Lease {
     this.#told.push({ sign, due: this.#around.clock.now() + DEAD_AFTER * lease });
   }
 
-  /** When all that was told is old enough. */
+  /** When all signs that were told are old enough. */
   get watchesUntil(): number {
     return this.#told.at(-1)?.due ?? 0;
   }
 
-  /** The last sign that is old enough: who has given none since is dead. */
+  /** The last sign that is old enough: a session that has given no sign since then is dead. */
   get seen(): Sign | undefined {
     const now = this.#around.clock.now();
     while ((this.#told[1]?.due ?? Infinity) <= now) this.#told.shift();

@@ -1,6 +1,6 @@
-/** A line of those who wait. Each step costs the same, however many wait. (A `Set` steps over all that have left.) */
+/** A line of waiters. Each step costs the same, however many wait. (A `Set` steps over all that have left.) */
 
-/** Whoever can stand in one line. The line keeps these. */
+/** An entry that can stand in one line. The line keeps these properties. */
 export interface Waiter {
   line: Line | undefined;
   before: Waiter | undefined;
@@ -21,7 +21,7 @@ export class Line {
     this.size++;
   }
 
-  /** Does nothing if it is not in the line. */
+  /** Does nothing if the entry is not in the line. */
   delete(waiter: Waiter): void {
     const { before, after } = waiter;
     if (waiter.line !== this) return;

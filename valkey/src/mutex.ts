@@ -1,4 +1,6 @@
-/** A mutex of a space. Within a process it is passed on without the server, at most `bypass` times past a waiter. */
+/**
+ * A mutex of a space. Within a process the mutex is passed on without the server, at most `bypass` times past a waiter.
+ */
 import type { WaitOptions } from './acquire.js';
 import { checkType } from './errors.js';
 import { ask, askAtOnce, during, Handle } from './handle.js';
@@ -26,7 +28,7 @@ export class Mutex extends Handle {
 
   /**
    * Locks the mutex if it is free and nobody waits. One round trip.
-   * @returns (resolves to) undefined if it is not.
+   * @returns (resolves to) undefined if the mutex is not free or somebody waits.
    */
   tryHold(): Promise<HeldLock | undefined>;
   async tryHold(...none: readonly unknown[]): Promise<HeldLock | undefined> {

@@ -5,10 +5,10 @@ import { CANCELLED, type Fate, type Kind, NONE, type Settings, TOO_MANY } from '
 
 export const KINDS: Record<Kind, 'semaphore' | 'mutex' | 'rwlock'> = { s: 'semaphore', m: 'mutex', w: 'rwlock' };
 
-/** The method of `Space` that opens each. */
+/** The method of `Space` that opens each kind of object. */
 const OPENED_BY: Record<Kind, string> = { s: 'semaphore', m: 'mutex', w: 'rwLock' };
 
-/** How the settings are written to somebody. */
+/** How the settings are shown to users. */
 export function describe({ kind, max, robust, ephemeral, bypass }: Settings): string {
   const more = [
     kind === 's' && `max ${max}`,
@@ -22,15 +22,18 @@ export function describe({ kind, max, robust, ephemeral, bypass }: Settings): st
 export class SharedObject {
   readonly name: string;
   settings: Settings;
-  /** The ticket of its making, as the server told it; `NONE` before. */
+  /** The ticket with which the object was made, as the server told it; `NONE` before. */
   born: string = NONE;
-  /** The session and history in which the object was opened last. In another one it is opened again before it is used. */
+  /**
+   * The session and history in which the object was opened last. In another session or history it is opened again
+   * before use.
+   */
   openedIn = '';
-  /** Why it cannot be used any more. */
+  /** Why the object cannot be used any more. */
   broken: Error | undefined;
-  /** The requests of this process that wait for it, in order. */
+  /** The requests of this process that wait for the object, in order. */
   readonly waiting = new Line();
-  /** How many of them are in the server's queue, as far as is known. */
+  /** How many of these requests are in the server's queue, as far as this process knows. */
   queued = 0;
   /** When this process's turn at the mutex ends, if others wait. */
   turnEnds = 0;
@@ -42,7 +45,7 @@ export class SharedObject {
     this.settings = settings;
   }
 
-  /** Somebody has resized the semaphore, and it has so many permits. */
+  /** Somebody has resized the semaphore to so many permits. */
   resize(max: number): void {
     const { settings } = this;
     if (!settings.resized || settings.max !== max) this.settings = { ...settings, max, resized: true };
@@ -54,8 +57,8 @@ export interface ObjectOptions {
   /** Whether the next holder learns that a holder has died. Default false. */
   readonly robust?: boolean;
   /**
-   * Whether the server forgets the object while nobody holds it or waits for it. It is for names without number, such as
-   * one mutex a customer. Default false.
+   * Whether the server forgets the object while nobody holds it or waits for it. Use it for names of unlimited number,
+   * such as one mutex for each customer. Default false.
    */
   readonly ephemeral?: boolean;
 }
@@ -63,15 +66,15 @@ export interface ObjectOptions {
 /** The options of a mutex. */
 export interface MutexOptions extends ObjectOptions {
   /**
-   * How often a waiter may be overtaken, 0 to 1,000,000, by waiters of the process that holds the mutex. Passing it on
-   * within a process costs no message. With 0 it is first come, first served. Default 4,096.
+   * How often waiters of the process that holds the mutex may overtake a waiter, 0 to 1,000,000. To pass the mutex on
+   * within a process costs no message. With 0 the mutex is first come, first served. Default 4,096.
    */
   readonly bypass?: number;
 }
 
 export const MOST_PERMITS = 2 ** 31 - 1;
 
-/** A reader takes one permit of a read-write lock, a writer all. */
+/** A reader takes one permit of a read-write lock, and a writer takes all permits. */
 export const READERS = 2 ** 20;
 
 /** Checks the options of an object, and returns its settings. */
@@ -87,7 +90,7 @@ export function settingsOf(what: string, kind: Kind, max: unknown, options: Mute
   };
 }
 
-/** The error of an object that exists with other settings than are asked for. */
+/** The error of an object that exists with settings other than those asked for. */
 export function differs(name: string, asked: Settings, found: Settings): Error {
   const exists = `${JSON.stringify(name)} exists already, as ${describe(found)}, not ${describe(asked)}`;
   return new RangeError(`Space.${OPENED_BY[asked.kind]}: ${exists}`);
@@ -98,7 +101,7 @@ export function disposed({ name }: SharedObject): DisposedError {
   return new DisposedError(`${JSON.stringify(name)} has been disposed of`);
 }
 
-/** The error of a request that the server does not serve. It tells the object how many permits there are. */
+/** The error of a request that the server does not serve. The function tells the object how many permits there are. */
 export function whyNot(object: SharedObject, permits: number, fate: Fate): Error {
   if (fate.is === CANCELLED) return new CancelledError();
   if (fate.is !== TOO_MANY) return disposed(object);

@@ -1,4 +1,4 @@
-/** The objects of a session of which a handle is open, or which are in use. */
+/** The objects of a session that are in use, or that have an open handle. */
 import { describe, differs, disposed, SharedObject } from './object.js';
 import type { Sender } from './operation.js';
 import * as wire from './wire.js';
@@ -11,7 +11,10 @@ export class Objects {
     this.#sender = sender;
   }
 
-  /** Opens an object, or makes it. The handles of one name share it, but for ephemeral ones: the server forgets these. */
+  /**
+   * Opens an object, or makes it. The handles of one name share the object, unless it is ephemeral: the server forgets
+   * those.
+   */
   async open(name: string, settings: wire.Settings): Promise<SharedObject> {
     if (settings.ephemeral) return new SharedObject(name, settings);
     const known = this.#objects.get(name);
@@ -25,13 +28,15 @@ export class Objects {
     if (error) throw error;
     object.openedIn = this.#sender.place;
     if (known) return known;
-    // Somebody else here may have opened it meanwhile.
+    // Another call of this process may have opened the object meanwhile.
     const first = this.#objects.get(name) ?? object;
     this.#objects.set(name, first);
     return first;
   }
 
-  /** Takes the answer to what opens an object. Returns the error if it exists with other settings. */
+  /**
+   * Takes the answer to an operation that opens an object. Returns the error if the object exists with other settings.
+   */
   opened(object: SharedObject, answer: unknown): Error | undefined {
     const opened = wire.openedIn(answer);
     if (opened.others) return differs(object.name, object.settings, opened.others);
@@ -40,7 +45,7 @@ export class Objects {
     return undefined;
   }
 
-  /** Opens it with the next request, if the server may not know it. */
+  /** Opens the object with the next request, if the server may not know it. */
   openFirst(object: SharedObject): void {
     const { place } = this.#sender;
     if (!object.settings.ephemeral && object.openedIn === place) return;
@@ -53,14 +58,18 @@ export class Objects {
     this.#sender.send(wire.open(object.name, object.settings), opened, () => {});
   }
 
-  /** Disposes of the object. Its handles here are of no use from now on, also in a later session, which would make it anew. */
+  /**
+   * Disposes of the object. From now on its handles here are of no use, also in a later session, which would make it
+   * anew.
+   */
   async dispose(object: SharedObject): Promise<void> {
     const { name } = object;
     object.broken = disposed(object);
-    // Who opens the name from now on gets another object, also before the server has answered.
+    // From now on, whoever opens the name gets another object, even before the server has answered.
     const wasKnown = this.#objects.get(name) === object && this.#objects.delete(name);
     try {
-      // It may be sent twice, and must not dispose of the next object of the name. An ephemeral one is asked which it is.
+      // The operation may be sent twice, and must not dispose of the next object of the name. If the object is
+      // ephemeral, the server is asked which object it is.
       let born: string | undefined = object.born;
       if (born === wire.NONE) born = wire.inspectedIn(await this.#sender.operate(wire.inspect(name)))?.object.born;
       if (born) while ((await this.#sender.operate(wire.dispose(name, born))) === wire.LEFT);
@@ -71,7 +80,7 @@ export class Objects {
     }
   }
 
-  /** What was sent may not have arrived. */
+  /** The operations that were sent may not have arrived. */
   lost(): void {
     for (const object of this.#objects.values()) if (object.born === wire.NONE) object.openedIn = '';
   }

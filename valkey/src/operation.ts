@@ -6,11 +6,11 @@ import type { Arguments } from './wire.js';
 export interface Operation {
   readonly args: Arguments;
   answered(answer: unknown): void;
-  /** Hears that the server refuses. Undefined: nobody need hear of it but the space. */
+  /** Is called when the server refuses. Undefined: only the space need hear of it. */
   readonly failed: ((error: unknown) => void) | undefined;
   /** The request whose fate `list` settles after a loss. */
   readonly request: Request | undefined;
-  /** It is sent again after a loss: nothing else settles it. */
+  /** The operation is sent again after a loss, because nothing else settles it. */
   readonly repeats: boolean;
   withdrawn: boolean;
 }
@@ -19,13 +19,13 @@ export interface Operation {
 export interface Sender {
   readonly around: Surroundings;
   readonly sid: string;
-  /** Names the session and the history of the data. Objects are opened anew in another. */
+  /** Names the session and the history of the data. In another session or history, objects are opened again. */
   readonly place: string;
-  /** Whether operations are sent. Otherwise requests are asked for when the session has been entered. */
+  /** Whether operations are sent. If not, the permits are asked for when the session has been entered. */
   readonly isOpen: boolean;
   /** Why nothing can be asked for any more. */
   readonly fatal: Error | undefined;
-  /** Enters the session again, and compares: the server's state is not what it was. */
+  /** Enters the session again, and compares the states, because the state of the server is not what it was. */
   reconnect(): void;
   send(
     args: Arguments,

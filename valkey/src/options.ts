@@ -6,7 +6,7 @@ import { bad, badType, checkInteger, checkName, checkOptions } from './errors.js
 export interface Durability {
   /** The number of replicas that must have a grant before its promise is fulfilled, 1 to 100. */
   readonly replicas: number;
-  /** How long they may take, in milliseconds, 1 to 60,000. */
+  /** How long the replicas may take, in milliseconds, 1 to 60,000. */
   readonly timeout: number;
 }
 
@@ -15,11 +15,13 @@ export interface SpaceOptions {
   /** The name of the space: 1 to 64 bytes without NUL and braces. Default `default`. */
   readonly space?: string;
   /**
-   * How long the server waits for a process that is silent before it takes back what that holds, in milliseconds, 500 to
-   * 3,600,000. All sessions of a space have the same. Default 10,000.
+   * How many milliseconds a process may be silent before the server takes back what it holds, 500 to 3,600,000. All
+   * sessions of a space have the same lease. Default 10,000.
    */
   readonly lease?: number;
-  /** Into how many slots of a cluster the objects are spread, 1 to 1,024. It is fixed with the first session. Default 1. */
+  /**
+   * Into how many slots of a cluster the objects are spread, 1 to 1,024. The first session fixes the number. Default 1.
+   */
   readonly partitions?: number;
   /** How long a process passes a mutex on within itself while others wait, in milliseconds, 0 to 10,000. Default 5. */
   readonly turn?: number;
@@ -27,7 +29,7 @@ export interface SpaceOptions {
   readonly label?: string;
   /** How long `connect` tries to reach the server, in milliseconds, 1 to 600,000. Default 5,000. */
   readonly connectTimeout?: number;
-  /** Waits after each grant until replicas have it. It costs one round trip more. */
+  /** Waits after each grant until replicas have the grant. This costs one more round trip. */
   readonly durability?: Durability;
   /**
    * A module whose default export is a function that makes a client. The space then beats from a worker thread with a
@@ -47,8 +49,8 @@ export interface Checked extends Required<Omit<SpaceOptions, 'durability' | 'hea
 const OPTIONS = ['space', 'lease', 'partitions', 'turn', 'label', 'connectTimeout', 'durability', 'heartbeat'];
 
 /**
- * In containers many processes have the number 1, so the host is named too. A bundle for browsers that runs on a server must not
- * import `node:os`, and Node has another way since 20.16 and 22.3. The name of a host has 253 bytes at most.
+ * In containers many processes have the number 1, so the label names the host too. A bundle for browsers that runs on a
+ * server must not import `node:os`. Node has another way since 20.16 and 22.3. A host name has 253 bytes at most.
  */
 function ownLabel(): string {
   const { process } = globalThis;

@@ -18,13 +18,13 @@ import type { Surroundings } from './surroundings.js';
 import { eventsHandled, soon } from './ticks.js';
 import * as wire from './wire.js';
 
-/** An operation that asks for the server's state of requests, and these. */
+/** An operation that asks for the server's state of requests, and the requests that it lists. */
 export type Listing = [args: wire.Arguments, listed: Request[]];
 
-/** So many requests does one operation ask for, so that it does not take the server long. */
+/** How many requests one operation asks for at most, so that it does not take the server long. */
 const MOST_LISTED = 128;
 
-/** So many requests does a beat name. */
+/** How many requests a beat names at most. */
 const MOST_MARKED = 64;
 
 const REVOKED = 'it was revoked';
@@ -35,9 +35,9 @@ export class Requests implements Keeper {
   readonly #around: Surroundings;
   readonly #requests = new Map<string, Request>();
   #lastNumber = 0;
-  /** When the last of them has ended. */
+  /** When the last request ended. */
   usedAt = 0;
-  /** The largest ticket that the server has told. It gives no smaller one again, whatever it has lost. */
+  /** The largest ticket that the server has told. It never gives a smaller ticket again, whatever data it has lost. */
   lastTicket = '0';
   /** Why nothing more can be asked for. */
   #stopped: Error | undefined;
@@ -62,7 +62,7 @@ export class Requests implements Keeper {
 
   // Asking ----------------------------------------------------------------------------------------------------------
 
-  /** Asks for permits. What becomes of it, the caller is told. */
+  /** Asks for permits. The caller is told what becomes of the request. */
   ask(object: SharedObject, permits: number, queues: boolean, caller: Caller): Request {
     const request = new Request(object, ++this.#lastNumber, permits, queues, caller);
     const failure = object.broken ?? this.#sender.fatal ?? this.#stopped;
@@ -81,13 +81,14 @@ export class Requests implements Keeper {
   }
 
   /**
-   * The caller gives a request up. `decides`: the server's answer decides whether it holds after all, and the caller is
-   * told; otherwise the caller has gone already, and what it holds after all goes back.
+   * The caller gives a request up. `decides`: the server's answer decides whether the request holds after all, and
+   * the caller is told. Otherwise the caller has gone already, and permits that are granted after all go back.
    * @returns whether the caller will be told.
    */
   giveUp(request: Request, decides: boolean): boolean {
     if (request.state !== 'asked' && request.state !== 'waiting') {
-      // Its caller has waited long enough for the answer. If it holds after all, `#cancelled` gives that back.
+      // The caller has waited long enough for the answer. If the request holds after all, `#cancelled` gives its
+      // permits back.
       if (!decides && request.state === 'leaving') this.#end(request);
       return false;
     }
@@ -114,7 +115,7 @@ export class Requests implements Keeper {
   #asked(request: Request, fate: wire.Fate): void {
     const { state, object, permits } = request;
     if (object.broken) {
-      // The object of this name is another than the caller asks for.
+      // The object of this name is not the object that the caller asks for.
       this.#fail(request, object.broken);
       this.#undo(request, fate);
     } else if (fate.is === wire.HELD) {
@@ -135,7 +136,7 @@ export class Requests implements Keeper {
     this.#fail(request, whyNot(request.object, request.permits, fate));
   }
 
-  /** The server says that a request holds. seq: of the message that says so. */
+  /** The server says that a request holds. seq: the number of the message that says this. */
   #granted(request: Request, { ticket, deaths, lent, waiting }: wire.Grant, seq = 0): void {
     const { state, object, permits } = request;
     if (state !== 'asked' && state !== 'waiting' && state !== 'leaving') return;
@@ -157,7 +158,7 @@ export class Requests implements Keeper {
     this.#hand(request, request, permits, 0, deaths);
   }
 
-  /** A request gets its guard, of what `base` holds. */
+  /** A request gets its guard, which gets what `base` holds. */
   #hand({ object, permits, stamp, caller }: Request, base: Request, left: number, pass: number, deaths: number): void {
     const guard = caller.granted(base, left, pass, deaths);
     base.guard = guard;
@@ -183,7 +184,7 @@ export class Requests implements Keeper {
     request.caller.failed(error);
   }
 
-  /** Nobody here wants what the server has granted, or has in its queue: it goes back, or leaves. */
+  /** Nobody here wants the request: what the server has granted goes back, and a queued request leaves the queue. */
   #undo(request: Request, fate: wire.Fate): void {
     if (fate.is === wire.QUEUED) this.#sendCancel(request);
     if (fate.is !== wire.HELD) return;
@@ -220,7 +221,7 @@ export class Requests implements Keeper {
     if (permits === 0 || held.left === 0 || base.state !== 'held') return Promise.resolve();
     held.left -= permits;
     this.#around.measure('release', base.object, permits, held.stamp);
-    // With deaths that nobody has repaired the mutex goes back: the server tells its next holder of them.
+    // If deaths are not repaired, the mutex goes back, and the server tells its next holder of the deaths.
     if (held.left === 0 && base.object.settings.kind === 'm' && base.note !== 'r') {
       if (this.#mayGoOn(base)) return this.#goOn(base);
       if (this.#passOn(base)) return Promise.resolve();
@@ -236,15 +237,15 @@ export class Requests implements Keeper {
     return settled;
   }
 
-  /** Whether the turn has lasted long enough, and nobody else is known to wait: then messages are read before it goes on. */
+  /** Whether the turn has lasted long enough, and no other process is known to wait. Then messages are read first. */
   #mayGoOn({ object, passes, lent }: Request): boolean {
     if (object.othersWait || passes >= lent || object.waiting.size === 0) return false;
     return this.#around.clock.now() >= object.turnEnds;
   }
 
   /**
-   * Hears whether others wait, and then passes the mutex on or gives it back. Waiters of this process that hand it to each
-   * other by promises alone leave the event loop no time in which a message could come.
+   * Hears whether others wait, and then passes the mutex on or gives it back. If waiters of this process hand the
+   * mutex to each other by promises alone, they leave the event loop no time in which a message could come.
    */
   async #goOn(base: Request): Promise<void> {
     await eventsHandled();
@@ -257,7 +258,7 @@ export class Requests implements Keeper {
   /** Passes a mutex on to the next waiter of this process, if that is allowed. */
   #passOn(base: Request): boolean {
     const { object } = base;
-    // Nothing else waits in this line.
+    // Only requests wait in this line.
     const next = object.waiting.first as Request | undefined;
     if (!next || base.passes >= base.lent) return false;
     if (object.othersWait && this.#around.clock.now() >= object.turnEnds) return false;
@@ -276,8 +277,8 @@ export class Requests implements Keeper {
     const marked = request.marked && wanted === 0;
     request.kept = wanted;
     const returned = (answer: unknown): void => {
-      // A failover that the connection has outlived, or it was revoked and that is not heard of yet. Or a driver has sent
-      // this twice.
+      // The connection has outlived a failover, or the mutex was revoked and this process has not heard of it. Or a
+      // driver has sent the operation twice.
       if (answer === wire.UNKNOWN && request.state !== 'over') soon(() => this.#sender.reconnect());
       this.#returned(request);
     };
@@ -293,7 +294,7 @@ export class Requests implements Keeper {
 
   // What the server says --------------------------------------------------------------------------------------------
 
-  /** seq: of the message that has the news. */
+  /** seq: the number of the message that has the news. */
   hear(news: string, seq = 0): void {
     const { rid, fate } = wire.newsIn(news);
     const request = this.#requests.get(rid);
@@ -312,7 +313,7 @@ export class Requests implements Keeper {
     return [...this.#requests.values()];
   }
 
-  /** What a beat says besides: some requests that are held and were not named so yet, those first that are held longest. */
+  /** What a beat says besides: some held requests that no beat has named yet. Those held longest come first. */
   marks(): wire.Arguments {
     const rids: string[] = [];
     for (const request of this.#requests.values()) {
@@ -340,10 +341,10 @@ export class Requests implements Keeper {
   }
 
   /**
-   * Brings the server's state of the requests that were listed together with what the process wants of them now.
-   * entered: the session has been entered, and whatever was sent before has arrived or never will. Otherwise a message may
-   * have been lost, and requests that are on their way out are left to the answers that will come.
-   * seq: of the last message before that state.
+   * Compares the server's state of the listed requests with what the process wants of them now, and acts on the
+   * difference. entered: the session has been entered, and whatever was sent before has arrived or never will.
+   * Otherwise a message may have been lost, and requests that are on their way out are left to the answers that will
+   * come. seq: the number of the last message before that state.
    */
   settle(
     listed: readonly Request[],
@@ -362,14 +363,14 @@ export class Requests implements Keeper {
         else if (entered) this.#sendAsk(request);
         continue;
       }
-      // The message that says so may have been lost.
+      // The message that tells of the revocation may have been lost.
       if (state === 'held' && fate.is === wire.UNKNOWN && !entered) this.#revoked(request);
-      // Some wait. They may be others, and the message that says so may have been lost.
+      // Some requests wait. They may be of other processes, and the message that says so may have been lost.
       if (state === 'held' && fate.is === wire.HELD && fate.waiting > 0) request.object.othersWait = true;
       if (entered) {
         if (state === 'held' || state === 'returning') this.#settleHeld(request, fate, seq, isAnother);
         else if (state === 'leaving' && fate.is === wire.QUEUED) this.#sendCancel(request);
-        // One that was passed on comes off the queue when the turn ends, or was dropped.
+        // A request to which the mutex was passed on comes off the queue when the turn ends, or was dropped.
         else this.#cancelled(request, fate);
       }
     }
@@ -382,20 +383,21 @@ export class Requests implements Keeper {
       request.deaths = fate.deaths;
       request.lent = fate.lent;
     }
-    // Or a message has granted it since the server wrote the answer.
+    // The second condition: a message has granted the request since the server wrote the answer.
     if (stands || request.heardAt > seq) {
       if (request.kept > request.wanted) this.#sendBack(request);
       else if (stands) this.#returned(request);
       return;
     }
     this.#loseOne(request, isAnother ? 'a failover has lost the grant' : REVOKED);
-    // A failover has lost the grant, and the server has the request in its queue still; or a driver has sent it once more.
+    // A failover has lost the grant, and the server still has the request in its queue. Or a driver has sent it once
+    // more.
     this.#undo(request, fate);
   }
 
-  /** The server has taken back what the request held; or was granted, of which the answer is under way. */
+  /** The server has taken back what the request held, or what was granted to it by an answer that is under way. */
   #revoked(request: Request): void {
-    // The server has those in its queue still to which a mutex was passed on.
+    // The server still has in its queue the requests to which a mutex was passed on.
     if (request.served.length > 0) this.#sender.compare();
     const { state, object } = request;
     if (state === 'held' || state === 'returning') this.#loseOne(request, REVOKED);
@@ -428,7 +430,7 @@ export class Requests implements Keeper {
     );
   }
 
-  /** Asks for what was not asked for while the session was entered. It comes after what was asked for before. */
+  /** Asks for what was not asked for while the session was entered. Earlier operations go first. */
   askForOthers(listed: readonly Request[]): void {
     const known = new Set(listed);
     for (const request of this.#requests.values()) {
@@ -438,7 +440,7 @@ export class Requests implements Keeper {
 
   // Losses ----------------------------------------------------------------------------------------------------------
 
-  /** What was sent may not have arrived. */
+  /** The operations that were sent may not have arrived. */
   lost(): void {
     this.objects.lost();
     for (const request of this.#requests.values()) {
@@ -455,7 +457,7 @@ export class Requests implements Keeper {
       if (state === 'held') {
         request.wanted = 0;
         request.state = 'returning';
-        // A mutex that is about to be passed on is nobody's.
+        // A mutex that is about to be passed on belongs to nobody.
         if (guard && guard.left > 0) {
           names.add(request.object.name);
           request.note = 'd';
@@ -467,7 +469,7 @@ export class Requests implements Keeper {
         else if (state === 'leaving') this.#fail(request, undefined);
         else request.state = 'asked';
       } else {
-        // Who gives back waits for the server no longer than for the end of the lease.
+        // A caller that gives back waits for the server only until the end of the lease.
         request.settle();
         if (state === 'held' && this.#sender.isOpen) this.#sendBack(request);
       }
@@ -475,7 +477,7 @@ export class Requests implements Keeper {
     if (names.size > 0) this.#around.emit('lost', { names: [...names], reason: why });
   }
 
-  /** Who waits leaves the queues, and nothing more can be asked for. What is held stays so. */
+  /** Waiting requests leave the queues, and nothing more can be asked for. What is held stays held. */
   stop(error: Error): void {
     this.#stopped = error;
     for (const request of this.all()) {

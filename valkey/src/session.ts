@@ -7,12 +7,12 @@
  *       |           +-- lost --+            lost: a connection is new, or the server's state is not what it was
  *       +---- idle: X ---------+
  *
- * Why nothing is lost: after a loss `S` settles what was sent for requests, and all else is sent again. A command that is
- * still under way on the old connection carries the old `conn`, and does nothing.
+ * Why nothing is lost: after a loss `S` settles what was sent for requests, and all else is sent again. A command
+ * that is still under way on the old connection carries the old `conn`, and does nothing.
  *
- * Why nobody works on with permits that are another's: the server takes permits back when a process has watched for 0.75 of
- * a lease, by its own monotonic clock, that no beat came; turn/sessions.lua has the argument. The process that holds counts from
- * when it sent the last beat that was answered, and gives up after 0.7 leases.
+ * Why nobody works on with permits of others: the server takes permits back when a process has watched for 0.75 of a
+ * lease, by its own monotonic clock, that no beat came (turn/sessions.lua has the argument). The process that holds
+ * counts from when it sent the last answered beat, and gives up after 0.7 leases.
  */
 import { Calls, type Runner } from './calls.js';
 import type { Timer } from './clock.js';
@@ -31,7 +31,7 @@ import { eventsHandled, soon } from './ticks.js';
 import { TURN } from './turn-source.js';
 import * as wire from './wire.js';
 
-/** How long the server may take to hear of the end, in milliseconds. Else it takes all back when the lease has ended. */
+/** How long the server may take to hear of the end, in milliseconds. Later it takes all back as the lease ends. */
 const CLOSING = 1000;
 
 const SILENT = new Error('the server does not answer');
@@ -68,7 +68,7 @@ export class Session implements Sender, Runner {
   /** When the last `O` was sent. */
   #enteredAt = 0;
   #beatTimer: Timer;
-  /** When the beat was sent that is not answered by each connection, and by how many. */
+  /** When the oldest unanswered beat was sent, and how many connections have not answered one. */
   #owedSince = 0;
   #owed = 0;
   fatal: Error | undefined;
@@ -84,7 +84,7 @@ export class Session implements Sender, Runner {
     this.#lease = new Lease(around, () => this.look());
   }
 
-  /** Whether the process must stay alive for it. */
+  /** Whether the process must stay alive for the session. */
   get isNeeded(): boolean {
     return this.requests.size > 0 || this.calls.areNeeded;
   }
@@ -103,11 +103,11 @@ export class Session implements Sender, Runner {
     return this.calls.operate(args);
   }
 
-  /** Resolves when enough replicas have confirmed all that this process was granted so far. */
+  /** Resolves when enough replicas have confirmed all that was granted to this process so far. */
   async confirm({ replicas, timeout }: Durability): Promise<void> {
     const { driver } = this.around;
     const era = this.era;
-    // The reply is not read for grants, so they are to come by message.
+    // This reply is not read for grants, so the grants must come by message.
     const args = [...this.#head(), ...wire.beatAside()];
     const confirmed = await driver.confirm(TURN, this.#keys, args, replicas, timeout).catch((error) => {
       throw refusal(error) ?? error;
@@ -158,7 +158,7 @@ export class Session implements Sender, Runner {
     const { seq, news } = wire.messageIn(message);
     // A message for an earlier connection may tell of what a failover has lost.
     if (Math.floor(seq / wire.SEQS_OF_A_CONNECTION) !== this.#heardConn) return;
-    // `O` has come to the server, or there was no such message. Its answer may be under way still.
+    // The server has received `O`, or this message would not exist. The answer to `O` may still be under way.
     if (!this.#lease.isRunning) {
       this.#lease.renew(this.#enteredAt);
       // The process may have stood still for so long that the server has taken back what the message grants.
@@ -171,7 +171,7 @@ export class Session implements Sender, Runner {
     if (!isNext) this.compare();
   }
 
-  /** A message may be lost. Asks the server for its state of all requests; all that was sent before has arrived then. */
+  /** A message may be lost. Asks the server for its state of all requests. All that was sent before arrives first. */
   compare(): void {
     this.#hasGap = this.#phase !== 'open';
     if (this.#hasGap) return;
@@ -256,7 +256,7 @@ export class Session implements Sender, Runner {
     return new Promise((resolve) => this.around.clock.after(ms * (0.5 + Math.random() / 2), resolve, this.isNeeded));
   }
 
-  /** Resolves to whether it is of use to try again soon. */
+  /** Resolves to whether trying again soon may help. */
   async #enterOnce(patience: () => void): Promise<unknown> {
     const { clock, driver, lease, partitions, label } = this.around;
     const { requests } = this;
@@ -319,7 +319,7 @@ export class Session implements Sender, Runner {
     if (era !== this.era) return undefined;
     this.#epoch = epoch;
     this.#orderBeats();
-    // What was asked for meanwhile comes after what was asked for before.
+    // Operations that were asked for meanwhile come after those that were asked for before.
     this.calls.sendFirst(() => {
       for (const [at, [, listed]] of listings.entries()) this.#settle(listed, answers[at], true, isAnother);
       requests.askForOthers(listings.flatMap(([, listed]) => listed));
@@ -358,7 +358,7 @@ export class Session implements Sender, Runner {
     this.#lease.tell(sign, lease);
   }
 
-  /** Names who is dead: who has given no sign of life since. */
+  /** Names the dead sessions: those that have given no sign of life since. */
   #seen(): string {
     return this.#lease.seen?.told ?? wire.NONE;
   }
@@ -413,7 +413,7 @@ export class Session implements Sender, Runner {
   }
 
   async #beat(): Promise<void> {
-    // What has come while the process was busy counts.
+    // An answer that came while the process was busy counts.
     if (this.#owed > 0) await eventsHandled();
     if (this.#phase !== 'open') return;
     const { clock, lease, driver } = this.around;
@@ -423,7 +423,7 @@ export class Session implements Sender, Runner {
       return;
     }
     this.#beatLater();
-    // A connection may stand and carry nothing. With a short lease a busy machine would look so too.
+    // A connection may stand and carry nothing. With a short lease, a busy machine would look the same.
     if (this.#owed > 0 && sentAt - this.#owedSince > Math.max(250, lease / 6)) return driver.reset(SILENT);
     const era = this.era;
     const isFirst = this.#owed === 0;
@@ -433,7 +433,7 @@ export class Session implements Sender, Runner {
     if (isFirst) {
       this.#owedSince = sentAt;
       this.#owed = driver.ping ? 2 : 1;
-      // Also a refusal is an answer.
+      // A refusal is an answer too.
       driver.ping?.(this.#channel).then(answered, answered);
     }
     this.run([...wire.beat(this.#seen()), ...this.requests.marks()]).then(
@@ -481,7 +481,7 @@ export class Session implements Sender, Runner {
     this.#phase = 'ended';
     this.fatal = error;
     const { clock, driver, lease } = this.around;
-    // Who waits for the close must be told of its end, also by a server that does not answer.
+    // A caller that waits for the close must be told of its end, even if the server does not answer.
     this.calls.operating++;
     const patience = clock.after(Math.min(CLOSING, lease / 2), () => driver.reset(), true);
     const end = (): Promise<unknown> => driver.run(TURN, this.#keys, [...head, ...wire.leave()]);

@@ -12,11 +12,11 @@ export interface Surroundings extends Omit<Checked, 'heartbeat'> {
   heartbeat: Heartbeat | undefined;
   /** Resolves when both connections stand. Rejects if the driver gives up. */
   whenConnected(): Promise<void>;
-  /** Notes what stands in the way of the server, or that nothing does. */
+  /** Notes what keeps the space from the server, or that nothing does. */
   note(trouble?: Error): void;
   /** The error for a call to which no answer has come within `connectTimeout`. */
   unanswered(): SpaceError;
-  /** What stands in the way, to be put behind a text; empty if nothing does. */
+  /** The cause that keeps the space from the server, to be put behind a text; empty if there is none. */
   lastWords(): string;
   /** Tells the listeners of the space. */
   emit<E extends keyof SpaceEvents>(event: E, ...args: SpaceEvents[E]): void;

@@ -5,7 +5,7 @@ const { setImmediate: immediate, setTimeout: start } = globalThis as typeof glob
   setImmediate?: (run: () => void) => unknown;
 };
 
-/** Calls `run` once the promises that are settled now have been served: what they ask for goes along. */
+/** Calls `run` once the promises that are settled now have been served: what they ask for goes in the same call. */
 export const soon: (run: () => void) => void = nextTick
   ? (run) => queueMicrotask(() => nextTick(run))
   : (run) => queueMicrotask(() => queueMicrotask(run));

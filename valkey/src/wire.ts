@@ -1,7 +1,7 @@
 /**
  * All that a client and the script send each other, by names: the arguments of each operation, the answers, and the
- * messages. The files in turn/ say what each means. No other file takes such a text apart. What the script tells of the state of a
- * request has one form in answers and another in messages; `Fate` is both.
+ * messages. The files in turn/ say what each of them means. No other file takes such a text apart. The script tells the
+ * state of a request in one form in answers and in another form in messages; `Fate` is both.
  */
 
 /** Semaphore, mutex, read-write lock, as the script calls them. */
@@ -32,7 +32,7 @@ export function keysOf(space: string, partition: number): { readonly keys: strin
   return { keys, channel: `${tag}c:` };
 }
 
-/** The name of a session that nobody has. Messages go by SPUBLISH to those of a cluster. */
+/** Returns a new name, which no session has. In a cluster the messages to a session go by SPUBLISH, as its name tells. */
 export function newSid(cluster: boolean): string {
   const bytes = crypto.getRandomValues(new Uint8Array(15));
   return (cluster ? 's' : 'p') + Array.from(bytes, (byte) => (byte & 15).toString(16)).join('');
@@ -98,7 +98,10 @@ export const giveBack = (
   ...[String(passes), String(served.length), ...served],
 ];
 
-/** Asks for the state of these requests. Those from one number up to another that are not among them are dropped. */
+/**
+ * Asks for the state of these requests. The server drops the requests from one number up to another that are not
+ * listed.
+ */
 export const list = (from: string, upTo: string, rids: readonly string[]): Arguments => [
   ...['S', from, upTo, String(rids.length), ...rids],
 ];
@@ -172,7 +175,7 @@ export type Fate =
   | { readonly is: typeof TOO_MANY; readonly max: number }
   | { readonly is: 'Q' | 'R' | 'C' | 'X' | 'G' | 'F' };
 
-/** How messages say what has ended a request. */
+/** The words by which messages say what has ended a request. */
 const ENDS = { x: DISPOSED, c: CANCELLED, r: REVOKED } as const;
 
 function grantIn(text: string): Fate {

@@ -34,12 +34,12 @@
  * `recover` sets the machines to the states that the core has. A thread that writes goes on as a reader by `readOn` and
  * `endTurn`. A thread that updates goes on as a reader by `begun` and `endTurn`. No writer comes between.
  *
- * A thread that drains or writes would wait for itself if it also read or waited. So the calls refuse to do both, except
- * for promises: a promise may drain while its thread reads, and waits until the thread has unlocked.
+ * A thread that drains or writes would wait for itself if it also read or waited. So the calls refuse both, except for
+ * promises: a promise may drain while its thread reads, and waits until the thread has unlocked.
  *
- * While a call changes a machine, `acts` says which machine. If another call finds `acts` set, an exception that no code
- * of the library could catch has ended the first call: an interrupt by the runtime, or an exhausted stack. The other
- * call then brings the side into order (`recover`). Callbacks run while `acts` is NOTHING.
+ * While a call changes a machine, `acts` says which machine. If another call finds `acts` set, an exception that no
+ * code of the library could catch has ended the first call: an interrupt by the runtime, or an exhausted stack. The
+ * other call then brings the side into order (`recover`). Callbacks run while `acts` is NOTHING.
  */
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, MOVE, OWNER_DIED } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';

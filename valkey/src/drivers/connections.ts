@@ -16,24 +16,24 @@ import { asError, type Connection, ELSEWHERE, type Events, impatient, Link } fro
 
 /** A server, or a node of a cluster. */
 export interface Place {
-  /** Tells it from others. */
+  /** Tells this place from other places. */
   readonly name: string;
   open(events: Events): Connection;
 }
 
-/** What a client library does. */
+/** What a client library provides. */
 export interface Library {
   readonly cluster: boolean;
   /** Finds out which places have these slots. A single server has all of them. */
   locate(slots: readonly number[], signal: AbortSignal): Promise<(slot: number) => Place | undefined>;
   /**
-   * How long to wait before an attempt: milliseconds, or what returns them for the number of the attempt, from 1 on. For
-   * anything else there are no more attempts. Undefined and null: at most a second.
+   * How long to wait before an attempt to connect: milliseconds, or a function that returns them for the number of the
+   * attempt, from 1 on. With any other value there are no more attempts. Undefined and null stand for at most a second.
    */
   readonly strategy: unknown;
 }
 
-/** Milliseconds before an attempt: random, so that not all programs come at once. */
+/** The milliseconds before an attempt. They are random, so that not all programs come at once. */
 function backOff(attempt: number): number {
   return Math.min(1000, 25 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2);
 }
@@ -55,10 +55,12 @@ export class Connections implements Driver {
   readonly cluster: boolean;
   readonly #library: Library;
   readonly #nodes = new Map<string, Node>();
-  /** The slots that are in use, and the node of each, once it is known. */
+  /** The slots that are in use. The node of a slot stands here once it is known. */
   readonly #slots = new Map<number, Node | undefined>();
   readonly #channels = new Map<string, Channel>();
-  /** Wait for the node of a slot that is used for the first time. Without a node they are rejected. */
+  /**
+   * The calls that wait for the node of a slot that is used for the first time. They are rejected if there is no node.
+   */
   readonly #newcomers: { slot: number; go: (node: Node | undefined) => void }[] = [];
   #events: Parameters<Driver['watch']>[0] | undefined;
   #alive = true;
@@ -67,7 +69,7 @@ export class Connections implements Driver {
   /** Whether the loop of `#repair` runs. */
   #repairing = false;
   #gaveUp = false;
-  /** Failed attempts since it was last up. */
+  /** The number of failed attempts since the driver was last up. */
   #attempt = 0;
   #error = new Error('not yet connected');
   #asking: AbortController | undefined;
@@ -111,7 +113,7 @@ export class Connections implements Driver {
       const { resent } = link;
       const wait = () => link.send('WAIT', [`${replicas}`, `${timeout}`], key);
       const [, count] = await Promise.all([link.run(script, keys, args), wait()]);
-      // The call may have been sent again, behind WAIT.
+      // The call may have been sent a second time, behind WAIT.
       return Number(link.resent === resent ? count : await wait());
     });
   }
@@ -172,7 +174,10 @@ export class Connections implements Driver {
     this.#asking?.abort();
   }
 
-  /** Does something with a connection to the node that has the key, and rejects while it does not stand. Never throws. */
+  /**
+   * Does something with a connection to the node that has the key. Rejects if the connection does not stand. Never
+   * throws.
+   */
   #at<T>(key: string, role: Role, act: (link: Link, node: Node) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const go = (node: Node | undefined) => {
@@ -184,7 +189,7 @@ export class Connections implements Driver {
       const node = this.#slots.get(slot);
       if (node || !this.cluster || this.#closed || this.#gaveUp || !this.#events) go(node);
       else {
-        // The slot is used for the first time. The order of what is done with it stays.
+        // The slot is used for the first time. The calls for this slot keep their order.
         this.#newcomers.push({ slot, go });
         this.#slots.set(slot, undefined);
         this.#repair();
@@ -210,7 +215,7 @@ export class Connections implements Driver {
     const link: Link = new Link(node.place.open, this.#alive, heard, (error) => {
       node[role] = undefined;
       if (ELSEWHERE.test(error.message)) for (const other of linksOf(node)) other.drop(error);
-      // Without its slots a node is none of the driver's any more.
+      // If a node has lost its slots, the driver no longer uses it.
       if (role !== 'waits' && this.#nodes.get(node.place.name) === node) this.#lost(error);
     });
     node[role] = link;
@@ -228,7 +233,7 @@ export class Connections implements Driver {
     this.#repair();
   }
 
-  /** Opens what is missing, again and again until nothing is. */
+  /** Opens the missing connections, again and again until none is missing. */
   async #repair(): Promise<void> {
     if (this.#repairing || this.#gaveUp) return;
     this.#repairing = true;
@@ -243,7 +248,7 @@ export class Connections implements Driver {
       }
       try {
         await this.#assemble();
-        // Lost again meanwhile, or something has been added.
+        // A connection was lost again meanwhile, or a slot or channel has been added.
         if (!this.#up && !this.#isWhole()) this.#attempt++;
       } catch (error) {
         if (this.#closed) return;
@@ -307,7 +312,8 @@ export class Connections implements Driver {
     try {
       await Promise.all([...this.#unsubscribed()].map(([channel, link]) => link?.subscribe(channel)));
     } catch (error) {
-      // A cluster may refuse it because the slot has moved. So that connection is of no use, and another is tried.
+      // A cluster may refuse the subscription because the slot has moved. Then this connection is of no use, and
+      // another one is tried.
       for (const node of nodes) node.messages?.drop(asError(error));
       throw error;
     }
@@ -326,7 +332,7 @@ export class Connections implements Driver {
     return this.#unsubscribed().next().done === true;
   }
 
-  /** Asks where the slots are. The question ends with the driver, and where there is no answer. */
+  /** Asks which node has which slot. The question ends if the driver is closed or if no answer comes. */
   #locate(slots: readonly number[]): Promise<(slot: number) => Place | undefined> {
     const asking = new AbortController();
     this.#asking = asking;
@@ -341,7 +347,10 @@ function linksOf(node: Node): Link[] {
   return ROLES.flatMap((role) => node[role] ?? []);
 }
 
-/** The slot of a key in a cluster: the CRC-16 (XMODEM) of its hash tag, if it has one, else of the whole. */
+/**
+ * The slot of a key in a cluster: the CRC-16 (XMODEM) of the hash tag of the key, or of the whole key if it has no hash
+ * tag.
+ */
 export function slotOf(key: string): number {
   const open = key.indexOf('{');
   const end = open < 0 ? -1 : key.indexOf('}', open + 1);

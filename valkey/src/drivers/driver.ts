@@ -1,15 +1,15 @@
-/** What taketurns-valkey needs of a client of Valkey or Redis. A driver gives it, for one client library each. */
+/** What taketurns-valkey needs of a client of Valkey or Redis. Each client library has a driver that provides this. */
 
 /** Stops listening. */
 export type StopListening = () => Promise<void>;
 
 /**
- * A connection to one server or cluster, made from a client of the user's. It has two connections of its own, duplicates
- * of the user's: one for commands and one for messages. Neither resends a command by itself, and neither keeps commands
- * for later while it is down.
+ * A connection to one server or cluster, made from a client of the user's. The driver has two connections of its own,
+ * which are duplicates of the user's: one for commands and one for messages. A connection never resends a command by
+ * itself, and keeps no commands for later while it is down.
  */
 export interface Driver {
-  /** Whether it speaks to a cluster. Messages are sharded there. */
+  /** Whether the driver speaks to a cluster. In a cluster messages are sharded. */
   readonly cluster: boolean;
 
   /**
@@ -23,15 +23,15 @@ export interface Driver {
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>;
 
   /**
-   * Subscribes to a channel, sharded in a cluster. Resolves when the server has confirmed it, and rejects when it
-   * cannot. After each reconnect the driver subscribes anew, before it calls `up`.
+   * Subscribes to a channel, sharded in a cluster. Resolves when the server has confirmed the subscription, and rejects
+   * if the server cannot subscribe. After each reconnect the driver subscribes again, before it calls `up`.
    */
   listen(channel: string, heard: (message: string) => void): Promise<StopListening>;
 
   /**
-   * Runs the script, on a third connection that is made when it is first needed, and then waits until `replicas`
-   * replicas have confirmed all writes before it, at most `timeout` milliseconds (`WAIT`). Resolves to the number of
-   * replicas that have.
+   * Runs the script on a third connection, which is made when it is first needed. Then waits until `replicas` replicas
+   * have confirmed all writes before it, at most `timeout` milliseconds (`WAIT`). Resolves to the number of replicas
+   * that have confirmed them.
    */
   confirm(
     script: Script,
@@ -42,31 +42,37 @@ export interface Driver {
   ): Promise<number>;
 
   /**
-   * Called by the space, once; the driver connects only then. `down` is called when either connection is lost, and after
-   * each attempt to connect that has failed. `up` is called when both stand again and the subscriptions are confirmed,
-   * each time that either connection is new. In a cluster a redirection and a sharded subscription that has moved count
-   * as a loss, so `down` and `up` are called too. gaveUp: the client's strategy wants no more attempts.
+   * The space calls this once; the driver connects only then. The driver calls `down` when either connection is lost,
+   * and after each failed attempt to connect. It calls `up` when both connections stand again and the subscriptions are
+   * confirmed, each time that either connection is new. In a cluster a redirection and a sharded subscription that has
+   * moved count as a loss, so the driver then calls `down` and `up` too. gaveUp: the client's strategy wants no more
+   * attempts.
    */
   watch(events: { up(): void; down(error: Error | undefined, gaveUp?: boolean): void }): void;
 
-  /** Begins to connect anew where it has given up, and does nothing else. A driver that never gives up needs none. */
+  /**
+   * Begins to connect again if the driver has given up, and does nothing else. A driver that never gives up needs none.
+   */
   connect?(): void;
 
   /**
-   * Sends something to the node that has the key, by the connection for messages, and is settled when the answer has come.
-   * So who asks learns that the connection carries nothing. Optional.
+   * Sends something to the node that has the key, on the connection for messages, and is settled when the answer has
+   * come. So the caller learns whether the connection carries anything. Optional.
    */
   ping?(key: string): Promise<unknown>;
 
-  /** The fields of `INFO` of these sections, of the node that has the key. Resolves to undefined where it is forbidden. */
+  /**
+   * The fields of these sections of `INFO`, from the node that has the key. Resolves to undefined if `INFO` is
+   * forbidden.
+   */
   info(key: string, section: string): Promise<Map<string, string> | undefined>;
 
   /** Lets the process end while nothing is held or awaited (`unref`), or keeps it alive (`ref`). */
   keepAlive(alive: boolean): void;
 
   /**
-   * Drops its connections and connects anew, as after a loss: calls that are not answered are rejected, `down` is called,
-   * and later `up`. For a connection that gives no answer any more.
+   * Drops the connections and connects again, as after a loss: calls that are not answered are rejected, the driver
+   * calls `down`, and later `up`. Use it for a connection that gives no answers any more.
    */
   reset(error?: Error): void;
 

@@ -6,9 +6,10 @@
  *
  * - It may send calls in an order other than that in which they were made. So the driver sends a call only after the
  *   call before it is answered. Meanwhile the session collects new operations, and sends them together in one call.
- * - It connects anew by itself, and tells only those calls that were under way. A connection on which a call has failed
- *   so is replaced. Nobody hears that messages were lost; the session finds out by their numbers at its next beat.
- * - In a cluster one client speaks to all nodes, and follows slots that move. So all slots are of one place.
+ * - It connects again by itself, and tells only the calls that were under way. If a call has failed in this way, the
+ *   driver replaces the connection. GLIDE tells nobody that messages were lost. The session finds out by their numbers
+ *   at its next beat.
+ * - In a cluster one client speaks to all nodes, and follows slots that move. So all slots belong to one place.
  */
 import { Connections } from './connections.js';
 import type { Driver } from './driver.js';
@@ -22,14 +23,17 @@ export interface GlideClient {
 
 type Channels = ReadonlySet<string>;
 
-/** What is used of a client. The configuration and the socket are private, and there in all versions from 2.3 to 2.5. */
+/**
+ * The part of a client that is used. The configuration and the socket are private; all versions from 2.3 to 2.5 have
+ * them.
+ */
 interface Client {
   readonly config: object;
   readonly socket?: { ref(): void; unref(): void };
   customCommand(command: readonly string[], options: object): Promise<unknown>;
   subscribe(channels: Channels, timeout: number): Promise<void>;
   unsubscribe(channels: Channels, timeout: number): Promise<void>;
-  /** Of a cluster only. */
+  /** Only a cluster has this. */
   ssubscribe?(channels: Channels, timeout: number): Promise<void>;
   sunsubscribe?(channels: Channels, timeout: number): Promise<void>;
   close(): void;
@@ -91,7 +95,7 @@ function open(given: Client, events: Events, sharded: boolean): Connection {
     try {
       return await client.customCommand(command, { decoder: STRINGS, ...route });
     } catch (error) {
-      // These say that the call may have been run or not. All other errors are the server's.
+      // These errors leave open whether the call was run. All other errors are the server's.
       if (/^(ConnectionError|ClosingError|TimeoutError)$/.test(nameOf(error))) lost(error);
       throw plain(error);
     }
@@ -137,7 +141,7 @@ const CODES: Record<string, string> = {
   PermissionDenied: 'NOPERM',
 };
 
-/** The error with the server's own words in front, as the other libraries have them. GLIDE writes `CODE: text`. */
+/** The error with the server's own words in front, as in the other libraries. GLIDE writes `CODE: text`. */
 function plain(error: unknown): Error {
   const { message } = asError(error);
   const text = message.replace(/^An error was signalled by the server: - /, '');

@@ -1,9 +1,9 @@
 /**
  * The driver for ioredis 5 and 6 and for iovalkey: a single server, Sentinel or a cluster.
  *
- * Each connection is a duplicate of the user's client that connects once. So none of what the client does when it
- * reconnects takes place: nothing is resent, queued or subscribed by it. In a cluster too these are plain connections to
- * the nodes. A duplicate of the user's cluster client is only asked which node has which slot.
+ * Each connection is a duplicate of the user's client that connects only once. So the client does nothing of what it
+ * does when it reconnects: it resends, queues and subscribes nothing. In a cluster too, these are plain connections to
+ * the nodes. The driver only asks a duplicate of the user's cluster client which node has which slot.
  */
 
 import { eventsHandled } from '../ticks.js';
@@ -31,7 +31,7 @@ interface Stream {
 interface Single {
   readonly options: { host?: string; port?: number; path?: string; retryStrategy?: unknown };
   readonly stream?: Stream;
-  /** It is private, and the same in all versions that are tested. */
+  /** This property is private, and the same in all tested versions. */
   readonly connector?: { connect(...args: unknown[]): Promise<Stream> };
   duplicate(override: object): Single;
   connect(): Promise<void>;
@@ -64,7 +64,7 @@ export function ioredis(client: IoredisClient): Driver {
   return new Connections('isCluster' in given && given.isCluster ? ofCluster(given) : ofServer(given as Single));
 }
 
-/** What a connection of the driver has otherwise than the client of the user. */
+/** The options in which a connection of the driver differs from the client of the user. */
 const OPTIONS = {
   lazyConnect: true,
   retryStrategy: null,
@@ -76,7 +76,7 @@ const OPTIONS = {
   enableAutoPipelining: false,
   commandTimeout: undefined,
   blockingTimeout: undefined,
-  // The keys have a prefix of their own, and channels must be called what the script calls them.
+  // The keys have a prefix of their own, and channels must have the names that the script uses.
   keyPrefix: '',
   stringNumbers: false,
   replyMapping: 'legacy',
@@ -89,7 +89,8 @@ const OPTIONS = {
 function ofServer(client: Single): Library {
   const place: Place = { name: '', open: (events) => open(client.duplicate(OPTIONS), events, false) };
   const { retryStrategy } = client.options;
-  // The default of ioredis waits for longer and longer, up to 5 seconds. It does not say that the user wants that.
+  // The default strategy of ioredis waits longer and longer, up to 5 seconds. The default does not say that the user
+  // wants that.
   const standard = (client.constructor as { defaultOptions?: { retryStrategy?: unknown } }).defaultOptions;
   const isOwn = retryStrategy !== standard?.retryStrategy;
   return { cluster: false, locate: async () => () => place, strategy: isOwn ? strategyOf(retryStrategy) : undefined };
@@ -113,7 +114,7 @@ function ofCluster(client: Cluster): Library {
       problem = error;
     });
     signal.addEventListener('abort', () => directory.disconnect());
-    // Where no node tells its address, `connect` is never settled.
+    // If no node tells its address, `connect` is never settled.
     const ended = new Promise<never>((_, reject) => {
       directory.on('end', () => reject(new Error('no node of the cluster is known')));
     });
@@ -139,7 +140,7 @@ function ofCluster(client: Cluster): Library {
   return { cluster: true, locate, strategy: strategyOf(client.options.clusterRetryStrategy) };
 }
 
-/** ioredis takes nothing but a function for a strategy. */
+/** ioredis takes only a function for a strategy. */
 function strategyOf(option: unknown): unknown {
   return typeof option === 'function' ? option : undefined;
 }
@@ -149,7 +150,7 @@ function open(client: Single, events: Events, sharded: boolean): Connection {
   listenFirst(client);
   client.on('connect', () => {
     events.connected();
-    // A server that has no room for it says so and ends it. ioredis then tells no more than the end.
+    // A server that has no room for a connection says so and ends the connection. ioredis then reports only the end.
     client.stream?.once('data', (data) => {
       const [, full] = /^-(ERR max number[^\r]*)/.exec(`${data}`) ?? [];
       if (full) events.lost(new Error(full));
@@ -161,8 +162,8 @@ function open(client: Single, events: Events, sharded: boolean): Connection {
     );
   });
   client.on('ready', events.ready);
-  // An error event is never fatal here, also after the end. ioredis 5 takes the notice that a subscription has moved
-  // for an error; 6 has an event for it.
+  // An error event is never fatal here, not even after the end. ioredis 5 takes the notice that a subscription has
+  // moved for an error; ioredis 6 has an event for this notice.
   client.on('error', events.lost);
   client.on('moved', () => events.lost(new Error('MOVED A subscription has moved')));
   client.on('close', closed);
@@ -182,9 +183,10 @@ function open(client: Single, events: Events, sharded: boolean): Connection {
 }
 
 /**
- * Holds the first commands of a connection back until what the server says at once has been read, and sends them in one
- * write. A server that has no room for a connection says so and closes it. A first write resets such a connection, a
- * second one fails, and for a write that fails Node gives a socket up without reading the server's words.
+ * Holds the first commands of a connection back until the first words of the server have been read, and then sends the
+ * commands in one write. A server that has no room for a connection says so and closes the connection. The first write
+ * to such a connection resets it, and a second write fails. When a write fails, Node gives the socket up without
+ * reading the server's words.
  */
 function listenFirst(client: Single): void {
   const { connector } = client;

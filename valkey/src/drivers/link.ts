@@ -1,6 +1,7 @@
 /**
- * One connection as the driver keeps it. It is opened once, becomes ready once and is lost once. It never connects again:
- * a new one replaces it. Nothing is sent twice, but for a script that the server does not know, which it has not run.
+ * One connection as the driver keeps it. A connection is opened once, becomes ready once and is lost once. It never
+ * connects again: a new connection replaces it. Nothing is sent twice, except a script that the server does not know
+ * and has not run.
  *
  *     opening --> ready --> over          over: all that is pending is rejected, and whoever keeps the link is told
  *        +---------------->
@@ -10,33 +11,33 @@ import type { Script } from './driver.js';
 /** One connection, made by a client library. */
 export interface Connection {
   /**
-   * Sends a command. Rejects when it cannot, or when the connection is lost before the answer has come. key: for a client
-   * that speaks to all nodes of a cluster, of which node a command is meant that does not tell by its own keys.
+   * Sends a command. Rejects if it cannot, or if the connection is lost before the answer has come. key: some clients
+   * speak to all nodes of a cluster; for a command without a key of its own, this key tells the node.
    */
   send(command: string, args: readonly string[], key?: string): Promise<unknown>;
-  /** Resolves when the server has confirmed it. */
+  /** Resolves when the server has confirmed the subscription. */
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
   /** Does nothing while there is no socket. */
   keepAlive(alive: boolean): void;
-  /** Closes it at once. It may be lost already. */
+  /** Closes the connection at once. It may be lost already. */
   close(): void;
 }
 
-/** What a connection tells. It may go on to tell after its end: nobody listens. */
+/** What a connection tells. It may tell more after its end, but then nobody listens. */
 export interface Events {
-  /** It has its socket. `keepAlive` is called now. */
+  /** The connection has its socket. `keepAlive` is called now. */
   connected(): void;
   ready(): void;
-  /** It is over, or could not be opened. `close` is called now. */
+  /** The connection is over, or could not be opened. `close` is called now. */
   lost(error: unknown): void;
   message(channel: string, text: string): void;
 }
 
-/** How long it may take to open a connection, to subscribe, or to find out about the slots of a cluster. */
+/** How long it may take to open a connection, to subscribe, or to ask where the slots of a cluster are. */
 const PATIENCE = 10_000;
 
-/** Errors of a server that is no longer the one that takes writes for the slot. */
+/** The errors of a server that no longer takes writes for the slot. */
 export const ELSEWHERE = /^(MOVED|READONLY) | -READONLY /;
 
 export function asError(value: unknown): Error {
@@ -63,17 +64,20 @@ interface Call {
 export class Link {
   readonly opened: Promise<void>;
   readonly channels = new Set<string>();
-  /** How often calls were sent again that the server has not run. What was sent behind them has come before them. */
+  /**
+   * How often calls that the server has not run were sent again. The calls that were sent after them have come before
+   * them.
+   */
   resent = 0;
   readonly #connection: Connection;
   readonly #onLoss: (error: Error) => void;
-  /** What is to be rejected when the connection is lost. */
+  /** The functions to call if the connection is lost: they reject. */
   readonly #pending = new Set<(error: Error) => void>();
-  /** The calls of scripts that were sent and are not answered. */
+  /** The calls of scripts that are sent and not answered. */
   #flying = 0;
-  /** Calls that the server has not run, since it does not know the script, in the order in which they were sent. */
+  /** Calls that the server has not run because it does not know the script, in the order in which they were sent. */
   #unknown: Call[] = [];
-  /** Calls that wait until those are sent again. */
+  /** Calls that wait until the calls that the server has not run are sent again. */
   #held: Call[] = [];
   #alive: boolean;
   #over = false;
@@ -116,7 +120,7 @@ export class Link {
     if (!this.#over) this.#connection.keepAlive(alive);
   }
 
-  /** Ends it. All that is pending is rejected. */
+  /** Ends the connection. All pending calls are rejected. */
   drop(error: Error): void {
     if (this.#over) return;
     this.#over = true;
@@ -146,11 +150,11 @@ export class Link {
   }
 
   /**
-   * Runs a script. The server may forget scripts at any time. A call that it refuses for that has done nothing, and is
-   * sent again with the text. No later call may run before it does: so new calls are held until all that were sent are
-   * answered. If one of these was run nevertheless, because somebody else has brought the script meanwhile, the order
-   * is broken, and the connection ends as if the refused calls had been lost with it. Calls of other keys may be run: the
-   * connection may lead to several servers.
+   * Runs a script. The server may forget scripts at any time. A call that the server refuses for this reason has done
+   * nothing, and is sent again with the text. No later call may run before it. So new calls are held back until all
+   * sent calls are answered. One of the sent calls may have run nevertheless, because somebody else has brought the
+   * script meanwhile. Then the order is broken, and the connection ends as if the refused calls had been lost with it.
+   * Calls of other keys may run: the connection may lead to several servers.
    */
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
@@ -183,7 +187,7 @@ export class Link {
     );
   }
 
-  /** A call was answered. ran: it, unless the server has refused it for the script's sake. */
+  /** A call was answered. ran: the server has run it, and has not refused it because it does not know the script. */
   #answered(ran?: Call): void {
     this.#flying--;
     if (this.#over || this.#unknown.length === 0) return;

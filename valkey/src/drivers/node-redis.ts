@@ -1,8 +1,8 @@
 /**
  * The driver for node-redis (the package `redis`) 5 and 6: a single server or a cluster, by RESP2 or RESP3.
  *
- * Each connection is a duplicate of the user's client that connects once, also in a cluster. A duplicate of the user's
- * cluster client is only asked which node has which slot.
+ * Each connection is a duplicate of the user's client that connects once, also in a cluster. The driver only asks a
+ * duplicate of the user's cluster client which node has which slot.
  */
 import { Connections, type Library, type Place } from './connections.js';
 import type { Driver } from './driver.js';
@@ -73,7 +73,7 @@ export function nodeRedis(client: NodeRedisClient): Driver {
   return new Connections('nodeClient' in given ? ofCluster(given) : ofServer(given));
 }
 
-/** What a connection of the driver has otherwise than the client of the user. */
+/** The options in which a connection of the driver differs from the client of the user. */
 function optionsFor(socket: SocketOptions | undefined): object {
   return {
     // An idle connection for messages is no fault.
@@ -134,7 +134,7 @@ function destroy(client: { destroy(): void }): void {
   try {
     client.destroy();
   } catch {
-    // node-redis 5 throws when it is closed already.
+    // node-redis 5 throws if the client is closed already.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Finds the driver for a client by its shape, so that the client libraries need not be there. */
+/** Finds the driver for a client by the shape of the client, so that no client library need be installed. */
 import { badType } from '../errors.js';
 import type { Driver } from './driver.js';
 import { type GlideClient, glide } from './glide.js';
@@ -8,13 +8,16 @@ import { type NodeRedisClient, nodeRedis } from './node-redis.js';
 /** The clients for which there is a driver. */
 export type Client = IoredisClient | NodeRedisClient | GlideClient;
 
-/** A driver for a client of ioredis, iovalkey, node-redis or Valkey GLIDE, or the driver itself that is given. */
+/**
+ * Returns a driver for a client of ioredis, iovalkey, node-redis or Valkey GLIDE. Returns a driver that is given as it
+ * is.
+ */
 export function driverOf(client: unknown): Driver {
   if (has(client, 'run', 'listen', 'watch', 'confirm')) return client as Driver;
   if (has(client, 'duplicate', 'call', 'subscribe')) return ioredis(client as IoredisClient);
-  // A sentinel client of node-redis gives no plain connection to the primary.
+  // A sentinel client of node-redis offers no plain connection to the primary.
   const isSentinel = has(client, 'getMasterNode', 'getSentinelNode');
-  // Those of version 4 have no `destroy`.
+  // The clients of version 4 have no `destroy`.
   if (!isSentinel && has(client, 'duplicate', 'sendCommand', 'sSubscribe', 'destroy'))
     return nodeRedis(client as NodeRedisClient);
   if (has(client, 'customCommand', 'close', 'subscribe', 'unsubscribe')) return glide(client as GlideClient);
