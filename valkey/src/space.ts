@@ -41,7 +41,7 @@ export interface ObjectEntry {
   readonly waiting: number;
 }
 
-/** How long nothing is held or awaited until the process may end, in milliseconds. */
+/** How many milliseconds nothing must be held or awaited before the process may end. */
 const IDLE = 10;
 
 const closed = (): DisposedError => new DisposedError('the space has been closed');
@@ -91,7 +91,7 @@ export class Space implements AsyncDisposable {
         await new Promise<void>((resolve, reject) => this.#whenConnected.push({ resolve, reject }));
       },
       note: (trouble) => {
-        // That a connection has ended tells less than what was said before.
+        // The end of a connection tells less than the cause that was noted before.
         if (trouble && this.#trouble && /EPIPE|ECONNRESET|closed/.test(trouble.message)) return;
         if (trouble && trouble.message !== this.#trouble?.message) this.#listeners.emit('trouble', trouble);
         this.#trouble = trouble;
@@ -192,7 +192,7 @@ export class Space implements AsyncDisposable {
     return refusal(trouble) ?? new SpaceError('UNREACHABLE', why, trouble);
   }
 
-  /** The client's strategy wants no more attempts. Everybody hears it. The next call makes the driver try again. */
+  /** The client's strategy wants no more attempts. All callers hear of it. The next call makes the driver try again. */
   #giveUp(code = 'UNREACHABLE'): void {
     const why = `the client's strategy has given up to connect${this.#around.lastWords()}`;
     const error = new SpaceError(code, why, this.#trouble);
@@ -292,8 +292,9 @@ export class Space implements AsyncDisposable {
   }
 
   /**
-   * Stands for an office that one process of the space has at a time, until `close` of what this returns. When the leader's
-   * process ends or its lease is lost, another leads. It keeps the process alive.
+   * Stands for an office that one process of the space has at a time, until you call `close` of the returned leader.
+   * When the leader's process ends or its lease is lost, another process leads. The leader object keeps the process
+   * alive.
    *
    *     await using scheduler = await space.leader('scheduler');
    *     const { signal, token } = await scheduler.elected();
@@ -309,9 +310,9 @@ export class Space implements AsyncDisposable {
   }
 
   /**
-   * Holds several objects at once. All who hold several so take them in one order, by their names, and never wait for each
-   * other in a circle, in whatever order they name them. A program that holds one of them and asks for others by itself may.
-   * One round trip an object. It holds all, or nothing.
+   * Holds several objects at once. All callers of `holdAll` take the objects in one order, by their names, whatever
+   * order they give. So they never wait for each other in a circle. A program that holds one of the objects and asks
+   * for others by itself may still wait in a circle. One round trip for each object. The call holds all objects, or none.
    *
    *     await using held = await space.holdAll([from, to, [pool, 2], [config, 'read']], { timeout: 500 });
    *     await transfer(held.signal, held.guards[0].token);
@@ -329,8 +330,8 @@ export class Space implements AsyncDisposable {
   }
 
   /**
-   * Lists the objects that the server knows, by parts: no call takes the server long, however many there are. What is made or disposed
-   * of meanwhile may be in the list or not; idle ephemeral objects are not.
+   * Lists the objects that the server knows, by parts: no call takes the server long, however many objects there are.
+   * Objects that are made or disposed of meanwhile may be in the list or not; idle ephemeral objects are not.
    *
    *     for await (const { name, kind, waiting } of space.objects()) console.log(kind, name, waiting);
    * @throws (rejects) {DisposedError} when the space is closed.
@@ -344,7 +345,7 @@ export class Space implements AsyncDisposable {
         if (this.#closed) throw closed();
         const { next, objects } = wire.objectsIn(await this.#session(partition).operate(wire.listObjects(cursor)));
         for (const [name, { kind, max, robust, ephemeral, bypass, free, waiting }] of objects) {
-          // A hash that grows meanwhile tells of some twice.
+          // A hash that grows meanwhile names some objects twice.
           if (told.has(name)) continue;
           told.add(name);
           yield { name, kind: KINDS[kind], max, robust, ephemeral, bypass, free, waiting };
@@ -356,7 +357,7 @@ export class Space implements AsyncDisposable {
 
   /** Tells the state of the space on the server: of its first partition. */
   async inspect(): Promise<SpaceState> {
-    // Who beats meanwhile is told twice.
+    // A session that beats meanwhile is told twice.
     const labels = new Map<string, string>();
     let [epoch, from, until] = [0, wire.LOWEST, Infinity];
     do {
