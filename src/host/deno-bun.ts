@@ -1,4 +1,4 @@
-/** This is the host of Deno and Bun: that of Node, but for the ends of threads. */
+/** This is the host of Deno and Bun. It is the host of Node, except for the ends of threads. */
 import type { Host, Mortal, Sleeper } from './host.js';
 import { host as node } from './node.js';
 import * as ports from './ports.js';
@@ -6,10 +6,10 @@ import * as ports from './ports.js';
 const isBun = 'Bun' in globalThis;
 
 /**
- * Deno leaves a terminated thread asleep in Atomics.wait for ever, with all its memory. A reaper wakes it, and the core
- * traps. The exception brings the thread back to its event loop, where the thread ends. On the way the thread may still
- * run code, for example in a `finally`. That code must not reach the arena, since the thread has been reaped and holds
- * nothing any more.
+ * Deno leaves a terminated thread asleep in Atomics.wait for ever, with all its memory. A reaper wakes the thread,
+ * and the core traps. The exception brings the thread back to its event loop, where the thread ends. On the way the
+ * thread may still run code, for example in a `finally`. This code must not reach the arena, because the thread has
+ * been reaped and holds nothing any more.
  */
 function endIfDead(module: Sleeper, sleeping: readonly string[], membership: Mortal): void {
   const { core, thread } = membership;
@@ -37,7 +37,8 @@ function endIfDead(module: Sleeper, sleeping: readonly string[], membership: Mor
 export const host: Host = {
   ...node,
   threadName: ports.threadName,
-  // Deno reports the `exit` of a thread at once, and lets it compute on for seconds; Bun, after its last step.
+  // Deno reports the `exit` of a thread at once, and lets the thread run on for seconds. Bun reports it after the last
+  // step.
   grace: isBun ? 0 : node.grace,
   deaths: ports.isAble ? ports : undefined,
   ...(isBun ? {} : { endIfDead }),

@@ -5,17 +5,17 @@
  *     this thread   looks at the word; unchanged: [word, value] ──► helper
  *     helper        Atomics.wait on the word, which looks again ──► message ──► this thread's promise
  *
- * A helper waits for one word at a time and is used again. So a thread starts as many as it has waits pending at most:
- * one for each arena in which its promises wait, and one for each wait of `atomicWaitAsync`.
+ * A helper waits for one word at a time and is used again. So a thread has as many helpers as it has had pending
+ * waits at one time: one for each arena in which its promises wait, and one for each wait of `atomicWaitAsync`.
  *
  * The helper is in a blob, so that no bundler and no server needs to know of a file. A Content-Security-Policy must
- * allow that (worker-src blob:). Where it does not, the console gets one error, and a timer looks at the word instead.
+ * allow the blob (worker-src blob:). If it does not, the console gets one error, and a timer looks at the word instead.
  */
 import type { WaitAsync } from './host.js';
 import { now, setTimeout } from './surroundings.js';
 
 const SOURCE = 'onmessage = ({ data }) => postMessage(Atomics.wait(...data))';
-/** The milliseconds between two looks, where the browser refuses a helper. */
+/** The milliseconds between two looks, if the browser refuses a helper. */
 const LOOK = 4;
 const REFUSED =
   'taketurns: this runtime has no Atomics.waitAsync, and forbids a helper worker: add blob: to worker-src of the ' +

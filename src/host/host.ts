@@ -1,6 +1,8 @@
 /** A host answers the questions that the library asks of its runtime. The hosts are node.ts, deno-bun.ts and web.ts. */
 
-/** The part of the answer of `Atomics.waitAsync` that is needed: a promise, if there is something to wait for. */
+/**
+ * The part of the answer of `Atomics.waitAsync` that the library needs: a promise, if there is something to wait for.
+ */
 export type WaitAsync = (
   words: Int32Array | BigInt64Array,
   index: number,
@@ -21,11 +23,11 @@ export interface Registry {
 export interface Mortal {
   readonly core: Registry;
   readonly thread: number;
-  /** Cuts what the thread has of the library off from the arena. */
+  /** Cuts everything of the library in this thread off from the arena. */
   endObjects(): void;
 }
 
-/** A compiled module, in some of whose functions a thread may sleep. */
+/** A compiled module. A thread may sleep in some of its functions. */
 export interface Sleeper {
   trapIfDead(): void;
 }
@@ -34,25 +36,24 @@ export interface Sleeper {
  * Notices the deaths of threads, with nobody's help: keeper.ts on Node, ports.ts in Deno and Bun, locks.ts in browsers.
  */
 export interface Deaths {
-  /** Makes an arena one in which no deaths are noticed, before any other thread knows it. */
+  /** Makes an arena one in which no deaths are noticed. Called before any other thread knows the arena. */
   unwatch(memory: WebAssembly.Memory): void;
-  /** Whether it is none of those. */
+  /** Whether deaths are noticed in the arena. */
   isWatched(memory: WebAssembly.Memory): boolean;
   /** Prepares for threads that are about to attach to an arena. */
   watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module, id: bigint, registry: Registry): void;
   /**
-   * Opens what closes when this thread dies. Called before the thread registers. Undefined if nobody listens. `share`
-   * calls
-   * `watchOver` anew.
+   * Opens a line, which closes when this thread dies. Called before the thread registers. Undefined if nobody
+   * listens. `share` calls `watchOver` again.
    */
   openLine(memory: WebAssembly.Memory, id: bigint, share: () => void): Line | undefined;
 }
 
-/** By this, others hear of the death of a thread. */
+/** By this line, others hear of the death of a thread. */
 export interface Line {
-  /** Tells of the thread, which has registered. */
+  /** Tells others of the thread, which has registered. */
   announce(): void;
-  /** Is called when the thread has not been registered, or is no more. */
+  /** Is called when the thread was not registered, or is no longer registered. */
   close(): void;
 }
 
@@ -65,27 +66,30 @@ export interface Clock {
 
 export interface Host {
   readonly clock: Clock;
-  /** An object that all code of this thread sees, in whatever realm it runs, as far as the runtime has one. */
+  /**
+   * An object that all code of this thread sees, in whatever realm the code runs, as far as the runtime has such an
+   * object.
+   */
   readonly anchor: object;
   /** Whether this thread is the first one of the program, which may make the default arena. */
   readonly isMainThread: boolean;
   /**
-   * A number that distinguishes this thread from the others of the program: from 1 on the `threadId` of the runtime and
-   * 1; else random, and negative.
+   * A number that distinguishes this thread from the others of the program. If the runtime has a `threadId`, the
+   * number is `threadId` + 1, from 1 on. Otherwise it is random and negative.
    */
   readonly threadName: number;
   /** The number of threads that can run at once, 1 or more. */
   readonly processors: number;
   /**
-   * For how many milliseconds a worker may run on after the runtime has reported its `exit`, or after `terminate`. With
-   * 0, it has stopped for good by then.
+   * For how many milliseconds a worker may run on after the runtime has reported its `exit`, or after `terminate`. If
+   * it is 0, the worker has stopped for good by then.
    */
   readonly grace: number;
-  /** What else helps where address space is short, to end a sentence with. */
+  /** The end of a sentence that says what else helps if address space is short. */
   readonly moreSpace: string;
   /** The value that `setInherited` left under this key for this thread before its start; undefined if there is none. */
   inherited(key: string): unknown;
-  /** Leaves a value for the threads that are started later. `copied` is called when one is started, where possible. */
+  /** Leaves a value for threads that start later. `copied` is called when such a thread starts, where possible. */
   setInherited(key: string, value: object, copied: () => void): void;
   /** Adds a reason to keep the event loop alive, or takes one back. */
   keepAlive(on: boolean): void;
@@ -110,6 +114,6 @@ export interface Host {
   watchExit?(worker: object, core: Registry, memory: WebAssembly.Memory): boolean;
   /** Calls a function when a web worker has ended for good. Undefined where the runtime does not tell. */
   whenClosed?(worker: object, run: () => void): void;
-  /** Runs a function when the thread ends in an orderly way. Returns what undoes that. */
+  /** Runs a function when the thread ends in an orderly way. Returns a function that undoes this. */
   onExit(run: () => void): () => void;
 }

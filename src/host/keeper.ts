@@ -1,6 +1,6 @@
 /**
- * The keeper notices deaths on Node: a small thread that hears when a thread of an arena ends, in whatever way, and
- * reaps it. So a death is noticed also while every thread blocks that could hear it from the runtime.
+ * The keeper notices deaths on Node. It is a small thread that hears when a thread of an arena ends, in whatever way,
+ * and reaps this thread. So a death is noticed even while every thread blocks that could hear of it from the runtime.
  *
  *     thread                              keeper
  *     opens a channel named after it
@@ -9,29 +9,32 @@
  *     ...
  *     ends, and with it its channel ──►   the other end of the port closes: reaps the thread
  *
- * Why it is a proof. Node closes the channels of a thread when no code of the thread can run any more, and a port that
- * lies unread in a closed channel closes too. So the port is open as long as the thread can run, even if the thread
- * never turns its event loop to read it. A thread opens its channel before it registers. So if a record names a thread
- * whose channel the keeper finds empty, that thread is dead as well, and its port closes at once. A thread that leaves
- * an arena gives its record back before it closes the channel, and the keeper reaps that record only.
+ * Why it is a proof. Node closes the channels of a thread when no code of the thread can run any more, and a port
+ * that lies unread in a closed channel closes too. So the port is open as long as the thread can run, even if the
+ * thread never turns its event loop to read the port. A thread opens its channel before it registers. So if a record
+ * names a thread and the keeper finds the channel of this thread empty, the thread is dead as well, and its port closes
+ * at once. A thread that leaves an arena gives its record back before it closes the channel, and the keeper reaps only
+ * that record.
  *
- * A named channel leads from thread to thread, and none of them must turn its event loop but the keeper. Node's
- * postMessageToThread goes by way of the main thread, which may block. Node sends a port into a named channel if that
- * has two members, which only the native side of a BroadcastChannel offers; the keeper looks for it by its symbol.
+ * A named channel leads from thread to thread, and only the keeper must turn its event loop. Node's
+ * postMessageToThread goes through the main thread, which may block. Node sends a port into a named channel if the
+ * channel has two members. Only the native side of a BroadcastChannel tells this number; the keeper looks for the
+ * native side by its symbol.
  *
- * The first thread that shares an arena starts the keeper, as its child: usually the main thread. The threads that it
- * starts inherit the name of the keeper. If the main thread shares no arena, several threads may start a keeper each,
- * which ends with its thread. So whoever shares an arena first writes the name of its own keeper into that arena, and
- * threads announce themselves to no other keeper.
+ * The first thread that shares an arena starts the keeper as its child; usually this is the main thread. The threads
+ * that it starts inherit the name of the keeper. If the main thread shares no arena, several threads may each start a
+ * keeper, and each keeper ends with its thread. So the first thread that shares an arena writes the name of its keeper
+ * into the arena, and threads announce themselves to no other keeper.
  *
- * A thread registers, and then looks for that name. The sharing thread writes the name, and then tells the keeper,
- * which looks for threads. So the thread finds the name, or the keeper finds the thread.
+ * A thread first registers, and then looks for the name of the keeper. The sharing thread first writes the name, and
+ * then tells the keeper, which looks for threads. So the thread finds the name, or the keeper finds the thread.
  *
- * When a keeper ends before the program, the threads hear it by the same port, as soon as one turns its event loop.
- * That one takes the name out of the arena and shares the arena anew. While all of them block, deaths go unnoticed.
+ * If a keeper ends before the program, the threads hear of it by the same port, as soon as one of them turns its
+ * event loop. This thread takes the name out of the arena and shares the arena again. While all threads block, deaths
+ * go unnoticed.
  *
  * The keeper is registered in no arena and takes no record. It reaps by a core instance that is not registered
- * (core/death/reaping.ts). Its code is keeper-thread.js, of which scripts/build-keeper.mjs makes a text.
+ * (core/death/reaping.ts). Its code is keeper-thread.js, which scripts/build-keeper.mjs turns into a text.
  */
 import {
   BroadcastChannel,
@@ -51,35 +54,35 @@ import { isWatched, keeperOf } from './watched.js';
 export { isWatched, unwatch } from './watched.js';
 
 /**
- * The environment data that hold the name of the keeper of this thread, which it has started or inherited: the keeper's
- * `threadId` and 1. It is 0 if none could be started.
+ * The key of the environment data that hold the name of the keeper that this thread has started or inherited. The
+ * name is the keeper's `threadId` + 1, or 0 if no keeper could be started.
  */
 const KEY = `taketurns:keeper:${VERSION}`;
-/** With the name of a keeper, the name of the channel on which threads announce themselves to it. */
+/** Together with the name of a keeper: the name of the channel on which threads announce themselves to this keeper. */
 const DOOR = 'taketurns:keeper:';
 
 /** The keeper, if this copy of the library in this thread has started it. */
 let keeper: Worker | undefined;
 let starts = 0;
-/** The arenas of this thread: their words, and what shares them anew. */
+/** The arenas of this thread: the word of each, and a function that shares the arena again. */
 const arenas = new Set<{ readonly word: Int32Array; share(): void }>();
 
-/** Has the keeper know an arena that other threads are about to attach to, and starts it if the thread has none. */
+/** Lets the keeper know an arena that other threads are about to attach to. Starts a keeper if the thread has none. */
 export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module): void {
   const word = keeperOf(memory);
   if (Atomics.load(word, 0) !== 0) return;
   if (getEnvironmentData(KEY) === undefined) start(module);
   const name = getEnvironmentData(KEY) as number;
   if (name === 0 || Atomics.compareExchange(word, 0, 0, name) !== 0) return;
-  // A message to a keeper that is starting waits for it, but one on a channel would be lost.
+  // A message to a starting keeper waits until the keeper runs, but a message on a channel would be lost.
   if (keeper) keeper.postMessage(memory);
   else tell(name, memory);
 }
 
 function start(module: WebAssembly.Module): void {
-  /** How many keepers a thread starts, if they end before it. */
+  /** How many keepers a thread starts at most, if the keepers end before the thread. */
   const STARTS = 4;
-  // The start of a worker copies the environment data, which may call watchOver. It finds no name yet.
+  // The start of a worker copies the environment data, and this may call watchOver, which then finds no name.
   setEnvironmentData(KEY, 0);
   keeper = starts++ < STARTS ? startKeeper(SOURCE, { module, door: DOOR }) : undefined;
   if (!keeper) return;
@@ -122,7 +125,7 @@ export function openLine(memory: WebAssembly.Memory, id: bigint, share: () => vo
   return {
     announce(): void {
       const name = Atomics.load(arena.word, 0);
-      // The keeper of this thread ends with it.
+      // The keeper that this thread has started ends with this thread.
       if (name <= 0 || name - 1 === keeper?.threadId) return;
       if (isMainThread) open();
       tell(name, memory, id);
@@ -134,7 +137,7 @@ export function openLine(memory: WebAssembly.Memory, id: bigint, share: () => vo
   };
 }
 
-/** Tells a keeper of an arena, and of the main thread if this is it. */
+/** Tells a keeper of an arena. With an id, tells it of this thread too. */
 function tell(name: number, memory: WebAssembly.Memory, id?: bigint): void {
   const door = new BroadcastChannel(DOOR + name);
   door.postMessage({ memory, name: id === undefined ? 0 : threadId + 1, id });

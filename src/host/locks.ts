@@ -1,6 +1,7 @@
 /**
- * How browsers notice deaths: each worker holds a lock of the Web Locks API for its life, and whoever requests the same
- * lock gets it when the worker has ended. The page does that, since its event loop is never blocked for long.
+ * How browsers notice deaths. Each worker holds a lock of the Web Locks API for its life. Another thread that
+ * requests the same lock gets it when the worker has ended. The page requests it, because its event loop is never
+ * blocked for long.
  *
  *     worker                              page
  *     requests its lock, at load
@@ -14,9 +15,9 @@
  * compute on for up to 2 s, and grants the lock after its last step. Requests are granted in their order, and the page
  * requests a lock only when it knows that the worker has requested it before.
  *
- * The request needs no turn of the worker's event loop, only some milliseconds, and more if all processors are busy. A
- * worker that ends before its request has arrived is not noticed (docs/runtimes.md). A worker that shares an arena does
- * for it what the page does.
+ * The request needs no turn of the worker's event loop, only some milliseconds, and more if all processors are busy.
+ * If a worker ends before its request has arrived, its death is not noticed (docs/runtimes.md). A worker that shares an
+ * arena does for the arena what the page does.
  */
 import type { Deaths } from './host.js';
 import { setTimeout, threads } from './surroundings.js';

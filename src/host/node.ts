@@ -12,23 +12,23 @@ const { setInterval, setTimeout, clearTimeout } = timers;
 const nextTick = 'clock' in process.nextTick ? timers.setImmediate : process.nextTick;
 const { queueMicrotask } = globalThis;
 
-/** Marks the exit handler of each copy and version of this package. */
+/** The key of the exit handlers of all copies and versions of this package. */
 const LAST = Symbol.for('taketurns:exit');
 
 /** A web worker of Deno claims in `worker_threads` to be the first thread. */
 const isUnknown = isMainThread && 'WorkerGlobalScope' in globalThis;
 
-/** Deno reports the `exit` of a thread at once, and lets it compute on for seconds. */
+/** Deno reports the `exit` of a thread at once, and lets the thread run on for seconds. */
 const isNode = !('Deno' in globalThis || 'Bun' in globalThis);
 
 let timer: NodeJS.Timeout | undefined;
 let reasons = 0;
 const exits = new Set<() => void>();
 let listens = false;
-/** Whether the thread is in a call of `process.emit('exit')`, whose end is the end of all handlers. */
+/** Whether the thread is in a call of `process.emit('exit')`. All exit handlers have run when this call ends. */
 let exiting = false;
 
-/** Returns a copy of an object. Whoever reads its first property calls the function. */
+/** Returns a copy of an object. The copy calls the function when its first property is read. */
 function withGetter(value: object, read: () => void): object {
   const [[key, first] = ['', undefined], ...others] = Object.entries(value);
   const copy = Object.fromEntries(others);
@@ -60,9 +60,10 @@ function beLast(): void {
 }
 
 /**
- * Calls `end` after the last exit handler, since the handlers may still use the library. This must hold for handlers
- * that are added in the very task that exits, or throw, or remove all others, so `end` is called where `process.emit`
- * returns. A runtime that does not call `process.emit` calls the listener, which moves behind handlers added later.
+ * Calls `end` after the last exit handler, because the handlers may still use the library. This must hold for
+ * handlers that are added in the very task that exits, that throw, or that remove all others. So `end` is called where
+ * `process.emit` returns. If a runtime does not call `process.emit`, it calls the listener, which moves behind handlers
+ * added later.
  */
 function listen(): void {
   listens = true;
@@ -78,7 +79,8 @@ function listen(): void {
     }
   } as typeof process.emit;
   process.on('exit', onExitEvent);
-  // The handler of another copy of the library wants to be the last, too: not in turns for ever.
+  // The handler of another copy of the library also wants to be the last. The two must not move behind each other for
+  // ever.
   process.on('newListener', (event, listener) => {
     if (event === 'exit' && !(LAST in listener)) queueMicrotask(beLast);
   });
@@ -86,8 +88,8 @@ function listen(): void {
 
 /**
  * Reaps the thread of this name, if it is attached. Deno lets a worker run on, or even attach, after it has reported
- * its end. The thread is looked at every LOOK milliseconds for so many milliseconds.
- * @param isProof whether it counts as ended then, even if it does not sleep.
+ * the worker's end. So this function looks at the thread every LOOK milliseconds for so many milliseconds.
+ * @param isProof whether the thread then counts as ended, even if it does not sleep.
  */
 function reapNamed(core: Registry, name: number, left: number, isProof: boolean): void {
   const LOOK = 20;
@@ -113,7 +115,7 @@ export const host: Host = {
   anchor: getEnvironmentData,
   inherited: getEnvironmentData,
   setInherited(key, value, copied) {
-    // Environment data are copied whenever a worker is started, and that calls the getter.
+    // Node copies the environment data whenever a worker is started, and the copying calls the getter.
     setEnvironmentData(key, withGetter(value, copied) as never);
   },
   deaths: isNode ? keeper : undefined,
@@ -136,7 +138,7 @@ export const host: Host = {
     const { threadId, once } = worker as Partial<Worker>;
     if (threadId === undefined || typeof once !== 'function') return false;
     if (threadId < 0) throw new Error('Arena.watch: the worker has ended already');
-    // If deaths are noticed in the arena, the one that notices the end decides.
+    // If deaths are noticed in the arena, the thread that notices the end decides.
     const isProof = this.grace === 0 || !this.deaths?.isWatched(memory);
     once.call(worker, 'exit', () => reapNamed(core, threadId + 1, this.grace, isProof));
     return true;

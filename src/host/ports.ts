@@ -1,6 +1,7 @@
 /**
- * The keeper of Deno and Bun. It is the thread of keeper.ts, and hears of deaths in another way, since these runtimes
- * send no port into a named channel: each thread sends it one end of a message channel, and keeps the other.
+ * The keeper of Deno and Bun. It is the thread of keeper.ts, but hears of deaths in another way, because these
+ * runtimes send no port into a named channel. Each thread sends the keeper one end of a message channel, and keeps the
+ * other end.
  *
  *     thread                              keeper
  *     waits until there is a keeper
@@ -13,11 +14,11 @@
  * report its `exit` to the parent, and Deno gives back its Web Locks, before that (docs/runtimes.md). A thread sends
  * the port before it registers. So its death is noticed wherever it dies, as soon as the message has arrived.
  *
- * Deno brings the message from thread to thread. In Bun it passes the event loop of the main thread, so a death is
- * noticed after the main thread has next turned that. Web workers of Bun can send nothing.
+ * Deno brings the message from thread to thread. In Bun the message passes the event loop of the main thread. So a
+ * death is noticed only after the main thread has next turned its event loop. Web workers of Bun can send nothing.
  *
- * The word of an arena is STARTING from when the keeper is told of the arena until the keeper has written its name
- * there. A thread that attaches meanwhile waits for that.
+ * When a keeper is told of an arena, the word of the arena is STARTING until the keeper has written its name there. A
+ * thread that attaches meanwhile waits until the name is there.
  */
 import * as threads from 'node:worker_threads';
 import { KEEPER, UNWATCHED, VERSION } from '../border/numbers.js';
@@ -46,12 +47,12 @@ const isFirst = threads.isMainThread && !isOfTheWeb;
 export const threadName = isOfTheWeb ? randomName() : threads.threadId + 1;
 
 let keeper: threads.Worker | undefined;
-/** Its one word is the name of the keeper, as soon as that runs. */
+/** The one word of this memory is the name of the keeper, as soon as the keeper runs. */
 let board = threads.getEnvironmentData(KEY) as unknown as Int32Array | undefined;
-/** The ports of this thread. They close with it. */
+/** The ports of this thread. They close when the thread ends. */
 const ports = new Set<threads.MessagePort>();
 
-/** Has the keeper know an arena that other threads are about to attach to, and starts it if the program has none. */
+/** Lets the keeper know an arena that other threads are about to attach to. Starts a keeper if the program has none. */
 export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module): void {
   const word = keeperOf(memory);
   if (Atomics.load(word, 0) !== 0) return;
@@ -65,7 +66,7 @@ export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module
     Atomics.compareExchange(word, 0, 0, STARTING);
     keeper.postMessage(memory);
   } else {
-    // Another thread has started it.
+    // Another thread has started the keeper.
     Atomics.wait(board, 0, 0, PATIENCE);
     Atomics.compareExchange(word, 0, 0, Atomics.load(board, 0));
   }

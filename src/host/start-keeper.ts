@@ -2,8 +2,8 @@
 import { Worker } from 'node:worker_threads';
 
 /**
- * @param source the code of the thread: a text, since a file of its own would be missing in a bundle.
- * @returns undefined if the program may start no threads, so that none can die.
+ * @param source the code of the thread. It is a text, because a bundle would lack a file of its own.
+ * @returns undefined if the program may start no threads. Then no thread can die.
  */
 export function startKeeper(source: string, data: Record<string, unknown>): Worker | undefined {
   try {
@@ -11,7 +11,7 @@ export function startKeeper(source: string, data: Record<string, unknown>): Work
       eval: true,
       name: 'taketurns',
       workerData: data,
-      // Nothing that the program preloads, and no variable of the environment.
+      // The keeper gets nothing that the program preloads, and no variable of the environment.
       execArgv: [],
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, codeRangeSizeMb: 1, stackSizeMb: 1 },

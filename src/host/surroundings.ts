@@ -1,4 +1,4 @@
-/** What surrounds the library, where it was loaded as for a browser. */
+/** What surrounds the library if it was loaded as for a browser. */
 
 interface Modules {
   readonly timers: typeof import('node:timers');
@@ -6,15 +6,15 @@ interface Modules {
 }
 
 /**
- * Returns a module of Node; undefined in a browser, in Node before 20.16 and 22.3, and in Deno, whose web workers claim
- * to be the first thread. It is Node's own whatever a test runner has put into the place of the globals.
+ * Returns a module of Node; undefined in a browser, in Node before 20.16 and 22.3, and in Deno, whose web workers
+ * claim to be the first thread. The module is Node's own, whatever a test runner has put in the place of the globals.
  */
 function builtin<K extends keyof Modules>(name: K): Modules[K] | undefined {
   const { Deno, process } = globalThis as { Deno?: unknown; process?: { getBuiltinModule?(name: string): unknown } };
   return (Deno ? undefined : process?.getBuiltinModule?.(name)) as Modules[K] | undefined;
 }
 
-// These are taken at load, since a test may replace the global ones by some that stand still.
+// These are taken at load, because a test may replace the global ones by false ones that stand still.
 export const { setTimeout, clearTimeout, setInterval } = builtin('timers') ?? globalThis;
 export const now = performance.now.bind(performance);
 export const threads = builtin('worker_threads');

@@ -1,4 +1,4 @@
-/** What the ways to notice deaths share: the word of an arena that names its keeper, and names of threads. */
+/** What the ways to notice deaths share: the word of an arena that names its keeper, and the names of threads. */
 import { KEEPER, UNWATCHED } from '../border/numbers.js';
 
 /** The word, for `Atomics`. */
@@ -16,7 +16,7 @@ export function unwatch(memory: WebAssembly.Memory): void {
   Atomics.store(keeperOf(memory), 0, UNWATCHED);
 }
 
-/** A name for a thread that has none of the runtime: below 0, and another one for each thread, as good as surely. */
+/** A name for a thread to which the runtime gives none: below 0, and almost surely different for each thread. */
 export function randomName(): number {
   return -1 - Math.floor(Math.random() * 2 ** 31);
 }

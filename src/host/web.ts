@@ -1,8 +1,8 @@
 /**
  * This is the host of browsers. Their workers inherit no value, and an open page needs no timer to stay alive.
  *
- * Test runners surround programs of Node by a page, or a part of one (jsdom, happy-dom, edge-runtime), and bundles for
- * the web run on servers. So each feature may be missing, and Node's own take its place where there are some.
+ * Test runners surround programs of Node by a page, or a part of a page (jsdom, happy-dom, edge-runtime), and bundles
+ * for the web run on servers. So each feature may be missing, and a feature of Node takes its place where Node has one.
  */
 
 import { waitAsync } from './helper.js';
@@ -36,7 +36,7 @@ export const host: Host = {
   },
   keepAlive(on) {
     reasons += on ? 1 : -1;
-    // No page needs that.
+    // No page needs this.
     timer ??= threads && setInterval(() => {}, 0x7fffffff);
     if (reasons > 0) timer?.ref();
     else timer?.unref();
