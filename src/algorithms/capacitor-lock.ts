@@ -21,18 +21,19 @@ import { TwaLock } from './twa-lock.js';
 
 /** The options of a new `CapacitorLock`. */
 export interface CapacitorLockOptions extends CapacitorOptions {
-  /** The size of a platoon, 1 to 2,147,483,647: the bypass limit B of the paper. Default 10, as there. */
+  /** The size of a platoon, 1 to 2,147,483,647: the bypass limit B of the paper. Default 10, as in the paper. */
   readonly bypass?: number;
   /**
-   * The probability, from 0 (the default) to below 1, with which `lock` goes past the capacitor: the fractional bypass
-   * of the paper. It lowers the cost, and fairness is statistical: no bound holds for a single wait.
+   * The probability, from 0 (the default) to below 1, with which `lock` goes past the capacitor: the fractional
+   * bypass of the paper. A greater fraction lowers the cost, but fairness becomes statistical: no bound holds for a
+   * single wait.
    */
   readonly fraction?: number;
   /**
    * Whether `lock` goes past the capacitor while nobody is inside it and the inner lock is free. The inner lock must
-   * then have a `tryLock`. The bound is then `bypass - 1` plus one for each other thread, which may have looked just
-   * before. It needs a semaphore of the library inside: in one of your own, threads wait before they have a ticket, so
-   * that the capacitor looks idle, and any number would pass them. Default false.
+   * then have a `tryLock`. The bound is then `bypass - 1` plus one for each other thread, because each may have looked
+   * just before. The capacitor then needs a semaphore of the library inside. In a semaphore of your own, threads wait
+   * before they have a ticket. The capacitor would look idle, and any number of threads would pass them. Default false.
    */
   readonly whenContended?: boolean;
 }
@@ -83,9 +84,9 @@ const CLASSES: Readonly<Record<string, { from(handle: never): Lock }>> = {
 };
 
 /**
- * Makes any lock fair: a thread arrives at the capacitor, takes the inner lock, and departs when it has given that lock
- * back. At most `bypass - 1` later threads get the lock before a waiter does, however unfair the inner lock is. All
- * threads must take the inner lock by way of this one.
+ * Makes any lock fair: a thread arrives at the capacitor, takes the inner lock, and departs when it has given the
+ * inner lock back. At most `bypass - 1` later threads get the lock before a waiter does, however unfair the inner lock
+ * is. All threads must take the inner lock through this lock.
  *
  * The inner lock is any object with `lock` and `unlock`, of this library or your own. `dispose` leaves it alone.
  *
@@ -147,7 +148,7 @@ export class CapacitorLock implements Lock {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @param inner the inner lock of this thread. It is needed if it is not of this library.
+   * @param inner the inner lock of this thread. Give it if the inner lock is not of this library.
    * @param semaphore the semaphore inside the capacitor, if it is one of your own, as for `Capacitor.from`.
    * @throws `TypeError` if it is no handle of a CapacitorLock, or the inner lock is missing.
    * @throws {@link DisposedError} if the lock has been disposed of.
@@ -278,8 +279,8 @@ export class CapacitorLock implements Lock {
 
   /**
    * Closes the capacitor in every thread: all present and later waiters there get a DisposedError. Threads that have
-   * passed it go on to the inner lock. If this thread holds the lock, it gives it back. Never blocks, if the inner
-   * `unlock` does not.
+   * passed the capacitor go on to the inner lock. If this thread holds the lock, it gives the lock back. Never blocks,
+   * if the inner `unlock` does not.
    * @throws the error of the inner `unlock`.
    */
   dispose(): void {
@@ -295,7 +296,7 @@ export class CapacitorLock implements Lock {
   }
 }
 
-/** Returns the options of the capacitor, be they inherited. */
+/** Returns the options of the capacitor, inherited ones too. */
 function partOf({
   semaphore,
   lanes,

@@ -23,23 +23,23 @@ import { TwaSemaphore } from './twa-semaphore.js';
 /** The options of a new `Capacitor`. */
 export interface CapacitorOptions extends PolicyOptions {
   /**
-   * The semaphore inside: where threads wait at a closed capacitor. The waiting array (`'twa'`, the default, Listing
-   * 2); one word for all (`'ticket'`, Listing 1); chains, as a `ChainSemaphore` (`'chain'`); several words in turn
-   * (`'multilane'`, with `lanes`). Or a FIFO semaphore of your own, with `bypass` permits that nobody else takes, which
-   * may be any of this entry; `tryArrive` then needs its `tryAcquire`. A robust `Semaphore` cannot be inside, since the
-   * last of a platoon gives back the permits of all.
+   * The semaphore inside, in which threads wait at a closed capacitor. It is a waiting array (`'twa'`, the default,
+   * Listing 2), one word for all (`'ticket'`, Listing 1), chains, as in a `ChainSemaphore` (`'chain'`), or several
+   * words in turn (`'multilane'`, with `lanes`). Or it is a FIFO semaphore of your own, with `bypass` permits that
+   * nobody else takes. Your own semaphore may be any semaphore of this entry; `tryArrive` then needs its `tryAcquire`.
+   * A robust `Semaphore` cannot be inside, because the last thread of a platoon gives back the permits of all.
    */
   readonly semaphore?: InnerName | InnerSemaphore;
   /**
-   * The number of words on which they wait in turn, 1 to 64. Unless `random`, with no `semaphore` but `'multilane'`;
-   * with
-   * `random`, `bypass` at most, and `semaphore` is that of each lane: `'twa'`, `'ticket'` or `'chain'`.
+   * The number of words on which threads wait in turn, 1 to 64. Without `random`, `lanes` is allowed only with the
+   * semaphore `'multilane'`. With `random` there are at most `bypass` lanes, and `semaphore` is the semaphore of each
+   * lane: `'twa'`, `'ticket'` or `'chain'`.
    */
   readonly lanes?: number;
   /**
    * Whether a thread chooses its lane at random. Each lane is then a capacitor of its own for its share of `bypass`,
-   * rounded up, and a thread departs from the lane in which it has arrived. There is no bound on overtaking any more:
-   * admission is fair on the average. Default false.
+   * rounded up, and a thread departs from the lane in which it has arrived. Overtaking then has no bound: admission is
+   * fair on the average. Default false.
    */
   readonly random?: boolean;
   /** The LongTermThreshold, 0 to 2,147,483,647. Default 1 with `'twa'`, and 0 with `'chain'`. */
@@ -117,7 +117,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
   readonly #semaphore: InnerName | InnerSemaphore;
   readonly #lanes: readonly Reference[];
   // These fields are only declared, so that the constructor is the first to set them: see SharedObject.
-  /** @internal The capacitor; with lanes at random, one for each. */
+  /** @internal The capacitor. With lanes at random there is one capacitor for each lane. */
   declare private readonly platoons: readonly Platoons[];
   /** @internal The same, if it is one. */
   declare private readonly only: Platoons | undefined;
@@ -146,7 +146,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
   /**
    * Attaches to the capacitor of a handle, in any thread. Never blocks.
-   * @param semaphore the semaphore inside, if it is one of your own. It is needed if it is not of this entry.
+   * @param semaphore the semaphore inside, if it is one of your own. Give it if the semaphore is not of this entry.
    * @throws `TypeError` if the value is not the handle of a Capacitor, or the semaphore is missing, no semaphore, or
    * given although the handle names one of the library.
    * @throws `RangeError` if the handle has more than 64 lanes, or none where it needs some.
@@ -201,10 +201,10 @@ export class Capacitor extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Passes out. The last of a platoon lets the next one in. Never blocks. Any thread may call it; with lanes at random,
-   * a thread that has arrived, since it departs from the lane in which it arrived last.
-   * @throws {Error} if nobody is inside. If a thread has departed too often while others were inside, the error may come
-   * to one of these: the threads are counted, and not told apart.
+   * Passes out. The last thread of a platoon lets the next platoon in. Never blocks. Any thread may call it. With
+   * lanes at random, only a thread that has arrived may, because it departs from the lane in which it arrived last.
+   * @throws {Error} if nobody is inside. If a thread has departed too often while others were inside, one of the
+   * others may get the error: the threads are counted, and not told apart.
    */
   depart(): void {
     const only = this.only;
@@ -244,17 +244,17 @@ export class Capacitor extends SharedObject<typeof KIND> {
     return lane === undefined ? false : (this.platoons[lane] as Platoons).leave();
   }
 
-  /** @internal Whether nobody is inside, and it has not been disposed of. */
+  /** @internal Whether nobody is inside, and the capacitor has not been disposed of. */
   get isIdle(): boolean {
     return this.only === undefined ? this.platoons.every(({ isIdle }) => isIdle) : this.only.isIdle;
   }
 
-  /** @internal Whether it is closed for newcomers, as far as this thread sees without a call of the core. */
+  /** @internal Whether the capacitor is closed for newcomers, as far as this thread sees without a call of the core. */
   get isClosed(): boolean {
     return (this.only ?? (this.platoons[0] as Platoons)).isClosed;
   }
 
-  /** @internal Whether it has been disposed of. */
+  /** @internal Whether the capacitor has been disposed of. */
   get isDisposed(): boolean {
     return (this.only ?? (this.platoons[0] as Platoons)).isDisposed;
   }
@@ -306,7 +306,7 @@ function made(bypass: number, options: CapacitorOptions): Found {
     variant: semaphore === 'chain' ? PASS : 0n,
   });
   const own = of(bypass);
-  // It fails before the object is made, since nobody would dispose of that.
+  // This check fails before the object is made, because nobody would dispose of the object.
   if (semaphore === 'chain') prepare(membershipForNew(options.arena));
   const lane = random ? of(Math.ceil(bypass / (lanes as number))) : own;
   return new Found(makeParts(KIND, own, lane, lanes ?? 0, options.arena), semaphore, random);
@@ -318,7 +318,7 @@ function checkOfLane(what: string, semaphore: InnerName | InnerSemaphore): void 
     throw new TypeError(`${what}: random lanes must have a semaphore of the library each, and no multilane one`);
 }
 
-/** Returns the semaphore that a handle stands for, or which the caller of `from` has given. */
+/** Returns the semaphore that a handle stands for, or the semaphore that the caller of `from` has given. */
 function innerOf(semaphore: CapacitorHandle['semaphore'], given?: InnerSemaphore): InnerName | InnerSemaphore {
   if (typeof semaphore === 'string') {
     checkInner(`${KIND}.from: semaphore of the handle`, semaphore);

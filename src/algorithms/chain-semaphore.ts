@@ -15,13 +15,14 @@ export interface ChainSemaphoreOptions extends HashedOptions, ThresholdOptions {
    * How the waiters of a chain are woken. A chain has one waiter unless tickets collide. Default `'pass'`.
    *
    * - `'all'`: as in the listing, each waiter wakes the one below it, and each reads the grant of the semaphore.
-   * - `'pass'`: the same, but the waiters pass the grant along, and a waiter whose turn it proves need not read it.
+   * - `'pass'`: the same, but the waiters pass the grant along. If the passed grant proves a waiter's turn, the waiter
+   *   need not read the grant of the semaphore.
    * - `'due'`: the releasing thread evaluates the conditions of the waiters, and wakes only those whose turn has come.
    */
   readonly wake?: 'all' | 'pass' | 'due';
   /**
    * How often a waiter looks at grant again, with a pause between, before it enters its chain: 0 to 1,000,000. All
-   * such waiters poll one word, so it pays only if turns come within a moment of each other. Default 0.
+   * such waiters poll one word, so this option pays only if turns come within a moment of each other. Default 0.
    */
   readonly look?: number;
 }
@@ -35,9 +36,10 @@ const DEFAULTS = { spin: 100, names: ['hash', 'threshold', 'farParks', 'wake', '
 const WAKES = ['all', 'pass', 'due'] as const;
 
 /**
- * The semaphore with waiting chains, first come, first served. Each bucket of a waiting array holds a stack of waiters,
- * and each waiter has a word of its own to wait on. A waiter polls that word `spin` times (default 100) and then parks
- * on it. A release wakes the threads whose turn has come by their identity.
+ * The semaphore with waiting chains, first come, first served. Each bucket of a waiting array holds a stack of
+ * waiters, and each waiter has a word of its own to wait on. A waiter polls this word `spin` times (default 100) and
+ * then parks on it. A release wakes the threads whose turn has come by
+ * their identity.
  *
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 3, and the two refinements that its text
  * names. A thread that uses it takes one of the `waiters` of the arena, and keeps it until it ends.
@@ -96,8 +98,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaPost as in the listing: one permit, and it always exchanges the head of the chain. Never blocks, throws
-   * nothing.
+   * SemaPost as in the listing: one permit. It always exchanges the head of the chain. Never blocks, throws nothing.
    */
   releaseConservative(): void {
     this.algorithms.chainReleaseConservative(this.at);

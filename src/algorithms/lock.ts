@@ -25,8 +25,8 @@ export interface Lock {
    */
   unlock(): void;
   /**
-   * Takes it if that needs no waiting; never blocks.
-   * @returns whether it has.
+   * Takes the lock if that needs no waiting; never blocks.
+   * @returns whether it has taken the lock.
    * @throws if the lock refuses, by its own rules.
    */
   tryLock?(): boolean;
