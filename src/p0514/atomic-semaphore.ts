@@ -24,7 +24,7 @@ const KIND = 'AtomicSemaphore';
 /** The one place of an AtomicSemaphore. */
 class OwnPlace extends Places {
   readonly #reference: Reference;
-  /** Whether it has been disposed of, as far as this thread has noticed. */
+  /** Whether the semaphore has been disposed of, as far as this thread has noticed. */
   closed = false;
 
   constructor(reference: Reference) {
@@ -54,9 +54,10 @@ function makeIt(options: AtomicSemaphoreOptions): Reference {
 }
 
 /**
- * P0514R1's `atomic_semaphore`: a place where threads wait for a change of words, apart from the waiters elsewhere. It
- * is a semaphore in name only, since the word holds the state. One serves as many words as you like. These wake each
- * other's waiters, which look and sleep again. An array of such semaphores is a table of your own.
+ * P0514R1's `atomic_semaphore`: a place where threads wait for a change of words, apart from the waiters elsewhere.
+ * It is a semaphore only in name, because the word holds the state. One atomic semaphore serves as many words as you
+ * like. A signal for one of these words also wakes the waiters for the others, which look and sleep again. An array of
+ * such semaphores is a table of your own.
  *
  * Source: Giroux, P0514R1, 32.10. C++20 has nothing like it.
  *

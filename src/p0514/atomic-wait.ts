@@ -9,7 +9,7 @@ import { keyOf, Places, type ValueOf, type WaitableArray, Word, waitUntil, waitU
 
 /** The place where threads wait for a word. */
 export interface AtomicWaitOptions {
-  /** The arena of the waiting array; waiters and signallers must name the same. Default: `Arena.default`. */
+  /** The arena of the waiting array. Waiters and signallers must name the same arena. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
 
@@ -35,13 +35,13 @@ function tableOf(what: string, options: AtomicWaitOptions = {}): Table {
 }
 
 /**
- * Blocks the thread until a word differs from `old`, and a thread has signalled that. It returns only when it has seen
- * the word changed: it may miss a word that changes and changes back (P0514R1, 3).
+ * Blocks the thread until a word differs from `old`, and a thread has signalled the change. It returns only when it
+ * has seen the word changed: it may miss a word that changes and changes back (P0514R1, 3).
  *
- * The memory must be shared, but need not belong to the arena, and the word may have any width. Threads must change the
- * word by `Atomics`. A waiter is found by its place in the buffer, in units of 8 bytes. So words of different buffers
- * at the same place, and words whose places share one of the arena's `slots`, wake each other's waiters. These look and
- * sleep again. An `AtomicSemaphore` has no such neighbours.
+ * The memory must be shared, but need not belong to the arena, and the word may have any width. Threads must change
+ * the word by `Atomics`. A waiter is found by its place in the buffer, in units of 8 bytes. So a signal may also wake
+ * waiters for other words: for words at the same place in other buffers, and for words whose places share one of the
+ * arena's `slots`. These waiters look and sleep again. An `AtomicSemaphore` has no such neighbours.
  * @param array a typed array of integers, or of floats, which are compared by their bits.
  * @param index of the word, 0 to `array.length - 1`.
  * @param old a value that the array can hold.
@@ -128,8 +128,8 @@ export async function atomicTryWaitUntilAsync<A extends WaitableArray>(
 }
 
 /**
- * Wakes the waiters for a change of the word. The caller must have changed the word. Never blocks; without waiters it
- * is a load.
+ * Wakes the waiters for a change of the word. The caller must have changed the word. Never blocks; if nobody waits,
+ * the call only loads a word.
  * @param array as for `atomicWait`.
  * @param index of the word, 0 to `array.length - 1`.
  * @param notify `all` (the default) and `one` do the same: several words may share a place, and a single wake-up could

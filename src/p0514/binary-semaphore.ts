@@ -29,7 +29,7 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
   static readonly max = MAX;
 
   /**
-   * @param desired 1 if it is available at first, 0 (the default) if not.
+   * @param desired 1 if the semaphore is available at first, 0 (the default) if it is not.
    * @throws `RangeError` or `TypeError` for an argument out of its range.
    * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
@@ -52,8 +52,8 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
   }
 
   /**
-   * Makes the semaphore available, and unblocks waiters. By default it unblocks all, and one of them takes it. Never
-   * blocks. Does nothing on a disposed semaphore.
+   * Makes the semaphore available, and unblocks waiters. By default it unblocks all waiters, and one of them takes
+   * the semaphore. Never blocks. Does nothing on a disposed semaphore.
    * @throws `RangeError` if it is available already; then nothing has changed.
    * @throws `TypeError` for a bad `notify`.
    */

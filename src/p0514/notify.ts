@@ -2,7 +2,7 @@
 import { NOTIFY_ALL, NOTIFY_NONE, NOTIFY_ONE } from '../border/numbers.js';
 import { badType } from '../errors.js';
 
-/** P0514R1's `semaphore_notify`: the waiters that a signal unblocks. If it unblocks none, a later signal must. */
+/** P0514R1's `semaphore_notify`: the waiters that a signal unblocks. After `none`, a later signal must unblock them. */
 export const Notify = {
   /** All waiters. */
   all: 'all',

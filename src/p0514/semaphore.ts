@@ -38,7 +38,7 @@ export interface SemaphoreOptions extends ParkingOptions {
 }
 
 const DONE = Promise.resolve();
-/** The milliseconds to wait for a permit that is on its way, before a look whether it still is. */
+/** How many milliseconds to wait for a permit that is on its way, before a look whether it is still on its way. */
 const BRIEF = 1;
 const nap = (): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BRIEF);
@@ -64,14 +64,15 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   readonly #counter: Algorithms;
   readonly #queue: Semaphore;
   readonly #max: number;
-  /** The address of the shared object, or of the closed one once this object knows that it has been disposed of. */
+  /** The address of the shared object, or of the closed object once this object knows that it has been disposed of. */
   #at = 0;
   /** The number of waiting promises, which may have to look at the shared object. */
   #pending = 0;
 
   /** @internal */
   protected constructor(kind: K, max: number, reference: Reference) {
-    // This object holds the reference besides its queue, which releases it as soon as it finds itself closed.
+    // This object holds the reference beside its queue. The queue releases the reference as soon as it finds itself
+    // closed.
     super(kind, reference, 'semaphore');
     this.#kind = kind;
     this.#membership = reference.membership;
@@ -109,9 +110,10 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * Takes `count` from the value, all at once, and blocks the thread while the value is less. Waiters are served in the
-   * order in which they joined the queue. A waiter for several holds up those behind it, and what is signalled is put
-   * by for it. Nobody overtakes them there, unless signals of `one` or `none` leave a value while threads sleep.
+   * Takes `count` from the value, all at once, and blocks the thread while the value is less. Waiters are served in
+   * the order in which they joined the queue. A waiter for several holds up the waiters behind it, and what is
+   * signalled is put by for it. Nobody overtakes the waiters in the queue, unless signals of `one` or `none` leave a
+   * value while threads sleep.
    * @param count 1 (the default) to `max`. All waiters together may wait for 536,870,911 at a time.
    * @throws `RangeError` or `TypeError` for a bad count.
    * @throws `RangeError` if more than that would be waited for; then nothing has changed.
