@@ -47,7 +47,8 @@ const LAST_PHASE = 2 ** 29 - 1;
 const ASYNC = 'arriveAndWaitAsync';
 
 /**
- * A call or thread of this round of a `Barrier` has given up or died, or its action has thrown. The barrier stays broken.
+ * A call or thread of this round of a `Barrier` has given up or died, or its action has thrown. The barrier stays
+ * broken.
  */
 export class BrokenBarrierError extends Error {
   /** `BrokenBarrierError`. */

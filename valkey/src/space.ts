@@ -312,7 +312,8 @@ export class Space implements AsyncDisposable {
   /**
    * Holds several objects at once. All callers of `holdAll` take the objects in one order, by their names, whatever
    * order they give. So they never wait for each other in a circle. A program that holds one of the objects and asks
-   * for others by itself may still wait in a circle. One round trip for each object. The call holds all objects, or none.
+   * for others by itself may still wait in a circle. One round trip for each object.
+   * The call holds all objects, or none.
    *
    *     await using held = await space.holdAll([from, to, [pool, 2], [config, 'read']], { timeout: 500 });
    *     await transfer(held.signal, held.guards[0].token);

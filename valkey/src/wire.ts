@@ -32,7 +32,7 @@ export function keysOf(space: string, partition: number): { readonly keys: strin
   return { keys, channel: `${tag}c:` };
 }
 
-/** Returns a new name, which no session has. In a cluster the messages to a session go by SPUBLISH, as its name tells. */
+/** Returns a name that no session has. In a cluster it tells that messages to the session go by SPUBLISH. */
 export function newSid(cluster: boolean): string {
   const bytes = crypto.getRandomValues(new Uint8Array(15));
   return (cluster ? 's' : 'p') + Array.from(bytes, (byte) => (byte & 15).toString(16)).join('');
