@@ -254,7 +254,10 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   #reportDeaths(deaths: number): true {
     const restore = () => this.#core.restoreOwnerDeaths(this.#at, deaths);
-    return tellOwnerDied(this, deaths, restore, () => this.unlock());
+    const shared = this.#shared;
+    const { grants } = shared;
+    // If the callback has unlocked, another promise of this thread may be the owner by now.
+    return tellOwnerDied(this, deaths, restore, () => shared.grants === grants && this.held && this.unlock());
   }
 
   /**
@@ -338,7 +341,8 @@ export class Mutex extends SharedObject<typeof KIND> {
    */
   [enterAsync](timeout: number, signal: Signal | undefined, passes: boolean): Promise<boolean> {
     const impatient = timeout !== Infinity || signal !== undefined;
-    const { promises, isRunning } = this.#shared;
+    const shared = this.#shared;
+    const { promises, isRunning } = shared;
     const head = this.#head;
     if (isRunning && !impatient && !this.#warned) {
       this.#warned = true;
@@ -371,6 +375,7 @@ export class Mutex extends SharedObject<typeof KIND> {
       };
       const settle = (value?: Promise<never>): void => {
         leave = nothing;
+        if (value === undefined) shared.grants = (shared.grants ?? 0) + 1;
         unwatch();
         resolve(value === undefined ? passes || this.#lockedAsync() : value.catch(refused));
       };

@@ -12,7 +12,7 @@ interface Owned {
  * Calls `onOwnerDied` in a thread that has just become an owner. If the callback throws, the callback has repaired
  * nothing: `restore` counts the deaths again for the next owner, `giveBack` ends the ownership, and the error is thrown.
  */
-export function tellOwnerDied(object: Owned, deaths: number, restore: () => void, giveBack: () => void): true {
+export function tellOwnerDied(object: Owned, deaths: number, restore: () => void, giveBack: () => unknown): true {
   try {
     object.onOwnerDied?.(deaths);
   } catch (error) {

@@ -227,6 +227,33 @@ describe('onOwnerDied', () => {
     expect(deaths).toEqual([2]);
   });
 
+  it('that unlocks and throws, and a promise of the same thread is next: the promise keeps the lock', async () => {
+    const arena = new Arena();
+    const { mutex, owner } = await owned(arena);
+    let calls = 0;
+    mutex.onOwnerDied = () => {
+      if (++calls > 1) return;
+      mutex.unlock();
+      throw new Error('beyond repair');
+    };
+    const first = expect(mutex.lockAsync()).rejects.toThrow('beyond repair');
+    const second = mutex.lockAsync();
+    const third = mutex.lockAsync();
+    let isThird = false;
+    void third.then(() => {
+      isThird = true;
+    });
+    await owner.kill();
+    await first;
+    await second;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([mutex.held, isThird]).toEqual([true, false]);
+    mutex.unlock();
+    await third;
+    mutex.unlock();
+    expect(mutex.locked).toBe(false);
+  });
+
   it('that disposes of the mutex and throws: a new mutex in its place knows of no death', async () => {
     const arena = new Arena({ objects: 1 });
     const { mutex, owner } = await owned(arena);
