@@ -6,8 +6,8 @@
  * and only if it reads its own number there: the values that other threads write are never its number.
  *
  * The word is on the object's second line, where no waiter polls. A thread that holds no lock at all need not read the
- * word. So a hand-over has one cache miss on this word: the next owner stores its number there. The old owner has the
- * line in its cache.
+ * word. So a hand-over has only one cache miss on this word: when the next owner stores its number there. When the old
+ * owner cleared the word, this was no miss, because the line was in its cache.
  */
 
 import { me } from '../arena/threads';

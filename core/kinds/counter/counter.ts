@@ -15,11 +15,13 @@
  * implementation take them one by one. A taker here may take them one by one, too: permits that are handed on are put
  * by for the first taker in the queue until it has all that it wants.
  *
- * Invariant: waiting + permits handed on and not acquired = what takers that have counted themselves still want. So the
- * queue gets all that these takers want. The queue (queue/tickets.ts) loses no wake-up, keeps a permit that comes
- * before the ticket, and serves in order. So lighter takers do not starve a taker of many at the head of the queue. A
- * taker that must wait hands on at once what is in the value. So without signals of `one` or `none` nobody waits while
- * value > 0, and newcomers overtake nobody.
+ * Invariant: waiting + permits handed on and not acquired = the permits that counted takers still want. A taker is
+ * counted when it has added its n to `waiting`. So the queue gets all that these takers want. The queue
+ * (queue/tickets.ts) loses no wake-up, and keeps a permit that comes before the ticket. It serves in order, so lighter
+ * takers do not starve a taker of many at its head.
+ *
+ * A taker that must wait hands on at once what is in the value. If moreover every signal is of `all`, nobody waits
+ * while value > 0, and newcomers overtake nobody.
  *
  * Cancelling: a taker subtracts as much of its n from `waiting` as it can. If `waiting` is less than n, all the rest of
  * what any taker wants has been handed on, and so has the rest of what this taker wants. But this taker has left its

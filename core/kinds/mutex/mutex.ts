@@ -47,10 +47,11 @@
  * number of threads.
  *
  * Between `waiters` += 1 and its ticket a waiter has no place yet: threads that take tickets meanwhile go before it,
- * each with a limit of its own. lock compares the limit with a count that it only remembers. Its exchange succeeds only
- * if the word still has this count, so the limit is one of those that threads had read by then. Overtakings are counted
- * modulo 2^29. A thread does not stand still between its look at the limit and its exchange for 2^27 overtakings, which
- * take seconds.
+ * each with a limit of its own. lock compares the limit with the count in a word that it saw earlier. This word may
+ * be out of date, but that does no harm: the exchange succeeds only if the word still has this count. So the
+ * lock is taken only while the count is below a limit that this thread has read. Overtakings are counted modulo 2^29.
+ * This is enough, because no thread stands still between its look at the limit and its exchange for as long as 2^27
+ * overtakings, which take seconds.
  *
  * Why no waiter sleeps for ever:
  *     D9   SLEEPING against owner: the head sets SLEEPING and sees whether the word is free in one access, and
