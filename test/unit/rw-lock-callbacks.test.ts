@@ -155,20 +155,27 @@ describe.each(Object.entries(ways))('onOwnerDied in %s', (_, { has, lock: by }) 
     expectFree(lock, other);
   });
 
-  it('that unlocks does not unlock what a promise has got by that', async () => {
-    if (has !== 'write') return;
-    const { lock, other } = halfWritten();
-    let next: ReturnType<RwLock['writeAsync']> | undefined;
-    lock.onOwnerDied = () => {
-      next = lock.writeAsync();
-      lock.unlockWrite();
-    };
-    await expect((async () => by(lock, { timeout }))()).rejects.toThrow('onOwnerDied has unlocked it');
-    const held = await next;
-    expectHeld(lock, other, 'write');
-    held?.unlock();
-    expectFree(lock, other);
-  });
+  it.each([false, true])(
+    'that unlocks does not unlock what a promise has got by that (and throws: %s)',
+    async (throws) => {
+      if (has !== 'write') return;
+      const { lock, other } = halfWritten();
+      let next: ReturnType<RwLock['writeAsync']> | undefined;
+      lock.onOwnerDied = () => {
+        lock.onOwnerDied = undefined;
+        next = lock.writeAsync();
+        lock.unlockWrite();
+        if (throws) throw new Error('not mended');
+      };
+      await expect((async () => by(lock, { timeout }))()).rejects.toThrow(
+        throws ? 'not mended' : 'onOwnerDied has unlocked it',
+      );
+      const held = await next;
+      expectHeld(lock, other, 'write');
+      held?.unlock();
+      expectFree(lock, other);
+    },
+  );
 
   it.each([false, true])('may dispose of the lock (and throw: %s)', async (throws) => {
     const { lock, other } = halfWritten();
