@@ -55,7 +55,17 @@ describe('a handle', () => {
     pool.dispose();
     expect(() => pool.acquire()).toThrow(DisposedError);
     expect(() => same.acquire()).toThrow(DisposedError);
-    expect(Object.getOwnPropertyNames(Object.getPrototypeOf(Semaphore.prototype)).sort()).toEqual([
+    const counts = Object.getPrototypeOf(Semaphore.prototype);
+    expect(Object.getOwnPropertyNames(counts).sort()).toEqual([
+      'available',
+      'constructor',
+      'inspect',
+      'max',
+      'robust',
+      'toString',
+      'waiting',
+    ]);
+    expect(Object.getOwnPropertyNames(Object.getPrototypeOf(counts)).sort()).toEqual([
       'constructor',
       'dispose',
       'disposed',
