@@ -2,7 +2,7 @@
  * Threads die as the owner of a mutex, or while they wait for it. The search in check/ covers every moment;
  * test/stress/mutex.test.ts kills threads at random.
  */
-import { Arena, Mutex } from 'taketurns';
+import { Arena, CancelledError, Mutex } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { end, recruit, type Way } from '../support/dying.js';
 import { Member, team } from '../support/team.js';
@@ -251,6 +251,21 @@ describe('onOwnerDied', () => {
     mutex.unlock();
     await third;
     mutex.unlock();
+    expect(mutex.locked).toBe(false);
+  });
+
+  it('that cancels all who wait and throws: the mutex is free', async () => {
+    const arena = new Arena();
+    const { mutex, owner } = await owned(arena);
+    mutex.onOwnerDied = () => {
+      mutex.cancelAll();
+      throw new Error('beyond repair');
+    };
+    const first = expect(mutex.lockAsync()).rejects.toThrow('beyond repair');
+    const second = expect(mutex.lockAsync()).rejects.toThrow(CancelledError);
+    await owner.kill();
+    await first;
+    await second;
     expect(mutex.locked).toBe(false);
   });
 
