@@ -2,7 +2,7 @@
 import type { Call } from '../call.js';
 import { type Caller, Ghost, type Request } from '../ghosts.js';
 import type { Realm } from '../realm.js';
-import { type Kind, patience } from './kind.js';
+import { dispose, type Kind, patience } from './kind.js';
 
 class BarrierGhost extends Ghost {
   /** All that have ever arrived, and may have. */
@@ -103,12 +103,6 @@ export const barrier: Kind = {
         );
       },
     },
-    dispose: {
-      weight: 0.1,
-      draw: () => ({}),
-      run(call) {
-        call.ghost.disposes(() => call.object.dispose());
-      },
-    },
+    dispose,
   },
 };

@@ -2,7 +2,7 @@
 import type { Call } from '../call.js';
 import { type Caller, Ghost, type Request } from '../ghosts.js';
 import type { Library, Realm } from '../realm.js';
-import { type Kind, patience, plainly } from './kind.js';
+import { dispose, type Kind, patience, plainly } from './kind.js';
 import type { MutexGhost } from './mutex.js';
 
 class ConditionGhost extends Ghost {
@@ -194,12 +194,6 @@ export const condition: Kind = {
         ghostOf(call).notifies(() => call.now(() => call.object.notifyAll()));
       },
     },
-    dispose: {
-      weight: 0.2,
-      draw: plainly,
-      run(call) {
-        call.ghost.disposes(() => call.object.dispose());
-      },
-    },
+    dispose,
   },
 };

@@ -37,3 +37,12 @@ export function patience(random: Random): Pick<Operation, 'timeout' | 'signal'> 
 
 /** Draws nothing. */
 export const plainly = (): object => ({});
+
+/** Disposes of the object, as programs do with each class. */
+export const dispose: OperationKind = {
+  weight: 0.2,
+  draw: plainly,
+  run(call) {
+    call.ghost.disposes(() => call.object.dispose());
+  },
+};

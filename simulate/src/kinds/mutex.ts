@@ -3,7 +3,7 @@ import type { Call } from '../call.js';
 import { Ghost, type Request } from '../ghosts.js';
 import type { Random } from '../random.js';
 import type { Library, Realm } from '../realm.js';
-import { type Kind, patience, plainly } from './kind.js';
+import { dispose, type Kind, patience, plainly } from './kind.js';
 
 export class MutexGhost extends Ghost {
   owner: Realm | undefined;
@@ -146,12 +146,6 @@ export const mutex: Kind = {
         call.ghost.cancels(() => call.object.cancelAll());
       },
     },
-    dispose: {
-      weight: 0.2,
-      draw: plainly,
-      run(call) {
-        call.ghost.disposes(() => call.object.dispose());
-      },
-    },
+    dispose,
   },
 };

@@ -2,7 +2,7 @@
 import type { Call } from '../call.js';
 import { Ghost, type Request } from '../ghosts.js';
 import type { Realm } from '../realm.js';
-import { type Kind, patience, plainly } from './kind.js';
+import { dispose, type Kind, patience, plainly } from './kind.js';
 
 class OnceGhost extends Ghost {
   #runner: Realm | undefined;
@@ -100,12 +100,6 @@ export const once: Kind = {
         );
       },
     },
-    dispose: {
-      weight: 0.2,
-      draw: plainly,
-      run(call) {
-        call.ghost.disposes(() => call.object.dispose());
-      },
-    },
+    dispose,
   },
 };

@@ -5,7 +5,7 @@
 import type { Call } from '../call.js';
 import { type Caller, Ghost, type Request } from '../ghosts.js';
 import type { Realm } from '../realm.js';
-import { type OperationKind, patience } from './kind.js';
+import { dispose, type OperationKind, patience } from './kind.js';
 
 export abstract class PhaseGhost extends Ghost {
   /** Those that a phase has met whose end has begun: they may go on. */
@@ -143,11 +143,5 @@ export const phaseOperations: Readonly<Record<string, OperationKind>> = {
       );
     },
   },
-  dispose: {
-    weight: 0.2,
-    draw: () => ({}),
-    run(call) {
-      call.ghost.disposes(() => call.object.dispose());
-    },
-  },
+  dispose,
 };

@@ -3,7 +3,7 @@ import type { Call } from '../call.js';
 import { Ghost, type Request } from '../ghosts.js';
 import type { Random } from '../random.js';
 import type { Library, Realm } from '../realm.js';
-import { type Kind, type OperationKind, patience, plainly } from './kind.js';
+import { dispose, type Kind, type OperationKind, patience, plainly } from './kind.js';
 
 type Mode = 'read' | 'write' | 'update' | 'upgrade';
 
@@ -283,12 +283,6 @@ export const rwLock: Kind = {
     update: blocking(1, 'update', 'update', hasTurn),
     tryRead: trying('tryRead', hasRead),
     tryWrite: trying('tryWrite', hasWritten),
-    dispose: {
-      weight: 0.2,
-      draw: plainly,
-      run(call) {
-        call.ghost.disposes(() => call.object.dispose());
-      },
-    },
+    dispose,
   },
 };

@@ -5,7 +5,7 @@ import type { Spec } from '../program.js';
 import type { Random } from '../random.js';
 import type { Library, Realm } from '../realm.js';
 import type { Stage } from '../stage.js';
-import { type Kind, patience, plainly } from './kind.js';
+import { dispose, type Kind, patience, plainly } from './kind.js';
 
 class SemaphoreGhost extends Ghost {
   /** What there was or may have come since, and what of it can be relied on. */
@@ -229,12 +229,6 @@ export const semaphore: Kind = {
         call.ghost.cancels(() => call.object.cancelAll());
       },
     },
-    dispose: {
-      weight: 0.2,
-      draw: plainly,
-      run(call) {
-        call.ghost.disposes(() => call.object.dispose());
-      },
-    },
+    dispose,
   },
 };
