@@ -7,11 +7,24 @@ import { until } from './until.js';
 
 export const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
 
-/** A worker that is watched. */
+/** A worker that is watched. After `kill` nothing stands in its name, whichever thread has noticed its end first. */
+class Recruit extends Member {
+  readonly #memory: Memory;
+
+  constructor(arena: Arena, core: boolean) {
+    super(undefined, { core });
+    this.#memory = new Memory(arena);
+    arena.watch(this.worker);
+  }
+
+  override async kill(): Promise<void> {
+    await super.kill();
+    await until(() => !this.#memory.burying, 'it is buried');
+  }
+}
+
 export function recruit(arena: Arena, core = true): Member {
-  const recruit = new Member(undefined, { core });
-  arena.watch(recruit.worker);
-  return recruit;
+  return new Recruit(arena, core);
 }
 
 export type Way = 'terminate' | 'process.exit' | 'an uncaught error' | 'leaving';

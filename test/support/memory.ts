@@ -61,6 +61,13 @@ export class Memory {
     if (end !== this.word(at('H_END'))) throw new Error('test/support/memory.ts does not know this layout');
   }
 
+  /** Whether a thread is declared dead, and its burial is not over: perhaps another thread is at it. */
+  get burying(): boolean {
+    for (let thread = 1; thread <= this.word(at('H_THREADS')); thread++)
+      if ((this.word(this.record(thread)) & at('LIFE_STATE')) === at('DEAD')) return true;
+    return false;
+  }
+
   word(address: number): number {
     return Atomics.load(this.#words, address >> 2);
   }

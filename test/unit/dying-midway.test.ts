@@ -164,8 +164,9 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     const [first, reaper, third] = [
       new Member(undefined, { core: true }),
       new Member(undefined, { core: true }),
-      recruit(arena),
+      new Member(undefined, { core: true }),
     ];
+    arena.watch(third.worker);
     await hold(semaphore, first);
     const [dead, dying] = [await threadOf(semaphore, first), await threadOf(semaphore, reaper)];
     await hold(semaphore, third);
