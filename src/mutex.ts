@@ -196,18 +196,10 @@ export class Mutex extends SharedObject<typeof KIND> {
     const passes = method === 'waitForUnlock';
     const timeout = checkWaitOptions(`Mutex.${method}`, options);
     if (this.#lock(this.#at) === ADMITTED) return passes && this.#pass();
-    if (timeout === 0) return this.#tryNow(passes);
     // The request must be able to leave the queue.
-    if (timeout === Infinity || this.#core.reserveSecond()) return this.#wait(timeout, passes);
+    if (timeout === Infinity || (timeout > 0 && this.#core.reserveSecond())) return this.#wait(timeout, passes);
     if (this.#try() === ADMITTED) return this[report](passes);
-    throw noRoom();
-  }
-
-  /** Locks for a request whose time-out is 0. */
-  #tryNow(passes: boolean): boolean {
-    const answer = this.#try();
-    if (answer !== ADMITTED) throw timedOut(wanted(this.#core, this.#at), 0);
-    return this[report](passes);
+    throw timeout === 0 ? timedOut(wanted(this.#core, this.#at), 0) : noRoom();
   }
 
   /** Waits for the lock; if it `passes`, for `waitForUnlock`. Returns whether it has reported the death of an owner. */
@@ -232,7 +224,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   [report](passes = false): boolean {
     if (passes) return this.#pass();
     const deaths = this.#core.ownersDied(this.#at);
-    return deaths > 0 && this.#reportDeaths(deaths);
+    return deaths > 0 && tellOwnerDied(this, deaths, 1, this.unlock);
   }
 
   /** For `waitForUnlock`: unlocks at once, and leaves unreported deaths to the next owner. */
@@ -249,15 +241,12 @@ export class Mutex extends SharedObject<typeof KIND> {
    */
   #lockedAsync(): boolean | Promise<boolean> {
     const deaths = this.#core.ownersDied(this.#at);
-    return deaths > 0 && Promise.resolve(deaths).then((deaths) => this.#reportDeaths(deaths));
+    return deaths > 0 && Promise.resolve(deaths).then((deaths) => tellOwnerDied(this, deaths, 1, this.unlock));
   }
 
-  #reportDeaths(deaths: number): true {
-    const restore = () => this.#core.restoreOwnerDeaths(this.#at, deaths);
-    const shared = this.#shared;
-    const { grants } = shared;
-    // If the callback has unlocked, another promise of this thread may be the owner by now.
-    return tellOwnerDied(this, deaths, restore, () => shared.grants === grants && this.held && this.unlock());
+  /** Notes that a promise of this thread has become the owner; see owner-deaths.ts. */
+  #granted(): void {
+    this.#shared.grants++;
   }
 
   /**
@@ -324,11 +313,15 @@ export class Mutex extends SharedObject<typeof KIND> {
       const method = passes ? 'waitForUnlockAsync' : 'lockAsync';
       const timeout = options === undefined ? Infinity : checkWaitOptions(`Mutex.${method}`, options);
       if (this.#lock(this.#at) === ADMITTED) {
+        this.#granted();
         if (passes) this.#pass();
         return NO_DEATH;
       }
-      if (timeout === 0) return Promise.resolve(this.#tryNow(passes));
-      if (this.#try() === ADMITTED) return Promise.resolve(this[report](passes));
+      if (this.#try() === ADMITTED) {
+        this.#granted();
+        return Promise.resolve(this[report](passes));
+      }
+      if (timeout === 0) throw timedOut(wanted(this.#core, this.#at), 0);
       checkWaitAsync();
       return this[enterAsync](timeout, options?.signal, passes);
     } catch (error) {
@@ -375,7 +368,7 @@ export class Mutex extends SharedObject<typeof KIND> {
       };
       const settle = (value?: Promise<never>): void => {
         leave = nothing;
-        if (value === undefined) shared.grants = (shared.grants ?? 0) + 1;
+        if (value === undefined) this.#granted();
         unwatch();
         resolve(value === undefined ? passes || this.#lockedAsync() : value.catch(refused));
       };

@@ -2,26 +2,38 @@
  * What happens when an owner learns that earlier owners have died: the library calls its callback, as README promises.
  */
 
+import { reference, type SharedObject } from './shared-object.js';
+
 /** A mutex or a semaphore, as far as this file needs it. */
-interface Owned {
-  readonly disposed: boolean;
-  onOwnerDied: ((deaths: number) => void) | undefined;
-}
+type Owned = SharedObject<'Mutex' | 'Semaphore'> & { readonly onOwnerDied: ((deaths: number) => void) | undefined };
 
 /**
- * Calls `onOwnerDied` in a thread that has just become an owner. If the callback throws, the callback has repaired
- * nothing: `restore` counts the deaths again for the next owner, `giveBack` ends the ownership, and the error is thrown.
+ * Calls `onOwnerDied` in a thread that has just got so many permits (of a mutex, 1: the lock). If the callback throws,
+ * the callback has repaired nothing: the deaths count again for the next owner, the permits go back, and the error is
+ * thrown.
+ *
+ * The callback may itself have given permits back, and promises of this thread may have got them: what a promise has
+ * got is not given back. So `beside` is what this thread holds, less all that its promises have ever got. A change of
+ * `beside` is what the callback itself has taken or given back.
  */
-export function tellOwnerDied(object: Owned, deaths: number, restore: () => void, giveBack: () => unknown): true {
+export function tellOwnerDied(
+  object: Owned,
+  deaths: number,
+  permits: number,
+  giveBack: (this: Owned, permits: number) => void,
+): true {
+  const { membership, shared } = object[reference];
+  const { core } = membership;
+  const beside = () => core.held(shared.number) - shared.grants;
+  const before = beside();
   try {
     object.onOwnerDied?.(deaths);
   } catch (error) {
-    // After dispose there is no next owner.
-    if (!object.disposed) restore();
-    try {
-      giveBack();
-    } catch {
-      // The callback has given it back itself.
+    // After dispose there is no next owner, and nothing to give back.
+    if (!object.disposed) {
+      core.restoreOwnerDeaths(shared.address, deaths);
+      const left = Math.min(permits, permits + beside() - before);
+      if (left > 0) giveBack.call(object, left);
     }
     throw error;
   }

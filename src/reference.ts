@@ -65,7 +65,7 @@ export class Reference {
   constructor(membership: Membership, number: number, isPrivate = false) {
     this.membership = membership;
     this.#number = number;
-    this.shared = { address: membership.core.attachedTo(number), owners: new Set(), isPrivate } as Shared;
+    this.shared = { address: membership.core.attachedTo(number), owners: new Set(), isPrivate, grants: 0 } as Shared;
   }
 
   get address(): number {

@@ -24,7 +24,7 @@ import { checkWaitOptions, isOptions, type WaitOptions } from './options.js';
 import { tellOwnerDied } from './owner-deaths.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
 import { runHolding } from './running.js';
-import { notAdmitted, timedOut, watch } from './runtime/cancellation.js';
+import { type Cancel, notAdmitted, timedOut, watch } from './runtime/cancellation.js';
 import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
 import { countdown, forEver, type Parked, parkUntilDue } from './runtime/parking.js';
 import type { Promises } from './runtime/promises.js';
@@ -201,14 +201,13 @@ export class Semaphore extends SemaphoreCounts {
   #takeOwnerDeaths(permits: number): boolean {
     const deaths = this.#core.ownersDied(this.#at);
     // The callback may itself acquire and release, so the field is set after the callback has returned.
-    this.#ownerDied = deaths > 0 && this.#reportDeaths(deaths, permits);
+    this.#ownerDied = deaths > 0 && tellOwnerDied(this, deaths, permits, this.release);
     return this.#ownerDied;
   }
 
-  // The closures here would cost a context at each call of #takeOwnerDeaths.
-  #reportDeaths(deaths: number, permits: number): true {
-    const restore = () => this.#core.restoreOwnerDeaths(this.#at, deaths);
-    return tellOwnerDied(this, deaths, restore, () => this.release(permits));
+  /** Notes that a promise of this thread has got permits; see owner-deaths.ts. */
+  #granted(permits: number): undefined {
+    this.#shared.grants += permits;
   }
 
   #acquireFor(permits: number, timeout: number): void {
@@ -343,7 +342,8 @@ export class Semaphore extends SemaphoreCounts {
     if (promises.first !== 0) promises.obey();
     const answer = this.#core.arrive(this.#at, permits, promises.last, this.#shared.robust);
     if (answer === ANSWER_CLOSED && this[back]()) return this.#arrive(permits);
-    return answer > 0 ? promises.wait(this, answer) : this.#arrived(answer, permits);
+    if (answer <= 0) return this.#arrived(answer, permits);
+    return this.#robust ? promises.wait(this, answer, () => this.#granted(permits)) : promises.wait(this, answer);
   }
 
   #arriveFor(permits: number, options: WaitOptions): Promise<void> {
@@ -356,9 +356,8 @@ export class Semaphore extends SemaphoreCounts {
     this[back]();
     const answer = this.#core.arrive(this.#at, permits, 0, this.#shared.robust);
     if (answer <= 0) return this.#arrived(answer, permits);
-    return this.#promises.waitAlone(this, answer, (cancel) =>
-      watch(timeout, options.signal, cancel, () => wanted(this, permits)),
-    );
+    const begin = (cancel: Cancel) => watch(timeout, options.signal, cancel, () => wanted(this, permits));
+    return this.#promises.waitAlone(this, answer, begin, () => this.#granted(permits));
   }
 
   /** Turns an answer after which nothing is left to wait for into the answer of acquireAsync. */
@@ -366,7 +365,10 @@ export class Semaphore extends SemaphoreCounts {
     const promises = this.#promises;
     // Promises of this thread that are due and not settled yet came before this request.
     if (promises.first !== 0) promises.settle();
-    if (answer === ADMITTED) return DONE;
+    if (answer === ADMITTED) {
+      this.#granted(permits);
+      return DONE;
+    }
     if (answer === TIMED_OUT) throw timedOut(wanted(this, permits), 0);
     throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
   }

@@ -36,18 +36,16 @@ function listen(signal: Signal): Abortion {
   return abortion;
 }
 
+/** Ends a wait, whose promise then rejects with the reason. */
+export type Cancel = (reason: () => unknown) => void;
+
 /**
  * Calls `cancel` when the time-out has passed or the signal is aborted. Returns a function that stops this, and throws
  * nothing. If adding a listener to the signal throws, the request is cancelled with this error. `cancel` asks for the
  * reason when the request has left the queue: the error of a time-out tells the state at that moment. `cancel` is never
  * called before this function has returned, though a signal may call back.
  */
-export function watch(
-  timeout: number,
-  signal: Signal | undefined,
-  cancel: (reason: () => unknown) => void,
-  wanted: Wanted,
-): () => void {
+export function watch(timeout: number, signal: Signal | undefined, cancel: Cancel, wanted: Wanted): () => void {
   const stop = timeout === Infinity ? nothing : after(timeout, () => cancel(() => timedOut(wanted(), timeout)));
   if (signal === undefined) return stop;
   let abortion: Abortion;

@@ -124,8 +124,8 @@ export interface Shared {
   away?: Int32Array | undefined;
   /** Whether `runExclusive` of a mutex has called a function that has not returned yet. */
   isRunning?: boolean;
-  /** How often a promise of this thread has become the owner of a mutex. */
-  grants?: number;
+  /** How many permits promises of this thread have got of a mutex or of a robust semaphore, in all. */
+  grants: number;
   /** How many notifications of a condition the promises of this thread carry. */
   carried?: number;
 }

@@ -18,7 +18,7 @@
 import type { Core } from '../border/core.js';
 import { REFUSED } from '../border/numbers.js';
 import { CancelledError, DisposedError } from '../errors.js';
-import { locate } from './cancellation.js';
+import { type Cancel, locate } from './cancellation.js';
 import { timestamp } from './clock.js';
 import type { Doorbell } from './doorbell.js';
 import { Fifo } from './fifo.js';
@@ -93,10 +93,15 @@ export class Promises {
     this.#shared = shared;
   }
 
-  /** Returns a promise that the core has just queued in the run of this number. */
-  wait(owner: Owner, number: number): Promise<void> {
+  /**
+   * Returns a promise that the core has just queued in the run of this number.
+   * @param granted is called when the request is admitted, before the promise is settled.
+   */
+  wait(owner: Owner, number: number, granted?: () => undefined): Promise<void> {
     const promise = new Promise<void>(capture);
-    this.add(owner, number, resolveNew);
+    const resolve = resolveNew;
+    const settle = granted && ((value?: Promise<never>): void => resolve(value ?? granted()));
+    this.add(owner, number, settle ?? resolve);
     return promise;
   }
 
@@ -116,11 +121,13 @@ export class Promises {
    * @param watch is called at once with a function that cancels the promise for a reason. `watch` returns a function
    * that is called when the promise is settled. `watch` runs code of the user, which may settle the promise before
    * `watch` returns.
+   * @param granted is called when the request is admitted, before the promise is settled.
    */
   waitAlone(
     owner: Owner,
     number: number,
-    watch: (cancel: (reason: () => unknown) => void) => () => void,
+    watch: (cancel: Cancel) => () => void,
+    granted: () => undefined,
   ): Promise<void> {
     return new Promise<void>((resolve) => {
       let isOver = false;
@@ -129,7 +136,7 @@ export class Promises {
         isOver = true;
         unwatch?.();
         // The second reaction runs only when this promise listens to it. V8 then finds who awaits this promise.
-        resolve(value?.catch(locate).catch(locate));
+        resolve(value?.catch(locate).catch(locate) ?? granted());
       });
       unwatch = watch(cancel);
       if (isOver) unwatch();
@@ -139,7 +146,7 @@ export class Promises {
   /**
    * Enters a promise as `waitAlone` does, with a function that settles the promise. Returns a function that cancels it.
    */
-  addAlone(owner: Owner, number: number, settle: Resolve): (reason: () => unknown) => void {
+  addAlone(owner: Owner, number: number, settle: Resolve): Cancel {
     const run = this.#append(number, settle);
     this.last = 0;
     this.#own(owner);

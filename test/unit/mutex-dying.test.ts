@@ -254,6 +254,24 @@ describe('onOwnerDied', () => {
     expect(mutex.locked).toBe(false);
   });
 
+  it('that unlocks, has a promise lock, and throws: the promise keeps the lock', async () => {
+    const arena = new Arena();
+    const { mutex, owner } = await owned(arena);
+    let next: Promise<void> | undefined;
+    mutex.onOwnerDied = () => {
+      mutex.onOwnerDied = undefined;
+      mutex.unlock();
+      next = mutex.lockAsync();
+      throw new Error('beyond repair');
+    };
+    const first = expect(mutex.lockAsync()).rejects.toThrow('beyond repair');
+    await owner.kill();
+    await first;
+    await next;
+    expect(mutex.held).toBe(true);
+    mutex.unlock();
+  });
+
   it('that cancels all who wait and throws: the mutex is free', async () => {
     const arena = new Arena();
     const { mutex, owner } = await owned(arena);

@@ -144,6 +144,62 @@ describe('the thread that learns that an owner died', () => {
     expect(semaphore.inspect().holders).toHaveLength(1);
   });
 
+  it.each([
+    ['queued', (semaphore: Semaphore) => [semaphore.acquireAsync(2), semaphore.acquireAsync()]],
+    [
+      'queued with a signal',
+      (semaphore: Semaphore) => {
+        const { signal } = new AbortController();
+        return [semaphore.acquireAsync(2, { signal }), semaphore.acquireAsync(1, { signal })];
+      },
+    ],
+    ['made by onOwnerDied', () => []],
+  ])('when onOwnerDied releases and throws, a promise of the same thread keeps what it got: %s', async (_, queue) => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(3, { arena, robust: true });
+    const late: Promise<void>[] = [];
+    let calls = 0;
+    semaphore.onOwnerDied = () => {
+      if (++calls > 1) return;
+      semaphore.release(2);
+      if (next.length === 0) late.push(semaphore.acquireAsync(2), semaphore.acquireAsync(1));
+      throw new Error('beyond repair');
+    };
+    const dying = recruit(arena);
+    await hold(semaphore, dying, 3);
+    const told = expect(semaphore.acquireAsync(2)).rejects.toThrow('beyond repair');
+    const next = queue(semaphore);
+    await turn();
+    await dying.kill();
+    await told;
+    await Promise.all([...next, ...late]);
+    expect([calls, semaphore.available]).toEqual([2, 0]);
+    expect(semaphore.inspect().holders).toMatchObject([{ permits: 3 }]);
+    semaphore.release(3);
+  });
+
+  it('when onOwnerDied releases a part and throws, the rest goes back, and what it has taken itself stays', async () => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(9, { arena, robust: true });
+    semaphore.onOwnerDied = () => {
+      semaphore.onOwnerDied = undefined;
+      semaphore.release(1);
+      throw new Error('beyond repair');
+    };
+    await dieHolding(arena, semaphore);
+    expect((await failure(() => semaphore.acquire(3))).message).toBe('beyond repair');
+    expect(semaphore.available).toBe(9);
+    await dieHolding(arena, semaphore);
+    semaphore.onOwnerDied = () => {
+      semaphore.onOwnerDied = undefined;
+      semaphore.acquire(4);
+      throw new Error('beyond repair');
+    };
+    expect((await failure(() => semaphore.acquire(3))).message).toBe('beyond repair');
+    expect(semaphore.available).toBe(5);
+    semaphore.release(4);
+  });
+
   it('is none for a semaphore that is not robust', async () => {
     const arena = new Arena();
     const semaphore = new Semaphore(2, { arena });
