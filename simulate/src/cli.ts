@@ -1,9 +1,11 @@
 /** `npm run simulate:library` runs the cases of seeds, one after the other, until one fails. That is made short and printed. */
 import { loadavg } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { Listed } from './choices.js';
 import { faults } from './faults.js';
 import { kinds } from './kinds/all.js';
+import { unhandled } from './realm.js';
 import { World } from './run.js';
 import { search } from './search.js';
 import { ofWord, report, shrink } from './shrink.js';
@@ -38,15 +40,17 @@ const options = new Command('simulate:library')
 
 const patches = options.fault === undefined ? [] : (faults[options.fault]?.patches ?? []);
 if (options.again === undefined) await look();
-else again(options.again);
+else await again(options.again);
 
-function again(word: string): void {
+async function again(word: string): Promise<void> {
   const { program, answers } = ofWord(word);
   const { failure, trace } = new World(patches, 30).run(program, new Listed(answers), options.trace);
   for (const line of trace) console.log(line);
   console.log(failure === undefined ? 'nothing is wrong' : failure.stack);
   if (failure?.cause) console.log((failure.cause as Error).stack);
-  process.exitCode = Number(failure !== undefined);
+  await setImmediate();
+  for (const reason of unhandled) console.log('a promise that nobody handles is rejected:', (reason as Error).stack);
+  process.exitCode = Number(failure !== undefined || unhandled.length > 0);
 }
 
 async function look(): Promise<void> {

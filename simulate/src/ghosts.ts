@@ -45,6 +45,8 @@ export abstract class Ghost {
   /** Whether a death has left open what a call has done. */
   isUnsure = false;
   #cancelling = 0;
+  /** The threads that are in a call of `dispose`. */
+  readonly #disposing = new Set<Realm>();
 
   /** @param on the number of the object. */
   constructor(stage: Stage, on: number) {
@@ -90,8 +92,11 @@ export abstract class Ghost {
 
   /** Runs a `dispose`. */
   disposes(dispose: () => void): void {
+    const thread = this.stage.scheduler.running as Realm;
     this.isDisposed = true;
+    this.#disposing.add(thread);
     dispose();
+    this.#disposing.delete(thread);
     for (const request of this.pending)
       if (request.queued < Infinity) request.mustEnd ??= 'the object has been disposed of';
   }
@@ -122,7 +127,12 @@ export abstract class Ghost {
   /** What code of the program does that the library calls. */
   callback(callback = this.spec.callback): void {
     const thread = this.stage.scheduler.running as Realm;
-    if (callback === 'throws') throw this.stage.error(thread);
+    if (callback === 'gives back') {
+      // Who lets the next owner in vouches for what that owner finds.
+      this.learned(thread);
+      this.givesBack(this.objectOf(thread));
+    }
+    if (callback === 'throws' || callback === 'gives back') throw this.stage.error(thread);
     if (callback === 'calls back') this.callsBack(thread);
   }
 
@@ -140,11 +150,20 @@ export abstract class Ghost {
     this.cancels(() => this.objectOf(thread).cancelAll());
   }
 
+  /** Gives back what the thread has just got, or a part. */
+  protected givesBack(_object: Library): void {}
+
   died(_thread: Realm): void {}
 
   /** Is called when a dead thread has been reaped. */
   reaped(thread: Realm): void {
     for (const request of this.pending) if (request.call.thread === thread) this.pending.delete(request);
+    if (!this.#disposing.delete(thread)) return;
+    // The thread has died before the first step of its `dispose`, or the library has finished what it had begun.
+    const reaper = this.stage.scheduler.running as Realm;
+    this.disposes(() => {
+      if (!this.stage.isClosed(this.#on)) this.objectOf(reaper).dispose();
+    });
   }
 
   /** Nothing is due, and no call is under way. */

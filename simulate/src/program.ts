@@ -15,7 +15,7 @@ export interface Spec {
 }
 
 /** What a function does that the library calls. */
-export type CallbackHow = 'throws' | 'calls back';
+export type CallbackHow = 'throws' | 'calls back' | 'gives back';
 
 /** What a signal does that a request is given. */
 export type SignalHow = 'aborts' | 'is shared' | 'takes no listener' | 'calls back';

@@ -216,18 +216,18 @@ function stepped(scheduler: Scheduler, name: string, call: Call): Call {
   }
 }
 
-let isMuffled = false;
+/** Why promises have been rejected that nobody handles, since somebody has last looked. */
+export const unhandled: unknown[] = [];
 
-/** Lets the process ignore the rejections of promises of dead threads and of runs that have failed: nobody minds these. */
-export function ignoreTheDead(): void {
-  if (isMuffled) return;
-  isMuffled = true;
+let isListening = false;
+
+/** Collects such reasons, and ignores those of threads that are killed and of runs that have failed: nobody minds these. */
+export function listenToRejections(): void {
+  if (isListening) return;
+  isListening = true;
   const event = 'unhandledRejection';
-  const listeners = process.listeners(event);
   process.removeAllListeners(event);
-  process.on(event, (reason, promise) => {
-    if (reason === KILLED || reason instanceof Failure) return;
-    if (listeners.length === 0) throw reason;
-    for (const listener of listeners) listener(reason, promise);
+  process.on(event, (reason) => {
+    if (reason !== KILLED && !(reason instanceof Failure)) unhandled.push(reason);
   });
 }

@@ -10,7 +10,7 @@ import { kindOf } from './kinds/all.js';
 import type { Kind } from './kinds/kind.js';
 import { libraryText, type Patch } from './library.js';
 import { lineOf, type Operation, type Program, type Spec } from './program.js';
-import { ignoreTheDead, type Library, Realm } from './realm.js';
+import { type Library, listenToRejections, Realm } from './realm.js';
 import { Scheduler } from './schedule.js';
 import { Signal } from './signal.js';
 import type { Stage } from './stage.js';
@@ -21,6 +21,8 @@ const SIZES = { objects: 12, names: 2, threads: 6, waiters: 40, slots: 4, chains
 /** How a run has ended. */
 export interface Outcome {
   readonly failure: Error | undefined;
+  /** Whether a thread has died. */
+  readonly hasDeath: boolean;
   readonly steps: number;
   readonly trace: readonly string[];
 }
@@ -37,6 +39,7 @@ class Run implements Stage {
   readonly #shared = new Map<Realm, Signal>();
   readonly #busy = new Map<Realm, number>();
   readonly #arenas = new Map<Realm, Library>();
+  readonly #handles: readonly unknown[];
 
   constructor(scheduler: Scheduler, threads: readonly Realm[], program: Program) {
     this.scheduler = scheduler;
@@ -55,15 +58,30 @@ class Run implements Stage {
       for (const spec of program.objects) made.push(kindOf(spec).make(first.library, spec, arena, made));
     });
     this.objects.set(first, made);
-    const handles = made.map((object) => object.handle);
-    for (const thread of threads.slice(1)) {
-      const from = (spec: Spec, on: number): Library => thread.library[spec.kind].from(handles[on]);
+    this.#handles = made.map((object) => object.handle);
+    for (const thread of threads.slice(1))
       this.objects.set(
         thread,
-        scheduler.as(thread, () => program.objects.map(from)),
+        scheduler.as(thread, () => made.map((_, on) => this.#attach(thread, on))),
       );
-    }
     for (const thread of threads) for (const ghost of this.ghosts) ghost.prepare(thread, ghost.objectOf(thread));
+  }
+
+  /** A library object of the thread for the object of this number. */
+  #attach(thread: Realm, on: number): Library {
+    return thread.library[(this.program.objects[on] as Spec).kind].from(this.#handles[on]);
+  }
+
+  isClosed(on: number): boolean {
+    // To attach to a condition attaches to its mutex too, for good.
+    if ((this.program.objects[on] as Spec).of !== undefined) return false;
+    try {
+      this.#attach(this.scheduler.running as Realm, on);
+      return false;
+    } catch (error) {
+      if ((error as Error).name === 'DisposedError') return true;
+      throw error;
+    }
   }
 
   error(thread: Realm): Error {
@@ -194,7 +212,7 @@ export class World {
   constructor(patches: readonly Patch[] = [], depth = 0) {
     this.#text = libraryText(patches);
     this.#depth = depth;
-    ignoreTheDead();
+    listenToRejections();
   }
 
   /** How many steps there were in all runs. */
@@ -215,6 +233,7 @@ export class World {
     const threads = this.#threads.slice(0, all.length);
     const { steps } = scheduler;
     let failure: Error | undefined;
+    let hasDeath = false;
     scheduler.begin(threads, choices, trace);
     try {
       new Run(scheduler, threads, program).play();
@@ -224,7 +243,11 @@ export class World {
       for (const thread of threads) scheduler.kill(thread);
     }
     for (const thread of threads) if (thread.isDead) scheduler.bury(thread);
-    for (const thread of threads) if (thread.isDead) thread.revive();
-    return { failure, steps: scheduler.steps - steps, trace: scheduler.trace ?? [] };
+    for (const thread of threads) {
+      if (!thread.isDead) continue;
+      hasDeath = true;
+      thread.revive();
+    }
+    return { failure, hasDeath, steps: scheduler.steps - steps, trace: scheduler.trace ?? [] };
   }
 }

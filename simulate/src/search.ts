@@ -1,7 +1,10 @@
 /** Runs the cases of seeds, one after the other, until one fails. */
 import { setImmediate } from 'node:timers/promises';
 import { caseOf } from './cases.js';
+import { Recorded } from './choices.js';
+import { Failure } from './event.js';
 import type { Patch } from './library.js';
+import { unhandled } from './realm.js';
 import { World } from './run.js';
 import { type Failing, failing } from './shrink.js';
 
@@ -20,16 +23,42 @@ export interface Searched {
   readonly found: (Failing & { readonly seed: number }) | undefined;
 }
 
+/** How many runs there are between two looks for promises that nobody handles: these are told when the event loop turns. */
+const LOOK = 64;
+
 export async function search(patches: readonly Patch[], wanted: Wanted): Promise<Searched> {
   const world = new World(patches);
-  for (let runs = 0; runs < wanted.runs; runs++) {
-    // The rejections of promises that nobody handles are told when the event loop turns.
-    if (runs % 64 === 0) await setImmediate();
-    if (runs % 16 === 0 && wanted.isOver?.()) return { runs, steps: world.steps, found: undefined };
-    const seed = wanted.seed + runs;
-    const { program, choices } = caseOf(seed, wanted.kinds);
-    const found = failing(world, program, choices);
-    if (found) return { runs: runs + 1, steps: world.steps, found: { ...found, seed } };
+  let runs = 0;
+  let found: Searched['found'];
+  while (runs < wanted.runs && found === undefined && !wanted.isOver?.()) {
+    const first = runs;
+    while (runs < Math.min(first + LOOK, wanted.runs) && found === undefined) {
+      const seed = wanted.seed + runs++;
+      const { program, choices } = caseOf(seed, wanted.kinds);
+      const failed = failing(world, program, choices);
+      found = failed && { ...failed, seed };
+    }
+    found ??= await rejected(world, wanted, first, runs);
   }
-  return { runs: wanted.runs, steps: world.steps, found: undefined };
+  return { runs, steps: world.steps, found };
+}
+
+/**
+ * Returns one of these runs in which the library rejects a promise that nobody handles, if there is one. What a dead
+ * thread was about to return does not count.
+ */
+async function rejected(world: World, wanted: Wanted, first: number, end: number): Promise<Searched['found']> {
+  await setImmediate();
+  if (unhandled.splice(0).length === 0) return undefined;
+  for (let seed = wanted.seed + first; seed < wanted.seed + end; seed++) {
+    const { program, choices } = caseOf(seed, wanted.kinds);
+    const recorded = new Recorded(choices);
+    const { hasDeath } = world.run(program, recorded);
+    await setImmediate();
+    const [reason] = unhandled.splice(0);
+    if (reason === undefined || hasDeath) continue;
+    const error = new Failure('the library has rejected a promise that nobody handles', { cause: reason });
+    return { program, answers: recorded.answers, error, seed };
+  }
+  return undefined;
 }

@@ -16,6 +16,8 @@ export interface Stage {
   readonly errors: ReadonlySet<unknown>;
   /** Whether a thread has died and not been reaped. */
   readonly isUnreaped: boolean;
+  /** Whether the object of this number has been disposed of, as the thread that runs learns when it attaches. */
+  isClosed(on: number): boolean;
   /** An error of the program itself. */
   error(thread: Realm): Error;
   /** A thread has more to do, which it cannot do while it sleeps. */

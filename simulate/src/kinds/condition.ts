@@ -80,9 +80,11 @@ class ConditionGhost extends Ghost {
     return super.begin(call, n);
   }
 
+  /** What a dead waiter had been notified of goes on to those that wait already. */
   override reaped(thread: Realm): void {
     super.reaped(thread);
-    this.#least = Math.min(this.#least, this.pending.size);
+    const waiting = [...this.pending].filter(({ queued }) => queued < Infinity).length;
+    this.#least = Math.min(this.#least, waiting);
   }
 
   override finish(thread: Realm): void {

@@ -35,6 +35,10 @@ export class MutexGhost extends Ghost {
     return this.owner === undefined ? first : undefined;
   }
 
+  protected override givesBack(object: Library): void {
+    object.unlock();
+  }
+
   override reaped(thread: Realm): void {
     super.reaped(thread);
     if (this.owner !== thread) return;
@@ -62,7 +66,7 @@ const blocking = (random: Random) => ({
 export const mutex: Kind = {
   draw(random) {
     const bypass = random.once(2) ? { n: random.below(2) } : {};
-    return random.once(2) ? bypass : { ...bypass, callback: random.of(['throws', 'calls back']) };
+    return random.once(2) ? bypass : { ...bypass, callback: random.of(['throws', 'calls back', 'gives back']) };
   },
   make: ({ Mutex }, { n }, arena) => new Mutex(n === undefined ? { arena } : { bypass: n, arena }),
   ghost: (stage, on) => new MutexGhost(stage, on),

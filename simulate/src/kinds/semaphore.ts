@@ -70,6 +70,10 @@ class SemaphoreGhost extends Ghost {
     return this.#least >= Math.max(...[...this.pending].map(({ n }) => n)) ? first : undefined;
   }
 
+  protected override givesBack(object: Library): void {
+    object.release();
+  }
+
   override died(thread: Realm): void {
     // A call of it may have released, or not.
     if (!this.spec.robust || this.#making.has(thread)) this.isUnsure = true;
@@ -122,7 +126,9 @@ export const semaphore: Kind = {
     if (random.once(3)) return { n: random.below(3), loose: true };
     const n = 1 + random.below(2);
     if (!random.once(3)) return { n };
-    return random.once(2) ? { n, robust: true } : { n, robust: true, callback: random.of(['throws', 'calls back']) };
+    return random.once(2)
+      ? { n, robust: true }
+      : { n, robust: true, callback: random.of(['throws', 'calls back', 'gives back']) };
   },
   make: ({ Semaphore }, { n, robust = false }, arena) => new Semaphore(n, { robust, arena }),
   ghost: (stage, on) => new SemaphoreGhost(stage, on),
