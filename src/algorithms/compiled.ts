@@ -11,7 +11,7 @@ import { embedded, instanceOf } from '../runtime/embedded.js';
 import { type Membership, refuseToBlock } from '../runtime/membership.js';
 import { algorithmsBytes } from './algorithms-bytes.js';
 
-/** Functions that block. On a thread that must not block, they throw. */
+/** The functions by which blocking calls begin or wait. On a thread that must not block, they throw. */
 const BLOCKING = [
   'chainAcquire',
   'channelAcquire',
@@ -55,7 +55,8 @@ export function algorithmsOf(membership: Membership): Algorithms {
   membership.beforeEnd((reason) => {
     instance.retire();
     if (!reason) return;
-    // The library objects of the thread are closed by now. Calls by a key use no library object, so they need an error.
+    // When the thread leaves the arena, all its library objects are closed. Calls by a key use no library object, so
+    // their functions must throw.
     const refuse = (): never => {
       throw reason;
     };
