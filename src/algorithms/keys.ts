@@ -2,10 +2,10 @@
  * This file has what all calls by a key share: their options, the checks of the options, and the slot of a key.
  *
  * A hash says to which slot a key of chains or channels belongs. Listings 3 and 4 leave this secondary hash open. Here
- * the hash multiplies the key by 2^32 divided by the golden ratio. It keeps keys in a row apart, and so it does with
- * keys of any other stride (docs/papers/algorithms.md). Without the hash, keys that are multiples of 64 would share few
- * chains, and addresses often are such multiples. The hash is not an option, because threads that wait and threads that
- * wake must use the same hash.
+ * the hash multiplies the key by 2^32 divided by the golden ratio. This keeps keys in a row apart, and also keys with
+ * any other constant distance (docs/papers/algorithms.md). Without the hash, keys that are multiples of 64 would share
+ * few chains, and addresses often are such multiples. The hash is not an option, because threads that wait and threads
+ * that wake must use the same hash.
  */
 import type { Arena } from '../arena.js';
 import type { Algorithms } from '../border/algorithms.js';
