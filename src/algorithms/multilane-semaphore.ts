@@ -1,4 +1,4 @@
-/** MultilaneSemaphore is the public face of core/algorithms/lanes.ts. Its code shares lanes.ts with the capacitor. */
+/** MultilaneSemaphore is the public face of core/algorithms/lanes.ts. */
 
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT } from '../border/numbers.js';
 import type { Handle, Reference } from '../reference.js';
