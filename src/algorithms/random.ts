@@ -1,7 +1,7 @@
 /**
  * Random numbers that are cheap to draw: the xorshift generator by Marsaglia, with 32 bits of state in each thread.
  *
- * If the state is not 0, the generator goes through all other 32-bit numbers before it repeats one.
+ * The state is never 0. The generator goes through all 32-bit numbers but 0 before it repeats one.
  */
 
 const state = Int32Array.of(Math.floor(Math.random() * 2 ** 32) | 1);
