@@ -91,7 +91,7 @@ export function addressSignal(key: number, options: KeyWakeOptions = {}): void {
   algorithmsFor('addressSignal', key, options, ADDRESS).addressSignal(slotOf(key), 0, 0n);
 }
 
-/** AddressSignalPolite of Listing 3: does the same as `addressSignal`, but writes nothing if nobody waits. */
+/** As `addressSignal`, but writes nothing if nobody waits: AddressSignalPolite of Listing 3. */
 export function addressSignalPolite(key: number, options: KeyWakeOptions = {}): void {
   algorithmsFor('addressSignalPolite', key, options, ADDRESS).addressSignalPolite(slotOf(key), 0, 0n);
 }
@@ -147,7 +147,7 @@ export function keySignal(key: number, options: KeyWakeOptions = {}): void {
   algorithms.keySignal(channelAt(algorithms, key));
 }
 
-/** KeySignalPolite of Listing 4: does the same as `keySignal`, but writes only the sequence if nobody waits. */
+/** As `keySignal`, but writes only the sequence if nobody waits: KeySignalPolite of Listing 4. */
 export function keySignalPolite(key: number, options: KeyWakeOptions = {}): void {
   const algorithms = algorithmsFor('keySignalPolite', key, options);
   algorithms.keySignalPolite(channelAt(algorithms, key));
@@ -199,7 +199,7 @@ export function locationWakeAll(key: number, options: KeyWakeOptions = {}): void
   algorithms.locationWakeAll(algorithms.lookUp(key));
 }
 
-/** The polite form that Listing 5 names: does the same as `locationWakeAll`, but writes nothing if nobody waits. */
+/** As `locationWakeAll`, but writes nothing if nobody waits: the polite form that Listing 5 names. */
 export function locationWakeAllPolite(key: number, options: KeyWakeOptions = {}): void {
   const algorithms = algorithmsFor('locationWakeAllPolite', key, options, LOCATION);
   algorithms.locationWakeAllPolite(algorithms.lookUp(key));
