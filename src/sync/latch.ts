@@ -14,7 +14,7 @@ export type LatchHandle = Handle<'Latch'>;
 export interface LatchState {
   /** What is left of the count. */
   readonly count: number;
-  /** The threads that wait, the longest first. */
+  /** The threads that wait. The thread that has waited longest comes first. */
   readonly waiters: readonly Waiter[];
 }
 
