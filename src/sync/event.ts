@@ -25,7 +25,7 @@ export interface EventOptions extends SyncOptions {
 export interface EventState {
   /** Whether the event is set. */
   readonly isSet: boolean;
-  /** The threads that wait, the longest first. */
+  /** The threads that wait. The thread that has waited longest comes first. */
   readonly waiters: readonly Waiter[];
 }
 
