@@ -221,8 +221,8 @@ export class HeldUpdate extends Held {
   }
 
   /**
-   * As `upgrade`, without blocking the thread. While the promise is pending, neither guard holds the turn. If the
-   * upgrade fails, this guard holds the turn again.
+   * As `upgrade`, without blocking the thread. While the promise is pending, this guard holds nothing. If the upgrade
+   * fails, this guard holds the turn again.
    */
   async upgradeAsync(options?: WaitOptions): Promise<HeldWrite> {
     return this.handOver('upgradeAsync', (lock) => lock.upgradeAsync(options));
