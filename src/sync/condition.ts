@@ -121,7 +121,8 @@ export class Condition extends SharedObject<typeof KIND> {
       'condition',
     );
     this.mutex = own;
-    // An engine compiles a function at its first call, which takes much of the stack. A wait may need these near its end.
+    // An engine compiles a function at its first call, and this takes much of the stack. A wait may call these
+    // functions when the stack is nearly full, so they are called once here.
     for (const call of ['lock', 'tryLock', 'ownerOf'] as const) this.#core[call](CLOSED_OBJECT);
   }
 
@@ -214,7 +215,8 @@ export class Condition extends SharedObject<typeof KIND> {
     hasStack(CALLS);
     let taken = core.acquireRobust(at, 1, number);
     if (taken === INTERRUPTED) {
-      // The ticket must come before the mutex is unlocked. This call is refused, but it ends the interrupted call.
+      // An earlier call of this thread has been interrupted. The thread must take its ticket before it unlocks the
+      // mutex. The mutex refuses this tryLock, because the thread is the owner, but the call ends the interrupted call.
       core.tryLock(place);
       taken = core.acquireRobust(at, 1, number);
     }
@@ -451,9 +453,9 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Describes the condition by a plain object. It looks at every waiter of the arena and is racy, so it is meant for
-   * diagnostics. Never blocks.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * Describes the condition by a plain object, for diagnostics. The call looks at every waiter of the arena, and its
+   * answer may be out of date at once. Never blocks.
+   * @throws {@link DisposedError} if the condition has been disposed of.
    */
   inspect(): ConditionStats {
     if (this.disposed) throw this[disposedError]();
