@@ -100,7 +100,8 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * The number of calls of all threads that wait: blocked calls and promises. It is racy, and meant for diagnostics.
+   * The number of calls of all threads that wait: blocked calls and promises. The number may be out of date at once,
+   * and is meant for diagnostics.
    */
   get waiting(): number {
     return this.waiters().reduce((sum, { calls }) => sum + calls, 0);
@@ -303,8 +304,8 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * @internal How many promises go on after a phase with this answer. If not all go on, the caller has read the present
-   * phase.
+   * @internal How many promises of a group go on after a phase with this answer. If not all go on, the function also
+   * reads the present phase: `phaseSeen` is then the phase for which the other promises wait.
    */
   protected goOn(_at: number, _answer: number): number {
     return Infinity;
