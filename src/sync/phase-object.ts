@@ -133,7 +133,10 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     return found.sort((a, b) => b.waited - a.waited);
   }
 
-  /** @internal Whether a waiter may poll before it sleeps. */
+  /**
+   * @internal Whether a waiter may poll before it sleeps. If the options fix the number of polls, the options decide
+   * instead.
+   */
   protected get mayPoll(): boolean {
     return true;
   }
@@ -157,7 +160,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     return this[reference].shared.number;
   }
 
-  /** @internal The phase that this thread read in its last call of a function of the core, such as `awaitZero`. */
+  /** @internal The phase that this thread read when it last looked at an object, for example by `awaitZero`. */
   protected get phaseSeen(): number {
     return this.sync.phaseSeen.value;
   }
