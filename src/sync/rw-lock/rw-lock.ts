@@ -33,8 +33,8 @@ export interface RwLockWaiter {
   /** The `threadId` of the thread in `worker_threads`; undefined in web workers. */
   readonly threadId: number | undefined;
   /**
-   * `'write'`: it waits for its turn; `'drain'`: it has the turn, and waits until readers have left; `'read'`: it waits
-   * for a writer.
+   * What the thread waits for. `'write'`: for its turn to write. `'drain'`: it has the turn, and waits until readers
+   * have left. `'read'`: it wants to read, and waits for a writer.
    */
   readonly wants: 'read' | 'write' | 'drain';
   /** The number of calls of the thread that wait: blocked calls and promises. */
@@ -65,12 +65,12 @@ export interface RwLockState {
 
 /**
  * A lock for many readers or one writer. The lock is phase-fair: a reader waits for one writer at most, however many
- * writers queue. Writers are first come, first served. A reader that comes while a writer with the turn runs waits for
- * that writer. Blocked threads and promises wait together.
+ * writers queue. Writers are first come, first served. A reader waits for a writer that is in, and for a writer that
+ * waits until the present readers have left. Blocked threads and promises wait together.
  *
- * Threads hold the lock. A thread that reads may lock for reading again, even while a writer waits. When a thread ends
- * or dies (`Arena.watch`) as a reader, it reads no more. When it dies as a writer, the others learn of its death. A
- * thread reads at most 8 locks at a time.
+ * Threads hold the lock, and not tasks or guards. A thread that reads may lock for reading again, even while a writer
+ * waits. When a thread ends or dies (`Arena.watch`) as a reader, its reading ends too. When a thread dies as a writer,
+ * the threads that lock later learn of its death (`onOwnerDied`). A thread reads at most 8 locks at a time.
  *
  * Source: the phases of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for Multiprocessor
  * Real-Time Systems (2010), with visible readers after Dice and Kogan, BRAVO (2019), over
@@ -226,7 +226,7 @@ export class RwLock extends WritersHalf {
    * @throws the reason of a signal that is aborted already.
    * @throws {Error} if this thread or a promise of it reads, writes or waits: the thread would wait for itself.
    * @throws `RangeError` or `TypeError` for a bad time-out or signal.
-   * @throws {@link ArenaFullError} if it has a time-out and would have to wait, and the arena has no room for what a
+   * @throws {@link ArenaFullError} if the call has a time-out and must wait, and the arena has no room for what a
    * cancelled request leaves in the queue.
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
    * @throws `TypeError` on a thread that must not block, such as a browser's main thread, if it would have to.
@@ -287,10 +287,11 @@ export class RwLock extends WritersHalf {
   }
 
   /**
-   * Takes the writers' turn without shutting readers out, and blocks the thread until it has the turn. Nobody writes
-   * during the turn, so the data that the thread reads stay as they are. The thread may become a writer
-   * (`HeldUpdate.upgrade`). Two threads that read and then want to write would wait for each other; two threads that
-   * update do not.
+   * Blocks the thread until it has the writers' turn. Readers are still let in. No other thread writes during the turn,
+   * so the data that this thread reads stay as they are. The thread may become a writer (`HeldUpdate.upgrade`).
+   *
+   * Use `update` to read and then perhaps write. If two threads read and then both wanted to write, they would wait for
+   * each other. With `update` they do not, because only one of them has the turn.
    * @throws as `lockWrite`.
    */
   update(options?: WaitOptions): HeldUpdate {
