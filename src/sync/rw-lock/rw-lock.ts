@@ -89,12 +89,14 @@ export interface RwLockState {
  */
 export class RwLock extends WritersHalf {
   /**
-   * Is called when a thread has died as a writer. It is called in a thread that begins to read, or has locked
-   * otherwise, before the call returns. The data that the lock guards may then be half-written. So all who lock are
-   * told, until another writer has written and unlocked. The next thread that has the turn is also told of a death in
-   * `update`. The death of a reader does no harm, and nobody is told. If the callback throws, the lock is unlocked, and
-   * the call that locked it throws (or rejects with) the same error. The callback may call the lock, which the thread
-   * already has. If the callback unlocks what the call has locked, the call throws an `Error`.
+   * Is called with the number of deaths when a thread has died as a writer. The data that the lock guards may then be
+   * half-written. So each call that locks calls its callback before it returns, until another writer has written and
+   * unlocked. If a thread has died in `update`, the next thread that has the turn is told as well. The death of a
+   * reader does no harm, and nobody is told.
+   *
+   * When the callback runs, its thread already has the lock, and the callback may call the lock. If the callback
+   * throws, the lock is unlocked, and the call that locked it throws (or rejects with) the same error. If the callback
+   * unlocks what the call has locked, the call throws an `Error`.
    */
   onOwnerDied: ((deaths: number) => void) | undefined;
 
@@ -307,11 +309,11 @@ export class RwLock extends WritersHalf {
   // --- Stamps ----------------------------------------------------------------------------------------------
 
   /**
-   * For reads that may be repeated. Such reads need no lock, and no writer waits for them. Data that are read between
-   * `stamp` and `valid` may be half-written, so the data must do no harm until `valid` has answered true.
+   * Returns a number for `valid`, for a read without a lock: call `stamp`, read the data, and then call `valid`. If
+   * `valid` answers false, read again from the start. No writer waits for such a read, so the data may be half-written.
+   * Do not rely on the data until `valid` has answered true. Never blocks.
    *
-   * @returns a number for `valid`, from 1 to 2 ** 29; 0 while a writer is in or waits until readers have left. Never
-   * blocks.
+   * @returns a number from 1 to 2 ** 29; 0 while a writer is in or waits until readers have left.
    * @throws {@link DisposedError} if the lock has been disposed of.
    *
    * @example
