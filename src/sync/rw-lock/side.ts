@@ -1,7 +1,8 @@
 /**
- * A side is what one thread does with one lock, by all its library objects and promises together, whichever copy of the
- * library made them. The core knows only a part of this: the thread's place says whether the thread reads or waits to
- * read, and the queue says whether the thread has the turn. So a thread reads again without access to shared memory.
+ * A side is what one thread does with one lock. All library objects and promises of the thread share the side of the
+ * lock, whichever copy of the library made them. The core knows only a part of the side: the thread's place says
+ * whether the thread reads or waits to read, and the queue says whether the thread has the turn. The side counts how
+ * often the thread reads. So a thread that reads can read again without access to shared memory.
  *
  * A side consists of two state machines, reading and the turn. The methods of this class move a machine from one state
  * to another. `reads` counts the calls and promises that read now. `waits` counts the promises that wait for the end of
@@ -38,9 +39,10 @@
  * A thread that drains or writes would wait for itself if it also read or waited. So the calls refuse both, except for
  * promises: a promise may drain while its thread reads, and waits until the thread has unlocked.
  *
- * While a call changes a machine, `acts` says which machine. If another call finds `acts` set, an exception that no
- * code of the library could catch has ended the first call: an interrupt by the runtime, or an exhausted stack. The
- * other call then brings the side into order (`recover`). Callbacks run while `acts` is NOTHING.
+ * While a call changes a machine, `acts` says which machine. The call sets `acts` to NOTHING at its end. If a later
+ * call finds `acts` set, an exception that no code of the library could catch has ended the earlier call: an interrupt
+ * by the runtime, or an exhausted stack. The later call then brings the side into order (`recover`). While callbacks of
+ * the user run, `acts` is NOTHING.
  */
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, MOVE, OWNER_DIED } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
@@ -70,7 +72,9 @@ export class Side {
   at: number;
   /** The address of the place of the thread; 0 if the thread has no place, as at first and at the end. */
   place: number;
-  /** How many calls and promises of the thread read, and how many of its promises wait for the end of `phase`. */
+  /**
+   * reads: how many calls and promises of the thread read. waits: how many of its promises wait for the end of `phase`.
+   */
   reads = 0;
   waits = 0;
   phase = 0;
@@ -250,8 +254,8 @@ export class Side {
   // --- The end ---------------------------------------------------------------------------------------------
 
   /**
-   * Brings into order what a call has left behind that the runtime has ended. The thread gets nothing of what that call
-   * was changing. Returns whether the thread has the turn, which the caller must then give back.
+   * Brings the side into order after the runtime has ended a call by an exception. The thread keeps nothing that this
+   * call was about to get. Returns whether the thread has the turn. If so, the caller must give the turn back.
    */
   recover(): boolean {
     const { acts, at } = this;
