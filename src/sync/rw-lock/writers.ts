@@ -2,7 +2,8 @@
  * The writers' half of a RwLock: how a thread or a promise gets the turn, shuts the gate and waits until the readers
  * have left (side.ts has the states).
  *
- * The turn is a robust semaphore over the same shared object, of which this file makes a library object.
+ * The turn is the one permit of a robust semaphore. This semaphore is not an object of its own: it uses the words of
+ * the lock's shared object. `turn` is a library object of this semaphore.
  */
 import { host } from '#host';
 import { ADMITTED, ANSWER_CLOSED, DRAIN_INDEX, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT } from '../../border/numbers.js';
@@ -206,10 +207,11 @@ export abstract class WritersHalf extends ReadersHalf {
         side.takeTurn(this);
         side.deaths += core.ownersDied(this.at);
         if (writes && side.shut() === QUEUED && timeout === 0) side.drained(REFUSED);
-        // A call of this thread may be giving the turn back. If so, it has done that by now.
+        // `due` may run inside the endTurn of another call of this thread, which has given its turn back by now.
         side.acts &= ~TURNING;
       };
-      // If this call is interrupted, a turn that the thread already has is not given back.
+      // If the thread already has the turn, TURNING stays unset, so that an interrupt of this call does not give that
+      // turn back.
       if (side.turn === NO_TURN) side.acts = TURNING;
       const answer = core.arrive(this.at, 1, isImpatient ? 0 : promises.last, number);
       if (answer === ADMITTED) due();
