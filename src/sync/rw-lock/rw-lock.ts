@@ -90,7 +90,7 @@ export interface RwLockState {
 export class RwLock extends WritersHalf {
   /**
    * Is called with the number of deaths when a thread has died as a writer. The data that the lock guards may then be
-   * half-written. So each call that locks calls its callback before it returns, until another writer has written and
+   * half-written. So each thread that locks is told before its call returns, until another writer has written and
    * unlocked. If a thread has died in `update`, the next thread that has the turn is told as well. The death of a
    * reader does no harm, and nobody is told.
    *
@@ -185,7 +185,7 @@ export class RwLock extends WritersHalf {
   }
 
   /**
-   * Ends one reading of this thread. If no reading of any thread is left, wakes the writer that waits for the readers.
+   * Ends one reading of this thread. If no reading of this thread is left, wakes the writer that waits for the readers.
    * Never blocks. On a disposed lock the call does nothing.
    * @throws {Error} if this thread does not read.
    */
