@@ -1,6 +1,9 @@
 /**
  * The writers' half of a RwLock: how a thread or a promise gets the turn, shuts the gate and waits until the readers
- * have left (side.ts has the states).
+ * have left. side.ts has the states.
+ *
+ *     write      get the turn ──► shut the gate ──► wait until the readers have left ──► write
+ *     update     get the turn ──► read ──► (upgrade) shut the gate ──► ...
  *
  * The turn is the one permit of a robust semaphore. This semaphore is not an object of its own: it uses the words of
  * the lock's shared object. `turn` is a library object of this semaphore.
@@ -302,7 +305,7 @@ export abstract class WritersHalf extends ReadersHalf {
         (late) => {
           const reason = late();
           const isAbort = signal?.aborted === true && reason === reasonOf(signal);
-          // The reason may also be an error of the signal when it was to add a listener.
+          // The reason may also be an error that the signal threw when it was to add a listener.
           if (isAbort || !(reason instanceof TimeoutError)) reject(reason);
           settle(REFUSED);
         },
