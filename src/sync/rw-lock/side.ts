@@ -97,8 +97,8 @@ export class Side {
    */
   keeps: object | undefined;
   /**
-   * The functions of the common case have fields of their own, so that they are found without a further load. If the
-   * place is 0, beginRead answers MOVE.
+   * These two functions of the core have fields of their own, because the common case calls them. If the place is 0,
+   * beginRead answers MOVE.
    */
   readonly beginRead: Sync['beginRead'];
   readonly endReadAt: Sync['endRead'];
