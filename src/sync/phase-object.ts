@@ -44,7 +44,7 @@ import { close, disposedError, forget, reference, SharedObject } from '../shared
 import { threadIdOf } from '../stats.js';
 import { syncOf } from './compiled.js';
 
-/** The options of a new object of `taketurns/sync`. A Condition has none. */
+/** The options of a new object of `taketurns/sync`. A `Condition` takes no options. */
 export interface SyncOptions extends ParkingOptions {
   /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
