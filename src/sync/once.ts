@@ -40,8 +40,9 @@ const NESTED =
 const RESULT = 'the result of the thread that runs it';
 
 /**
- * Work that is done only once, by one of all threads. Calls of the other threads wait until the work is done. If the
- * function throws or its thread dies, the work is not done. Then the first waiting call to come runs its own function.
+ * Work that is done only once, by one call of all threads. The other calls wait until the work is done. If the function
+ * throws or its thread dies, the work is not done. Then one of the waiting calls runs its own function: the call that
+ * comes first.
  *
  * Source: pthread_once and Go's sync.Once, without their poisoning, over the phase word of core/kinds/phase/phase.ts.
  *
