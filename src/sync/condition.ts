@@ -50,8 +50,8 @@ export type ConditionHandle = Handle<'Condition'> & {
 const KIND = 'Condition';
 const MOST = 0x7fffffff;
 /**
- * This many calls of `hasStack` need more stack than it takes to lock the mutex again, and than it takes to begin to
- * wait by a promise.
+ * CALLS calls of `hasStack` need more stack than the calls that lock the mutex again. CALLS_ASYNC calls need more stack
+ * than the calls that begin to wait by a promise.
  */
 const CALLS = 40;
 const CALLS_ASYNC = 200;
