@@ -10,7 +10,10 @@ import { checkProperties, find } from './objects.js';
 
 /** The options of a new `ChannelSemaphore`. */
 export interface ChannelSemaphoreOptions extends HashedOptions, ThresholdOptions {
-  /** Whether waiters wait by `keyWaitLazy`, and so need not read the sequence of the channel first. Default false. */
+  /**
+   * Whether waiters wait by `keyWaitLazy`. A waiter then does not read the sequence of the channel before each look at
+   * grant. Default false: waiters wait by `keyWait`.
+   */
   readonly lazy?: boolean;
 }
 
@@ -21,12 +24,12 @@ const KIND = 'ChannelSemaphore';
 const DEFAULTS = { spin: 100, names: ['hash', 'threshold', 'farParks', 'lazy'] };
 
 /**
- * The semaphore over channels, first come, first served. Each bucket of a waiting array holds a stack of waiters, and a
- * sequence number that stands for the conditions of these waiters. A waiter polls a word of its own `spin` times
- * (default 100) and then parks on it.
+ * The semaphore over channels, first come, first served. Each bucket of a waiting array is a channel: it holds a stack
+ * of waiters and a sequence number. A release adds one to this number and wakes the stack. A waiter polls a word of its
+ * own `spin` times (default 100) and then parks on this word.
  *
- * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 4. A thread that uses it takes one of the
- * `waiters` of the arena, and keeps it until it ends.
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 4. A thread that uses the semaphore takes
+ * one of the `waiters` of the arena, and keeps this waiter until the thread ends.
  *
  * @example
  * ```ts
@@ -71,8 +74,8 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaPost for several permits in one step, with the short-cut of Listing 2: without waiters it touches no channel.
-   * Never blocks. As in the listing, the number of permits has no bound.
+   * SemaPost for several permits in one step, with the short-cut of Listing 2: if nobody waits, the call touches no
+   * channel. Never blocks. As in the listing, the number of permits has no bound.
    * @param permits 1 to 2,147,483,647.
    * @throws `RangeError` or `TypeError` for a bad number.
    */
@@ -81,7 +84,9 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
     this.algorithms.channelRelease(this.at, permits);
   }
 
-  /** SemaPost as in the listing: one permit, and it always signals the channel. Never blocks, throws nothing. */
+  /**
+   * SemaPost as in the listing: gives one permit back, and always signals the channel. Never blocks, throws nothing.
+   */
   releaseConservative(): void {
     this.algorithms.channelReleaseConservative(this.at);
   }

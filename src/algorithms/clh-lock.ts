@@ -11,10 +11,12 @@ export type ClhLockHandle = Handle<'ClhLock'>;
 const KIND = 'ClhLock';
 
 /**
- * The queue lock of Craig, Landin and Hagersten: first come, first served. Each waiter waits on the word of the one
- * before it. It polls that word `spin` times (default 100) and then parks on it. An unlock wakes the next waiter alone.
+ * The queue lock of Craig, Landin and Hagersten: first come, first served. Each waiter waits on the word of the thread
+ * before it. The waiter polls this word `spin` times (default 100) and then parks on it. An unlock wakes only the next
+ * waiter.
  *
- * Source: Craig; Landin and Hagersten. Here a waiter that has polled in vain parks, and a free lock has no queue node.
+ * Source: Craig; Landin and Hagersten. In contrast to the source, a waiter that has polled in vain parks, and a free
+ * lock has no queue node.
  *
  * A thread needs a wait element of the arena (`waiters`) for each such lock that it holds or waits for.
  *

@@ -1,6 +1,7 @@
 /**
- * The algorithms of the papers are compiled to a module of their own, which only programs that import them carry. A
- * thread makes one instance of it for each arena, beside that of the core, when it first needs one.
+ * The algorithms of the papers are compiled to a WebAssembly module of their own. A program that does not import
+ * `taketurns/algorithms` does not carry this module. A thread makes one instance of the module for each arena, beside
+ * its instance of the core. It makes the instance when it first needs one.
  */
 
 import type { Algorithms } from '../border/algorithms.js';
@@ -10,7 +11,7 @@ import { embedded, instanceOf } from '../runtime/embedded.js';
 import { type Membership, refuseToBlock } from '../runtime/membership.js';
 import { algorithmsBytes } from './algorithms-bytes.js';
 
-/** The functions that a thread must not call if it must not block. */
+/** The functions by which blocking calls begin or wait. On a thread that must not block, they throw. */
 const BLOCKING = [
   'chainAcquire',
   'channelAcquire',
@@ -24,6 +25,7 @@ const BLOCKING = [
   'locationWait',
   'eventAwait',
 ] as const satisfies readonly (keyof Algorithms)[];
+/** The same for locks. These functions throw another error, which names `tryLock`. */
 const LOCKING = [
   'ttsLock',
   'ticketLock',
@@ -37,7 +39,7 @@ const LOCKING = [
 const module = embedded(algorithmsBytes);
 const instances = common('algorithms', () => new WeakMap<Membership, Algorithms>());
 
-/** Returns the instance of the calling thread over the arena to which it is attached. */
+/** Returns the calling thread's instance of the module for the arena of a membership. */
 export function algorithmsOf(membership: Membership): Algorithms {
   const { core, memory, thread, mayBlock } = membership;
   const known = instances.get(membership);
@@ -53,7 +55,8 @@ export function algorithmsOf(membership: Membership): Algorithms {
   membership.beforeEnd((reason) => {
     instance.retire();
     if (!reason) return;
-    // These are reached by keys, and not by an object that is closed.
+    // When the thread leaves the arena, all its library objects are closed. Calls by a key use no library object, so
+    // their functions must throw.
     const refuse = (): never => {
       throw reason;
     };

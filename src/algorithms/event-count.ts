@@ -25,11 +25,13 @@ const DEFAULTS = { spin: 100, names: [] };
 const LAST = 2n ** 62n;
 
 /**
- * An event count is a number that only grows. Threads can wait until it reaches a value. With a `Sequencer` it makes
- * mutual exclusion, bounded buffers and more, without knowing the waiters (examples/bounded-buffer.mjs).
+ * An event count is a number that only grows. Threads can wait until the number reaches a value. Event counts and a
+ * `Sequencer` together make mutual exclusion, bounded buffers and more (examples/bounded-buffer.mjs). The thread that
+ * advances the count need not know who waits.
  *
- * Source: Reed and Kanodia, Synchronization with Eventcounts and Sequencers. Threads wait by the waiting chains of Dice
- * and Kogan, Semaphores Augmented with a Waiting Array. A thread that uses it takes one of the `waiters` of the arena.
+ * Source: Reed and Kanodia, Synchronization with Eventcounts and Sequencers. Threads wait on the waiting chains of Dice
+ * and Kogan, Semaphores Augmented with a Waiting Array. A thread that uses an event count takes one of the `waiters` of
+ * the arena, and keeps this waiter until the thread ends.
  *
  * @example
  * ```ts
@@ -54,7 +56,7 @@ export class EventCount extends ListingObject<typeof KIND> {
   /**
    * Attaches to the event count of a handle, in any thread. Never blocks.
    * @throws `TypeError` if the value is not the handle of an EventCount.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {@link DisposedError} if the event count has been disposed of.
    * @throws {@link ArenaFullError} if the arena has no room for another waiter.
    */
   static from(handle: EventCountHandle): EventCount {
@@ -62,7 +64,7 @@ export class EventCount extends ListingObject<typeof KIND> {
   }
 
   /**
-   * Adds to the count, and wakes the threads that await a value that it reaches. Never blocks.
+   * Adds to the count, and wakes the threads that wait for a value that the count reaches. Never blocks.
    * @param steps 1 to 2,147,483,647. Default 1.
    * @throws `RangeError` or `TypeError` for a bad number.
    */
@@ -72,8 +74,8 @@ export class EventCount extends ListingObject<typeof KIND> {
   }
 
   /**
-   * Returns the count now, which is a lower bound for all later counts. Never blocks.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * Returns the present count. Later counts are never lower. Never blocks.
+   * @throws {@link DisposedError} if the event count has been disposed of.
    */
   read(): bigint {
     const count = this.algorithms.eventRead(this.at);
@@ -83,9 +85,9 @@ export class EventCount extends ListingObject<typeof KIND> {
 
   /**
    * Blocks the thread until the count has reached the value.
-   * @param value a bigint up to 2n ** 62n. If the count has reached it, the call returns at once.
+   * @param value a bigint up to 2n ** 62n. If the count has reached this value already, the call returns at once.
    * @throws `RangeError` or `TypeError` for a bad value, or on a thread that must not block.
-   * @throws {@link DisposedError} if it has been or is being disposed of.
+   * @throws {@link DisposedError} if the event count has been or is being disposed of.
    */
   await(value: bigint): void {
     checkType(`${KIND}.await: value`, value, 'bigint', 'a bigint');

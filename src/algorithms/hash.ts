@@ -1,4 +1,7 @@
-/** Callers choose the hash by which a semaphore spreads its waiters. core/algorithms/hashes.ts computes it. */
+/**
+ * This file names the hashes by which a semaphore or a TwaLock spreads its waiters, and checks the caller's choice.
+ * core/algorithms/hashes.ts computes the hashes.
+ */
 
 import type { Kind } from '../border/kinds.js';
 import { FAR_PARKS } from '../border/numbers.js';
@@ -6,17 +9,19 @@ import { checkChoice, checkType } from '../errors.js';
 import type { Properties } from '../options.js';
 import type { ListingOptions, ThresholdOptions } from './listing.js';
 
-/** The names in the order of HASH_* of core/algorithms/words.ts. */
+/** The names, in the order of the constants HASH_* of core/algorithms/words.ts. */
 const HASHES: readonly Hash[] = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'];
 
 /**
- * The hash that spreads tickets over the slots of the waiting array. The numbers are in docs/internals/hashes.md.
+ * The hash that spreads tickets over the slots of the waiting array. Each semaphore has a first slot of its own, and
+ * the hash says how far from this first slot a ticket goes. Measurements are in docs/internals/hashes.md.
  *
- * - `'multiplier'`: 17 times the ticket, plus a start of the semaphore's own.
- * - `'paired'`: the same for half the ticket, so that two in a row share a slot and are woken together.
- * - `'orbit'`: 64 tickets stay in one page of 64 slots, then the next page follows.
+ * - `'multiplier'`: 17 times the ticket.
+ * - `'paired'`: 17 times half the ticket, rounded down. So two tickets in a row share a slot and are woken together.
+ * - `'orbit'`: 64 tickets in a row stay in one page of 64 slots, and the next 64 tickets go to the next page.
  * - `'gray'`: 17 times the Gray code of the ticket.
- * - `'mixed'`: the ticket times an odd number that differs by semaphore. So semaphores in step do not keep colliding.
+ * - `'mixed'`: the ticket times an odd number that differs from semaphore to semaphore. So two semaphores whose tickets
+ *   rise in step do not collide again and again.
  */
 export type Hash = 'multiplier' | 'paired' | 'orbit' | 'gray' | 'mixed';
 
@@ -26,7 +31,7 @@ export interface HashedOptions extends ListingOptions {
   readonly hash?: Hash;
 }
 
-/** @internal Adds to the properties the hash that the options name, and whether far waiters park at once. */
+/** @internal Returns the properties with the hash of the options, and with the option `farParks`. */
 export function hashed(
   kind: Kind,
   properties: Properties,

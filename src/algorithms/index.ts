@@ -1,5 +1,6 @@
 /**
- * This is the entry of the papers' algorithms, each under its own name and as in its listing.
+ * This is the package entry for the algorithms of the papers. Each algorithm has its own name, and works as its listing
+ * says.
  * @module algorithms
  */
 

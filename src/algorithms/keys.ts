@@ -1,10 +1,11 @@
 /**
- * This file has what all calls by a key share: their options, the checks of these, and the slot of a key.
+ * This file has what all calls by a key share: their options, the checks of the options, and the slot of a key.
  *
- * A key of chains and channels goes to its slot by multiplication with 2^32 divided by the golden ratio, the secondary
- * hash that Listings 3 and 4 leave open. Without it keys that are multiples of 64, as addresses often are, would share
- * few chains. It keeps keys in a row apart, and those of any other stride too (docs/papers/algorithms.md). It is no
- * option, since threads that wait and threads that wake must agree on it.
+ * A hash says to which slot a key of chains or channels belongs. Listings 3 and 4 leave this secondary hash open. Here
+ * the hash multiplies the key by 2^32 divided by the golden ratio. This keeps keys in a row apart, and also keys with
+ * any other constant distance (docs/papers/algorithms.md). Without the hash, keys that are multiples of 64 would share
+ * few chains, and addresses often are such multiples. The hash is not an option, because threads that wait and threads
+ * that wake must use the same hash.
  */
 import type { Arena } from '../arena.js';
 import type { Algorithms } from '../border/algorithms.js';
@@ -15,21 +16,23 @@ import { algorithmsOf } from './compiled.js';
 import { prepare } from './listing.js';
 import { POLICIES } from './objects.js';
 
-/** The place of the threads to wake. The options of those who wait may be given as well. */
+/** Where to wake waiters. A call that wakes also takes the options of the calls that wait, and ignores them. */
 export interface KeyWakeOptions {
   /** The arena of the waiting array. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
 
-/** The way and the place to wait. */
+/** How and where to wait. */
 export interface KeyWaitOptions extends KeyWakeOptions, PolicyOptions {}
 
-/** The way and the place to wait at a location. */
+/** How and where to wait at a location. */
 export interface LocationWaitOptions extends KeyWaitOptions {
   /**
-   * Whether the thread alternates between two wait elements. So when it comes from another location, where it left its
-   * element, it need not wait for that one. It takes a second one of the `waiters` of the arena, if there is one, and
-   * keeps both until it ends. Threads at one location may differ in this. Default false.
+   * Whether the thread alternates between two wait elements. A thread may have left its element at another location.
+   * Without this option it first waits until this element is free again. With the option it uses its second element at
+   * once. The thread takes both from the `waiters` of the arena, and keeps both until it ends. If the arena has no
+   * second waiter, the thread waits as without the option. Threads at one location may differ in this option. Default
+   * false.
    */
   readonly alternating?: boolean;
 }
@@ -39,7 +42,7 @@ const SPIN = 100;
 const MOST_KEY = 2 ** 32 - 1;
 const SPREAD = 0x9e3779b1;
 
-/** @internal Checks a key and the options, and returns the algorithms of the calling thread. */
+/** @internal Checks a key and the names of the options, and returns the algorithms of the calling thread. */
 export function algorithmsFor(what: string, key: number, options: KeyWakeOptions, names = USUAL): Algorithms {
   checkInteger(`${what}: key`, key, 0, MOST_KEY);
   checkOptions(what, options, names);
@@ -51,7 +54,7 @@ export function pollsOf(what: string, options: KeyWaitOptions): number {
   return budget(what, options, SPIN, POLICIES);
 }
 
-/** @internal The same, and sees to it that the calling thread has a wait element. */
+/** @internal Does the same as pollsOf, and makes sure that the calling thread has a wait element. */
 export function pollsNow(what: string, options: KeyWaitOptions, how?: 'prepareLocation'): number {
   const polls = pollsOf(what, options);
   prepare(membershipOf(options.arena), how);
@@ -66,13 +69,14 @@ export function checkAlternating(what: string, alternating = false): boolean {
 
 /**
  * @internal
- * Returns the number that stands for a key in the calls of chains.ts, which take it modulo the number of chains.
+ * Returns the hash of a key, from which the functions of core/algorithms/chains.ts take the low bits: the number of the
+ * chain.
  */
 export function slotOf(key: number): number {
   return Math.imul(key, SPREAD) >>> 16;
 }
 
-/** @internal KeyToChannel of Listing 4. */
+/** @internal KeyToChannel of Listing 4: returns the address of the channel of a key. */
 export function channelAt(algorithms: Algorithms, key: number): number {
   return algorithms.chainOf(slotOf(key));
 }

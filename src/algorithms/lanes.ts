@@ -1,5 +1,6 @@
 /**
- * An object with lanes is several shared objects: its own, and one for each lane. core/algorithms/lanes.ts uses them.
+ * An object with lanes consists of several shared objects: its own, whose counters order all threads, and one for each
+ * lane, on whose word the waiters of the lane wait. core/algorithms/lanes.ts explains lanes.
  */
 import type { Arena } from '../arena.js';
 import type { Algorithms } from '../border/algorithms.js';
@@ -14,7 +15,7 @@ import { find, make } from './objects.js';
 
 const MOST_LANES = 64;
 
-/** The shared objects that `from` has found, or a constructor made: the object's own first, then its lanes. */
+/** The shared objects that `from` has found, or that a constructor has made: the object's own first, then its lanes. */
 export class Parts {
   declare readonly arena?: never;
   readonly references: readonly Reference[];
@@ -28,7 +29,7 @@ export function checkLanes(kind: Kind, lanes: number): number {
   return checkInteger(`${kind}: lanes`, lanes, 1, MOST_LANES);
 }
 
-/** Makes an object and its lanes. If one cannot be made, it closes and releases the others. */
+/** Makes an object and its lanes. If one of them cannot be made, closes and releases those that have been made. */
 export function makeParts(
   kind: Kind,
   own: Properties,
@@ -46,7 +47,10 @@ interface HandleOfParts<K extends Kind> extends Handle<K> {
   readonly lanes: readonly Handle<K>[];
 }
 
-/** Checks a handle with lanes, of which there must be so many at least. It comes before the thread attaches to any. */
+/**
+ * Checks a handle with lanes, before the thread attaches to an object of the handle.
+ * @param least the least number of lanes that the handle must have.
+ */
 export function checkParts<K extends Kind>(kind: K, handle: HandleOfParts<K>, least: 0 | 1): void {
   checkKind(`${kind}.from: handle`, kind, handle);
   const what = `${kind}.from: lanes of the handle`;
@@ -56,7 +60,7 @@ export function checkParts<K extends Kind>(kind: K, handle: HandleOfParts<K>, le
     throw new RangeError(`${what} must be ${least} to ${MOST_LANES} handles, got ${length}`);
 }
 
-/** Attaches to the objects of a handle with lanes, which has been checked. */
+/** Attaches to the objects of a handle with lanes. checkParts has checked the handle. */
 export function findParts<K extends Kind>(kind: K, handle: HandleOfParts<K>): Reference[] {
   return all([handle, ...handle.lanes].map((part) => () => find(kind, part)));
 }
@@ -67,7 +71,10 @@ export function closeParts({ ticketDispose }: Algorithms, at: number, lanes: rea
   for (const lane of lanes) ticketDispose(lane.address);
 }
 
-/** Waits in its lane for the ticket that ticketAcquire has just taken. Returns ADMITTED or ANSWER_CLOSED. */
+/**
+ * Waits until the ticket that ticketAcquire has just taken is due, in the lane of this ticket. Returns ADMITTED or
+ * ANSWER_CLOSED.
+ */
 export function awaitInLane(algorithms: Algorithms, lanes: readonly Reference[]): number {
   return algorithms.ticketAwait((lanes[algorithms.laneOf(lanes.length)] as Reference).address);
 }
@@ -77,11 +84,13 @@ export function releaseLanes(algorithms: Algorithms, at: number, permits: number
   const { length } = lanes;
   const first = algorithms.lanesRelease(at, permits, length);
   for (let i = 0; i < Math.min(permits, length); i++) {
-    // Of a semaphore that is disposed of, the first may be below 0, and is counted from the end: nobody waits there.
+    // If the semaphore has been disposed of, `first` may be below 0. Then `at` counts from the end and opens another
+    // lane. This does no harm, because nobody waits any more.
     algorithms.laneOpen(at, (lanes.at((first + i) % length) as Reference).address, i, length);
   }
 }
 
+/** Calls all functions and returns their references. If one throws, drops and releases the references so far. */
 function all(gets: readonly (() => Reference)[], drop: (reference: Reference) => void = () => {}): Reference[] {
   const got: Reference[] = [];
   try {

@@ -1,11 +1,12 @@
-/** A thread can ask for its last ticket, to count the order of admissions. */
+/** A thread can ask for its last ticket. Tests and measurements learn the order of admissions from such tickets. */
 import type { Arena } from '../arena.js';
 import { membershipOf } from '../own-arenas.js';
 
 /**
- * Returns the last ticket that the calling thread took on any semaphore of the arena (default: `Arena.default`), or -1n
- * before the first. It serves to count the order of admissions: with one permit, and threads that take one at a time,
- * the ticket of each admission is one more than the last. Never blocks.
+ * Returns the last ticket that the calling thread took on any object of the arena (default: `Arena.default`), or -1n if
+ * the thread has taken none. A `Sequencer` does not count here. The tickets show the order of admissions: on a
+ * semaphore with one permit, if threads take one permit at a time, the ticket of each admission is one more than the
+ * ticket of the admission before. Never blocks.
  * @throws `TypeError` for an arena that is not one.
  */
 export function lastTicket(arena?: Arena): bigint {

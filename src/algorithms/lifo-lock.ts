@@ -11,13 +11,14 @@ export type LifoLockHandle = Handle<'LifoLock'>;
 const KIND = 'LifoLock';
 
 /**
- * The lock that serves the latest waiter first. It is not fair at all: an adversary for measurements and for a
- * `CapacitorLock`. A waiter polls a word of its own `spin` times (default 100) and then parks on it; an unlock wakes
- * the latest waiter.
+ * The lock that serves the latest waiter first. This lock is not fair at all: an earlier waiter may wait for ever. It
+ * is the worst case for measurements and for a `CapacitorLock`. A waiter polls a word of its own `spin` times (default
+ * 100) and then parks on this word. An unlock wakes the latest waiter.
  *
- * Source: Dice, Capacitors, an inner lock. Here a waiter that has polled in vain parks.
+ * Source: Dice, Capacitors, an inner lock. In contrast to the paper, a waiter that has polled in vain parks.
  *
- * A thread needs a wait element of the arena (`waiters`) for each such lock that it holds or waits for.
+ * A thread that waits for such a lock takes one of the `waiters` of the arena, and keeps this waiter until the thread
+ * ends.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** The classes in this file hold all that the semaphores of the listings share besides their algorithm. */
+/** The semaphores of the listings share the options, base classes and checks of this file. */
 import type { Arena } from '../arena.js';
 import type { Algorithms } from '../border/algorithms.js';
 import type { Core } from '../border/core.js';
@@ -18,26 +18,30 @@ import { make } from './objects.js';
 export interface ListingOptions extends PolicyOptions {
   /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
-  /** @internal The first value of its two counters, 0n to 2n ** 61n, for tests of large counters. Default 0n. */
+  /**
+   * @internal The first value of the counters ticket and grant, 0n to 2n ** 61n, for tests of large counters. Default
+   * 0n.
+   */
   readonly firstTicket?: bigint;
 }
 
 /** The options of a new semaphore of Listings 3 to 5. */
 export interface ThresholdOptions {
   /**
-   * The LongTermThreshold, 0 to 2,147,483,647: waiters that are no further than this from their turn poll grant `spin`
-   * times and then wait as the others do. Default 0: as the listings are printed, no waiter polls grant.
+   * The LongTermThreshold, 0 to 2,147,483,647. A waiter that is no further than this from its turn is near. It polls
+   * grant `spin` times and then waits as the other waiters do. Default 0, as in the printed listings: no waiter polls
+   * grant.
    */
   readonly threshold?: number;
   /**
-   * Whether a waiter that is further than `threshold` from its turn parks at once. The policy and `spin` are then those of
-   * the near waiters alone. Default false: they are those of all waiters. With `policy: 'spin'` this is what the paper
-   * proposes: far waiters wait by futex, while those closer to the front spin.
+   * Whether a waiter that is further than `threshold` from its turn parks at once. The options `policy` and `spin` then
+   * hold only for near waiters. Default false: the two options hold for all waiters. If `farParks` is true and `policy`
+   * is `'spin'`, the waiters do what the paper proposes: far waiters wait by futex, and near waiters spin.
    */
   readonly farParks?: boolean;
 }
 
-/** A shared object of one of the algorithms, as this thread sees it. */
+/** The base class of semaphores, event counts and sequencers. It keeps the address of the shared object. */
 export abstract class ListingObject<K extends Kind> extends SharedObject<K> {
   // These fields are only declared, so that the constructor is the first to set them: see SharedObject.
   /** @internal */
@@ -52,7 +56,7 @@ export abstract class ListingObject<K extends Kind> extends SharedObject<K> {
     this.at = reference.address;
   }
 
-  /** @internal */
+  /** @internal Makes sure that the thread can wait on a chain. */
   protected prepare(): void {
     prepareFor(this);
   }
@@ -63,6 +67,7 @@ export abstract class ListingObject<K extends Kind> extends SharedObject<K> {
   }
 }
 
+/** The base class of the semaphores of the listings. */
 export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> {
   readonly #kind: K;
   readonly #core: Core;
@@ -74,7 +79,7 @@ export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> 
     this.#core = reference.membership.core;
   }
 
-  /** The number of free permits now. It is racy, and meant for diagnostics. */
+  /** The number of free permits now. The number may be out of date at once, and is meant for diagnostics. */
   get available(): number {
     return this.#core.available(this.at);
   }
@@ -85,14 +90,15 @@ export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> 
   }
 }
 
-/** @internal Gives the thread a wait element, which threads need that wait on chains. */
+/** @internal Makes sure that the thread has a wait element. A thread needs one to wait on chains. */
 export function prepare(membership: Membership, how: 'prepare' | 'prepareLocation' = 'prepare'): void {
   if (!algorithmsOf(membership)[how]()) throw noRoom();
 }
 
 /**
  * @internal
- * Makes sure that the thread can wait on a chain before it has to. Closes the library object if it cannot.
+ * Makes sure that the thread can wait on a chain, before the thread has to. Closes the library object if the arena has
+ * no wait element for the thread.
  */
 export function prepareFor(object: SharedObject<Kind>): void {
   try {
@@ -105,7 +111,8 @@ export function prepareFor(object: SharedObject<Kind>): void {
 
 /**
  * @internal
- * Makes an object on whose chains threads wait. It fails before the object is made, since nobody would dispose of that.
+ * Makes an object for which threads wait on chains. If the arena has no wait element for this thread, the call fails
+ * before it makes the object: nobody would dispose of the object.
  */
 export function makeWithChains(kind: Kind, properties: Properties, arena: Arena | undefined): Reference {
   prepare(membershipForNew(arena));

@@ -11,8 +11,9 @@ import { checkProperties, find } from './objects.js';
 /** The options of a new `LocationSemaphore`. */
 export interface LocationSemaphoreOptions extends HashedOptions, ThresholdOptions {
   /**
-   * Whether its waiters alternate between two wait elements, as `locationWait` has it. A waiter then need not wait for
-   * the element that it left at the location of an earlier ticket. Default false.
+   * Whether its waiters alternate between two wait elements, as in `LocationWaitOptions`. A waiter may have left an
+   * element at the location of an earlier ticket. With this option the waiter need not wait until that element is free
+   * again. Default false.
    */
   readonly alternating?: boolean;
 }
@@ -23,12 +24,12 @@ const KIND = 'LocationSemaphore';
 const DEFAULTS = { spin: 100, names: ['hash', 'threshold', 'farParks', 'alternating'] };
 
 /**
- * The semaphore over locations, first come, first served. Waiters call `locationWait` in a loop around the look at
- * grant, and may leave their wait element behind when they are admitted. A waiter polls a word of its own `spin` times
- * (default 100) and then parks on it.
+ * The semaphore over locations, first come, first served. A waiter calls `locationWait` in a loop until it sees by
+ * grant that its turn has come. Then it leaves the loop, and may leave its wait element at the location. A waiter polls
+ * a word of its own `spin` times (default 100) and then parks on this word.
  *
- * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 5. A thread that uses it takes one of the
- * `waiters` of the arena, and keeps it until it ends.
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 5. A thread that uses the semaphore takes
+ * one of the `waiters` of the arena, or two with `alternating`, and keeps them until the thread ends.
  *
  * @example
  * ```ts
@@ -73,8 +74,8 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaPost for several permits in one step, with the short-cut of Listing 2: without waiters it touches no location.
-   * Never blocks. As in the listing, the number of permits has no bound.
+   * SemaPost for several permits in one step, with the short-cut of Listing 2: if nobody waits, the call touches no
+   * location. Never blocks. As in the listing, the number of permits has no bound.
    * @param permits 1 to 2,147,483,647.
    * @throws `RangeError` or `TypeError` for a bad number.
    */
@@ -83,7 +84,10 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
     this.algorithms.locationRelease(this.at, permits);
   }
 
-  /** SemaPost as in the listing: one permit, and it always wakes the location. Never blocks, throws nothing. */
+  /**
+   * SemaPost as in the listing: gives one permit back, and always wakes the waiters at the location. Never blocks,
+   * throws nothing.
+   */
   releaseConservative(): void {
     this.algorithms.locationReleaseConservative(this.at);
   }

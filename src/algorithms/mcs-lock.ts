@@ -12,9 +12,10 @@ const KIND = 'McsLock';
 
 /**
  * The queue lock of Mellor-Crummey and Scott: first come, first served. Each waiter polls a word of its own `spin`
- * times (default 100) and then parks on it. An unlock wakes the next waiter alone.
+ * times (default 100) and then parks on this word. An unlock wakes only the next waiter.
  *
- * Source: Mellor-Crummey and Scott; in Dice, Capacitors, an inner lock. Here a waiter that has polled in vain parks.
+ * Source: Mellor-Crummey and Scott; in Dice, Capacitors, an inner lock. In contrast to the source, a waiter that has
+ * polled in vain parks.
  *
  * A thread needs a wait element of the arena (`waiters`) for each such lock that it holds or waits for.
  *

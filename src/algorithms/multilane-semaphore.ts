@@ -24,9 +24,10 @@ const DEFAULTS = { spin: 100, names: ['lanes'] };
 const LANES = 8;
 
 /**
- * The ticket semaphore in lanes: first come, first served. Its waiters wait on several words in turn, which belong to
- * this semaphore alone, so that a release disturbs only one of so many waiters. A waiter polls its word `spin` times
- * (default 100) and then parks on it. A release wakes all that are parked in the lane of the ticket that is due.
+ * The ticket semaphore with lanes: first come, first served. Each lane has a word to wait on, and the tickets go to the
+ * lanes in turn. So a release of one permit disturbs only the waiters of one lane. No other semaphore uses these words.
+ * A waiter polls the word of its lane `spin` times (default 100) and then parks on this word. A release wakes all
+ * parked waiters in the lane of each ticket that becomes due.
  *
  * Source: Dice, Capacitors, section 5 and the notes of Listing 2, the multilane idiom.
  *

@@ -1,6 +1,6 @@
 /**
- * This file checks the options of the objects of the algorithms, and then has reference.ts make or find the objects,
- * with the numbers of their kinds.
+ * This file checks the options of the objects of the algorithms. It makes, finds and opens the objects by reference.ts,
+ * and adds the numbers of their kinds.
  */
 import type { Arena } from '../arena.js';
 import { KINDS, type Kind } from '../border/kinds.js';
@@ -9,19 +9,20 @@ import { bad, checkInteger, checkType } from '../errors.js';
 import { checkProperties as check, type Policy, type PolicyOptions, type Properties } from '../options.js';
 import * as references from '../reference.js';
 
+/** The defaults of a class, for checkProperties. */
 export interface Defaults {
   readonly spin: number;
   readonly threshold?: number;
-  /** The names of the options, besides the usual ones. */
+  /** The names of the options that the class has, besides the usual ones. */
   readonly names: readonly string[];
 }
 
-/** The polls of all policies, as core/algorithms/relax.ts has them. */
+/** The number of polls of each policy that fixes this number. core/algorithms/relax.ts explains the numbers. */
 export const POLICIES: Partial<Record<Policy, number>> = { spin: LIMIT, yield: -LIMIT, park: 0 };
 
 const LAST_FIRST_TICKET = 2n ** 61n;
 
-/** Checks the options of a new object of the algorithms. It is never robust, and may have a threshold. */
+/** Checks the options of a new object of the algorithms. Such an object is never robust, and may have a threshold. */
 export function checkProperties(
   kind: Kind,
   permits: unknown,

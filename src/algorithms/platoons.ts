@@ -1,6 +1,13 @@
 /**
- * What a capacitor does with its shared object: core/algorithms/capacitor.ts, and the FIFO semaphore inside of it,
- * whose functions work on the words of the same object.
+ * Platoons is a capacitor as one thread sees it: it lets threads through in platoons. It joins two things: the counter
+ * of departures (core/algorithms/capacitor.ts) and the FIFO semaphore inside the capacitor, in which threads wait.
+ *
+ *     enter ──► acquire of the semaphore ──► inside ──► leave ──► departed += 1
+ *                      ▲                                             │
+ *                      └──── release of a whole platoon ◄── the last of the platoon
+ *
+ * A semaphore of the library works on the words of the capacitor's own object. So it needs no object of its own, except
+ * for its lanes. A semaphore of the user has its own object (functionsAround).
  */
 
 import type { Algorithms } from '../border/algorithms.js';
@@ -10,36 +17,39 @@ import type { Reference } from '../reference.js';
 import { algorithmsOf } from './compiled.js';
 import { awaitInLane, closeParts, releaseLanes } from './lanes.js';
 
-/** The semaphores of the library that a capacitor can have inside by their names. */
+/** The names of the library's semaphores that a capacitor can have inside. */
 export type InnerName = 'twa' | 'ticket' | 'chain' | 'multilane';
 
 /**
- * A FIFO semaphore of one's own, to have inside of a `Capacitor`. Any thread may give the permits of a platoon back. So
- * a robust `Semaphore`, of which each thread gives back its own, cannot be inside.
+ * A FIFO semaphore of your own, for the inside of a `Capacitor`. The last thread of a platoon gives back the permits of
+ * the whole platoon. So a robust `Semaphore` cannot be inside: there each thread gives back only its own permits.
  */
 export interface InnerSemaphore {
   /**
-   * Takes a permit, and blocks the thread until it has it. Those who come first must get it first.
-   * @throws what it refuses by its own rules; the error goes through `arrive`.
+   * Takes a permit, and blocks the thread until the thread has the permit. Threads that come first must get a permit
+   * first.
+   * @throws if the semaphore refuses, by its own rules. `arrive` passes the error on.
    */
   acquire(): void;
   /**
    * Gives several permits back. Does not block.
    * @param permits 1 to the size of a platoon.
-   * @throws what it refuses by its own rules; the error goes through `depart`.
+   * @throws if the semaphore refuses, by its own rules. `depart` passes the error on.
    */
   release(permits: number): void;
   /**
-   * Takes a permit if that needs no waiting; never blocks. Returns whether it has.
-   * @throws what it refuses by its own rules; the error goes through `tryArrive`.
+   * Takes a permit if the thread need not wait for one. Never blocks.
+   * @returns whether it has taken a permit.
+   * @throws if the semaphore refuses, by its own rules. `tryArrive` passes the error on.
    */
   tryAcquire?(): boolean;
 }
 
-/** The functions of a semaphore for an object at an address; see the docstrings in core/algorithms/. */
+/** The functions of a semaphore. The object is at the address `at`. See the docstrings in core/algorithms/. */
 interface Functions {
-  /** Returns ADMITTED or ANSWER_CLOSED, or another answer after which `await` must follow. */
+  /** Returns ADMITTED, ANSWER_CLOSED, or another answer. After another answer `await` must follow. */
   acquire(at: number): number;
+  /** The rest of `acquire`: waits until the thread is admitted. Returns ADMITTED or ANSWER_CLOSED. */
   await(at: number): number;
   release(at: number, permits: number): void;
   dispose(at: number): void;
@@ -47,7 +57,7 @@ interface Functions {
 
 const NAMES: readonly InnerName[] = ['twa', 'ticket', 'chain', 'multilane'];
 
-/** @internal */
+/** @internal Checks that a value is the name of a semaphore of the library, or a semaphore that may be inside. */
 export function checkInner(what: string, semaphore: InnerName | InnerSemaphore): void {
   if (typeof semaphore === 'string' || semaphore === null || typeof semaphore !== 'object') {
     if (NAMES.includes(semaphore as InnerName)) return;
@@ -59,6 +69,7 @@ export function checkInner(what: string, semaphore: InnerName | InnerSemaphore):
     throw new TypeError(`${what} must not be robust: the last of a platoon gives back the permits of other threads`);
 }
 
+/** Returns the functions of a semaphore of the library. */
 function functionsOf(a: Algorithms, name: InnerName, lanes: readonly Reference[]): Functions {
   switch (name) {
     case 'twa':
@@ -73,7 +84,7 @@ function functionsOf(a: Algorithms, name: InnerName, lanes: readonly Reference[]
     case 'chain':
       return {
         acquire: a.chainAcquire,
-        // chainAcquire has waited.
+        // chainAcquire itself waits, and returns ADMITTED or ANSWER_CLOSED, so `await` never follows.
         await: () => ANSWER_CLOSED,
         release: a.chainRelease,
         dispose: a.chainDispose,
@@ -98,17 +109,22 @@ function functionsOf(a: Algorithms, name: InnerName, lanes: readonly Reference[]
 }
 
 /**
- * The functions around a semaphore of one's own. Threads wait there. Whom it has let in takes a ticket of the capacitor
- * too, which must be due: the semaphore has as many permits as a platoon has threads, and gets them back when grant has
- * been raised. Nobody waits on the capacitor's own words. A thread that finds no ticket due draws none, and gives its
- * permit back, so that a semaphore with too many permits harms nobody but the thread that gets the error.
+ * Returns the functions of a capacitor around a semaphore of the user. Threads wait only in this semaphore, and never
+ * on the capacitor's own words. A thread that has a permit of the semaphore also takes a ticket of the capacitor, so
+ * that the capacitor can count who is inside.
  *
- * When the capacitor is closed, the waiters come out one by one: each one that is let in finds it closed, and gives
- * the permit to the next. The first permit for that is one more than the semaphore has had. A semaphore that refuses a
- * permit beyond its maximum has all of its permits, so that nobody waits there, and its error is of no interest.
+ * This ticket is due at once if the semaphore has as many permits as a platoon has threads: a release first raises
+ * grant and then gives the permits back. If the semaphore has more permits, a thread may find no ticket that is due.
+ * Then the thread takes no ticket, gives its permit back and gets an error. No other thread is harmed.
+ *
+ * When the capacitor is closed, the waiters leave the semaphore one by one. Dispose gives the semaphore one permit more
+ * than it had. The waiter that gets this permit finds the capacitor closed, and gives the permit to the next waiter. A
+ * semaphore may refuse this permit because it has its maximum of permits. Then all permits are free, so nobody waits
+ * there, and the error is ignored.
  */
 function functionsAround(semaphore: InnerSemaphore, a: Algorithms, words: BigInt64Array<ArrayBufferLike>): Functions {
-  // ticket is read before grant. So a thread that has a permit cannot miss its ticket while others draw and depart.
+  // Whether a ticket is due. The word ticket is read before grant: if a platoon arrives and departs between the two
+  // reads, the answer is true rather than false, and the thread tries again.
   const isDue = (at: number) => Atomics.load(words, at >> 3) < Atomics.load(words, (at + GRANT_HIGH) >> 3);
   const giveBack = (at: number, permits: number) => {
     try {
@@ -122,7 +138,8 @@ function functionsAround(semaphore: InnerSemaphore, a: Algorithms, words: BigInt
       semaphore.acquire();
       return QUEUED;
     },
-    // Draws the ticket of a thread that has a permit, and blocks nobody. It comes again if another has drawn that one.
+    // Takes a ticket for a thread that has a permit, and never blocks. If another thread takes the same ticket first,
+    // the thread tries the next ticket.
     await: (at) => {
       let answer = a.takeIfDue(at);
       while (answer === REFUSED && isDue(at)) answer = a.takeIfDue(at);
@@ -145,7 +162,7 @@ function functionsAround(semaphore: InnerSemaphore, a: Algorithms, words: BigInt
   };
 }
 
-/** @internal */
+/** @internal The functions of a capacitor, or of one lane of a capacitor with lanes at random. */
 export class Platoons {
   // These fields are only declared, so that the constructor is the first to set them: see SharedObject.
   declare private readonly algorithms: Algorithms;
@@ -153,11 +170,11 @@ export class Platoons {
   declare private readonly acquire: Functions['acquire'];
   declare private readonly semaphore: InnerSemaphore | undefined;
   declare private readonly disposedAt: Algorithms['isDisposed'];
-  /** The memory of the arena, to see without a call whether grant is below 0. */
+  /** The memory of the arena. isClosed reads grant there without a call of the core. */
   declare private readonly words: Int32Array;
   declare private readonly idleAt: Algorithms['capacitorIsIdle'];
   declare private readonly departAt: Algorithms['capacitorDepart'];
-  /** The number of threads of a platoon. */
+  /** The number of threads in a platoon. */
   declare readonly bypass: number;
   /** The address of the shared object, or of the closed one after `forget`. */
   declare private at: number;
@@ -189,7 +206,7 @@ export class Platoons {
     return answer === ADMITTED || answer === ANSWER_CLOSED ? answer : this.functions.await(at);
   }
 
-  /** Enters if that needs no waiting. Returns ADMITTED, REFUSED or ANSWER_CLOSED. */
+  /** Enters if the thread need not wait. Returns ADMITTED, REFUSED or ANSWER_CLOSED. */
   tryEnter(): number {
     const at = this.at;
     if (at === CLOSED_OBJECT) return ANSWER_CLOSED;
@@ -201,7 +218,7 @@ export class Platoons {
     return semaphore.tryAcquire() ? this.functions.await(at) : REFUSED;
   }
 
-  /** Leaves; the last of a platoon lets the next one in. Returns whether the thread can have been inside. */
+  /** Leaves. The last thread of a platoon lets the next platoon in. Returns whether the thread can have been inside. */
   leave(): boolean {
     const at = this.at;
     if (at === CLOSED_OBJECT) return true;
@@ -212,14 +229,15 @@ export class Platoons {
     return true;
   }
 
-  /** Whether nobody is inside, and it is not closed. */
+  /** Whether nobody is inside, and the capacitor is not closed. */
   get isIdle(): boolean {
     return this.idleAt(this.at, this.bypass) !== 0;
   }
 
   /**
-   * Whether it is closed for newcomers. A plain read is as good as a call of the core, which would cost a thread that
-   * goes past a capacitor half as much as the lock: the word changes once, and each call of the inner lock is a fence.
+   * Whether the capacitor is closed for newcomers. A plain read of grant suffices, because grant falls below 0 only
+   * once, and each call of the inner lock is a fence. A call of the core would cost a thread that goes past the
+   * capacitor half as much as the inner lock costs.
    */
   get isClosed(): boolean {
     return (this.words[(this.at + GRANT_HIGH) >> 2] as number) < 0;
@@ -229,7 +247,7 @@ export class Platoons {
     return this.at === CLOSED_OBJECT || this.disposedAt(this.at) !== 0;
   }
 
-  /** Closes it for all threads, and wakes those that wait. Not to be called after `forget`. */
+  /** Closes the capacitor for all threads, and wakes the waiters. Must not be called after `forget`. */
   close(): void {
     this.functions.dispose(this.at);
   }

@@ -1,4 +1,8 @@
-/** Throws of dice that cost no call: xorshift, by Marsaglia, with 32 bits of state in each thread. */
+/**
+ * Random numbers that are cheap to draw: the xorshift generator by Marsaglia, with 32 bits of state in each thread.
+ *
+ * The state is never 0. The generator goes through all 32-bit numbers but 0 before it repeats one.
+ */
 
 const state = Int32Array.of(Math.floor(Math.random() * 2 ** 32) | 1);
 
@@ -12,7 +16,7 @@ export function draw(): number {
   return x;
 }
 
-/** Returns below what number `draw` is with this probability, 0 to 1: an integer. */
+/** Returns the integer for which `draw() < limit` is true with this probability, 0 to 1. */
 export function limitOf(probability: number): number {
   return Math.floor(probability * (2 ** 32 - 1) - 2 ** 31) | 0;
 }

@@ -11,12 +11,13 @@ export type ReciprocatingLockHandle = Handle<'ReciprocatingLock'>;
 const KIND = 'ReciprocatingLock';
 
 /**
- * The Reciprocating Lock serves waiters in segments, and each segment from its latest waiter to its first. A later
- * thread overtakes a waiter at most once. A waiter polls a word of its own `spin` times (default 100) and then parks on
- * it; an unlock wakes one. An unlock that hands over touches no word that arriving threads use.
+ * The Reciprocating Lock serves waiters in segments: the threads that come while one segment is served are the next
+ * segment. Each segment is served from its latest waiter to its first. So a later thread overtakes a waiter at most
+ * once. A waiter polls a word of its own `spin` times (default 100) and then parks on this word. An unlock wakes one
+ * waiter. Only the unlock at the end of a segment touches the word that arriving threads use.
  *
- * Source: Dice and Kogan, Reciprocating Locks; in Dice, Capacitors, an inner lock. Here a waiter that has polled in
- * vain parks.
+ * Source: Dice and Kogan, Reciprocating Locks; in Dice, Capacitors, an inner lock. In contrast to the source, a waiter
+ * that has polled in vain parks.
  *
  * A thread needs a wait element of the arena (`waiters`) for each such lock that it holds or waits for.
  *

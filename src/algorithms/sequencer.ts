@@ -21,7 +21,7 @@ export type SequencerHandle = Handle<'Sequencer'>;
 const KIND = 'Sequencer';
 
 /**
- * A sequencer hands out numbers one after the other, each to one caller, and so orders the callers.
+ * A sequencer gives each caller the next number. So the numbers put the callers in an order.
  *
  * Source: Reed and Kanodia, Synchronization with Eventcounts and Sequencers.
  *
@@ -47,7 +47,7 @@ export class Sequencer extends ListingObject<typeof KIND> {
   /**
    * Attaches to the sequencer of a handle, in any thread. Never blocks.
    * @throws `TypeError` if the value is not the handle of a Sequencer.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {@link DisposedError} if the sequencer has been disposed of.
    * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: SequencerHandle): Sequencer {

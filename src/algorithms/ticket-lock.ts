@@ -11,10 +11,11 @@ export type TicketLockHandle = Handle<'TicketLock'>;
 const KIND = 'TicketLock';
 
 /**
- * The ticket lock: first come, first served. A waiter polls one word `spin` times (default 100) and then parks on it.
- * All waiters share that word, and an unlock wakes all that are parked.
+ * The ticket lock: first come, first served. All waiters wait on the same word. A waiter polls this word `spin` times
+ * (default 100) and then parks on it. An unlock wakes all parked waiters.
  *
- * Source: Reed and Kanodia; in Dice, Capacitors, an inner lock. Here a waiter that has polled in vain parks.
+ * Source: Reed and Kanodia; in Dice, Capacitors, an inner lock. In contrast to the source, a waiter that has polled in
+ * vain parks.
  *
  * @example
  * ```ts

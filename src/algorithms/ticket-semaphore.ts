@@ -11,9 +11,9 @@ import { checkProperties, find, make } from './objects.js';
 /** The options of a new `TicketSemaphore`. */
 export interface TicketSemaphoreOptions extends ListingOptions {
   /**
-   * How much longer a waiter pauses between two polls for each ticket ahead of its own: 0 to 10,000 pauses of about 10
-   * nanoseconds, in addition to the usual one. However many tickets are ahead, a waiter pauses at most 100,000 times
-   * for one of its `spin` polls. Default 0: all waiters poll equally often.
+   * The number of further pauses that a waiter makes between two polls for each ticket ahead of its own: 0 to 10,000
+   * pauses of about 10 nanoseconds. However many tickets are ahead, a waiter makes at most 100,000 further pauses
+   * between two polls. Default 0: all waiters poll equally often.
    */
   readonly delay?: number;
 }
@@ -26,11 +26,11 @@ const DEFAULTS = { spin: 100, names: ['delay'] };
 const MOST_DELAY = 10_000;
 
 /**
- * The ticket semaphore: first come, first served. A waiter polls grant `spin` times (default 100) and then parks on it.
- * All waiters share that word, and a release wakes all that are parked.
+ * The ticket semaphore: first come, first served. All waiters wait on the same word, grant. A waiter polls this word
+ * `spin` times (default 100) and then parks on it. A release wakes all parked waiters.
  *
- * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 1. There waiters poll without bound. Here
- * they park in the end, or more threads than processors could not run.
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 1. In the listing waiters poll without
+ * bound. Here they park in the end, so that the other threads can run if there are more threads than processors.
  *
  * @example
  * ```ts

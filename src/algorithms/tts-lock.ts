@@ -11,12 +11,13 @@ export type TtsLockHandle = Handle<'TtsLock'>;
 const KIND = 'TtsLock';
 
 /**
- * The polite test-and-test-and-set lock: any thread that finds it free gets it, so a waiter may be overtaken without
- * bound. A waiter polls the word `spin` times (default 100) and then parks on it; an unlock wakes all parked waiters.
- * Wrap it in a `CapacitorLock` to make it fair.
+ * The polite test-and-test-and-set lock. Any thread that finds the lock free may take it, so nothing bounds how often a
+ * waiter is overtaken. A `CapacitorLock` around the lock makes it fair. The lock is polite because a waiter only reads
+ * the word of the lock while another thread holds the lock. The waiter polls the word `spin` times (default 100) and
+ * then parks on it. An unlock wakes all parked waiters.
  *
- * Source: Dice, Capacitors, Listings 1 and 2, the inner lock. There waiters poll without bound. Here they park in the
- * end, or more threads than processors could not run.
+ * Source: Dice, Capacitors, Listings 1 and 2, the inner lock. In the listings waiters poll without bound. Here they
+ * park in the end, so that the other threads can run if there are more threads than processors.
  *
  * @example
  * ```ts

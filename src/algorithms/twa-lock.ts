@@ -16,14 +16,15 @@ export interface TwaLockOptions extends LockOptions {
   /** The LongTermThreshold, 0 to 2,147,483,647, as in a `TwaSemaphore`. Default 1. */
   readonly threshold?: number;
   /**
-   * What the waiters stand in that must wait. Default `'buckets'`.
+   * Where waiters wait. Default `'buckets'`.
    *
-   * - `'buckets'`: each waits on the word of the bucket of its ticket, as in a `TwaSemaphore`.
-   * - `'chains'`: each waits on a word of its own in the chain of its ticket, as in a `ChainSemaphore` that wakes
-   *   `'all'`. A thread that uses the lock then takes one of the `waiters` of the arena, and keeps it until it ends.
+   * - `'buckets'`: each waiter waits on the word of the bucket of its ticket, as in a `TwaSemaphore`.
+   * - `'chains'`: each waiter waits on a word of its own in the chain of its ticket, as in a `ChainSemaphore` that
+   *   wakes `'all'`. A thread that uses the lock then takes one of the `waiters` of the arena, and keeps this waiter
+   *   until the thread ends.
    */
   readonly waiting?: 'buckets' | 'chains';
-  /** The hash of its tickets, which says which bucket or chain. Default `'multiplier'`. */
+  /** The hash of its tickets: it says to which bucket or chain a ticket belongs. Default `'multiplier'`. */
   readonly hash?: Hash;
 }
 
@@ -35,13 +36,13 @@ const DEFAULTS = { spin: 100, threshold: 1, names: ['hash', 'threshold', 'waitin
 const WAYS = ['buckets', 'chains'] as const;
 
 /**
- * The ticket lock augmented with a waiting array: first come, first served. It spreads waiters over the buckets or the
- * chains of the arena. A waiter polls `spin` times (default 100) while far from its turn and again while near, and then
- * parks on its bucket or chain.
+ * The ticket lock augmented with a waiting array: first come, first served. It works as a `TwaSemaphore` with one
+ * permit, and spreads waiters over the buckets or the chains of the arena. A waiter polls up to `spin` times (default
+ * 100) while it is far from its turn, and again up to `spin` times when it is near. Then it parks on its bucket or
+ * chain.
  *
- * Source: Dice and Kogan, TWA; the same as a TwaSemaphore with one permit. That waiters may stand on chains is said
- * with Listings 3 and 4 of their Semaphores Augmented with a Waiting Array. Here a waiter that has polled in vain
- * parks.
+ * Source: Dice and Kogan, TWA. Their Semaphores Augmented with a Waiting Array says with Listings 3 and 4 that waiters
+ * may stand on chains. In contrast to the source, a waiter that has polled in vain parks.
  *
  * @example
  * ```ts

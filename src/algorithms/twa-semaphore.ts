@@ -12,14 +12,15 @@ import { checkProperties, find, make } from './objects.js';
 /** The options of a new `TwaSemaphore`. */
 export interface TwaSemaphoreOptions extends HashedOptions, Pick<ThresholdOptions, 'farParks'> {
   /**
-   * The LongTermThreshold, 0 to 2,147,483,647: waiters that are no further than this from their turn poll grant, the
-   * others poll the waiting array. Default 1. With 0 no waiter polls grant; with `spin: 0` as well no waiter polls.
+   * The LongTermThreshold, 0 to 2,147,483,647. A waiter that is no further than this from its turn is near, and polls
+   * grant. The other waiters are far, and poll the waiting array. Default 1. With 0 no waiter polls grant. With 0 and
+   * `spin: 0` no waiter polls at all.
    */
   readonly threshold?: number;
   /**
-   * Whether ticket and grant have a cache line each, so that threads that acquire and threads that release write to
-   * different lines. That can only pay if a release does not read ticket. So `release` is then as conservative as
-   * `releaseConservative`, and touches the waiting array whether threads wait or not. Default false.
+   * Whether ticket and grant have a cache line each. Then threads that acquire and threads that release write to
+   * different lines. This can only pay if a release does not read ticket. So `release` then does the same as
+   * `releaseConservative`: it touches the waiting array whether threads wait or not. Default false.
    */
   readonly sequestered?: boolean;
 }
@@ -32,10 +33,11 @@ const DEFAULTS = { spin: 100, threshold: 1, names: ['hash', 'threshold', 'farPar
 
 /**
  * The semaphore with a waiting array: first come, first served. It spreads waiters over the buckets of the arena. A
- * waiter polls `spin` times (default 100) while far from its turn and again while near, and then parks on its bucket.
+ * waiter polls up to `spin` times (default 100) while it is far from its turn, and again up to `spin` times when it is
+ * near. Then it parks on its bucket.
  *
- * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 2. There waiters poll without bound. Here
- * they park in the end, or more threads than processors could not run.
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 2. In the listing waiters poll without
+ * bound. Here they park in the end, so that the other threads can run if there are more threads than processors.
  *
  * @example
  * ```ts
@@ -87,9 +89,9 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaPost for several permits in one step, with its short-cut: it leaves the waiting array alone when no waiter is
-   * far from its turn. A sequestered semaphore has no short-cut. Never blocks. As in the listing, the number of permits
-   * has no bound.
+   * SemaPost for several permits in one step, with the short-cut of the listing: if nobody waits, the call leaves the
+   * waiting array alone. A sequestered semaphore has no short-cut. Never blocks. As in the listing, the number of
+   * permits has no bound.
    * @param permits 1 to 2,147,483,647.
    * @throws `RangeError` or `TypeError` for a bad number.
    */
@@ -103,14 +105,14 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaPostConservative: the same without the short-cut, so each release touches the waiting array. Never blocks,
-   * throws nothing.
+   * SemaPostConservative: gives one permit back without the short-cut, so each call touches the waiting array. Never
+   * blocks, throws nothing.
    */
   releaseConservative(): void {
     this.algorithms.twaReleaseConservative(this.at, 1);
   }
 
-  /** The number of free permits now. It is racy, and meant for diagnostics. */
+  /** The number of free permits now. The number may be out of date at once, and is meant for diagnostics. */
   override get available(): number {
     return this.#sequestered ? this.algorithms.twaAvailableSequestered(this.at) : super.available;
   }

@@ -1,4 +1,4 @@
-/** This file has the channels of Listing 4 as values: KeyToChannel is computed once for all calls. */
+/** A WaitChannel is a channel of Listing 4 as a value: KeyToChannel computes its address once for all calls. */
 
 import type { Algorithms } from '../border/algorithms.js';
 import { checkType } from '../errors.js';
@@ -8,8 +8,8 @@ import { channelAt, type KeyWaitOptions, pollsOf } from './keys.js';
 import { prepare } from './listing.js';
 
 /**
- * A channel as the calling thread sees it: `channelOf` makes it. Other threads call `channelOf` with the same key, or
- * the calls by key.
+ * A channel as one thread sees it. `channelOf` makes the WaitChannel of a key. Other threads reach the same channel by
+ * `channelOf` with the same key, or by the calls that take the key, such as `keySignal`.
  *
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 4, WaitChannel.
  *
@@ -39,13 +39,16 @@ export class WaitChannel {
     this.#polls = pollsOf('channelOf', options);
   }
 
-  /** As `keyMonitor`: returns the sequence. Look at the condition afterwards, and then `wait`. Never blocks. */
+  /**
+   * As `keyMonitor`: returns the sequence of the channel. Look at the condition afterwards, and then call `wait` with
+   * the sequence. Never blocks.
+   */
   monitor(): bigint {
     return this.#algorithms.keyMonitor(this.#at);
   }
 
   /**
-   * As `keyWait`: blocks the thread until the sequence is another.
+   * As `keyWait`: blocks the thread until the channel has another sequence.
    * @param sequence the result of `monitor`, 0n or more.
    * @throws `TypeError` for a sequence that is no bigint, or on a thread that must not block.
    * @throws {@link ArenaFullError} if the arena has no room for another waiter.
@@ -57,8 +60,10 @@ export class WaitChannel {
   }
 
   /**
-   * As `keyWaitLazy`: may return early, and returns the sequence to wait with next. A first call with -1n only learns
-   * the sequence.
+   * As `keyWaitLazy`: if the channel still has this sequence, blocks the thread until the next wake-up. The wake-up may
+   * be meant for another waiter.
+   * @param sequence -1n in the first call, which only reads the sequence; later the result of the last call.
+   * @returns the sequence for the next call.
    * @throws `TypeError` for a sequence that is no bigint, or on a thread that must not block.
    * @throws {@link ArenaFullError} if the arena has no room for another waiter.
    */
@@ -68,12 +73,12 @@ export class WaitChannel {
     return this.#algorithms.keyWaitLazy(this.#at, sequence, this.#polls);
   }
 
-  /** As `keySignal`: moves the sequence, and wakes the waiters. Never blocks. */
+  /** As `keySignal`: adds one to the sequence, and wakes the waiters of the channel. Never blocks. */
   signal(): void {
     this.#algorithms.keySignal(this.#at);
   }
 
-  /** As `keySignalPolite`: the same, but it writes only the sequence if nobody waits. Never blocks. */
+  /** As `keySignalPolite`: does the same as `signal`, but writes only the sequence if nobody waits. Never blocks. */
   signalPolite(): void {
     this.#algorithms.keySignalPolite(this.#at);
   }

@@ -1,4 +1,4 @@
-/** This file has the locations of Listing 5 as values: the slot of a key is looked up once for all calls. */
+/** A WaitLocation is a location of Listing 5 as a value: the key is looked up once for all calls. */
 
 import type { Algorithms } from '../border/algorithms.js';
 import { membershipOf } from '../own-arenas.js';
@@ -7,8 +7,8 @@ import { checkAlternating, type LocationWaitOptions, pollsOf } from './keys.js';
 import { prepare } from './listing.js';
 
 /**
- * A location as the calling thread sees it: `locationOf` makes it. Other threads call `locationOf` with the same key,
- * or the calls by key.
+ * A location as one thread sees it. `locationOf` makes the WaitLocation of a key. Other threads reach the same location
+ * by `locationOf` with the same key, or by the calls that take the key, such as `locationWakeAll`.
  *
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 5, WaitSlot.
  *
@@ -37,8 +37,8 @@ export class WaitLocation {
   }
 
   /**
-   * As `locationWait`: the first call announces the thread and returns at once, the next one blocks. Call it in a loop
-   * around the condition.
+   * As `locationWait`: the first call announces that the thread waits here, and returns. The next call blocks until a
+   * `wakeAll`. Call `wait` in a loop around the condition.
    * @throws `TypeError` on a thread that must not block.
    * @throws {@link ArenaFullError} if the arena has no room for another waiter.
    */
@@ -47,12 +47,12 @@ export class WaitLocation {
     this.#algorithms.locationWait(this.#at, this.#polls, this.#alternates);
   }
 
-  /** As `locationWakeAll`: wakes all waiters. Never blocks. */
+  /** As `locationWakeAll`: wakes all waiters at the location. Never blocks. */
   wakeAll(): void {
     this.#algorithms.locationWakeAll(this.#at);
   }
 
-  /** As `locationWakeAllPolite`: the same, but it writes nothing if nobody waits. Never blocks. */
+  /** As `locationWakeAllPolite`: does the same as `wakeAll`, but writes nothing if nobody waits. Never blocks. */
   wakeAllPolite(): void {
     this.#algorithms.locationWakeAllPolite(this.#at);
   }

@@ -1,9 +1,14 @@
 /**
- * This file has the papers' calls to wait and to wake by a key, for conditions of the caller: Listings 3 to 5 of Dice
- * and Kogan, Semaphores Augmented with a Waiting Array. See chains.ts, channels.ts and locations.ts of core/algorithms.
+ * This file has the calls by which threads wait until a condition of the caller is true, and the calls that wake these
+ * threads: Listings 3 to 5 of Dice and Kogan, Semaphores Augmented with a Waiting Array. chains.ts, channels.ts and
+ * locations.ts of core/algorithms have the algorithms.
  *
- * All threads must use a key of an arena for the same condition. Different keys may share a bucket, so a wake-up may be
- * meant for other waiters. The waking thread must first change the condition, by Atomics.
+ *     waiting thread                                waking thread
+ *     waits by the key until the condition is       changes the condition by Atomics,
+ *     true                                          then wakes the waiters of the key
+ *
+ * A key is a number that stands for the condition. All threads must use the same key of the same arena for the same
+ * condition. Different keys may share a chain, so a thread may be woken while its condition is still false.
  */
 import { checkInteger, checkType } from '../errors.js';
 import { USUAL } from '../options.js';
@@ -22,26 +27,29 @@ import { WaitChannel } from './wait-channel.js';
 import { WaitLocation } from './wait-location.js';
 
 /**
- * The names of the options of a wait for an address and at a location. Calls that wake allow the same options object.
+ * The names of the options of a wait for an address, and of a wait at a location. Calls that wake allow the same names.
  */
 const ADDRESS = ['look', ...USUAL];
 const LOCATION = ['alternating', ...USUAL];
 
-/** The way and the place to wait for a condition that is a function. */
+/** How and where to wait for a condition that is a function. */
 export interface AddressWaitOptions extends KeyWaitOptions {
   /**
-   * How often the thread looks at the condition again, with a pause between, before it enters the chain: 0 to
-   * 1,000,000. It is worth while if the condition is likely to come true within a moment. Default 0.
+   * How often the thread calls the condition again, with a pause before each call, before it enters the chain: 0 to
+   * 1,000,000. This pays if the condition is likely to come true within a moment. Default 0.
    */
   readonly look?: number;
 }
 
 /**
- * AddressWaitUntil of Listing 3: blocks the thread until `satisfied` returns a value that is truthy, and returns that
- * value. It calls `satisfied` again after each `addressSignal` of the key. Its errors pass through. `satisfied` must be
- * short, and must not wait for another thread: while it runs, this thread may stand on the chain of the key, and wakes
- * the waiters that came before it there only when it goes on.
+ * AddressWaitUntil of Listing 3: blocks the thread until `satisfied` returns a value that is truthy, and returns this
+ * value. The thread calls `satisfied` at first, and again after each `addressSignal` of the key.
+ *
+ * `satisfied` must be short, and must not wait for another thread. While `satisfied` runs, the calling thread may stand
+ * on the chain of the key, and the waiters that came before it are woken only after `satisfied` has returned.
  * @param key 0 to 2 ** 32 - 1.
+ * @param satisfied the condition.
+ * @throws what `satisfied` throws.
  * @throws `RangeError` or `TypeError` for an argument out of its range, or on a thread that must not block.
  * @throws {@link ArenaFullError} if the arena has no room for another waiter.
  */
@@ -83,7 +91,7 @@ export function addressSignal(key: number, options: KeyWakeOptions = {}): void {
   algorithmsFor('addressSignal', key, options, ADDRESS).addressSignal(slotOf(key), 0, 0n);
 }
 
-/** As `addressSignal`, but it writes nothing if nobody waits (AddressSignalPolite of Listing 3). */
+/** As `addressSignal`, but writes nothing if nobody waits: AddressSignalPolite of Listing 3. */
 export function addressSignalPolite(key: number, options: KeyWakeOptions = {}): void {
   algorithmsFor('addressSignalPolite', key, options, ADDRESS).addressSignalPolite(slotOf(key), 0, 0n);
 }
@@ -100,8 +108,8 @@ export function keyMonitor(key: number, options: KeyWakeOptions = {}): bigint {
 }
 
 /**
- * KeyWait of Listing 4: blocks the thread until the channel of the key has another sequence, that is until a
- * `keySignal` that follows the `keyMonitor`.
+ * KeyWait of Listing 4: blocks the thread until the channel of the key has another sequence. So the thread waits until
+ * a `keySignal` has come after its `keyMonitor`.
  * @param key 0 to 2 ** 32 - 1.
  * @param sequence the result of `keyMonitor`, 0n or more.
  * @throws `RangeError` or `TypeError` for an argument out of its range, or on a thread that must not block.
@@ -114,8 +122,13 @@ export function keyWait(key: number, sequence: bigint, options: KeyWaitOptions =
 }
 
 /**
- * As `keyWait`, but it may return early, and returns the sequence to wait with next (KeyWaitLazy of Listing 4). Call it
- * in a loop around the condition, the first time with -1n, which only learns the sequence.
+ * KeyWaitLazy of Listing 4, for a loop around the condition: if the channel of the key still has this sequence, blocks
+ * the thread until the next wake-up. The wake-up may be meant for another waiter.
+ * @param key 0 to 2 ** 32 - 1.
+ * @param sequence -1n in the first call, which only reads the sequence; later the result of the last call.
+ * @returns the sequence for the next call.
+ * @throws `RangeError` or `TypeError` for an argument out of its range, or on a thread that must not block.
+ * @throws {@link ArenaFullError} if the arena has no room for another waiter.
  */
 export function keyWaitLazy(key: number, sequence: bigint, options: KeyWaitOptions = {}): bigint {
   checkType('keyWaitLazy: sequence', sequence, 'bigint', 'a bigint');
@@ -124,7 +137,8 @@ export function keyWaitLazy(key: number, sequence: bigint, options: KeyWaitOptio
 }
 
 /**
- * KeySignal of Listing 4: moves the sequence of the channel of the key, and wakes its waiters. Never blocks.
+ * KeySignal of Listing 4: adds one to the sequence of the channel of the key, and wakes the waiters of the channel.
+ * Never blocks.
  * @param key 0 to 2 ** 32 - 1.
  * @throws `RangeError` or `TypeError` for an argument out of its range.
  */
@@ -133,14 +147,14 @@ export function keySignal(key: number, options: KeyWakeOptions = {}): void {
   algorithms.keySignal(channelAt(algorithms, key));
 }
 
-/** As `keySignal`, but it writes only the sequence if nobody waits (KeySignalPolite of Listing 4). */
+/** As `keySignal`, but writes only the sequence if nobody waits: KeySignalPolite of Listing 4. */
 export function keySignalPolite(key: number, options: KeyWakeOptions = {}): void {
   const algorithms = algorithmsFor('keySignalPolite', key, options);
   algorithms.keySignalPolite(channelAt(algorithms, key));
 }
 
 /**
- * KeyToChannel of Listing 4: returns the channel of a key, for many calls. Never blocks.
+ * KeyToChannel of Listing 4: returns the channel of a key. The channel serves for many calls. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
  * @param options the arena, and how `wait` and `waitLazy` wait.
  * @throws `RangeError` or `TypeError` for an argument out of its range.
@@ -150,7 +164,7 @@ export function channelOf(key: number, options: KeyWaitOptions = {}): WaitChanne
 }
 
 /**
- * Looks a location up as Listing 5 does: returns the location of a key, for many calls. Never blocks.
+ * Looks up the location of a key as Listing 5 does, and returns it. The location serves for many calls. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
  * @param options the arena, and how `wait` waits.
  * @throws `RangeError` or `TypeError` for an argument out of its range.
@@ -160,9 +174,11 @@ export function locationOf(key: number, options: LocationWaitOptions = {}): Wait
 }
 
 /**
- * LocationWait of Listing 5, for a loop around the condition: `while (!condition()) locationWait(key)`. The first call
- * announces the thread and returns at once. The next call blocks until a `locationWakeAll` of the key since then. The
- * loop may be left at any moment.
+ * LocationWait of Listing 5, for a loop around the condition: `while (!condition()) locationWait(key)`.
+ *
+ * The first call announces that the thread waits at the location, and returns. Then the loop looks at the condition
+ * again. The next call blocks until a `locationWakeAll` has come since the announcement. The thread may leave the loop
+ * at any moment. The announcement then stays: if the thread next waits at the same location, its first call may block.
  * @param key 0 to 2 ** 32 - 1.
  * @throws `RangeError` or `TypeError` for an argument out of its range, or on a thread that must not block.
  * @throws {@link ArenaFullError} if the arena has no room for another waiter.
@@ -183,7 +199,7 @@ export function locationWakeAll(key: number, options: KeyWakeOptions = {}): void
   algorithms.locationWakeAll(algorithms.lookUp(key));
 }
 
-/** As `locationWakeAll`, but it writes nothing if nobody waits (the polite form that Listing 5 names). */
+/** As `locationWakeAll`, but writes nothing if nobody waits: the polite form that Listing 5 names. */
 export function locationWakeAllPolite(key: number, options: KeyWakeOptions = {}): void {
   const algorithms = algorithmsFor('locationWakeAllPolite', key, options, LOCATION);
   algorithms.locationWakeAllPolite(algorithms.lookUp(key));

@@ -1,4 +1,11 @@
-/** Barrier lets a fixed number of threads wait for one another, again and again. */
+/**
+ * Barrier lets a fixed number of calls wait for one another, round after round.
+ *
+ *     round 0: parties calls arrive ──► the last one runs its action ──► all go on ──► round 1 ...
+ *          └── a call gives up, a thread dies, or the action throws ──► broken for ever
+ *
+ * Each round is a phase of the phase word of core/kinds/phase/phase.ts.
+ */
 import { host } from '#host';
 import { ADMITTED, ANSWER_BROKEN, ANSWER_CLOSED, ARRIVED, QUEUED, REFUSED } from '../border/numbers.js';
 import { checkInteger, checkOptions, checkType, knowEverywhere, TimeoutError } from '../errors.js';
@@ -16,9 +23,9 @@ export type BarrierHandle = Handle<'Barrier'>;
 /** The options of a new `Barrier`, and of `from` and `open`. */
 export interface BarrierOptions extends SyncOptions {
   /**
-   * Is called in the thread that arrives last in a round, if it arrives by a call on this library object, before the
-   * others go on. If the action throws, the barrier is broken, and the call throws the same error. The action must not
-   * return a promise, nor arrive at the barrier.
+   * Is called when a call on this library object is the last of a round to arrive, before the other calls go on. If the
+   * action throws, the barrier is broken, and the call throws the same error. The action must not return a promise, and
+   * must not arrive at the barrier.
    */
   readonly action?: () => void;
 }
@@ -34,10 +41,11 @@ export interface BarrierState {
   /** How many rounds are complete. */
   readonly round: number;
   /**
-   * The numbers of the threads that have arrived once and have not left. The death of such a thread breaks the barrier.
+   * The numbers of the threads that have arrived at least once and have not called `leave` since. The death of such a
+   * thread breaks the barrier.
    */
   readonly members: readonly number[];
-  /** The threads that wait, the longest first. */
+  /** The threads that wait. The thread that has waited longest comes first. */
   readonly waiters: readonly Waiter[];
 }
 
@@ -47,7 +55,7 @@ const LAST_PHASE = 2 ** 29 - 1;
 const ASYNC = 'arriveAndWaitAsync';
 
 /**
- * A call or thread of this round of a `Barrier` has given up or died, or its action has thrown. The barrier stays
+ * A `Barrier` is broken: a call of a round has given up, a thread has died, or the action has thrown. The barrier stays
  * broken.
  */
 export class BrokenBarrierError extends Error {
@@ -57,12 +65,13 @@ export class BrokenBarrierError extends Error {
 knowEverywhere(BrokenBarrierError);
 
 /**
- * A barrier lets `parties` calls wait for one another: when the last one has arrived, all go on, and the next round
- * begins. The calls of a round may be blocked threads and promises, and several of them may be of one thread.
+ * A barrier lets `parties` calls wait for one another: when the last call has arrived, all calls go on, and the next
+ * round begins. The calls of a round may be blocked threads and promises, and several of them may be of one thread.
  *
- * The barrier is broken for ever if a waiter gives up, by a time-out or a signal, if a thread that has arrived once
- * ends or dies, or if the action throws. Then all who wait, and all who arrive later, get a `BrokenBarrierError`. A
- * round is either complete for all or broken for all. A thread that has done its last round calls `leave`.
+ * The barrier is broken for ever if a waiting call gives up by a time-out or a signal, if the action throws, or if a
+ * thread ends or dies that has arrived and has not called `leave`. Then all calls that wait or arrive later get a
+ * `BrokenBarrierError`. A round is either complete for all its calls or broken for all. A thread that has done its last
+ * round calls `leave`.
  *
  * Source: the CyclicBarrier of JSR-166, over the phase word of core/kinds/phase/phase.ts.
  *
@@ -111,7 +120,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
    * Attaches to the barrier of a handle, in any thread. Never blocks.
    * @param options the `action` of this library object.
    * @throws `TypeError` if the value is not the handle of a Barrier.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {@link DisposedError} if the barrier has been disposed of.
    */
   static from(handle: BarrierHandle, options: Pick<BarrierOptions, 'action'> = {}): Barrier {
     checkAction(options, ['action']);
@@ -121,7 +130,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
   /**
    * Opens the barrier of this name, and makes it if there is none. Never blocks.
    * @param parties 1 to 65,535.
-   * @throws `RangeError` if it exists with another number of parties.
+   * @throws `RangeError` if a barrier of this name exists with another number of parties.
    */
   static open(name: string, parties: number, options: BarrierOptions = {}): Barrier {
     checkAction(options);
@@ -130,11 +139,11 @@ export class Barrier extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * Arrives, and blocks the thread until all others of the round have arrived.
-   * @returns how many had arrived in this round before: 0 to `parties - 1`.
+   * Arrives, and blocks the thread until all other calls of the round have arrived.
+   * @returns how many calls of this round had arrived before: 0 to `parties - 1`.
    * @throws {@link BrokenBarrierError} if the barrier is broken, before or in this round.
-   * @throws {@link TimeoutError} when the time has passed. Then the barrier is broken, unless another call ran the
-   * action, and this call waited for the next round to begin.
+   * @throws {@link TimeoutError} when the time has passed. Then the barrier is broken, with one exception: if the
+   * action of a full round still ran, this call had not arrived yet, and breaks nothing.
    * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
    * @throws {@link DisposedError} if the barrier has been or is being disposed of.
    */
@@ -145,8 +154,8 @@ export class Barrier extends PhaseObject<typeof KIND> {
     while (true) {
       const answer = this.#arrive();
       const phase = this.phaseSeen;
-      // QUEUED: the last call of this round runs the action. This call is one too many for the round, and belongs to
-      // the next.
+      // QUEUED: the round is full, and its last call runs the action. This call belongs to the next round. It waits
+      // until the present round is over, and then arrives.
       const hasArrived = answer !== QUEUED;
       const index = answer - ARRIVED;
       if (hasArrived && this.#isLast(index, phase)) return index;
@@ -185,7 +194,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
     return answer;
   }
 
-  /** Returns whether the caller was the last to arrive. If it was, it has run the action, and the round is over. */
+  /** Returns whether the caller is the last to arrive. If so, runs the action and ends the round first. */
   #isLast(index: number, phase: number): boolean {
     if (index !== this.parties - 1) return false;
     const action = this.#action;
@@ -202,7 +211,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
     return true;
   }
 
-  /** @internal If there are more parties than processors, threads that poll keep others from arriving. */
+  /** @internal With more parties than processors no waiter polls: polling would keep other threads from arriving. */
   protected override get mayPoll(): boolean {
     return this.parties <= host.processors;
   }
@@ -213,7 +222,11 @@ export class Barrier extends PhaseObject<typeof KIND> {
     return answer === ADMITTED && this.sync.wasBroken(at, phase) ? ANSWER_BROKEN : answer;
   }
 
-  /** Reads how a phase has ended, and throws if it has not ended well. A caller that gives up breaks the barrier. */
+  /**
+   * Throws if the wait for the end of a phase has not ended well.
+   * @param answer how the wait has ended: REFUSED if the time has passed.
+   * @param breaks whether a time-out of this wait breaks the barrier.
+   */
   #over(answer: number, phase: number, timeout: number, breaks: boolean): void {
     let how = answer;
     if (how === REFUSED) {
@@ -226,8 +239,8 @@ export class Barrier extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * Says that the thread does not come again: from now on, until it arrives again, its death or end breaks nothing.
-   * Call `leave` when no call of the thread waits. Never blocks, throws nothing.
+   * Says that the thread does not arrive again. From now on the death or end of the thread breaks nothing, unless the
+   * thread does arrive again. Call `leave` when no call of the thread waits. Never blocks, throws nothing.
    */
   leave(): void {
     if (!this.disposed) this.sync.leaveBarrier(this.number);
@@ -239,8 +252,8 @@ export class Barrier extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * How many rounds are complete. After 2 ** 29 rounds the count begins again at 0. The count is racy, unless the
-   * caller has arrived at the present round. It is 0 if the barrier has been disposed of.
+   * How many rounds are complete. After 2 ** 29 rounds the count begins again at 0. The count may be out of date at
+   * once, unless the caller has arrived in the present round. The count is 0 if the barrier has been disposed of.
    */
   get round(): number {
     if (this.disposed) return 0;
@@ -258,7 +271,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
     return this.broken ? 'broken' : `${this.#arrived()} of ${this.parties} arrived`;
   }
 
-  /** Tells who has arrived and who waits, for diagnostics. Never blocks, throws nothing. */
+  /** Tells how many calls have arrived and which threads wait, for diagnostics. Never blocks, throws nothing. */
   inspect(): BarrierState {
     const { parties, broken } = this;
     const members = [...this.attachments()]

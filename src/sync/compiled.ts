@@ -1,6 +1,7 @@
 /**
- * The objects of `taketurns/sync` are compiled to a module of their own, which only programs that import them carry. A
- * thread makes one instance of it for each arena, beside that of the core, when it first needs one.
+ * The objects of `taketurns/sync` are compiled to a WebAssembly module of their own. A program that does not import
+ * `taketurns/sync` does not carry this module. A thread makes one instance of the module for each arena, beside its
+ * instance of the core. It makes the instance when it first needs one.
  */
 import { host } from '#host';
 import type { Sync } from '../border/sync.js';
@@ -12,7 +13,7 @@ import { syncBytes } from './sync-bytes.js';
 const module = embedded(syncBytes);
 const instances = common('sync', () => new WeakMap<Membership, Sync>());
 
-/** Returns the instance of the calling thread over the arena to which it is attached. */
+/** Returns the calling thread's instance of the module for the arena of a membership. */
 export function syncOf(membership: Membership): Sync {
   const known = instances.get(membership);
   if (known) return known;

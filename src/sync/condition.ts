@@ -1,7 +1,14 @@
 /**
- * Condition is the public face of core/kinds/condition/condition.ts. A thread takes a ticket in the queue of the core,
- * as for a semaphore, then unlocks the mutex, and then sleeps. After the sleep it locks the mutex again
- * (locking-again.ts), however the wait has ended. Then it relays: it wakes the next waiter that has been notified.
+ * Condition is the public face of core/kinds/condition/condition.ts. A wait has these steps:
+ *
+ *     take a ticket ──► unlock the mutex ──► sleep ──► lock the mutex again ──► relay
+ *
+ * The ticket is one in the queue of the core, as for a semaphore. It comes before the unlock, so that no notification
+ * after the unlock is missed. The thread locks the mutex again however the wait has ended (locking-again.ts). To relay
+ * means to wake the next waiter that has been notified.
+ *
+ * A notified thread carries its notification until it is the owner of the mutex again. Then it puts the notification
+ * down (#putDown). If it gives up or dies before, the notification passes on to the next waiter.
  */
 
 import {
@@ -32,7 +39,8 @@ import { lockAgain, lockAgainAsync, placeOf, reportAgain } from './locking-again
 import { refusePromise } from './phase-object.js';
 
 /**
- * A plain, structured-cloneable value to send to another thread, for `Condition.from` there. It brings the mutex along.
+ * A plain, structured-cloneable value to send to another thread, for `Condition.from` there. It has the handle of the
+ * mutex, too.
  */
 export type ConditionHandle = Handle<'Condition'> & {
   /** The handle of its mutex. */
@@ -42,19 +50,19 @@ export type ConditionHandle = Handle<'Condition'> & {
 const KIND = 'Condition';
 const MOST = 0x7fffffff;
 /**
- * This many calls of `hasStack` need more stack than it takes to lock the mutex again, and than it takes to begin to
- * wait by a promise.
+ * CALLS calls of `hasStack` need more stack than the calls that lock the mutex again. CALLS_ASYNC calls need more stack
+ * than the calls that begin to wait by a promise.
  */
 const CALLS = 40;
 const CALLS_ASYNC = 200;
 
 /**
  * Lets the owner of a mutex wait until another thread says that something has changed. The waiters are notified in the
- * order in which they began to wait. A notification is never kept for later, and nobody returns without one. Blocked
- * threads and promises wait in one queue.
+ * order in which they began to wait. If nobody waits, a notification is lost. There are no spurious wake-ups: `wait`
+ * answers true only after a notification. Blocked threads and promises wait in one queue.
  *
- * Waiters that are notified together are woken one after the other: each waiter that has the mutex wakes the next. So
- * `notifyAll` costs the notifier one wake-up, and no waiter is woken only to queue up for the mutex.
+ * Waiters that are notified together are woken one after the other: a waiter that has locked the mutex again wakes the
+ * next one. So `notifyAll` costs the notifier one wake-up, and no waiter is woken only to queue up for the mutex.
  *
  * Source: Hoare, Monitors (1974), with the queue of Dice and Kogan, Semaphores Augmented with a Waiting Array.
  *
@@ -91,14 +99,14 @@ export class Condition extends SharedObject<typeof KIND> {
   readonly #notifyOne = this.#sync.notifyOne;
   readonly #shared = this[reference].shared;
   readonly #promises = this.#shared.promises;
-  /** In case an exception ends the wait of this thread (runtime/interrupts.ts). */
+  /** Prepares for an exception of the runtime that ends the wait of this thread (runtime/interrupts.ts). */
   readonly #expectInterrupt = afterInterrupt(() => this.#giveUp());
   /** The address of the shared object, or of the closed one after this object has released its reference. */
   #at = this[reference].address;
 
   /**
-   * Makes a condition of this mutex, and of no other, in its arena. Never blocks.
-   * @throws `TypeError` if it is not a Mutex.
+   * Makes a condition that belongs to this mutex and to no other, in the arena of the mutex. Never blocks.
+   * @throws `TypeError` if `mutex` is not a Mutex.
    * @throws {@link DisposedError} if the mutex has been disposed of.
    * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
@@ -113,7 +121,8 @@ export class Condition extends SharedObject<typeof KIND> {
       'condition',
     );
     this.mutex = own;
-    // An engine compiles a function at its first call, which takes much of the stack. A wait may need these near its end.
+    // An engine compiles a function at its first call, and this takes much of the stack. A wait may call these
+    // functions when the stack is nearly full, so they are called once here.
     for (const call of ['lock', 'tryLock', 'ownerOf'] as const) this.#core[call](CLOSED_OBJECT);
   }
 
@@ -126,7 +135,8 @@ export class Condition extends SharedObject<typeof KIND> {
   static from(handle: ConditionHandle): Condition {
     const what = `${KIND}.from: handle`;
     checkKind(what, KIND, handle);
-    // The mutex comes first: if the rest fails, the library lets go of its attachments together with the mutex.
+    // The thread attaches to the mutex first. If the rest fails, the library object of the mutex is collected, and with
+    // it goes the attachment.
     const mutex = Mutex.from(handle.mutex);
     return attached(
       mutex,
@@ -150,33 +160,38 @@ export class Condition extends SharedObject<typeof KIND> {
     return attached(own, open(KIND, KIND_CONDITION, name, ...propertiesOf(own), mismatch), mismatch);
   }
 
-  /** As `handle` of every shared object, but it brings the handle of the mutex along. */
+  /** As `handle` of every shared object, but with the handle of the mutex. */
   override get handle(): ConditionHandle {
     return { ...super.handle, mutex: this.mutex.handle };
   }
 
-  /** The number of waiters that are not notified, threads and promises alike. It is racy, and meant for diagnostics. */
+  /**
+   * The number of threads and promises that wait and have not been notified. The number may be out of date at once, and
+   * is meant for diagnostics.
+   */
   get waiting(): number {
     return this.#sync.waitingFor(this.#at);
   }
 
   /**
-   * Unlocks the mutex, blocks the thread until it is notified, and locks the mutex again. The thread is the owner again
-   * when this returns or throws, unless the mutex has been disposed of or `onOwnerDied` throws. `cancelAll` of the
-   * mutex does not end the wait for the mutex. By then the change that the thread waits for may be gone again: use
-   * `waitFor`.
-   * @param options a time-out and a signal; without them the call may take for ever. The time-out limits the wait
-   * alone: if others have the mutex, the call takes longer.
-   * @returns true when notified, false when the time-out came first.
-   * @throws {Error} if this thread is not the owner, or if a promise of it waits for the mutex or on this condition.
-   * Then nothing has changed.
+   * Unlocks the mutex, blocks the thread until it is notified, and locks the mutex again. When the call returns or
+   * throws, the thread is the owner again, unless the mutex has been disposed of or `onOwnerDied` has thrown.
+   * `cancelAll` of the mutex does not end the wait for the mutex.
+   *
+   * When the call returns, the change that the thread waited for may be undone again: another thread may have been the
+   * owner before. So use `waitFor`, which looks again.
+   * @param options a time-out and a signal; without them the call may take for ever. The time-out limits only the wait
+   * for a notification: if another thread has the mutex then, the call takes longer.
+   * @returns true if the thread was notified, false if the time-out came first.
+   * @throws {Error} if this thread is not the owner, or if a promise of this thread waits for the mutex or on this
+   * condition. Then nothing has changed.
    * @throws the reason of a signal that is aborted already.
    * @throws `RangeError` or `TypeError` for a bad time-out or signal.
    * @throws `RangeError` if hardly any of the stack is left. Then nothing has changed.
    * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
    * @throws {@link ArenaFullError} if the arena has no room for another waiter.
-   * @throws {@link DisposedError} if the condition has been or is being disposed of, or the mutex has been. To dispose
-   * of the mutex wakes nobody who waits here: dispose of the condition first.
+   * @throws {@link DisposedError} if the condition has been or is being disposed of, or if the mutex has been disposed
+   * of. The `dispose` of the mutex does not wake the waiters of the condition: dispose of the condition first.
    * @throws the error that `mutex.onOwnerDied` throws; then the thread is not the owner.
    */
   wait(options?: WaitOptions): boolean {
@@ -192,7 +207,7 @@ export class Condition extends SharedObject<typeof KIND> {
     const at = this.#at;
     const { number } = this.#shared;
     const left = countdown(timeout);
-    // The request must be able to leave the queue.
+    // A request that leaves the queue at a time-out needs a second wait element for its tombstone.
     if (timeout !== Infinity && !core.reserveSecond()) throw noRoom();
     this.#sync.settleUp(at);
     membership.expectInterrupt();
@@ -200,7 +215,8 @@ export class Condition extends SharedObject<typeof KIND> {
     hasStack(CALLS);
     let taken = core.acquireRobust(at, 1, number);
     if (taken === INTERRUPTED) {
-      // The ticket must come before the mutex is unlocked. This call is refused, but it ends the interrupted call.
+      // An earlier call of this thread has been interrupted. The thread must take its ticket before it unlocks the
+      // mutex. The mutex refuses this tryLock, because the thread is the owner, but the call ends the interrupted call.
       core.tryLock(place);
       taken = core.acquireRobust(at, 1, number);
     }
@@ -238,11 +254,13 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /**
-   * As `wait`, without blocking the thread. The process stays alive until then. The thread is the owner, so another
-   * task of the thread could unlock the mutex by mistake, and `held` cannot tell tasks apart. Await the promise, and
-   * end it by a time-out or a signal, not by `Promise.race`: it locks the mutex whether anybody listens or not.
-   * @returns a promise. It rejects with the reason of the signal when that is aborted, and where `wait` throws. Before
-   * it rejects, the thread is the owner again, with the same exceptions as in `wait`.
+   * As `wait`, without blocking the thread. The process stays alive while the promise waits.
+   *
+   * The owner of a mutex is a thread and not a task. So another task of the thread could unlock the mutex by mistake,
+   * and `held` cannot tell tasks apart. Await the promise, and end it by a time-out or a signal. Do not end it by
+   * `Promise.race`, because the promise locks the mutex whether anybody listens or not.
+   * @returns a promise. It rejects with the reason of the signal when the signal is aborted, and with the errors of
+   * `wait`. Before it rejects, the thread is the owner again, with the same exceptions as in `wait`.
    */
   async waitAsync(options: WaitOptions = {}): Promise<boolean> {
     const timeout = checkWaitOptions(`${KIND}.waitAsync`, options);
@@ -269,8 +287,8 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Takes a ticket. The promise tells whether the request was notified before the time had passed. If it was, the
-   * thread carries the notification.
+   * Takes a ticket. The promise tells whether the request was notified before the time had passed. If the request was
+   * notified, the thread carries the notification.
    */
   #waitAsync(timeout: number, signal: Signal | undefined): Promise<boolean> {
     const core = this.#core;
@@ -283,7 +301,7 @@ export class Condition extends SharedObject<typeof KIND> {
       given = { reason };
       cancel?.(() => reason);
     };
-    // The code of the signal runs before the thread has a ticket. It may have unlocked the mutex.
+    // `watch` runs code of the signal, which may unlock the mutex. So the ticket and the check of the owner come after.
     const unwatch = watch(timeout, signal, give, () => 'a notification');
     let run: number;
     try {
@@ -323,13 +341,17 @@ export class Condition extends SharedObject<typeof KIND> {
     return this.#shared.carried ?? 0;
   }
 
-  /** Takes a notification that came while this thread gave up, if nobody else was there to take it. */
+  /** Takes a notification that came while this thread gave up, if no other waiter could take it. */
   #leftOver(): number {
     const answer = this.#core.tryAcquireRobust(this.#at, 1, this.#shared.number);
     return answer === ADMITTED ? ADMITTED : REFUSED;
   }
 
-  /** Ends waits that have carried so many notifications, and wakes the next notified waiter. */
+  /**
+   * Ends waits of this thread, and wakes the next notified waiter.
+   * @param carried how many notifications these waits have carried.
+   * @param passesOn whether other waiters get these notifications, because this thread has given up.
+   */
   #putDown(carried: number, passesOn = false): void {
     // After dispose, the attachment may be that of another object.
     if (this.#at === CLOSED_OBJECT) return;
@@ -338,7 +360,7 @@ export class Condition extends SharedObject<typeof KIND> {
     this.#settle();
   }
 
-  /** An exception has ended a blocking wait of this thread. What the wait carried goes to the next waiter. */
+  /** Is called when an exception has ended a blocking wait of this thread. Passes on what the wait carried. */
   #giveUp(): void {
     if (this.#at !== CLOSED_OBJECT) this.#putDown(this.#core.held(this.#shared.number) - this.#carried, true);
   }
@@ -360,11 +382,13 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Blocks the thread until a function answers true. The time-out limits the waiting alone, as in `wait`. The function
-   * is called only while this thread is the owner, and for the first time before any waiting.
+   * Blocks the thread until the function `ready` answers true. The call calls `ready` before it waits for the first
+   * time, and then after each notification. It calls `ready` only while this thread is the owner. The time-out limits
+   * only the waits for a notification, as in `wait`.
    *
    *     notEmpty.waitFor(() => items.length > 0, { timeout: 1000 });
-   * @param ready must not wait, and must not unlock the mutex. What it throws is thrown, and the mutex stays locked.
+   * @param ready must not wait, and must not unlock the mutex. If `ready` throws, the call throws the same error, and
+   * the mutex stays locked.
    * @returns what `ready` answered last: false only after the time-out.
    * @throws `TypeError` if `ready` is not a function, or returns a promise.
    * @throws as `wait`.
@@ -395,11 +419,12 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Notifies those who have waited longest. Best call it as the owner of the mutex, after changing what they wait for.
-   * Other threads may call it too, but then a waiter may find that another thread has been faster. Never blocks. If
-   * nobody waits, it does nothing, and nobody who waits later learns of it.
-   * @param count how many at most, 1 (the default) to 2,147,483,647, or Infinity.
-   * @returns how many it has notified. The number may include a waiter that gives up at this very moment.
+   * Notifies the waiters that have waited longest. Call `notify` as the owner of the mutex, after the change for which
+   * the waiters wait. A thread that is not the owner may call it too, but then a third thread may lock the mutex before
+   * the notified waiter does, and undo the change. Never blocks. If nobody waits, the call does nothing, and later
+   * waiters do not learn of it.
+   * @param count how many waiters to notify at most, 1 (the default) to 2,147,483,647, or Infinity.
+   * @returns how many waiters it has notified. The number may include a waiter that gives up at this very moment.
    * @throws `RangeError` or `TypeError` for a bad number.
    * @throws {@link DisposedError} if the condition has been disposed of.
    */
@@ -419,8 +444,8 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Notifies all who wait. They are woken one after the other. Never blocks.
-   * @returns how many it has notified.
+   * Notifies all waiters. They are woken one after the other. Never blocks.
+   * @returns how many waiters it has notified.
    * @throws {@link DisposedError} if the condition has been disposed of.
    */
   notifyAll(): number {
@@ -428,9 +453,9 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Describes the condition by a plain object. It looks at every waiter of the arena and is racy, so it is meant for
-   * diagnostics. Never blocks.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * Describes the condition by a plain object, for diagnostics. The call looks at every waiter of the arena, and its
+   * answer may be out of date at once. Never blocks.
+   * @throws {@link DisposedError} if the condition has been disposed of.
    */
   inspect(): ConditionStats {
     if (this.disposed) throw this[disposedError]();
@@ -438,7 +463,7 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Returns, for example, `Condition(2 waiting)`. It is racy, and meant for diagnostics. Never blocks, throws nothing.
+   * Returns, for example, `Condition(2 waiting)`, for diagnostics. Never blocks, throws nothing.
    */
   override toString(): string {
     return `${KIND}(${this.disposed ? 'disposed' : `${this.waiting} waiting`})`;
@@ -446,7 +471,7 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /** @internal */
   protected override [close](): void {
-    // Waiters that have been notified go on.
+    // Waiters that have been notified must go on, and are woken first.
     this.#sync.relay(this.#at, true);
     this.#core.dispose(this.#at);
   }
@@ -461,7 +486,10 @@ const PROMISED =
   'Condition.wait: a promise of this thread waits for the mutex or on the condition, and cannot go on while the thread blocks: ' +
   'use waitAsync';
 
-/** Returns the library object of a condition that has been found or opened, unless it is one of another mutex. */
+/**
+ * Returns the library object of a condition that has been found or opened. If the condition belongs to another mutex,
+ * throws the error that `mismatch` makes.
+ */
 function attached(mutex: Mutex, found: Reference, mismatch: () => Error): Condition {
   const condition = new Condition(mutex, found);
   if (syncOf(found.membership).isOf(found.address, placeOf(mutex).address)) return condition;
@@ -469,14 +497,17 @@ function attached(mutex: Mutex, found: Reference, mismatch: () => Error): Condit
   throw mismatch();
 }
 
-/** Checks that the value is a mutex. A mutex of another copy of the library stands for one of this copy. */
+/** Returns the value if it is a Mutex. For a Mutex of another copy of the library, returns one of this copy. */
 function ownMutex(what: string, mutex: Mutex): Mutex {
   if (mutex instanceof Mutex) return mutex;
   checkType(`${what}: mutex`, mutex, 'object', 'a Mutex');
   return Mutex.from((mutex as { handle: MutexHandle }).handle);
 }
 
-/** A condition keeps the address and generation of its mutex: who opens it by name must give this same mutex. */
+/**
+ * The properties of a condition are the address and the generation of its mutex. So a thread that opens the condition
+ * by its name must give the same mutex.
+ */
 function propertiesOf(mutex: Mutex): [Properties, Inside] {
   const { membership, address } = placeOf(mutex);
   const threshold = membership.core.generation(address);
@@ -488,7 +519,7 @@ function hasStack(calls: number): number {
   return calls > 0 ? hasStack(calls - 1) + 1 : 0;
 }
 
-/** The options of a wait when so many milliseconds are left. */
+/** Returns the options of a wait when `left` milliseconds are left. */
 function rest(left: number, { signal }: WaitOptions): WaitOptions {
   return { timeout: Math.max(left, 0), ...(signal && { signal }) };
 }

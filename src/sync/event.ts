@@ -1,4 +1,9 @@
-/** Event is a flag for which threads wait. */
+/**
+ * Event is a flag. Threads wait until the flag is set.
+ *
+ * Over the phase word of core/kinds/phase/phase.ts, an event is a count: 0 if the event is set, and 1 if the event is
+ * not set. `set` takes 1 from the count, `reset` puts 1 on it, and a waiter waits until the count has been 0.
+ */
 
 import { ADMITTED, ANSWER_CLOSED } from '../border/numbers.js';
 import { checkOptions, checkType } from '../errors.js';
@@ -20,21 +25,21 @@ export interface EventOptions extends SyncOptions {
 export interface EventState {
   /** Whether the event is set. */
   readonly isSet: boolean;
-  /** The threads that wait, the longest first. */
+  /** The threads that wait. The thread that has waited longest comes first. */
   readonly waiters: readonly Waiter[];
 }
 
 const KIND = 'Event';
 
 /**
- * An event is set or not. Threads and promises wait together until it is set. The event stays set until `reset`.
- * Whoever waits when the event is set goes on, even if the event is reset at once.
+ * An event is set or not set. Threads and promises wait together until the event is set. The event stays set until
+ * `reset`. All threads and promises that wait when the event is set go on, even if the event is reset at once.
  *
  * Browsers and Node have a global class `Event` for `EventTarget`. If you need both classes, import this one as `Event
  * as SharedEvent`, or import the module as a namespace.
  *
  * Source: the manual-reset event of Windows and Python's threading.Event, over the phase word of
- * core/kinds/phase/phase.ts. The count is 0 if the event is set, and 1 if it is not.
+ * core/kinds/phase/phase.ts.
  *
  * @example
  * ```ts
@@ -62,7 +67,7 @@ export class Event extends ZeroObject<typeof KIND> {
   /**
    * Attaches to the event of a handle, in any thread. Never blocks.
    * @throws `TypeError` if the value is not the handle of an Event.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {@link DisposedError} if the event has been disposed of.
    */
   static from(handle: EventHandle): Event {
     return new Event(find(KIND, handle));
@@ -82,7 +87,7 @@ export class Event extends ZeroObject<typeof KIND> {
   }
 
   /**
-   * Sets the event: all who wait go on. Has no effect if the event is set already. Never blocks.
+   * Sets the event: all threads and promises that wait go on. Has no effect if the event is set already. Never blocks.
    * @throws {@link DisposedError} if the event has been disposed of.
    */
   set(): void {
@@ -91,8 +96,8 @@ export class Event extends ZeroObject<typeof KIND> {
   }
 
   /**
-   * Resets the event: who waits from now on waits for the next `set`. Has no effect if the event is not set. Never
-   * blocks.
+   * Resets the event: a thread that begins to wait from now on waits for the next `set`. Has no effect if the event is
+   * not set. Never blocks.
    * @throws {@link DisposedError} if the event has been disposed of.
    */
   reset(): void {
@@ -114,7 +119,7 @@ export class Event extends ZeroObject<typeof KIND> {
     return this.awaitZeroAsync(options);
   }
 
-  /** Whether the event is set; false if it has been disposed of. */
+  /** Whether the event is set; false if the event has been disposed of. */
   get isSet(): boolean {
     return this.isOpen;
   }
@@ -124,7 +129,7 @@ export class Event extends ZeroObject<typeof KIND> {
     return this.isSet ? 'set' : 'not set';
   }
 
-  /** Tells who waits, for diagnostics. Never blocks, throws nothing. */
+  /** Tells whether the event is set and which threads wait, for diagnostics. Never blocks, throws nothing. */
   inspect(): EventState {
     return { isSet: this.isSet, waiters: this.waiters() };
   }

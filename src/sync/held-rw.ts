@@ -1,9 +1,17 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** The guards of a RwLock. Each guard gives back once what it holds. */
+/**
+ * This file has the guards of a RwLock: HeldRead, HeldWrite and HeldUpdate. Each guard gives back once what it holds.
+ *
+ *     HeldUpdate ──upgrade──► HeldWrite ──downgrade──► HeldRead
+ *          └────────────────downgrade────────────────────▲
+ *
+ * A guard that has been upgraded or downgraded holds nothing any more. The guard that the call returns holds what this
+ * guard held.
+ */
 import { asyncDispose, dispose, inspected } from '../held-permits.js';
 import type { WaitOptions } from '../options.js';
 
-/** @internal What a guard does with its lock. */
+/** @internal What a guard calls to act on its lock. */
 export interface GuardedLock {
   endRead(): void;
   endWrite(): void;
@@ -23,13 +31,15 @@ export const lockOf = Symbol.for('taketurns:lockOf');
 abstract class Held implements Disposable, AsyncDisposable {
   readonly #name: string;
   #lock: GuardedLock | undefined;
-  /** Whether another guard is being made of this one, and whether this guard has been unlocked meanwhile. */
+  /**
+   * #handsOver: whether this guard is being upgraded or downgraded. #ended: whether `unlock` was called during this.
+   */
   #handsOver = false;
   #ended = false;
 
   /**
-   * Whether a thread has died as a writer, and no other thread has written and unlocked since. What the lock guards may
-   * then be half-written.
+   * Whether a thread has died as a writer, and no other thread has written and unlocked since. The data that the lock
+   * guards may then be half-written.
    */
   readonly ownerDied: boolean;
 
@@ -56,7 +66,7 @@ abstract class Held implements Disposable, AsyncDisposable {
   /** @internal */
   protected abstract end(lock: GuardedLock): void;
 
-  /** @internal Passes what the guard holds on to another guard. If that fails, this guard still holds it. */
+  /** @internal Passes what this guard holds on to a new guard. If the call fails, this guard still holds the same. */
   protected handOver<T>(method: string, to: (lock: GuardedLock) => T): T {
     const lock = this.#lock;
     if (lock === undefined) throw new Error(`${this.#name}.${method}: this guard does not hold the lock any more`);
@@ -64,7 +74,7 @@ abstract class Held implements Disposable, AsyncDisposable {
     this.#handsOver = true;
     const takeBack = (error: unknown): never => {
       this.#handsOver = false;
-      // If the scope of this guard has ended meanwhile, nobody else gives back what it held.
+      // If the scope of this guard has ended in the meantime, nobody else gives back what the guard held.
       if (this.#ended) this.end(lock);
       else this.#lock = lock;
       throw error;
@@ -154,7 +164,8 @@ export class HeldWrite extends Held {
   }
 
   /**
-   * Goes on as a reader: no writer comes between. After the call this guard holds nothing. Never blocks.
+   * Makes the writer a reader. No other thread writes in between. After the call this guard holds nothing, and the
+   * returned guard reads. Never blocks.
    * @throws {Error} if the guard holds nothing.
    * @throws {@link ArenaFullError} if the thread reads 8 other locks. Then the thread is still a writer.
    */
@@ -169,7 +180,8 @@ export class HeldWrite extends Held {
 }
 
 /**
- * The turn of a `RwLock`, which `update` or `updateAsync` has taken. Its holder reads beside readers, and may write.
+ * The writers' turn of a `RwLock`, which `update` or `updateAsync` has taken. The holder of the turn reads beside
+ * readers. `upgrade` makes it a writer.
  *
  * @example
  * ```ts
@@ -191,16 +203,17 @@ export class HeldUpdate extends Held {
   }
 
   /**
-   * Becomes a writer: lets no more readers in, and blocks the thread until the readers inside have left. Nobody has
-   * written since `update`. From then on the returned guard holds the lock, and gives everything back; this guard holds
-   * nothing.
+   * Makes the holder of the turn a writer: lets no more readers in, and blocks the thread until the readers inside have
+   * left. No other thread has written since `update`. After the call the returned guard holds the lock and gives
+   * everything back. This guard holds nothing.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {@link TimeoutError} when the time-out has passed. Readers are let in again, and this guard still holds the
    * turn.
    * @throws the reason of a signal that is aborted already.
-   * @throws {Error} if the guard holds nothing, or if this thread or a promise of it reads: it would wait for itself.
+   * @throws {Error} if the guard holds nothing, or if this thread or a promise of it reads: the thread would wait for
+   * itself.
    * @throws `RangeError` or `TypeError` for a bad time-out or signal.
-   * @throws `TypeError` on a thread that must not block, if it would have to.
+   * @throws `TypeError` on a thread that must not block, if the call would block.
    * @throws {@link DisposedError} if the lock has been or is being disposed of.
    */
   upgrade(options?: WaitOptions): HeldWrite {
@@ -208,15 +221,16 @@ export class HeldUpdate extends Held {
   }
 
   /**
-   * As `upgrade`, without blocking the thread. Until then this guard holds nothing. If the upgrade fails, it holds the
-   * turn again.
+   * As `upgrade`, without blocking the thread. While the promise is pending, this guard holds nothing. If the upgrade
+   * fails, this guard holds the turn again.
    */
   async upgradeAsync(options?: WaitOptions): Promise<HeldWrite> {
     return this.handOver('upgradeAsync', (lock) => lock.upgradeAsync(options));
   }
 
   /**
-   * Goes on as a reader, and gives the turn back. After the call this guard holds nothing. Never blocks.
+   * Makes the holder of the turn a reader, and gives the turn back. After the call this guard holds nothing, and the
+   * returned guard reads. Never blocks.
    * @throws {Error} if the guard holds nothing.
    * @throws {@link ArenaFullError} if the thread reads 8 other locks. Then the thread still has the turn.
    */

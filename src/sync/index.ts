@@ -1,6 +1,6 @@
 /**
- * taketurns/sync has the objects that threads wait for besides permits and locks. Threads share each object by handle
- * or name, as they share a `Semaphore`. Blocked threads and promises wait together.
+ * taketurns/sync has objects for which threads wait, besides the semaphores and the mutex of `taketurns`. Threads share
+ * each object by handle or name, as they share a `Semaphore`. Blocked threads and promises wait together.
  *
  * @module
  */

@@ -1,4 +1,4 @@
-/** Latch is a count that only falls: threads wait until it is 0. */
+/** Latch is a count that only falls. Threads wait until the count is 0. The phase word of phase.ts has the count. */
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, PHASE_COUNT } from '../border/numbers.js';
 import { checkInteger, checkOptions } from '../errors.js';
@@ -14,7 +14,7 @@ export type LatchHandle = Handle<'Latch'>;
 export interface LatchState {
   /** What is left of the count. */
   readonly count: number;
-  /** The threads that wait, the longest first. */
+  /** The threads that wait. The thread that has waited longest comes first. */
   readonly waiters: readonly Waiter[];
 }
 
@@ -23,9 +23,11 @@ const KIND = 'Latch';
 export const MOST = PHASE_COUNT;
 
 /**
- * A latch opens once, for good, when its count has fallen to 0. Threads and promises wait together until it opens.
+ * A latch opens once, for good, when its count has fallen to 0. Threads and promises wait together until the latch
+ * opens.
  *
- * The latch does not notice if a thread dies before it has counted down: use a `WaitGroup`, or give a time-out.
+ * The latch does not notice if a thread dies before the thread has counted down. If this may happen, use a `WaitGroup`,
+ * or give a time-out.
  *
  * Source: the count-down latch of JSR-166 and the latch of C++20, over the phase word of core/kinds/phase/phase.ts.
  *
@@ -56,7 +58,7 @@ export class Latch extends ZeroObject<typeof KIND> {
   /**
    * Attaches to the latch of a handle, in any thread. Never blocks.
    * @throws `TypeError` if the value is not the handle of a Latch.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {@link DisposedError} if the latch has been disposed of.
    */
   static from(handle: LatchHandle): Latch {
     return new Latch(0, find(KIND, handle));
@@ -65,7 +67,7 @@ export class Latch extends ZeroObject<typeof KIND> {
   /**
    * Opens the latch of this name, and makes it if there is none. Never blocks.
    * @param count 0 to 1,073,741,823.
-   * @throws `RangeError` if it exists with another first count.
+   * @throws `RangeError` if a latch of this name exists with another first count.
    */
   static open(name: string, count: number, options: SyncOptions = {}): Latch {
     const [given, ...rest] = checked(count, options);
@@ -73,7 +75,7 @@ export class Latch extends ZeroObject<typeof KIND> {
   }
 
   /**
-   * Takes `n` from the count, and opens the latch if nothing is left. Never blocks.
+   * Takes `n` from the count, and opens the latch if the count is then 0. Never blocks.
    * @param n 1 (the default) to the count.
    * @throws `RangeError` if the count is less than `n`; then nothing has changed.
    * @throws {@link DisposedError} if the latch has been disposed of.
@@ -112,7 +114,7 @@ export class Latch extends ZeroObject<typeof KIND> {
     return `${this.count} left`;
   }
 
-  /** Tells who waits, for diagnostics. Never blocks, throws nothing. */
+  /** Tells the count and which threads wait, for diagnostics. Never blocks, throws nothing. */
   inspect(): LatchState {
     return { count: this.count, waiters: this.waiters() };
   }

@@ -1,7 +1,7 @@
 /**
- * How a thread, or a promise of it, locks the mutex again after a wait on a condition. Neither `cancelAll` of the mutex
- * nor a full arena ends this: the thread becomes the owner again, unless the mutex has been disposed of. No code of the
- * user runs before the thread is the owner.
+ * How a thread, or a promise of the thread, locks the mutex again after a wait on a condition. The thread becomes the
+ * owner again, unless the mutex has been disposed of. Neither `cancelAll` of the mutex nor a full arena prevents this:
+ * the thread tries again. No code of the user runs before the thread is the owner.
  */
 import type { Core } from '../border/core.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, CLOSED_OBJECT, CONTENDED, LEAVE, REFUSED } from '../border/numbers.js';
@@ -16,15 +16,18 @@ import { disposedError, reference } from '../shared-object.js';
 /** If there is no room for a request of the thread, the thread tries again after so many milliseconds. */
 const PAUSE = 1;
 
-/** @throws {@link DisposedError} if the mutex has been disposed of. */
+/**
+ * Returns the reference of a mutex.
+ * @throws {@link DisposedError} if the mutex has been disposed of.
+ */
 export function placeOf(mutex: Mutex): Reference {
   if (mutex.disposed) throw mutex[disposedError]();
   return mutex[reference];
 }
 
 /**
- * Locks the mutex, which lies at this place. Returns ADMITTED or ANSWER_CLOSED, or ANSWER_HELD if the thread is still
- * the owner.
+ * Locks the mutex at the address `place`. Returns ADMITTED or ANSWER_CLOSED, or ANSWER_HELD if the thread is still the
+ * owner.
  */
 export function lockAgain(core: Core, mutex: Mutex, place: number): ReturnType<Core['lock']> | Entered {
   let answer: ReturnType<Core['lock']> | Entered = core.lock(place);
@@ -35,7 +38,7 @@ export function lockAgain(core: Core, mutex: Mutex, place: number): ReturnType<C
   return answer;
 }
 
-/** Locks the mutex again by a promise, which also reports the deaths of owners. */
+/** Locks the mutex again without blocking the thread, and then reports the deaths of owners. */
 export async function lockAgainAsync(core: Core, mutex: Mutex): Promise<void> {
   let answer: number = ADMITTED;
   while (true) {
@@ -52,7 +55,11 @@ export async function lockAgainAsync(core: Core, mutex: Mutex): Promise<void> {
   reportAgain(core, mutex, answer);
 }
 
-/** Reports the deaths of owners, once the mutex is locked. If this thread has no callback, the next owner is told. */
+/**
+ * Reports the deaths of owners to `onOwnerDied`, after the mutex is locked. If this library object has no callback, the
+ * next owner is told.
+ * @param answer the answer with which the wait for the mutex ended.
+ */
 export function reportAgain(core: Core, mutex: Mutex, answer: number): void {
   if (answer === ANSWER_CLOSED) throw mutex[disposedError]();
   if (mutex.onOwnerDied !== undefined || mutex.disposed) mutex[report]();

@@ -1,4 +1,12 @@
-/** Once lets only one thread call a function. */
+/**
+ * Once lets only one call of all threads run a function. Over the phase word of core/kinds/phase/phase.ts:
+ *
+ *                  begin                  end, the function has returned
+ *     not done ─────────────► running ────────────────────────────────────► done
+ *         ▲                      │
+ *         └──────────────────────┘
+ *           end, the function has thrown or its thread has died: a waiter tries next
+ */
 import { host } from '#host';
 import { ADMITTED, ANSWER_CLOSED, BEGUN, QUEUED, REFUSED } from '../border/numbers.js';
 import { checkOptions, checkType } from '../errors.js';
@@ -13,15 +21,15 @@ import { find, make, open, PhaseObject, refusePromise, type SyncOptions, type Wa
 /** A plain, structured-cloneable value to send to another thread, for `Once.from` there. */
 export type OnceHandle = Handle<'Once'>;
 
-/** What `inspect` tells. The answer may be out of date at once. */
+/** What `inspect` tells about a Once. The answer may be out of date at once. */
 export interface OnceState {
   /** Whether the work has been done. */
   readonly done: boolean;
-  /** The number of the thread that runs the function, if a thread does. */
+  /** The number of the thread that runs the function; undefined if no thread runs it. */
   readonly runner: number | undefined;
   /** The number of threads that have died, or ended, while they ran the function. */
   readonly deaths: number;
-  /** The threads that wait, the longest first. */
+  /** The threads that wait. The thread that has waited longest comes first. */
   readonly waiters: readonly Waiter[];
 }
 
@@ -32,8 +40,9 @@ const NESTED =
 const RESULT = 'the result of the thread that runs it';
 
 /**
- * Work that one thread of all does once. The others wait until the work is done. If the function throws, or its thread
- * dies, the work is not done: one of those who wait tries, whichever comes first.
+ * Work that is done only once, by one call of all threads. The other calls wait until the work is done. If the function
+ * throws or its thread dies, the work is not done. Then one of the waiting calls runs its own function: the call that
+ * comes first.
  *
  * Source: pthread_once and Go's sync.Once, without their poisoning, over the phase word of core/kinds/phase/phase.ts.
  *
@@ -48,7 +57,8 @@ const RESULT = 'the result of the thread that runs it';
  */
 export class Once extends PhaseObject<typeof KIND> {
   /**
-   * Whether a blocking call has begun and not ended. If so, an exception that nobody could catch may have ended it.
+   * Whether the function of a blocking call runs. An exception that no code can catch may end the function and leave
+   * this field true.
    */
   #runs = false;
   /** Whether the object has warned of a function of `runAsync` that calls `runAsync` again. */
@@ -69,7 +79,7 @@ export class Once extends PhaseObject<typeof KIND> {
   /**
    * Attaches to the object of a handle, in any thread. Never blocks.
    * @throws `TypeError` if the value is not the handle of a Once.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {@link DisposedError} if the object has been disposed of.
    */
   static from(handle: OnceHandle): Once {
     return new Once(find(KIND, handle));
@@ -86,11 +96,12 @@ export class Once extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * Calls the function, if nobody has called it yet. Otherwise blocks the thread until another call is done. What the
-   * function throws passes through.
-   * @returns whether the function was called here.
-   * @throws `Error` if this thread or a promise of it runs a function of the object, and there is no time-out: it would
-   * wait for itself.
+   * Calls the function, if the work is not done and no other call does it. If another call does the work, blocks the
+   * thread until that call has ended.
+   * @returns whether this call has called its function.
+   * @throws what the function throws.
+   * @throws `Error` if this thread or a promise of it runs a function of the object, and there is no time-out: the
+   * thread would wait for itself.
    * @throws {@link TimeoutError} when the time has passed while another thread runs its function.
    * @throws `TypeError` if `fn` is not a function, or on a thread that must not block, if it would have to.
    * @throws {@link DisposedError} if the object has been or is being disposed of.
@@ -116,8 +127,8 @@ export class Once extends PhaseObject<typeof KIND> {
     let isDone = false;
     this.#runs = true;
     try {
-      // If the runtime ends the function by an interrupt, another call may try as soon as the thread has returned to
-      // its event loop.
+      // The runtime may end the function by an interrupt, without `finally`. Then this microtask lets another call try,
+      // as soon as the thread has returned to its event loop.
       Promise.resolve().then(() => this.#runs && this.#end(false));
       refusePromise(fn(), `${what}: fn must not return a promise: use runAsync`);
       isDone = true;
@@ -128,11 +139,13 @@ export class Once extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * As `run`, without blocking the thread. The function may return a promise; the work is done when that promise is
-   * fulfilled. The function must not wait for a `runAsync` of the same object: it would wait for itself. The library
-   * cannot know whether the function waits. So the first time that the function calls `runAsync` before its first
-   * `await`, with neither time-out nor signal, there is a warning (`process.emitWarning`, or `console.warn` in
-   * browsers), and no error.
+   * As `run`, without blocking the thread. The function may return a promise. The work is then done when this promise
+   * is fulfilled.
+   *
+   * The function must not wait for a `runAsync` of the same object, because it would wait for itself. The library
+   * cannot know whether the function waits. So there is no error, but a warning (`process.emitWarning`, or
+   * `console.warn` in browsers) the first time that the function calls `runAsync` before its first `await`, with
+   * neither time-out nor signal.
    */
   async runAsync(fn: () => void | PromiseLike<void>, options: WaitOptions = {}): Promise<boolean> {
     const what = `${KIND}.runAsync`;
@@ -147,7 +160,7 @@ export class Once extends PhaseObject<typeof KIND> {
       const phase = this.phaseSeen;
       if (answer === ADMITTED) return false;
       if (options.signal?.aborted) {
-        // Another promise may wait until this call lets it try.
+        // This call has begun the work. Other calls may wait, so it must let one of them try.
         if (answer === BEGUN) this.#end(false);
         throw reasonOf(options.signal);
       }
@@ -175,7 +188,7 @@ export class Once extends PhaseObject<typeof KIND> {
     return true;
   }
 
-  /** @internal If the work is not done, one promise of the thread tries next, and the others wait on. */
+  /** @internal If the work is not done, one promise of the thread tries next, and the other promises wait on. */
   protected override goOn(at: number, answer: number): number {
     return answer === ADMITTED && this.sync.awaitZero(at) === QUEUED ? 1 : Infinity;
   }
@@ -206,7 +219,7 @@ export class Once extends PhaseObject<typeof KIND> {
     return this.done ? 'done' : 'not done';
   }
 
-  /** Tells who runs it and who waits, for diagnostics. Never blocks, throws nothing. */
+  /** Tells which thread runs the function and which threads wait, for diagnostics. Never blocks, throws nothing. */
   inspect(): OnceState {
     const runner = [...this.attachments()].find((number) => this.sync.heldByAttachment(number) > 0);
     return {

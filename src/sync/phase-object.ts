@@ -1,12 +1,22 @@
 /**
- * PhaseObject is what Latch, WaitGroup, Event, Barrier and Once share: how a thread or a promise waits for the end of a
- * phase (core/kinds/phase/phase.ts).
+ * PhaseObject is what Latch, WaitGroup, Event, Barrier, Once and RwLock share: how a thread or a promise waits for the
+ * end of a phase (core/kinds/phase/phase.ts).
  *
- * If promises of this thread wait at one address, they wait for the end of the same phase. They are a group, get one
- * answer, and wait by one `Atomics.waitAsync` on the phase. The `Atomics.waitAsync` cannot be cancelled, and blocked
- * threads sleep on the same word. So when the last promise of a group gives up, the `Atomics.waitAsync` stays, and the
- * next promises at this address use it, whatever their phase. It holds no library object and no memory. Only a helper
- * that waits in place of the runtime (host/helper.ts) is woken, because a helper is a whole thread.
+ *     a blocked call     sleep          sleeps on the phase word in the core
+ *     promises           sleepAsync     are one group per thread and address:
+ *
+ *         group   calls ──► the functions that settle its promises
+ *                 phase, owner (a library object that looks at the phase), listens
+ *                            └── one Atomics.waitAsync on the phase word, for all promises of the group
+ *
+ * All promises of this thread that wait at one address wait for the end of the same phase, and get the same answer. So
+ * one `Atomics.waitAsync` suffices for the group.
+ *
+ * An `Atomics.waitAsync` cannot be cancelled. A notify would end it, but blocked threads sleep on the same word and
+ * would be woken in vain. So when the last promise of a group gives up, the `Atomics.waitAsync` stays pending, and the
+ * next promises at this address use it, whatever their phase is. It keeps no library object and no memory. There is one
+ * exception: on some runtimes a helper waits in place of the runtime (host/helper.ts). A helper is a whole thread, so
+ * the group wakes the helper.
  */
 import { host } from '#host';
 import type { Arena } from '../arena.js';
@@ -34,7 +44,7 @@ import { close, disposedError, forget, reference, SharedObject } from '../shared
 import { threadIdOf } from '../stats.js';
 import { syncOf } from './compiled.js';
 
-/** The options of a new object of `taketurns/sync`. */
+/** The options of a new object of `taketurns/sync`. A `Condition` takes no options. */
 export interface SyncOptions extends ParkingOptions {
   /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
@@ -52,7 +62,7 @@ export interface Waiter {
   readonly waited: number;
 }
 
-/** The promises of this thread that wait for the end of a phase. */
+/** The promises of this thread that wait at one address for the end of a phase. */
 interface Group {
   phase: number;
   /** The functions that settle the promises with an answer. */
@@ -63,7 +73,7 @@ interface Group {
   listens: boolean;
 }
 
-/** For each membership, the group of each address that has promises, or listens. */
+/** For each membership: the groups by their addresses. A group stays here while promises wait or it listens. */
 const groups = new WeakMap<Membership, Map<number, Group>>();
 
 export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
@@ -90,25 +100,26 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * The number of calls of all threads that wait: blocked calls and promises. It is racy, and meant for diagnostics.
+   * The number of calls of all threads that wait: blocked calls and promises. The number may be out of date at once,
+   * and is meant for diagnostics.
    */
   get waiting(): number {
     return this.waiters().reduce((sum, { calls }) => sum + calls, 0);
   }
 
-  /** @internal What the object says of itself, besides its class and the number of waiting calls. */
+  /** @internal What `toString` says besides the class and the number of waiting calls. */
   protected abstract get state(): string;
 
   /**
-   * Returns the class, the state and the number of calls that wait, for example `Latch(2 left, 1 waiting)`. It is racy,
-   * and meant for diagnostics. Never blocks, throws nothing.
+   * Returns the class, the state and the number of calls that wait, for example `Latch(2 left, 1 waiting)`, for
+   * diagnostics. Never blocks, throws nothing.
    */
   override toString(): string {
     const is = this.disposed ? 'disposed' : `${this.state}, ${this.waiting} waiting`;
     return `${this[Symbol.toStringTag]}(${is})`;
   }
 
-  /** @internal The threads that wait, the longest first. */
+  /** @internal The threads that wait. The thread that has waited longest comes first. */
   protected waiters(): Waiter[] {
     const now = timestamp();
     const found: Waiter[] = [];
@@ -122,7 +133,10 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     return found.sort((a, b) => b.waited - a.waited);
   }
 
-  /** @internal Whether a waiter polls for a while before it sleeps, if its policy does not decide that. */
+  /**
+   * @internal Whether a waiter may poll before it sleeps. If the options fix the number of polls, the options decide
+   * instead.
+   */
   protected get mayPoll(): boolean {
     return true;
   }
@@ -146,7 +160,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     return this[reference].shared.number;
   }
 
-  /** @internal The phase in which the last look of this thread has found that it must wait. */
+  /** @internal The phase that this thread read when it last looked at an object, for example by `awaitZero`. */
   protected get phaseSeen(): number {
     return this.sync.phaseSeen.value;
   }
@@ -182,13 +196,17 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     this.#uncountAfterInterrupt();
   }
 
-  /** @internal The call is over, or the runtime has ended it by an exception (runtime/interrupts.ts). */
+  /** @internal Ends the count of a blocked call: it is over, or an exception has ended it (runtime/interrupts.ts). */
   protected uncountBlocked(): void {
     if (this.#blocks && !this.disposed) this.sync.noteWaits(this.number, -1, 0);
     this.#blocks = false;
   }
 
-  /** @internal As `sleep`, without blocking. `cancel` may answer that the phase was over before the time had passed. */
+  /**
+   * @internal As `sleep`, without blocking the thread.
+   * @param cancel is called when the promise gives up. It returns REFUSED, or the answer of the phase if the phase was
+   * over first.
+   */
   protected sleepAsync(
     phase: number,
     timeout: number,
@@ -201,7 +219,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
         stop();
         resolve(answer);
       };
-      // `watch` runs code of the user, which may end the phase or dispose of the object.
+      // `watch` may run code of the user, which may end the phase or dispose of the object. So the rest comes after it.
       const stop = watch(
         timeout,
         signal,
@@ -241,8 +259,8 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * Settles the promises of a group if the phase is over. Else looks again when it ends, and holds no library object
-   * until then.
+   * Settles the promises of a group if the phase is over. Otherwise looks again when the phase ends, and refers to no
+   * library object until then.
    */
   static #listen(all: Map<number, Group>, at: number, group: Group): void {
     const { owner } = group;
@@ -256,8 +274,8 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * Settles promises of a group if the phase is over. Else returns a promise of its end, unless the group listens
-   * already.
+   * Settles promises of a group if the phase is over. Otherwise returns a promise of the end of the phase, unless the
+   * group listens already.
    */
   #look(at: number, group: Group): Promise<unknown> | undefined {
     while (true) {
@@ -276,7 +294,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     }
   }
 
-  /** Settles the promises that have waited longest, at most so many. May run code of the user. */
+  /** Settles the promises that have waited longest, `most` of them at most. May run code of the user. */
   #settle(at: number, group: Group, answer: number, most: number): void {
     const due: ((answer: number) => void)[] = [];
     for (const settle of group.calls) {
@@ -289,8 +307,8 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * @internal How many promises go on after a phase with this answer. If not all go on, the caller has read the present
-   * phase.
+   * @internal How many promises of a group go on after a phase with this answer. If not all go on, the function also
+   * reads the present phase: `phaseSeen` is then the phase for which the other promises wait.
    */
   protected goOn(_at: number, _answer: number): number {
     return Infinity;
@@ -305,13 +323,13 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
 
   /**
    * @internal Returns how a phase of the object at this address has ended, or QUEUED if it has not ended. After QUEUED,
-   * the thread that ends the phase wakes those who listen.
+   * the thread that ends the phase will wake all waiters.
    */
   protected answerAt(at: number, phase: number): number {
     return this.sync.announce(at, phase);
   }
 
-  /** @internal The answer to a call that stops waiting now. */
+  /** @internal Returns the answer for a call that gives up now: REFUSED, unless the phase is over. */
   protected lastAnswer(phase: number): number {
     const answer = this.answerAt(this.at, phase);
     return answer === QUEUED ? REFUSED : answer;
@@ -323,8 +341,8 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * @internal The record of the attachment, and the memory of the object, may belong to another thread or object by
-   * now.
+   * @internal Is called when the thread ends. By now the record of the attachment may belong to another thread, and the
+   * memory of the object to another object. So this call does not look at the phase.
    */
   override [ended](): void {
     this.#letGo(false);
@@ -345,7 +363,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   }
 }
 
-/** An object for which threads wait until its count is 0: a Latch, a WaitGroup or an Event. */
+/** An object whose waiters wait until its count has been 0: a Latch, a WaitGroup or an Event. */
 export abstract class ZeroObject<K extends Kind> extends PhaseObject<K> {
   readonly #kind: K;
 
@@ -355,7 +373,7 @@ export abstract class ZeroObject<K extends Kind> extends PhaseObject<K> {
     this.#kind = kind;
   }
 
-  /** @internal Returns false if the time has passed. */
+  /** @internal Blocks the thread until the count has been 0. Returns false if the time has passed. */
   protected awaitZero(options: WaitOptions = {}): boolean {
     const timeout = checkWaitOptions(`${this.#kind}.wait`, options);
     const answer = this.sync.awaitZero(this.at);
@@ -368,7 +386,7 @@ export abstract class ZeroObject<K extends Kind> extends PhaseObject<K> {
     return this.sleep(this.phaseSeen, countdown(timeout));
   }
 
-  /** @internal Rejects with the reason of the signal. */
+  /** @internal Does the same as awaitZero, without blocking. The promise rejects with the reason of the signal. */
   protected async awaitZeroAsync(options: WaitOptions): Promise<boolean> {
     const timeout = checkWaitOptions(`${this.#kind}.waitAsync`, options);
     const answer = this.sync.awaitZero(this.at);
@@ -383,7 +401,7 @@ export abstract class ZeroObject<K extends Kind> extends PhaseObject<K> {
   }
 }
 
-/** @internal Throws if a function has returned a promise, though its work must be done when it returns. */
+/** @internal Throws if the result of a function is a promise: the work of the function must be done when it returns. */
 export function refusePromise(result: unknown, message: string): void {
   if (typeof (result as PromiseLike<unknown> | undefined)?.then !== 'function') return;
   Promise.resolve(result).catch(() => {});
@@ -401,7 +419,11 @@ export function make(
   return references.make(kind, KINDS[kind], propertiesOf(kind, options, count, max, robust), options.arena);
 }
 
-/** @internal `own` names the property in which all objects of one name agree, besides the kind, or makes the error. */
+/**
+ * @internal Opens the object of a name, or makes it.
+ * @param own the name of the property in which all objects of this name must agree; or makes the error for an object
+ * that differs.
+ */
 export function open(
   kind: Kind,
   name: string,
@@ -415,7 +437,7 @@ export function open(
   return references.open(kind, KINDS[kind], name, p, options.arena, own);
 }
 
-/** @internal */
+/** @internal Attaches to the object of a handle. */
 export function find(kind: Kind, handle: references.Handle): references.Reference {
   return references.find(kind, KINDS[kind], handle);
 }

@@ -1,5 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** WaitGroup counts tasks that are under way. Threads wait until all of them are done. */
+/**
+ * WaitGroup counts tasks that are under way. Threads wait until all tasks are done. The count lies in the phase word of
+ * core/kinds/phase/phase.ts. A task of `add` belongs to no thread. A task of `hold` or `run` is also counted in the
+ * attachment of its thread, so that it ends with the thread.
+ */
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX } from '../border/numbers.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
@@ -29,15 +33,15 @@ export interface WaitGroupState {
   readonly deaths: number;
   /** The threads that have tasks of `hold` or `run`, and how many. */
   readonly holders: readonly TaskHolder[];
-  /** The threads that wait, the longest first. */
+  /** The threads that wait. The thread that has waited longest comes first. */
   readonly waiters: readonly Waiter[];
 }
 
 const KIND = 'WaitGroup';
 
 /**
- * A wait group counts tasks that are not done. Threads and promises wait together until there is none. The group may be
- * used again. A waiter goes on once the count has been 0, whatever is added after that.
+ * A wait group counts tasks that are not done. Threads and promises wait together until no task is left. The group may
+ * be used again. A waiter goes on once the count has been 0, even if other calls add tasks after that.
  *
  * Source: Go's sync.WaitGroup, over the phase word of core/kinds/phase/phase.ts. Tasks of `hold` and `run` are recorded
  * with their thread, so that they count as done when the thread dies.
@@ -67,7 +71,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   /**
    * Attaches to the wait group of a handle, in any thread. Never blocks.
    * @throws `TypeError` if the value is not the handle of a WaitGroup.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {@link DisposedError} if the wait group has been disposed of.
    */
   static from(handle: WaitGroupHandle): WaitGroup {
     return new WaitGroup(find(KIND, handle));
@@ -84,8 +88,8 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   }
 
   /**
-   * Adds tasks, which `done` takes off again, in any thread. Never blocks. The tasks of `add` stay when the thread
-   * dies: see `hold` and `run`.
+   * Adds tasks. `done` takes them off again, in any thread. Never blocks. If the thread dies, its tasks of `add` stay;
+   * tasks of `hold` and `run` do not.
    * @param n 1 (the default) to 1,073,741,823, which is also the most tasks that there may be together.
    * @throws `RangeError` if there would be more tasks; then nothing has changed.
    * @throws {@link DisposedError} if the wait group has been disposed of.
@@ -119,7 +123,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   }
 
   /**
-   * Adds one task. It is done at the end of the `using` scope, or when this thread ends or dies. Never blocks.
+   * Adds one task. The task is done at the end of the `using` scope, or when this thread ends or dies. Never blocks.
    * @throws `RangeError` or {@link DisposedError} as `add`.
    */
   hold(): HeldTask {
@@ -129,7 +133,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
 
   #ended(): void {
     if (this.disposed) return;
-    // Calls of `done` that belong to no task of `add` may have taken this task off.
+    // Calls of `done` beyond the tasks of `add` may have taken this task off. Then only the thread's own count is left.
     if (this.sync.takeOff(this.at, 1, this.number) === ANSWER_OVER_MAX) this.sync.dropTask(this.number);
   }
 
@@ -137,7 +141,8 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * Calls a function as one task. The task is done when its promise is settled, or when this thread ends or dies. Never
    * blocks.
    * @returns a promise of what the function returns. It rejects with what the function throws.
-   * @throws `TypeError` if `task` is not a function, {RangeError | DisposedError} as `add`: the promise rejects.
+   * @throws `TypeError` if `task` is not a function, and `RangeError` or {@link DisposedError} as `add`: the promise
+   * rejects.
    */
   async run<T>(task: () => T | PromiseLike<T>): Promise<T> {
     checkType(`${KIND}.run: task`, task, 'function', 'a function');
@@ -179,7 +184,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
     return `${this.pending} pending`;
   }
 
-  /** Tells who waits and who has tasks, for diagnostics. Never blocks, throws nothing. */
+  /** Tells which threads wait and which threads have tasks, for diagnostics. Never blocks, throws nothing. */
   inspect(): WaitGroupState {
     const holders = [...this.attachments()]
       .map((number) => ({ thread: this.sync.threadOfAttachment(number), tasks: this.sync.heldByAttachment(number) }))

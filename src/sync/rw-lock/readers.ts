@@ -1,9 +1,13 @@
 /**
- * The readers' half of a RwLock: how a thread or a promise begins to read and waits for a writer (side.ts has the
- * states).
+ * The readers' half of a RwLock: how a thread or a promise begins to read, and how it waits for a writer. side.ts has
+ * the states.
  *
- * A blocked call and the promises of its thread wait for the end of the same phase, in one place. Whichever of them
- * first finds that the phase is over makes all of them readers (`endWait`): no writer comes between two of them.
+ *     lockReading, lockReadingAsync ──► begun: reads at once
+ *                                  └──► a writer is in: wait for the end of its phase ──► endWait: reads
+ *
+ * A blocked call and the promises of its thread wait for the end of the same phase, in one place of the thread. When
+ * the first of them finds that the phase is over, all of them become readers at once (`endWait`). So no writer comes
+ * between two of them.
  */
 import { ADMITTED, ANSWER_CLOSED, OWNER_DIED, QUEUED, REFUSED } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
@@ -19,11 +23,12 @@ import { type HeldRead, lockOf } from '../held-rw.js';
 import { PhaseObject } from '../phase-object.js';
 import { DRAINS, guardedBy, NOTHING, READING, type Side, sideOf } from './side.js';
 
-/** How long a promise that wants to read may take, and within which guard it reads. */
+/** How long a promise may take to lock for reading, and within which guard it reads. */
 export interface ReadOptions extends WaitOptions {
   /**
-   * A guard of the same lock that is held: the promise reads at once, even if a writer waits. Give the guard if its
-   * holder waits for the promise. Otherwise the writer would wait for the guard, and the promise for the writer.
+   * A guard of the same lock that this thread holds. The promise then reads at once, even if a writer waits. Give the
+   * guard if its holder waits for the promise. Without it, the promise may wait for a writer and the writer for the
+   * guard, which is a deadlock.
    */
   readonly within?: HeldRead;
 }
@@ -58,8 +63,8 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
   protected abstract giveTurnBack(): void;
 
   /**
-   * @internal Returns whether a reader is told that a writer has died. Returns undefined if it only `tries`, and a
-   * writer is in.
+   * @internal Locks for reading, and blocks the thread until no writer is in. Returns whether a writer has died, after
+   * onOwnerDied has been told. Returns undefined if the call only `tries` and a writer is in.
    */
   protected lockReading(method: string, options: WaitOptions | undefined, tries: boolean): boolean | undefined {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
@@ -71,7 +76,8 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * @internal Does the same for a thread that does not read. `acts` already says that the thread is about to read.
+   * @internal The rest of lockReading, for a thread that does not read. `acts` already says that the thread is about to
+   * read.
    * @param answer the answer of beginRead, if the caller has called it.
    */
   protected goOnReading(timeout: number, tries: boolean, answer?: ReturnType<Sync['beginRead']>): boolean | undefined {
@@ -87,12 +93,13 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     } finally {
       side.acts = NOTHING;
     }
-    // The closures for a callback are made only if there is a death to tell.
+    // #tellReader makes closures, so it is called only if there is a death to tell.
     return side.died && this.#tellReader();
   }
 
   /**
-   * Blocks until the phase is over. Then the promises that have waited read, too. Returns whether a writer has died.
+   * Blocks until the phase is over. Then this call and the promises that have waited read. Returns whether a writer has
+   * died.
    */
   #awaitPhase(phase: number, timeout: number): boolean {
     const { side } = this;
@@ -113,7 +120,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     if (answer === REFUSED) throw timedOut(LOCK, timeout);
   }
 
-  /** @internal */
+  /** @internal Locks for reading without blocking the thread. Tells whether a writer has died, as lockReading. */
   protected async lockReadingAsync(method: string, options: ReadOptions | undefined): Promise<boolean> {
     const what = `${KIND}.${method}`;
     const timeout = options === undefined ? Infinity : checkWaitOptions(what, options, ['timeout', 'signal', 'within']);
@@ -136,11 +143,12 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
       } finally {
         side.acts = NOTHING;
       }
-      // A callback that itself reads is called only once.
+      // If a callback locks for reading itself, the callback is not called again.
       if (answer !== QUEUED) return isTold || (side.died && this.#tellReader());
     } else side.waits++;
     const { phase } = side;
-    // The promise leaves before any other code of the thread may end the wait of all promises.
+    // Is called when this promise gives up. The promise leaves at once, so that no other code of the thread counts it
+    // among the promises that become readers.
     const leave = (): number => {
       const answer = this.lastAnswer(phase);
       if (answer !== ADMITTED) {
@@ -156,13 +164,13 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
 
   #checkWithin(what: string, within: HeldRead): void {
     const lock = (within as Partial<HeldRead> | null)?.[lockOf];
-    // The guard may be of another copy of the library. Somebody may have ended its reading without the guard.
+    // The guard may be of another copy of the library. `unlockRead` may have ended the reading without the guard.
     const reads = within?.[Symbol.toStringTag] === 'HeldRead' && this.side.reads > 0;
     if (!reads || lock === undefined || guardedBy.get(lock) !== this.side)
       throw bad('type', `${what}: within`, 'a HeldRead of this lock that is held', within);
   }
 
-  /** @internal If the phase is over, the promises of this thread that wait for its end read from now on. */
+  /** @internal If the phase is over, makes the promises of this thread that wait for its end readers. */
   protected settleReaders(): void {
     const { side } = this;
     if (side.waits === 0 || this.disposed || this.answerAt(side.at, side.phase) !== ADMITTED) return;
@@ -170,7 +178,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     side.keeps = this;
   }
 
-  /** @internal Returns the side of this thread, after settling its promises. */
+  /** @internal Returns the side of this thread, brought into order and with all due promises as readers. */
   protected readySide(): Side {
     const { side } = this;
     if (this.disposed) throw this[disposedError]();
@@ -181,16 +189,16 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
 
   /**
    * @internal
-   * Is called when a call is about to block. The runtime may end the call by an exception. If no other call of the
-   * thread finds that, the call is given up as soon as the thread has returned to its event loop, as for a mutex
-   * (runtime/interrupts.ts).
+   * Is called when a call is about to block. The runtime may end the call by an exception. Then the next call of the
+   * thread on this lock brings the side into order. If there is no such call, this happens as soon as the thread has
+   * returned to its event loop, as for a mutex (runtime/interrupts.ts).
    */
   protected expectInterrupt(): void {
     this[reference].membership.expectInterrupt();
     this.#recoverAfterInterrupt();
   }
 
-  /** Brings into order what a call has left behind that the runtime has ended. */
+  /** Brings the side into order after the runtime has ended a call by an exception. */
   #recover(): void {
     const { side } = this;
     this.uncountBlocked();
@@ -199,14 +207,14 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     side.keep(this);
   }
 
-  /** One more call of a reading thread reads. It is told of a death, unless an earlier call has been told. */
+  /** One more call of a reading thread reads. Tells of a death, unless an earlier call has been told of the same. */
   #readAgain(): boolean {
     const { side } = this;
     side.reads++;
     return side.died && (side.told || this.#tellReader());
   }
 
-  /** Tells a reader of this thread that a writer has died. */
+  /** Tells the callback that a writer has died. If the callback fails, the newest reading ends. */
   #tellReader(): true {
     const { side } = this;
     const { reads } = side;
@@ -221,7 +229,11 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     );
   }
 
-  /** @internal Tells of deaths. If that fails, unlocks the lock, unless the callback has unlocked it. */
+  /**
+   * @internal Tells the callback of deaths. If the callback throws, or has unlocked the lock, throws.
+   * @param hasIt tells whether the caller still has the lock.
+   * @param unlock is called before the error is thrown, if the caller still has the lock.
+   */
   protected tellDeaths(deaths: number, hasIt: () => boolean, unlock: () => void): true {
     try {
       this.onOwnerDied?.(deaths);

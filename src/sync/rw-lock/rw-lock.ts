@@ -6,8 +6,8 @@
  *     writers.ts    how a thread or a promise gets the turn and becomes a writer, and what the guards do
  *     rw-lock.ts    the class that users see
  *
- * `lockRead` leaves the rare cases to the readers' half, so that the common case stays small. Like a semaphore, it
- * compares with a literal 0, which is ADMITTED and NOTHING.
+ * `lockRead` handles only the common case, so that it stays small, and leaves the rare cases to readers.ts. Like the
+ * fast path of a semaphore, it compares with a literal 0, which stands for ADMITTED and for NOTHING.
  */
 import { ANSWER_CLOSED, LIMIT } from '../../border/numbers.js';
 import { checkInteger, checkOptions } from '../../errors.js';
@@ -33,8 +33,8 @@ export interface RwLockWaiter {
   /** The `threadId` of the thread in `worker_threads`; undefined in web workers. */
   readonly threadId: number | undefined;
   /**
-   * `'write'`: it waits for its turn; `'drain'`: it has the turn, and waits until readers have left; `'read'`: it waits
-   * for a writer.
+   * What the thread waits for. `'write'`: for its turn to write. `'drain'`: it has the turn, and waits until readers
+   * have left. `'read'`: it wants to read, and waits for a writer.
    */
   readonly wants: 'read' | 'write' | 'drain';
   /** The number of calls of the thread that wait: blocked calls and promises. */
@@ -52,25 +52,25 @@ export interface RwLockState {
    * readers to leave.
    */
   readonly writer: number | undefined;
-  /** Whether a writer is in, or waits until the readers have left. If so, no other reader is let in. */
+  /** Whether a writer is in, or waits until the readers have left. If so, no further thread is let in to read. */
   readonly writing: boolean;
   /** The number of threads that have died, or ended, with the turn. */
   readonly deaths: number;
   /**
-   * The threads that wait: first the threads that wait for readers to leave or for a writer, then writers in the order
-   * of the queue.
+   * The threads that wait. First come the threads that wait to read or to drain, then the threads that wait for the
+   * turn, in the order of the queue.
    */
   readonly waiters: readonly RwLockWaiter[];
 }
 
 /**
  * A lock for many readers or one writer. The lock is phase-fair: a reader waits for one writer at most, however many
- * writers queue. Writers are first come, first served. A reader that comes while a writer with the turn runs waits for
- * that writer. Blocked threads and promises wait together.
+ * writers queue. Writers are first come, first served. A reader waits for a writer that is in, and for a writer that
+ * waits until the present readers have left. Blocked threads and promises wait together.
  *
- * Threads hold the lock. A thread that reads may lock for reading again, even while a writer waits. When a thread ends
- * or dies (`Arena.watch`) as a reader, it reads no more. When it dies as a writer, the others learn of its death. A
- * thread reads at most 8 locks at a time.
+ * Threads hold the lock, and not tasks or guards. A thread that reads may lock for reading again, even while a writer
+ * waits. When a thread ends or dies (`Arena.watch`) as a reader, its reading ends too. When a thread dies as a writer,
+ * the threads that lock later learn of its death (`onOwnerDied`). A thread reads at most 8 locks at a time.
  *
  * Source: the phases of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for Multiprocessor
  * Real-Time Systems (2010), with visible readers after Dice and Kogan, BRAVO (2019), over
@@ -89,12 +89,14 @@ export interface RwLockState {
  */
 export class RwLock extends WritersHalf {
   /**
-   * Is called when a thread has died as a writer. It is called in a thread that begins to read, or has locked
-   * otherwise, before the call returns. The data that the lock guards may then be half-written. So all who lock are
-   * told, until another writer has written and unlocked. The next thread that has the turn is also told of a death in
-   * `update`. The death of a reader does no harm, and nobody is told. If the callback throws, the lock is unlocked, and
-   * the call that locked it throws (or rejects with) the same error. The callback may call the lock, which the thread
-   * already has. If the callback unlocks what the call has locked, the call throws an `Error`.
+   * Is called with the number of deaths when a thread has died as a writer. The data that the lock guards may then be
+   * half-written. So each thread that locks is told before its call returns, until another writer has written and
+   * unlocked. If a thread has died in `update`, the next thread that has the turn is told as well. The death of a
+   * reader does no harm, and nobody is told.
+   *
+   * When the callback runs, its thread already has the lock, and the callback may call the lock. If the callback
+   * throws, the lock is unlocked, and the call that locked it throws (or rejects with) the same error. If the callback
+   * unlocks what the call has locked, the call throws an `Error`.
    */
   onOwnerDied: ((deaths: number) => void) | undefined;
 
@@ -109,7 +111,7 @@ export class RwLock extends WritersHalf {
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
    * @throws `TypeError` if the value is not the handle of a RwLock.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {@link DisposedError} if the lock has been disposed of.
    * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: RwLockHandle): RwLock {
@@ -131,13 +133,13 @@ export class RwLock extends WritersHalf {
 
   /**
    * Locks for reading, and blocks the thread until no writer is in. A thread that reads already is let in at once, even
-   * while a writer waits: otherwise the thread would wait for itself. The call returns no guard, so `using` throws a
-   * TypeError, and the thread reads on. `read` returns a guard.
+   * while a writer waits: otherwise the thread would wait for itself. The call returns no guard. If it stands after
+   * `using` by mistake, `using` throws a TypeError, and the thread goes on reading. `read` returns a guard.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {@link TimeoutError} when the time-out has passed. The thread does not read.
    * @throws the reason of a signal that is aborted already.
-   * @throws {Error} if this thread or a promise of it writes, or waits until readers have left: it would wait for
-   * itself.
+   * @throws {Error} if this thread or a promise of it writes, or waits until readers have left: the thread would wait
+   * for itself.
    * @throws `RangeError` or `TypeError` for a bad time-out or signal.
    * @throws {@link ArenaFullError} if the thread reads 8 other locks.
    * @throws the error that `onOwnerDied` throws; then the thread does not read.
@@ -174,8 +176,8 @@ export class RwLock extends WritersHalf {
 
   /**
    * As `lockRead`, without blocking the thread. A promise waits for a writer even if its thread reads already, unless
-   * it is `within` a guard.
-   * @returns a promise. It rejects with the errors of `lockRead`, and with the reason of the signal when that is
+   * the option `within` names a guard.
+   * @returns a promise. It rejects with the errors of `lockRead`, and with the reason of the signal when the signal is
    * aborted.
    */
   async lockReadAsync(options?: ReadOptions): Promise<void> {
@@ -183,8 +185,8 @@ export class RwLock extends WritersHalf {
   }
 
   /**
-   * Ends one reading of this thread. If it was the last one, wakes the writer. Never blocks. On a disposed lock it does
-   * nothing.
+   * Ends one reading of this thread. If no reading of this thread is left, wakes the writer that waits for the readers.
+   * Never blocks. On a disposed lock the call does nothing.
    * @throws {Error} if this thread does not read.
    */
   unlockRead(): void {
@@ -217,15 +219,16 @@ export class RwLock extends WritersHalf {
   // --- Writing ---------------------------------------------------------------------------------------------
 
   /**
-   * Locks for writing: waits for its turn, lets no more readers in, and blocks the thread until the readers have left.
-   * The call returns no guard, so `using` throws a TypeError, and the thread stays the writer. `write` returns a guard.
+   * Locks for writing: blocks the thread until it has the turn, lets no more readers in, and blocks until the readers
+   * have left. The call returns no guard. If it stands after `using` by mistake, `using` throws a TypeError, and the
+   * thread stays the writer. `write` returns a guard.
    * @param options a time-out and a signal; without them the call may take for ever.
-   * @throws {@link TimeoutError} when the time-out has passed. Readers are let in again, and the next writer has its
+   * @throws {@link TimeoutError} when the time-out has passed. Readers are let in again, and the next writer gets the
    * turn.
    * @throws the reason of a signal that is aborted already.
-   * @throws {Error} if this thread or a promise of it reads, writes or waits: it would wait for itself.
+   * @throws {Error} if this thread or a promise of it reads, writes or waits: the thread would wait for itself.
    * @throws `RangeError` or `TypeError` for a bad time-out or signal.
-   * @throws {@link ArenaFullError} if it has a time-out and would have to wait, and the arena has no room for what a
+   * @throws {@link ArenaFullError} if the call has a time-out and must wait, and the arena has no room for what a
    * cancelled request leaves in the queue.
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
    * @throws `TypeError` on a thread that must not block, such as a browser's main thread, if it would have to.
@@ -239,8 +242,8 @@ export class RwLock extends WritersHalf {
   }
 
   /**
-   * Locks for writing if nobody else reads, writes or waits to write. Never blocks.
-   * @returns whether the thread has locked; false also if this thread has the lock already.
+   * Locks for writing if no thread reads, writes or waits to write. Never blocks.
+   * @returns whether the call has locked; false also if this thread has the lock already.
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
    * @throws {@link DisposedError} if the lock has been disposed of.
    */
@@ -249,17 +252,17 @@ export class RwLock extends WritersHalf {
   }
 
   /**
-   * As `lockWrite`, without blocking the thread. Tasks of one thread exclude one another like threads.
-   * @returns a promise. It rejects with the errors of `lockWrite`, and with the reason of the signal when that is
-   * aborted. If the thread reads meanwhile, the promise waits until the thread has unlocked.
+   * As `lockWrite`, without blocking the thread. Tasks of one thread exclude one another as threads do.
+   * @returns a promise. It rejects with the errors of `lockWrite`, and with the reason of the signal when the signal is
+   * aborted. If the thread itself reads, the promise waits until the thread has unlocked.
    */
   async lockWriteAsync(options?: WaitOptions): Promise<void> {
     await this.lockWritingAsync('lockWriteAsync', options, true);
   }
 
   /**
-   * Ends the writing: lets readers in, and gives the turn to the next writer. Never blocks. On a disposed lock it does
-   * nothing.
+   * Ends the writing: lets readers in, and gives the turn to the next writer. Never blocks. On a disposed lock the call
+   * does nothing.
    * @throws {Error} if this thread does not write.
    */
   unlockWrite(): void {
@@ -286,10 +289,11 @@ export class RwLock extends WritersHalf {
   }
 
   /**
-   * Takes the writers' turn without shutting readers out, and blocks the thread until it has the turn. Nobody writes
-   * during the turn, so the data that the thread reads stay as they are. The thread may become a writer
-   * (`HeldUpdate.upgrade`). Two threads that read and then want to write would wait for each other; two threads that
-   * update do not.
+   * Blocks the thread until it has the writers' turn. Readers are still let in. No other thread writes during the turn,
+   * so the data that this thread reads stay as they are. The thread may become a writer (`HeldUpdate.upgrade`).
+   *
+   * Use `update` to read and then perhaps write. If two threads read and then both wanted to write, they would wait for
+   * each other. With `update` they do not, because only one of them has the turn.
    * @throws as `lockWrite`.
    */
   update(options?: WaitOptions): HeldUpdate {
@@ -305,11 +309,11 @@ export class RwLock extends WritersHalf {
   // --- Stamps ----------------------------------------------------------------------------------------------
 
   /**
-   * For reads that may be repeated. Such reads need no lock, and no writer waits for them. Data that are read between
-   * `stamp` and `valid` may be half-written, so the data must do no harm until `valid` has answered true.
+   * Returns a number for `valid`, for a read without a lock: call `stamp`, read the data, and then call `valid`. If
+   * `valid` answers false, read again from the start. No writer waits for such a read, so the data may be half-written.
+   * Do not rely on the data until `valid` has answered true. Never blocks.
    *
-   * @returns a number for `valid`, from 1 to 2 ** 29; 0 while a writer is in or waits until readers have left. Never
-   * blocks.
+   * @returns a number from 1 to 2 ** 29; 0 while a writer is in or waits until readers have left.
    * @throws {@link DisposedError} if the lock has been disposed of.
    *
    * @example
@@ -333,8 +337,8 @@ export class RwLock extends WritersHalf {
   }
 
   /**
-   * Whether nobody has written since this stamp. A writer that has given up counts like one that has written. After
-   * exactly 2 ** 29 writers the numbers begin again. Never blocks.
+   * Whether nobody has written since this stamp. A writer that has shut readers out and then given up counts as if it
+   * had written. After exactly 2 ** 29 writers the numbers begin again. Never blocks.
    * @param stamp 0 to 2 ** 29, as `stamp` has answered.
    * @returns false for 0, and on a disposed lock.
    * @throws `RangeError` or `TypeError` for a number that is no stamp.
@@ -346,18 +350,22 @@ export class RwLock extends WritersHalf {
 
   // --- Diagnostics -------------------------------------------------------------------------------------------
 
-  /** The number of threads that read. It is racy, and meant for diagnostics. */
+  /** The number of threads that read. The number may be out of date at once, and is meant for diagnostics. */
   get readers(): number {
     return this.#readers().length;
   }
 
-  /** Whether a writer is in, or waits until the readers have left. It is racy, and meant for diagnostics. */
+  /**
+   * Whether a writer is in, or waits until the readers have left. The answer may be out of date at once, and is meant
+   * for diagnostics.
+   */
   get writing(): boolean {
     return this.sync.stampOf(this.at) === 0;
   }
 
   /**
-   * The number of calls of all threads that wait: blocked calls and promises. It is racy, and meant for diagnostics.
+   * The number of calls of all threads that wait: blocked calls and promises. The number may be out of date at once,
+   * and is meant for diagnostics.
    */
   override get waiting(): number {
     return super.waiting + (this.disposed ? 0 : this.turn.waiting);
@@ -371,7 +379,7 @@ export class RwLock extends WritersHalf {
     return found;
   }
 
-  /** Tells who reads, who has the turn and who waits, for diagnostics. Never blocks, throws nothing. */
+  /** Tells which threads read, have the turn or wait, for diagnostics. Never blocks, throws nothing. */
   inspect(): RwLockState {
     const holder = [...this.attachments()].find((number) => this.sync.heldByAttachment(number) > 0);
     const writer = holder === undefined ? undefined : this.sync.threadOfAttachment(holder);

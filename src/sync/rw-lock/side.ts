@@ -1,11 +1,12 @@
 /**
- * A side is what one thread does with one lock, by all its library objects and promises together, whichever copy of the
- * library made them. The core knows only a part of this: the thread's place says whether the thread reads or waits to
- * read, and the queue says whether the thread has the turn. So a thread reads again without access to shared memory.
+ * A side is what one thread does with one lock. All library objects and promises of the thread share the side of the
+ * lock, whichever copy of the library made them. The core knows only a part of the side: the thread's place says
+ * whether the thread reads or waits to read, and the queue says whether the thread has the turn. The side counts how
+ * often the thread reads. So a thread that reads can read again without access to shared memory.
  *
- * A side consists of two state machines, reading and the turn. Each machine has a state of its own. The methods of this
- * class move a machine from one state to another. `reads` counts the calls and promises that read now. `waits` counts
- * the promises that wait for the end of a phase.
+ * A side consists of two state machines, reading and the turn. The methods of this class move a machine from one state
+ * to another. `reads` counts the calls and promises that read now. `waits` counts the promises that wait for the end of
+ * a phase.
  *
  *     reading    idle            reads                  waits                  both
  *                                reads > 0              waits > 0              reads > 0, waits > 0
@@ -32,14 +33,16 @@
  *      └───────────────────────────────────────────────────────────────────┘
  *
  * `recover` sets the machines to the states that the core has. A thread that writes goes on as a reader by `readOn` and
- * `endTurn`. A thread that updates goes on as a reader by `begun` and `endTurn`. No writer comes between.
+ * `endTurn`. A thread that updates goes on as a reader by `begun` and `endTurn`. In both cases no writer comes between
+ * the two calls.
  *
  * A thread that drains or writes would wait for itself if it also read or waited. So the calls refuse both, except for
  * promises: a promise may drain while its thread reads, and waits until the thread has unlocked.
  *
- * While a call changes a machine, `acts` says which machine. If another call finds `acts` set, an exception that no
- * code of the library could catch has ended the first call: an interrupt by the runtime, or an exhausted stack. The
- * other call then brings the side into order (`recover`). Callbacks run while `acts` is NOTHING.
+ * While a call changes a machine, `acts` says which machine. The call sets `acts` to NOTHING at its end. If a later
+ * call finds `acts` set, an exception that no code of the library could catch has ended the earlier call: an interrupt
+ * by the runtime, or an exhausted stack. The later call then brings the side into order (`recover`). While callbacks of
+ * the user run, `acts` is NOTHING.
  */
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, MOVE, OWNER_DIED } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
@@ -57,7 +60,7 @@ export const DRAINS = 2;
 export const WRITES = 3;
 export type Turn = typeof NO_TURN | typeof HAS_TURN | typeof DRAINS | typeof WRITES;
 
-// What a call is changing.
+// The values of `acts`: which machine a call is changing. READING and TURNING are bits, so a call may change both.
 export const NOTHING = 0;
 export const READING = 1;
 export const TURNING = 2;
@@ -69,28 +72,33 @@ export class Side {
   at: number;
   /** The address of the place of the thread; 0 if the thread has no place, as at first and at the end. */
   place: number;
-  /** How many calls and promises of the thread read, and how many of its promises wait for the end of `phase`. */
+  /**
+   * reads: how many calls and promises of the thread read. waits: how many of its promises wait for the end of `phase`.
+   */
   reads = 0;
   waits = 0;
   phase = 0;
-  /** Whether a writer had died when the thread began to read, and whether a call of the thread has been told since. */
+  /**
+   * died: whether a writer had died when the thread began to read. told: whether a call of the thread has been told of
+   * this death.
+   */
   died = false;
   told = false;
   turn: Turn = NO_TURN;
   /** How many promises of the thread wait for the turn, or have the turn and do not know it yet. */
   queued = 0;
-  /** NOTHING, READING, TURNING, or both of the last two. */
+  /** NOTHING, READING, TURNING, or READING | TURNING. */
   acts = NOTHING;
-  /** The deaths that the thread has learned of with the turn, and has not told. */
+  /** The number of deaths that the thread has learned of with the turn and has not told its callback. */
   deaths = 0;
   /**
-   * Keeps the library object from being collected while the thread has the lock: the thread may get the object again by
-   * handle or name to unlock it.
+   * The library object by which the thread has locked. This field keeps the object, and so the attachment, from being
+   * collected while the thread has the lock: the thread may unlock by another object of the same handle or name.
    */
   keeps: object | undefined;
   /**
-   * These two functions of the core have fields of their own, for the common case. With the place 0, beginRead answers
-   * MOVE.
+   * These two functions of the core have fields of their own, because the common case calls them. If the place is 0,
+   * beginRead answers MOVE.
    */
   readonly beginRead: Sync['beginRead'];
   readonly endReadAt: Sync['endRead'];
@@ -113,7 +121,7 @@ export class Side {
     return this.reads > 0 || this.waits > 0 || this.turn !== NO_TURN || this.queued > 0;
   }
 
-  /** Keeps the library object while the thread has the lock. */
+  /** Keeps the library object if the thread has the lock, and otherwise lets go of it. */
   keep(lock: object): void {
     this.keeps = this.reads > 0 || this.turn !== NO_TURN ? lock : undefined;
   }
@@ -121,8 +129,8 @@ export class Side {
   // --- Reading ---------------------------------------------------------------------------------------------
 
   /**
-   * Begins to read. After ADMITTED or OWNER_DIED the caller calls `begun`; after QUEUED the thread waits. Throws if the
-   * thread reads too many locks.
+   * Begins to read. After ADMITTED or OWNER_DIED the caller must call `begun`. After QUEUED the thread waits. Throws if
+   * the thread reads too many locks.
    * @param answer the answer of beginRead, if the caller has called it.
    */
   begin(tries: boolean, answer?: ReturnType<Sync['beginRead']>): Exclude<ReturnType<Sync['tryRead']>, MOVE> {
@@ -135,7 +143,7 @@ export class Side {
     return result;
   }
 
-  /** Finds the place of the lock, or a free one. Throws if the thread reads too many locks. */
+  /** Finds the thread's place for the lock, or a free place. Throws if the thread reads too many locks. */
   findPlace(): void {
     let place = this.#sync.placeFor(this.at);
     if (place === 0) {
@@ -154,23 +162,26 @@ export class Side {
     this.died = died;
   }
 
-  /** A promise of a thread that reads begins to read too, or to wait. Answers as `begin`. */
+  /** A promise of a thread that already reads begins to read too, or to wait. Answers as `begin`. */
   readToo(): ReturnType<Sync['readToo']> {
     return this.#sync.readToo(this.at, this.place);
   }
 
-  /** A promise begins to wait for the end of the phase, as the first promise of its thread. */
+  /** The first promise of the thread begins to wait for the end of the phase. */
   wait(phase: number): void {
     this.phase = phase;
     this.waits = 1;
   }
 
-  /** A call or promise has given up. If no promise waits, the place says that the thread does not wait. */
+  /** A call or promise has given up. If no promise waits any more, the place says so from now on. */
   leave(): void {
     if (this.waits === 0 && this.place !== 0) this.#sync.giveUpRead(this.at, this.place);
   }
 
-  /** The phase that the thread has waited for is over. Its promises read. Returns whether a writer has died. */
+  /**
+   * The phase is over for whose end the thread has waited. The waiting promises read from now on. Returns whether a
+   * writer has died.
+   */
   endWait(): boolean {
     this.died = this.place !== 0 && this.#sync.endReadWait(this.at, this.place) === OWNER_DIED;
     if (this.reads === 0) this.told = false;
@@ -189,8 +200,8 @@ export class Side {
   }
 
   /**
-   * The thread writes, and now reads too. If promises of the thread wait for the end of this phase, it has a place
-   * already.
+   * The thread writes, and from now on reads too. If promises of the thread wait for the end of this phase, the thread
+   * has a place already.
    */
   readOn(): void {
     if (this.waits === 0 || this.place === 0) this.findPlace();
@@ -214,7 +225,7 @@ export class Side {
     return answer;
   }
 
-  /** The wait for the readers has ended with this answer. If they have not left, the gate is opened again. */
+  /** The wait for the readers has ended with this answer. If the readers have not left, opens the gate again. */
   drained(answer: number): void {
     if (answer === ADMITTED) this.turn = WRITES;
     else if (this.turn === DRAINS) {
@@ -225,7 +236,7 @@ export class Side {
 
   /**
    * Opens the gate, if the thread writes, and gives the turn back.
-   * @param keepsDied as in the core.
+   * @param keepsDied whether the gate keeps its mark that a writer has died: the thread has not written.
    */
   endTurn(lock: object, semaphore: { release(): void }, keepsDied: boolean): void {
     this.acts |= TURNING;
@@ -243,8 +254,8 @@ export class Side {
   // --- The end ---------------------------------------------------------------------------------------------
 
   /**
-   * Brings into order what a call has left behind that the runtime has ended. The thread gets nothing of what that call
-   * was changing. Returns whether the thread has the turn, which the caller must then give back.
+   * Brings the side into order after the runtime has ended a call by an exception. The thread keeps nothing that this
+   * call was about to get. Returns whether the thread has the turn. If so, the caller must give the turn back.
    */
   recover(): boolean {
     const { acts, at } = this;
@@ -265,9 +276,9 @@ export class Side {
   }
 
   /**
-   * A library object at this address has found the lock disposed of. No place may name the memory, because the memory
-   * may become that of another object. If the thread has ended, the address is CLOSED_OBJECT, and the places of the
-   * thread may belong to another thread.
+   * Is called when a library object at this address has found the lock disposed of. Clears the places for this address,
+   * because the memory may become that of another object. If the thread has ended, `at` is CLOSED_OBJECT, because the
+   * places of the thread may already belong to another thread.
    */
   close(at: number): void {
     this.#sync.clearPlaces(at, this.#membership.thread);
@@ -279,9 +290,10 @@ export class Side {
 
 const sides = common('rw-locks', () => new WeakMap<Shared, Side>());
 
-/** The side to which the guards of a lock belong. */
+/** For each lock object that guards call: the side to which the guards belong. */
 export const guardedBy = common('rw-guards', () => new WeakMap<GuardedLock, Side>());
 
+/** Returns the side of the calling thread for the lock of a reference. */
 export function sideOf(reference: Reference): Side {
   const { shared } = reference;
   const side = sides.get(shared) ?? new Side(reference);

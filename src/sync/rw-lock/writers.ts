@@ -1,8 +1,12 @@
 /**
  * The writers' half of a RwLock: how a thread or a promise gets the turn, shuts the gate and waits until the readers
- * have left (side.ts has the states).
+ * have left. side.ts has the states.
  *
- * The turn is a robust semaphore over the same shared object, of which this file makes a library object.
+ *     write      get the turn ──► shut the gate ──► wait until the readers have left ──► write
+ *     update     get the turn ──► read ──► (upgrade) shut the gate ──► ...
+ *
+ * The turn is the one permit of a robust semaphore. This semaphore is not an object of its own: it uses the words of
+ * the lock's shared object. `turn` is a library object of this semaphore.
  */
 import { host } from '#host';
 import { ADMITTED, ANSWER_CLOSED, DRAIN_INDEX, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT } from '../../border/numbers.js';
@@ -30,7 +34,7 @@ export abstract class WritersHalf extends ReadersHalf {
   protected readonly turn: Semaphore;
   readonly #core = this[reference].membership.core;
   readonly #shared = this[reference].shared;
-  /** Ends the wait of a promise until readers have left. */
+  /** Ends the wait of a promise for the readers to leave, with an answer. Undefined if no promise waits so. */
   #stopDraining: ((answer: number) => void) | undefined;
   /** @internal What the guards of this library object call. */
   protected readonly guarded: GuardedLock = {
@@ -56,7 +60,7 @@ export abstract class WritersHalf extends ReadersHalf {
   /** @internal */
   abstract unlockWrite(): void;
 
-  /** @internal Makes a guard, and unlocks if the stack has no room for the guard: otherwise nobody could unlock. */
+  /** @internal Makes a guard. If the stack has no room for it, unlocks, because nobody else could. */
   protected guard<T>(make: () => T, unlock: () => void): T {
     try {
       const guard = make();
@@ -69,8 +73,11 @@ export abstract class WritersHalf extends ReadersHalf {
   }
 
   /**
-   * @internal Until the caller sets `acts` to NOTHING, an interrupt gives the turn back: without a guard nobody else
-   * could give it back.
+   * @internal Blocks the thread until it has the turn and, if it `writes`, until it is a writer. Returns whether a
+   * writer has died, after the callback has been told.
+   *
+   * The caller must then set `acts` to NOTHING. If an interrupt comes before that, the turn is given back: there is no
+   * guard yet that could do so.
    */
   protected lockWriting(method: string, options: WaitOptions | undefined, writes: boolean): boolean {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
@@ -106,8 +113,8 @@ export abstract class WritersHalf extends ReadersHalf {
   }
 
   /**
-   * @internal Gives the turn back. The thread has done nothing with the turn. The next owner of the turn is told of the
-   * deaths that this thread has learned of.
+   * @internal Gives the turn back when the thread has written nothing. The next owner of the turn is told of the deaths
+   * of which this thread has learned.
    */
   protected override giveTurnBack(): void {
     const { side } = this;
@@ -117,9 +124,9 @@ export abstract class WritersHalf extends ReadersHalf {
     if (side.turn !== NO_TURN) this.endTurn(true);
   }
 
-  /** Returns whether the thread, which writes or updates, is told that a writer has died. */
+  /** Tells the callback if a writer has died. Returns whether a writer has died. The thread writes or updates. */
   #tellWriter(): boolean {
-    // An update may have learned of the death and then not have written.
+    // The gate also says that a writer has died: an update may have learned of the death and then not have written.
     const deaths = this.side.deaths || this.sync.hasDied(this.at);
     return deaths !== 0 && this.#tellTurn(deaths);
   }
@@ -179,7 +186,7 @@ export abstract class WritersHalf extends ReadersHalf {
     }
   }
 
-  /** @internal */
+  /** @internal Does the same as lockWriting, without blocking the thread. */
   protected async lockWritingAsync(
     method: string,
     options: WaitOptions | undefined,
@@ -192,22 +199,22 @@ export abstract class WritersHalf extends ReadersHalf {
     const left = countdown(timeout);
     let leave: ((reason: () => unknown) => void) | undefined;
     const wanted = (): string => LOCK;
-    // The code of the signal runs before the request is queued.
+    // `watch` may run code of the signal, so it comes before the request is queued.
     const unwatch = watch(timeout, signal, (reason) => leave?.(reason), wanted);
     try {
       const side = this.readySide();
       const { number, promises } = this.#shared;
       const core = this.#core;
-      // A writer shuts the gate in the same step in which its turn comes. So no reader that comes later goes before
-      // this writer.
+      // Is called when the turn comes. A writer shuts the gate at once, so no reader that comes later goes before it.
       const due = (): void => {
         side.takeTurn(this);
         side.deaths += core.ownersDied(this.at);
         if (writes && side.shut() === QUEUED && timeout === 0) side.drained(REFUSED);
-        // A call of this thread may be giving the turn back. If so, it has done that by now.
+        // `due` may run inside the endTurn of another call of this thread, which has given its turn back by now.
         side.acts &= ~TURNING;
       };
-      // If this call is interrupted, a turn that the thread already has is not given back.
+      // If the thread already has the turn, TURNING stays unset, so that an interrupt of this call does not give that
+      // turn back.
       if (side.turn === NO_TURN) side.acts = TURNING;
       const answer = core.arrive(this.at, 1, isImpatient ? 0 : promises.last, number);
       if (answer === ADMITTED) due();
@@ -270,7 +277,7 @@ export abstract class WritersHalf extends ReadersHalf {
         stop();
         host.keepAlive(false);
         if (!this.disposed) sync.noteWaits(number, -1, 0);
-        // A pending waitAsync would keep the memory. It cannot be cancelled, but a notification ends it.
+        // A pending waitAsync would keep the memory alive. It cannot be cancelled, but a notify ends it.
         Atomics.notify(words, (at >> 2) + DRAIN_INDEX);
       };
       const settle = (answer: number): void => {
@@ -298,7 +305,7 @@ export abstract class WritersHalf extends ReadersHalf {
         (late) => {
           const reason = late();
           const isAbort = signal?.aborted === true && reason === reasonOf(signal);
-          // The error may also say that the signal took no listener.
+          // The reason may also be an error that the signal threw when it was to add a listener.
           if (isAbort || !(reason instanceof TimeoutError)) reject(reason);
           settle(REFUSED);
         },
@@ -311,7 +318,7 @@ export abstract class WritersHalf extends ReadersHalf {
     });
   }
 
-  /** @internal */
+  /** @internal Becomes a writer without waiting. Returns whether a writer has died, or undefined if that cannot be. */
   protected tryLockWriting(): boolean | undefined {
     const side = this.readySide();
     const { at, sync } = this;
@@ -336,7 +343,7 @@ export abstract class WritersHalf extends ReadersHalf {
     return this.#tellWriter();
   }
 
-  /** @internal Gives the turn back, with the gate open. `keepsDied` is as in the core. */
+  /** @internal Opens the gate if it is shut, and gives the turn back. See Side.endTurn for `keepsDied`. */
   protected endTurn(keepsDied: boolean): void {
     this.side.endTurn(this, this.turn, keepsDied);
   }
