@@ -204,8 +204,8 @@ export class AtomicSemaphore {
   }
 
   /**
-   * Closes the semaphore in every thread: all present and later waiters get a DisposedError. But a waiter that finds its
-   * word changed may return without an error. Never blocks, throws nothing.
+   * Closes the semaphore in every thread: all present and later waiters get a DisposedError. But a waiter that finds
+   * its word changed may return without an error. Never blocks, throws nothing.
    */
   dispose(): void {
     if (this.#places.closed) return;
