@@ -3,8 +3,8 @@ import { NOTIFY_ALL, NOTIFY_NONE, NOTIFY_ONE } from '../border/numbers.js';
 import { badType } from '../errors.js';
 
 /**
- * P0514R1's `semaphore_notify`: the waiters that a signal unblocks. After a signal with `none`, a waiter sleeps on until
- * a later signal unblocks it.
+ * P0514R1's `semaphore_notify`: the waiters that a signal unblocks. After a signal with `none`, a waiter sleeps on
+ * until a later signal unblocks it.
  */
 export const Notify = {
   /** All waiters. */
