@@ -9,7 +9,8 @@ export function checkDuration(what: string, milliseconds: number): number {
 
 /**
  * Returns the milliseconds from now to a point of the system clock: 0 if the point has passed, and at most LONGEST, the
- * longest time that a timer can be set to. If the result is LONGEST, the caller must ask again after that time.
+ * longest time that a timer can be set to. If the result is LONGEST, the caller must ask again after that time. For
+ * Infinity the result is Infinity.
  */
 export function untilThen(what: string, epochMs: number): number {
   if (typeof epochMs !== 'number')
