@@ -35,7 +35,7 @@ export const KIND_MULTILANE_SEMAPHORE: i32 = 29;
 // |          | Capacitor                              |                                                          |
 // |          | a lane                                 | the grant of the lane (lanes.ts)                         |
 // |          | all                                    | below 0: the object is closed                            |
-// | owner    | locks                                  | the owner stores its number and queue node when it has   |
+// | owner    | locks, but not a TtsLock               | the owner stores its number and queue node when it has   |
 // |          |                                        | the lock, and 0 before it gives the lock back            |
 // | departed | Capacitor                              | a thread that leaves adds 1; the last thread of a        |
 // |          |                                        | platoon subtracts bypass by cmpxchg (capacitor.ts)       |
