@@ -3,10 +3,11 @@
  *
  *     pool (core/arena/elements.ts)  ──borrow──►  BORROWED, of this thread  ──►  on a chain, while it waits  ──►  mine
  *
- * Other threads point to an element that is on a chain. So the element is BORROWED, a state that a reaper leaves alone,
- * and it goes back to the pool only when it is on no chain. Between two waits the thread keeps one element at hand
- * until the thread ends. One element is enough, because a thread waits in one place at a time. But the condition that
- * it waits for may be a function of the user that waits too. Then the thread borrows a second element for that while.
+ * While an element is on a chain, other threads have its address. So its state is BORROWED, which a reaper leaves
+ * alone, and the element goes back to the pool only when it is on no chain. Between two waits the thread keeps one
+ * element at hand, until the thread ends. One element is enough, because a thread waits in one place at a time. But the
+ * condition of a wait may be a function of the user, and this function may wait too. Then the thread borrows a second
+ * element for the inner wait.
  */
 import { freeElement, reserve } from '../arena/elements';
 import { BORROWED, E_STATE, NEVER, RESERVED } from '../arena/words';

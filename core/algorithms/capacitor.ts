@@ -1,14 +1,16 @@
 /**
- * The capacitor, of Dice, Capacitors, Listings 1 and 2: it lets threads through in platoons of B.
+ * The capacitor, of Dice, Capacitors, Listings 1 and 2. It lets threads in by platoons of B threads: after B threads
+ * have arrived, the next B threads come in only when all of these have departed.
  *
  *     tickets   0 1 2 3 | 4 5 6 7 | 8 9 ...        B = 4
  *               departed  admitted  wait
  *                         grant = 8, departed = 2: two of this platoon are still inside
  *
- * It is a FIFO semaphore of B permits that come back all at once, when the last of the B threads has departed. So grant
- * is always a multiple of B past its first value, and the thread with ticket t belongs to platoon t / B. The caller
- * chooses the semaphore: it waits and releases by the functions of ticket-semaphore.ts (Listing 1), twa-semaphore.ts
- * (Listing 2), near-and-far.ts (chains) or lanes.ts, all on the words of this object.
+ * A capacitor is a FIFO semaphore of B permits that come back all at once, when the last of the B threads has departed.
+ * So grant is always its first value plus a multiple of B, and, if the first ticket is 0, the thread with ticket t
+ * belongs to platoon t / B. The caller (src/algorithms/platoons.ts) chooses the semaphore: it waits and releases by the
+ * functions of ticket-semaphore.ts (Listing 1), twa-semaphore.ts (Listing 2), near-and-far.ts (chains) or lanes.ts, all
+ * on the words of this object. This file has only the departure.
  *
  * Bound. Let a thread have ticket t. Threads that come after it have higher tickets. At most B - 1 of these are in its
  * own platoon. The next platoon begins when its own platoon has departed, and the thread with it. So at most B - 1
@@ -20,18 +22,19 @@
  * The last thread of a platoon is alone: the threads of all tickets below grant have departed, and no ticket above is
  * admitted. So the last thread takes B off departed, and then raises grant by B in one step.
  *
- * A departure too many is told when it completes a platoon that has not arrived yet: then ticket is still below grant.
- * This departure stays counted, so departed may be above B - 1. The next thread that departs after the platoon has
- * arrived lets the next platoon in. If several threads find this at the same moment, a cmpxchg settles which of them
- * does it. So a capacitor that is misused may let a platoon in early, and never keeps one out.
+ * A thread may depart too often by mistake. This is noticed when the departure would complete a platoon that has not
+ * arrived yet: then ticket is still below grant. The departure stays counted, so departed may be above B - 1. The next
+ * thread that departs after the platoon has arrived lets the next platoon in. If several threads depart at the same
+ * moment, a cmpxchg decides which of them does so. So a capacitor that is misused may let a platoon in early, but never
+ * keeps a platoon out.
  */
 import { ADMITTED, ANSWER_NOT_HELD, MORE } from '../answers';
 import { GRANT, TICKET } from '../arena/words';
 import { O_DEPARTED } from './words';
 
 /**
- * Leaves a capacitor of platoons of `bypass`. Returns ADMITTED; or MORE: the caller was the last of the platoon, and a
- * release of `bypass` permits must follow; or ANSWER_NOT_HELD. Never blocks.
+ * Leaves a capacitor of platoons of `bypass`. Never blocks. Returns ADMITTED. Returns MORE if the caller was the last
+ * thread of the platoon: a release of `bypass` permits must follow. Returns ANSWER_NOT_HELD for a departure too many.
  */
 export function capacitorDepart(s: usize, bypass: i32): i32 {
   let departed = atomic.add<i32>(s, 1, O_DEPARTED) + 1;
@@ -48,8 +51,8 @@ export function capacitorDepart(s: usize, bypass: i32): i32 {
 
 /**
  * Returns whether every thread that has arrived has departed. A thread that arrived before the reads and departs after
- * them is counted as inside, because ticket is read last. A platoon that departs between the reads adds B to the count.
- * A closed capacitor is never idle.
+ * them counts as inside, because ticket is read last. If a platoon departs between the reads, the threads inside are
+ * counted B too high, and the answer is false. A closed capacitor is never idle.
  */
 export function capacitorIsIdle(s: usize, bypass: i32): bool {
   const grant = atomic.load<i64>(s, GRANT);

@@ -4,27 +4,31 @@
  *     chain.head ──► E3 ──► E2 ──► E1 ──► 0        a stack: push one by exchange, detach all by exchange
  *                    gate   gate   gate            each thread polls, then sleeps on the gate of its own element
  *
- * Only the registers of the waiters hold the links. A thread that pushes its element learns which element is below, and
- * wakes the waiter of that element when its own gate opens. So a notifier opens the first gate only, and the wake-up
- * runs down the chain from waiter to waiter. The gate of an element is opened once for each push. If the element was on
- * top, the notifier that has detached it opens the gate; otherwise the waiter above opens it.
+ * The links of the chain are not in memory. A thread that pushes its element learns by the exchange which element is
+ * below, and keeps the address of that element in a local variable. When its own gate opens, it wakes the waiter below.
+ * So a notifier opens the first gate only, and the wake-up runs down the chain from waiter to waiter. The gate of an
+ * element is opened once for each push. If the element was on top, the thread that has detached it opens the gate.
+ * Otherwise the waiter above opens it.
  *
  * Why no waiter sleeps for ever. A waiter pushes, then reads the counter; a notifier changes the counter, then
  * detaches. So the waiter sees the change, or the notifier sees the element. A waiter that sees the change must take
  * its element off before it goes on. It has four ways, in this order:
  *
- *     1 undone    the element is still on top: cmpxchg puts back what was below
+ *     1 undone    the element is still on top: a cmpxchg puts back what was below
  *     2 detached  the chain is empty, so another thread has taken the element off: its gate will open
  *     3 open      the gate is open already
- *     4 flushed   elements are above it, or came after it: the waiter detaches and wakes them all; its gate will open
+ *     4 flushed   another element is on top: the waiter detaches and wakes the whole chain. If its own element was
+ *                 still on this chain, the wake-up runs down to it; otherwise another thread has detached the element.
+ *                 In both cases its gate will open
  *
- * In the ways 2 to 4 the waiter wakes the waiter below. The cmpxchg of way 1 cannot be deceived: no other thread pushes
- * this element, so while the element is on top, everything below it is unchanged.
+ * In the ways 2 to 4 the waiter wakes the waiter below. The cmpxchg of way 1 cannot be deceived by an element that was
+ * taken off and pushed again: no other thread pushes this element, so while the element is on top, everything below it
+ * is unchanged.
  *
- * Passing: a notifier may pass the value of the counter, with its object, down the chain. A waiter for the same object
- * need not read the counter if the value proves that its turn has come. The value may be old. But counters only grow
- * until they are closed, so what the value proves stays true. If the value proves nothing, the waiter reads the counter
- * itself.
+ * Passing: a notifier may pass the value of the counter, and the object of the counter, down the chain. If the value
+ * proves that the turn of a waiter for the same object has come, this waiter need not read the counter. The value may
+ * be old. But counters only grow until they are closed, so what the value proves stays true. If the value proves
+ * nothing, the waiter reads the counter itself.
  */
 import { chainMask, chains } from '../arena/arena';
 import { GRANT, LINE } from '../arena/words';
@@ -36,20 +40,23 @@ import { C_HEAD, E_BELOW, E_PASSED, OPEN } from './words';
 /** The way, 1 to 4, by which this thread took its element off last; for tests and models. */
 export let recovery: i32 = 0;
 
+/** Returns the chain of a key. */
 export function chainOf(key: u32): usize {
   return chains + ((key & chainMask) as usize) * LINE;
 }
 
-/** Whether a waiter for the counter to pass `value` need not wait: the counter has passed it, or is closed. */
+/** Returns whether the counter has passed `value` or is closed. Then a waiter for this value need not wait. */
 export function satisfied(counter: i64, value: i64): bool {
   return counter > value || counter < 0;
 }
 
+/** Pushes the element. Returns the element below it, or 0. */
 function push(chain: usize, e: usize): usize {
   shut(e);
   return atomic.xchg<u32>(chain, e as u32, C_HEAD) as usize;
 }
 
+/** Detaches the whole chain. Returns its top element, or 0. */
 function detach(chain: usize): usize {
   return atomic.xchg<u32>(chain, 0, C_HEAD) as usize;
 }
@@ -61,7 +68,7 @@ export function wake(e: usize, about: usize, counter: i64): void {
   else unpark(e, OPEN);
 }
 
-/** Takes an element that this thread has pushed, and need not wait on, off the chain. */
+/** Takes the element of this thread off the chain, because the thread need not wait any more. */
 function recover(chain: usize, e: usize, below: usize, about: usize, counter: i64): void {
   const top = atomic.cmpxchg<u32>(chain, e as u32, below as u32, C_HEAD) as usize;
   if (top === e) {
@@ -123,7 +130,7 @@ export function addressWaitUntil(key: u32, object: usize, value: i64, polls: i32
   return counter;
 }
 
-/** Wakes the waiters under the key. With an object, passes on the value that its counter now has. */
+/** Wakes the waiters under the key. With an object, passes on a value that its counter has reached. */
 export function addressSignal(key: u32, about: usize, counter: i64): void {
   wake(detach(chainOf(key)), about, counter);
 }
@@ -135,8 +142,9 @@ export function addressSignalPolite(key: u32, about: usize, counter: i64): void 
 }
 
 /**
- * addressWaitUntil in parts, for a condition that is a function of the user: chainEnter pushes, the caller looks at the
- * condition, and chainLeave or chainAwait follows. Returns the element for these two.
+ * Together with chainLeave and chainAwait, does what addressWaitUntil does, for a condition that is a function of the
+ * user. chainEnter pushes an element and returns it. Then the caller looks at the condition, and calls chainLeave or
+ * chainAwait with the element.
  */
 export function chainEnter(key: u32): usize {
   const e = borrow();

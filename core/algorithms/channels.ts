@@ -7,7 +7,8 @@
  *
  *     q = keyMonitor(channel);  look at the condition;  keyWait(channel, q)  until sequence is not q any more
  *
- * The sequence stands for the condition. So waiting does not depend on the condition, and monitoring writes nothing.
+ * A waiter compares the sequence, and not the condition. So the functions of this file need not know the condition.
+ * keyMonitor only reads, so a thread that monitors and then does not wait need not undo anything.
  *
  * Why no waiter sleeps for ever. A signalling thread changes the condition, then the sequence, then detaches the chain.
  * A waiter reads the sequence before the condition, pushes, and reads the sequence again. If a signal has come since,
@@ -32,8 +33,9 @@ export function keyWait(channel: usize, sequence: i64, polls: i32): void {
 }
 
 /**
- * The lazy form of keyWait: returns at once if the sequence differs, and otherwise after one wake-up, which may be
- * meant for others. Returns the sequence for the next call. A first call with any value only reads it.
+ * The lazy form of keyWait: returns at once if the channel has another sequence, and otherwise after one wake-up, which
+ * may be meant for others. Returns the sequence for the next call. A first call, with a value that no sequence has,
+ * only reads the sequence.
  */
 export function keyWaitLazy(channel: usize, sequence: i64, polls: i32): i64 {
   const now = keyMonitor(channel);
@@ -60,6 +62,7 @@ function waitOnce(channel: usize, sequence: i64, polls: i32): i64 {
   return now;
 }
 
+/** Detaches the whole chain. Returns its top element, or 0. */
 function detach(channel: usize): usize {
   return atomic.xchg<u32>(channel, 0, C_CHANNEL_HEAD) as usize;
 }

@@ -4,16 +4,17 @@
  *
  *     due head ──► E3 ──► E2 ──► E1 ──► 0      each element says what it waits for: a counter, and a value to pass
  *
- * A notifier detaches the chain, walks it, opens the gates of the elements that are due, and pushes the others back in
- * one piece. So the elements hold the links, and push is a cmpxchg that may need several tries. A woken waiter knows
- * that its turn has come, and reads nothing; the gate says whether a grant or a closure opened it.
+ * A notifier detaches the chain, walks it, opens the gates of the elements that are due, and pushes the other elements
+ * back in one piece. For this walk the elements hold the links. So a thread must store the link before it pushes, and a
+ * push is a cmpxchg that may need several tries. A woken waiter knows that its turn has come, and does not read its
+ * counter. The gate says whether the counter has passed the value or is closed.
  *
  * Why no waiter sleeps for ever. While a notifier has the chain, other notifiers may find it empty, though they have
  * made one of its elements due. Each notifier adds 1 to `due posts` before it looks at the chain. The notifier that has
  * the chain reads this count before it evaluates, and again when it has pushed the rest back. If the count has changed,
- * it begins anew. So it sees the count of another notifier, or the other notifier sees the elements. A waiter pushes,
- * then reads its counter. If the waiter is due, it acts as a notifier. Then its gate is open, or the notifier that has
- * its element will open the gate, because that notifier evaluates later.
+ * it begins again. So it sees the count of another notifier, or the other notifier sees the elements. A waiter pushes,
+ * then reads its counter. If the waiter is due, it acts as a notifier. After that its gate is open, or another notifier
+ * has its element. This element is evaluated once more after the change of the counter, so its gate will open.
  */
 
 import { GRANT } from '../arena/words';
@@ -54,6 +55,7 @@ export function dueSignal(key: u32): void {
   if (atomic.load<u32>(chain, C_DUE_HEAD) !== 0) wakeDue(chain);
 }
 
+/** Wakes the waiters on the chain that are due, and puts the others back. */
 function wakeDue(chain: usize): void {
   while (true) {
     const posts = atomic.load<i64>(chain, C_DUE_POSTS);

@@ -5,10 +5,10 @@
  *     event count   count (GRANT)     advance adds to it; await sleeps until it has reached a value
  *     sequencer     next (TICKET)     ticket takes one: a total order of the callers
  *
- * A ticket semaphore is both in one object: acquire is await(ticket + 1), release is advance. An event count has no
- * tickets that tell who waits, and many threads may wait for one value. So a thread waits under the key of (event
- * count, value), on a chain that is woken as a whole, with the count passed along (chains.ts). advance looks into the
- * chain of each value that the count has reached.
+ * A ticket semaphore is an event count and a sequencer in one object: acquire takes a ticket and awaits ticket + 1, and
+ * release is advance. An event count alone has no tickets that tell who waits, and many threads may wait for one value.
+ * So a thread waits under a key made of event count and value. Its chain is woken as a whole, and the count is passed
+ * along the chain (chains.ts). advance looks into the chain of each value that the count has reached.
  */
 
 import { ADMITTED, ANSWER_CLOSED } from '../answers';

@@ -6,12 +6,12 @@
  *     unpark(e, says)  SHUT, PARKED ──► open, which says why  by the one thread that has to wake it
  *
  * Park and unpark name a thread, not an address: an element stands for the one thread that owns it, and the waking
- * thread must know the element. An unpark before the park is not lost, since the gate stays open until the next wait
- * shuts it. So the gate is also the flag that the papers keep beside it.
+ * thread must know the element. If the unpark comes before the park, it is not lost, because the gate stays open until
+ * the next wait shuts it. The papers keep a flag beside park and unpark; here the gate is also this flag.
  *
- * The exchange that opens the gate is the last access to the element but for the notify. By then the owner may have
- * gone on, and may sleep on the same word in another wait. Then the notify wakes the owner in vain, and the owner looks
- * at the gate again.
+ * A thread that opens the gate accesses the element by an exchange, and then at most by a notify. Between the two the
+ * owner may go on, and may sleep on the same word in another wait. Then the notify wakes the owner in vain, and the
+ * owner looks at the gate again.
  */
 
 import { relax } from './relax';
@@ -28,7 +28,7 @@ export function saysOpen(e: usize): u32 {
   return gate > PARKED ? gate : 0;
 }
 
-/** Waits for the gate to open, and returns what it says. Stays awake for so many turns (relax.ts), and then sleeps. */
+/** Waits for the gate to open, and returns what it says. Stays awake for `polls` turns (relax.ts), and then sleeps. */
 export function park(e: usize, polls: i32): u32 {
   while (true) {
     const gate = atomic.load<u32>(e, E_GATE);

@@ -29,7 +29,10 @@ import { HASH_GRAY, HASH_MIXED, HASH_ORBIT, HASH_PAIRED, HASHES, O_HASH } from '
 
 /** The lines of a page of 4 KiB, less one. */
 const ORBIT: u32 = 63;
-/** The number that is added to the multiplier is even, at most this, and made of bits that are not in `first`. */
+/**
+ * For HASH_MIXED: the bits of the number that is added to the multiplier. The number is even, so that the step is odd.
+ * It comes from bits of the spread address that `first` does not use.
+ */
 const STEPS: u32 = 0xfe;
 const STEP_SHIFT: u32 = 7;
 

@@ -1,15 +1,15 @@
 /**
- * Lanes: a FIFO semaphore whose waiters wait on n words in turn. Source: Dice, Capacitors, section 5 and the notes of
- * Listing 2 on the multilane idiom.
+ * Lanes: a FIFO semaphore whose waiters are spread over n words. Consecutive tickets go to the words in turn. Source:
+ * Dice, Capacitors, section 5 and the notes of Listing 2 on the multilane idiom.
  *
- *     tickets     0 1 2 3 4 5 6 7 ...      of one counter, and n = 3 lanes
- *     lane 0      0     3     6            grant of the lane: where it was first, and n more for each of its tickets
- *     lane 1        1     4     7          that has been granted
+ *     tickets     0 1 2 3 4 5 6 7 ...      one counter, and n = 3 lanes
+ *     lane 0      0     3     6            the grant of a lane grows by n for each ticket of the lane that is granted
+ *     lane 1        1     4     7
  *     lane 2          2     5
  *
- * ticket and grant of the semaphore are as in ticket-semaphore.ts, so order and fast path are those of one counter. A
- * thread whose ticket is not due waits on the grant of lane ticket mod n, which is an object of its own, by
- * ticketAwait.
+ * The semaphore has ticket and grant as in ticket-semaphore.ts, so it has the same order and the same fast path. A
+ * thread whose ticket is not due waits, by ticketAwait, on the grant of the lane with the number ticket mod n. Each
+ * lane is an object of its own.
  *
  * The grant of every lane begins at g, where the grant of the semaphore begins. The first ticket of a lane that has to
  * wait is at least g and below g + n. So after k of the lane's tickets have been granted, the grant of the lane is

@@ -1,16 +1,16 @@
 /**
- * LifoLock: the lock that admits the waiter that came last. It is the adversary in Dice, Capacitors.
+ * LifoLock: the lock that admits the waiter that came last. Dice, Capacitors, uses it as the most unfair inner lock.
  *
  *     top   0        free
  *           HELD     held, nobody waits
  *           node     held; its waiter came last, the waiter of its next node came before that, and so on to HELD
  *
- * A thread pushes its node; the owner pops the top and opens its gate. Only the owner pops. So the node that the owner
- * sees on top stays on the stack, with the same next node, until the owner pops it: a successful compare-and-swap has
- * seen nothing stale.
+ * A waiter pushes its node. The owner pops the top node and opens the gate of this node. Only the owner pops. So the
+ * node that the owner sees on top stays on the stack, with the same next node, until the owner pops it. If the owner's
+ * compare-and-swap succeeds, the next node that it has read is still right.
  *
- * Exclusion: a thread holds the lock after a compare-and-swap from 0, or when the owner has opened its gate, and only
- * the owner's compare-and-swap from HELD frees it. It is not fair: a waiter further down can wait for ever.
+ * Exclusion: a thread holds the lock after a compare-and-swap from 0, or when the owner has opened its gate. Only the
+ * owner's compare-and-swap from HELD frees the lock. The lock is not fair: a waiter further down can wait for ever.
  */
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, ANSWER_NOT_HELD, REFUSED } from '../answers';
 import { GRANT, O_SPIN, TICKET } from '../arena/words';

@@ -11,12 +11,12 @@ import { isEmplacedAt, locationWait } from './locations';
 import { O_ALTERNATES } from './words';
 
 /**
- * Waits until grant has passed `value` or is closed, and returns grant. The caller has looked at grant. If the thread
- * is emplaced there from before, the caller has looked after the thread was emplaced.
+ * Waits until grant has passed `value` or is closed, and returns grant. The caller has looked at grant before. If the
+ * thread is emplaced at this location already, this look came after the thread was emplaced.
  */
 export function locationWaitUntil(s: usize, location: usize, value: i64, polls: i32): i64 {
   const alternates = atomic.load<i32>(s, O_ALTERNATES) !== 0;
-  // Every other call waits. The first emplaces the thread, or waits if the thread is emplaced there from before.
+  // Every second call waits. The first call emplaces the thread, or waits if the thread is emplaced there already.
   let waits = isEmplacedAt(location);
   while (true) {
     locationWait(location, polls, alternates);

@@ -80,7 +80,7 @@ export function locationWait(location: usize, polls: i32, alternates: bool): voi
   where = location;
 }
 
-/** Whether the next locationWait at the location sleeps. */
+/** Returns whether this thread is emplaced at the location: then its next locationWait there waits. */
 export function isEmplacedAt(location: usize): bool {
   return where === location;
 }

@@ -40,7 +40,7 @@ export function mcsLock(s: usize): i32 {
   return ANSWER_CLOSED;
 }
 
-/** Gives the lock back. Returns ADMITTED or ANSWER_NOT_HELD. Waits only for a thread that is just lining up. */
+/** Gives the lock back. Returns ADMITTED or ANSWER_NOT_HELD. Waits only for a thread that is just joining the queue. */
 export function mcsUnlock(s: usize): i32 {
   const node = nodeOf(s);
   if (node === 0) return ANSWER_NOT_HELD;

@@ -15,8 +15,8 @@
  *
  * A release moves grant from g to g + n. The tickets g to g + n - 1, the first row, become due. The tickets g + T to g
  * + T + n - 1, the second row, become near. The release signals the chains of both rows, but only for tickets that have
- * been taken: this is the short-cut of Listing 2. If n > T, the end of the first row belongs to the second row, because
- * tickets that are far become due there.
+ * been taken: this is the short-cut of Listing 2. If n > T, the two rows overlap: some tickets that were far become due
+ * at once. The release signals these only once, with the second row.
  *
  * Why no waiter sleeps for ever:
  *
@@ -27,7 +27,8 @@
  *     W3  looks whether grant has passed the value
  *     W4  sleeps
  *
- * - The value of W3 is ticket - T for a far waiter, and ticket for a near waiter. grant passes ticket - T in the release
+ * - The value of W3 is ticket - T for a far waiter, and ticket for a near waiter. grant passes ticket - T in the
+ *   release
  *   that has the ticket in its second row. grant passes ticket in the release that has the ticket in its first row, or
  *   in its second row if n > T. So each of the two waits ends by the release that signals its chain for it. Without the
  *   first row, a waiter that is near, polls in vain and goes to sleep would be woken by chance only.

@@ -24,9 +24,10 @@ import { pause } from '../queue/pause';
 import { relax } from './relax';
 import { Q_END, Q_GATE, Q_LINK, Q_NEXT } from './words';
 
+/** How many nodes a thread keeps in its list, besides the spare node. */
 const KEPT: i32 = 4;
 const PARKED: u32 = 1;
-/** The value of next when the thread of the node waits for the thread after it to enter itself. */
+/** The value of next while the thread of the node is parked, until the thread after it has entered its own node. */
 const SOUGHT: u32 = 1;
 /** The value that opens a gate and says nothing more. */
 export const OPEN: usize = 2;
@@ -103,11 +104,12 @@ export function passGate(node: usize, budget: i32): usize {
   }
 }
 
+/** Opens a gate with a value above PARKED, and wakes the waiter if it is parked. */
 export function openGate(node: usize, value: usize): void {
   if (atomic.xchg<u32>(node, value as u32, Q_GATE) === PARKED) atomic.notify(node + Q_GATE, -1);
 }
 
-/** Enters the node that comes after a node. */
+/** Enters `next` as the node that comes after `node`. */
 export function follow(node: usize, next: usize): void {
   if (atomic.xchg<u32>(node, next as u32, Q_NEXT) === SOUGHT) atomic.notify(node + Q_NEXT, -1);
 }

@@ -1,12 +1,13 @@
 /**
- * Places: threads wait there for a change of a word that this module cannot see, since it lies in other memory.
+ * Places: here threads wait until a word changes. The word lies in other memory, so this module cannot see it.
  *
  *     place      sequence | parked               a bucket of the waiting array, or an AtomicSemaphore's own
  *     wait       arrive: parked += 1, q = sequence  ►  look at the word  ►  sleep while sequence == q  ►  depart
  *     signal     the word has been changed  ►  if parked > 0: sequence += 1, wake all
  *
- * The look happens between two calls, in JavaScript (src/p0514/words.ts). A woken thread looks again. Several words may
- * share a place, so a signal wakes all threads there, since a single one could wait for another word.
+ * JavaScript looks at the word, between the calls of this file (src/p0514/words.ts). A woken thread looks again.
+ * Several words may share a place, so a signal wakes all threads there: a single woken thread could be a waiter for
+ * another word.
  *
  * Why no waiter sleeps through a signal: the waiter writes parked, then reads the word; the signalling thread has
  * written the word, then reads parked. So the waiter sees the change, or the signalling thread sees the waiter and

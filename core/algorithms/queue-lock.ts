@@ -1,6 +1,6 @@
 /**
- * The part that McsLock, ClhLock and ReciprocatingLock share. The word of such a lock is 0 while it is free, and a
- * thread that finds it free enters its node there.
+ * The tryLock that McsLock, ClhLock and ReciprocatingLock share. The word of such a lock is 0 while the lock is free. A
+ * thread takes the free lock by a cmpxchg from 0 to the address of its node.
  */
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, REFUSED } from '../answers';
 import { GRANT, TICKET } from '../arena/words';

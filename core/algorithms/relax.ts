@@ -3,11 +3,11 @@
  *
  *     park             0
  *     spin-then-park   n      so many pauses
- *     spin             the most that there are: they last minutes, and then the waiter parks all the same
+ *     spin             the greatest number of pauses: they last minutes, and after them the waiter parks
  *     yield            -n     so many turns in which the waiter yields the processor for a moment; then it parks
  *
- * A semaphore may also say that its far waiters park at once. The policy is then that of the near waiters alone. Source:
- * Dice and Kogan, Semaphores Augmented with a Waiting Array, section 2.
+ * A semaphore may also say that its far waiters park at once. The policy is then that of the near waiters alone.
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, section 2.
  */
 import { NEVER } from '../arena/words';
 import { pause } from '../queue/pause';

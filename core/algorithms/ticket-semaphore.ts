@@ -1,18 +1,22 @@
 /**
  * Ticket-Semaphore, Listing 1 of Dice and Kogan, Semaphores Augmented with a Waiting Array.
  *
+ *     acquire   takes ticket t  ►  waits until grant > t
+ *     release   adds n to grant  ►  wakes all waiters, if there is one
+ *
  * Every waiter polls grant, as in the listing (global spinning). When the budget of a waiter is spent, the waiter parks
- * on grant itself. So a release wakes the whole herd, and all but one go back to sleep. This semaphore is the baseline
- * for the semaphores that use the waiting array.
+ * on grant itself. So a release of one permit wakes all parked waiters, and all but one go back to sleep. This
+ * semaphore is the baseline for the semaphores that use the waiting array.
  *
- * Between two looks at grant a waiter may pause in proportion to its distance, as a comment of the listing says. It
- * makes O_DELAY pauses for each ticket ahead of it, and none by default. So waiters that are far disturb the line of
- * grant less often than the next waiter in line. The pauses of one look are bounded, and each look costs one poll of
- * the budget. So a waiter soon sees that it has come near or that its semaphore is disposed of, and in the end it parks
- * as before.
+ * Between two looks at grant a waiter may pause in proportion to its distance, as a comment of the listing proposes. It
+ * makes O_DELAY pauses for each ticket ahead of it, and none by default. So waiters that are far disturb the cache line
+ * of grant less often than the next waiter in line. The pauses between two looks are bounded, and each look costs one
+ * poll of the budget. So a waiter soon sees that it has come near or that its semaphore is disposed of, and in the end
+ * it parks as without a delay.
  *
- * The wait compares all 64 bits of grant with the value that was too small, and goes to sleep in the same step. The
- * releasing thread changes grant before it notifies. So a waiter sees the new grant or is woken.
+ * Why no waiter sleeps for ever. The wait compares all 64 bits of grant with the value that was too small, and goes to
+ * sleep in the same step. The releasing thread changes grant before it notifies. So a waiter sees the new grant or is
+ * woken.
  */
 import { ADMITTED, ANSWER_CLOSED, MORE, QUEUED } from '../answers';
 import { closeObject } from '../arena/objects';

@@ -6,19 +6,19 @@
  *            thread | PARKED held, and a thread may be parked on the word
  *            ... | SHUT      disposed of: nobody gets it any more
  *
- * | from | to        | who                        | how     |
- * |------|-----------|----------------------------|---------|
- * | 0    | thread    | a thread that sees it free | cmpxchg |
- * | held | \| PARKED | a waiter about to park     | cmpxchg |
- * | held | 0         | the owner: and with SHUT   | and     |
- * | any  | \| SHUT   | a disposer                 | or      |
+ * | from | to        | who                           | how     |
+ * |------|-----------|-------------------------------|---------|
+ * | 0    | thread    | a thread that sees it free    | cmpxchg |
+ * | held | \| PARKED | a waiter about to park        | cmpxchg |
+ * | held | 0         | the owner; a SHUT there stays | and     |
+ * | any  | \| SHUT   | a thread that disposes        | or      |
  *
- * Exclusion: a thread gets the lock by a cmpxchg from 0, and only the owner's unlock ends that. A waiter looks before
- * it tries, so while the lock is held it only reads.
+ * Exclusion: a thread gets the lock by a cmpxchg from 0, and only the owner's unlock sets the word back to 0. A waiter
+ * looks at the word before it tries the cmpxchg, so while the lock is held it only reads.
  *
  * Why no waiter sleeps for ever: a waiter compares the word, with PARKED in it, and goes to sleep in one step. A thread
  * that removes PARKED or sets SHUT first changes the word and then wakes all waiters. A waiter that parks again sets
- * PARKED again. Several threads may wait on one word, so a thread wakes all of them and never only one: that one may be
+ * PARKED again. Several threads may wait on one word, so a thread wakes all of them: a single woken thread could be
  * terminated at this moment, and the others would sleep on.
  *
  * The lock is not fair: any thread may take it when it is free, and nothing bounds how often a waiter is overtaken.

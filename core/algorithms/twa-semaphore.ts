@@ -5,15 +5,19 @@
  * nearer waiter polls grant. A release moves grant, and then the sequence of the bucket of the ticket that has just
  * come near. So the waiter of this ticket warms up while the next waiter in line is already inside.
  *
- * Both kinds of polling are bounded here and end in parking on the sequence of the bucket. A release pokes the bucket
- * of the ticket that lies `threshold` tickets further on. This poke does not meet a near waiter that has parked. So a
- * release also looks at the bucket of the ticket that became due, and wakes the threads that are parked there.
+ * To poke a bucket is to add 1 to its sequence and to wake the threads that are parked there.
+ *
+ * In this library both kinds of polling are bounded, and a waiter that has polled in vain parks on the sequence of its
+ * bucket. For each permit, a release pokes the bucket of the ticket that comes near: it lies `threshold` tickets behind
+ * the ticket that becomes due. This poke does not wake a near waiter that has parked. So a release also looks at the
+ * bucket of the ticket that becomes due, and pokes it if threads are parked there.
  *
  * Why no waiter sleeps for ever. A far waiter reads the sequence before grant. So a poke after its look at grant
  * changes the value that the wait compares, and the waiter need not look at grant again. A waiter that parks counts
  * itself into `parked`, then looks at grant once more if it is near, then waits. The releasing thread moves grant, then
  * the sequence, then reads `parked`. So the releasing thread sees the count, or the waiter sees the new grant or the
- * new sequence.
+ * new sequence. (For a near waiter, the releasing thread reads `parked` after grant, and moves the sequence only if a
+ * thread is parked.)
  *
  * A sequestered semaphore has its ticket on a line of its own, which a comment of the listing considers:
  *
@@ -22,9 +26,9 @@
  *
  * The next ticket is the sum of ticket and the tickets taken. Threads that acquire change the second line, and threads
  * that release change the first line. This pays only if a release does not read how many tickets were taken, so every
- * post of a sequestered semaphore is conservative. The post pokes for all the permits that it gives, as if there were
- * waiters without end. So it pokes for each ticket for which a post with the short-cut would poke. In all else a
- * release and a waiter do the same as above, because a waiter knows its ticket and reads only grant.
+ * post of a sequestered semaphore is conservative. The post pokes for all the permits that it gives, as if the queue of
+ * waiters had no end. So it pokes at least for each ticket for which a post with the short-cut would poke. Everything
+ * else is as above, because a waiter knows its ticket and reads only grant.
  *
  * Dispose sets grant to the first ticket + CLOSED_DISTANCE, which is at most 2^61 - 2^62. Any other semaphore with the
  * same first ticket is closed by a grant that is as high or higher. So grant stays below 0, however many threads wait,

@@ -23,22 +23,28 @@ export const KIND_MULTILANE_SEMAPHORE: i32 = 29;
 
 // --- Object ---------------------------------------------------------------------------------------------
 //
-// | word   | changed by                            | how                                                   |
-// |--------|---------------------------------------|-------------------------------------------------------|
-// | grant of a lane | a thread that releases       | add; see lanes.ts                          |
-// | ticket | a TtsLock's threads                   | the word of the lock; see tts-lock.ts                 |
-// |        | a TicketLock's, TwaLock's, Capacitor's | as a semaphore's                                     |
-// |        | the other locks' threads              | tail, top or arrivals, an address; see their files    |
-// | grant  | a TicketLock's, TwaLock's, Capacitor's | as a semaphore's. Below 0, a lock of any kind is closed |
-// | owner  | a thread that has just got the lock   | store, its number and its queue node                  |
-// |        | the same before it gives the lock back | store 0                                              |
-// | departed | a thread that leaves a capacitor    | add 1                                                 |
-// |        | the last thread of a platoon          | cmpxchg, bypass less: capacitor.ts         |
+// Every object has the words of core/arena/words.ts. In the objects of this folder, ticket and grant are used so:
+//
+// | word     | in the objects of                      | what it is, and how it changes                           |
+// |----------|----------------------------------------|----------------------------------------------------------|
+// | ticket   | semaphores, TicketLock, TwaLock,       | the counter of tickets: a thread that acquires adds 1    |
+// |          | Capacitor                              |                                                          |
+// |          | TtsLock                                | the word of the lock (tts-lock.ts)                       |
+// |          | the other locks                        | tail, top or arrivals: an address (see their files)      |
+// | grant    | semaphores, TicketLock, TwaLock,       | the counter of grants: a thread that releases adds to it |
+// |          | Capacitor                              |                                                          |
+// |          | a lane                                 | the grant of the lane (lanes.ts)                         |
+// |          | all                                    | below 0: the object is closed                            |
+// | owner    | locks, but not a TtsLock               | the owner stores its number and queue node when it has   |
+// |          |                                        | the lock, and 0 before it gives the lock back            |
+// | departed | Capacitor                              | a thread that leaves adds 1; the last thread of a        |
+// |          |                                        | platoon subtracts bypass by cmpxchg (capacitor.ts)       |
 //
 // The ticket of a sequestered TwaSemaphore stays at its first value, and acquire adds to the tickets taken instead
-// (twa-semaphore.ts). An AtomicSemaphore has sequence and parked as a bucket (places.ts).
+// (twa-semaphore.ts). An EventCount has its count in grant, and a Sequencer its next ticket in ticket (event-count.ts).
+// An AtomicSemaphore has the words sequence and parked, as a bucket has (places.ts).
 export const O_HASH: usize = 36; // i32, in the place of O_ROBUST: one of HASH_*, with ON_CHAINS and SEQUESTERED
-// The words of the class that follow, as createObject gets them.
+// createObject stores the 8 bytes of O_VARIANT. Each class has its own words there: the next six.
 export const O_VARIANT: usize = 40; // i64, in the place of O_COUNTER
 export const O_WAKE: usize = 40; // i32, of a ChainSemaphore, in the place of O_VARIANT: one of WAKE_*
 // Pauses for each ticket ahead between two looks at grant.
@@ -48,7 +54,7 @@ export const O_LAZY: usize = 44; // i32, of a ChannelSemaphore, in the place of 
 export const O_LOOK: usize = 44; // i32, of a ChainSemaphore, in the place of O_VARIANT
 // 1 if its waiters alternate between two elements.
 export const O_ALTERNATES: usize = 44; // i32, of a LocationSemaphore, in the place of O_VARIANT
-// The sequence of the place, with O_PARKED behind it, as in a bucket.
+// The sequence of the place. The word parked comes after it, as in a bucket.
 export const O_PLACE: usize = 40; // i64, of an AtomicSemaphore, in the place of O_VARIANT
 // How many of the present platoon have left it.
 export const O_DEPARTED: usize = 84; // i32, of a Capacitor, in the place of O_ADDED
@@ -66,11 +72,11 @@ export const HASH_PAIRED: i32 = 1;
 export const HASH_ORBIT: i32 = 2;
 export const HASH_GRAY: i32 = 3;
 export const HASH_MIXED: i32 = 4;
-export const HASHES: i32 = 7; // the bits of these
+export const HASHES: i32 = 7; // the bits of O_HASH that are one of HASH_*
 export const ON_CHAINS: i32 = 8; // beside the hash of a TwaLock: its waiters stand on chains, not in buckets
 // Beside the hash of a TwaSemaphore: O_TAKEN counts its tickets, and TICKET keeps its first value.
 export const SEQUESTERED: i32 = 16;
-// O_THRESHOLD has two parts, since a waiter reads them in one load.
+// O_THRESHOLD has two parts, so that a waiter reads both in one load.
 export const THRESHOLD: i32 = 0x7fffffff; // the bits of the threshold
 export const FAR_PARKS: i32 = -0x80000000; // the sign: a waiter that is far parks at once
 
@@ -102,8 +108,8 @@ export const C_SEQUENCE: usize = 24; // i64
 // |---------|----------------------|-------------------------------------------------------------------|
 // | gate    | any -> SHUT          | owner, store, while no other thread knows the element             |
 // |         | SHUT -> PARKED       | owner, cmpxchg, before it sleeps on it                            |
-// |         | SHUT, PARKED -> open | the one thread that shall wake it, exchange                       |
-// | passed  | any                  | the same before that, exchange: the counter's value               |
+// |         | SHUT, PARKED -> open | the one thread that must wake the owner, exchange                 |
+// | passed  | any                  | the same thread before it opens the gate, exchange: the counter   |
 // | below   | any                  | owner, store before it pushes; in a due chain, a notifying thread too |
 // | counter, awaited | any         | owner, store before it pushes                                     |
 export const E_AWAITED: usize = 8; // i64, the value that the counter must pass

@@ -1,4 +1,11 @@
-/** An AtomicSemaphore is a place of its own, at which threads wait for words to change. */
+/**
+ * AtomicSemaphore: an object with a place of its own, at which threads wait until words of shared memory change.
+ *
+ * words.ts has the waiting, and core/algorithms/places.ts has the words of the place. This file adds the life of the
+ * object: its handle, and `dispose`. After `dispose` every waiter finds the place closed and throws a DisposedError.
+ * The shared object is released only when no promise of this thread waits at the place any more, because a promise
+ * that wakes up still looks at the place.
+ */
 import { find, make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
 import { CLOSED_OBJECT, LIMIT, O_PLACE } from '../border/numbers.js';
@@ -21,7 +28,7 @@ export interface AtomicSemaphoreOptions {
 
 const KIND = 'AtomicSemaphore';
 
-/** The one place of an AtomicSemaphore. */
+/** The place of an AtomicSemaphore: all words have the same place. */
 class OwnPlace extends Places {
   readonly #reference: Reference;
   /** Whether the semaphore has been disposed of, as far as this thread has noticed. */
@@ -54,10 +61,10 @@ function makeIt(options: AtomicSemaphoreOptions): Reference {
 }
 
 /**
- * P0514R1's `atomic_semaphore`: a place where threads wait for a change of words, apart from the waiters elsewhere.
- * It is a semaphore only in name, because the word holds the state. One atomic semaphore serves as many words as you
- * like. A signal for one of these words also wakes the waiters for the others, which look and sleep again. An array of
- * such semaphores is a table of your own.
+ * P0514R1's `atomic_semaphore`: a place where threads wait until a word changes, apart from the threads that wait
+ * elsewhere. It is a semaphore only in name: it has no count, and the state is in the word. One atomic semaphore serves
+ * as many words as you like. A signal for one of these words also wakes the waiters for the other words, which look at
+ * their word and sleep again. With an array of atomic semaphores you can spread your words over several places.
  *
  * Source: Giroux, P0514R1, 32.10. C++20 has nothing like it.
  *
@@ -69,7 +76,7 @@ function makeIt(options: AtomicSemaphoreOptions): Reference {
  * const words = new Int32Array(new SharedArrayBuffer(4));
  * Atomics.store(words, 0, 1);
  * place.signal(words, 0); // those who wait look again
- * place.wait(words, 0, 0); // while the word is 0: not at all
+ * place.wait(words, 0, 0); // returns at once, because the word is 1 and not 0
  * ```
  */
 export class AtomicSemaphore {
@@ -110,8 +117,8 @@ export class AtomicSemaphore {
   }
 
   /**
-   * As `atomicSignal`, for the waiters at this semaphore; `all` and `one` do the same. Does nothing on a disposed
-   * semaphore. Never blocks.
+   * Does what `atomicSignal` does, for the waiters at this semaphore. `all` and `one` do the same. Does nothing if the
+   * semaphore has been disposed of. Never blocks.
    * @throws `RangeError` or `TypeError` for a bad argument, or memory that is not shared.
    */
   signal(array: WaitableArray, index: number, notify: Notify = Notify.all): void {
@@ -121,7 +128,7 @@ export class AtomicSemaphore {
   }
 
   /**
-   * As `atomicWait`, at this semaphore.
+   * Does what `atomicWait` does, at this semaphore.
    * @throws `RangeError` or `TypeError` as `atomicWait`.
    * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
    */
@@ -130,13 +137,13 @@ export class AtomicSemaphore {
     this.#watch(() => this.#places.wait(word));
   }
 
-  /** As `atomicTryWait`. Never blocks. */
+  /** Does what `atomicTryWait` does: returns whether the word differs from `old`. Never blocks. */
   tryWait<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): boolean {
     return new Word(`${KIND}.tryWait`, array, index, old).changed;
   }
 
   /**
-   * As `atomicTryWaitFor`, at this semaphore.
+   * Does what `atomicTryWaitFor` does, at this semaphore.
    * @throws {@link DisposedError} as `wait`.
    */
   tryWaitFor<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>, ms: number): boolean {
@@ -147,7 +154,7 @@ export class AtomicSemaphore {
   }
 
   /**
-   * As `atomicTryWaitUntil`, at this semaphore.
+   * Does what `atomicTryWaitUntil` does, at this semaphore.
    * @throws {@link DisposedError} as `wait`.
    */
   tryWaitUntil<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>, epochMs: number): boolean {
@@ -157,8 +164,8 @@ export class AtomicSemaphore {
   }
 
   /**
-   * As `atomicWaitAsync`, at this semaphore.
-   * @returns a promise; it rejects with DisposedError as `wait` throws it.
+   * Does what `atomicWaitAsync` does, at this semaphore.
+   * @returns a promise. It rejects with a DisposedError when `wait` would throw one.
    */
   async waitAsync<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): Promise<void> {
     const word = new Word(`${KIND}.waitAsync`, array, index, old);
@@ -166,8 +173,8 @@ export class AtomicSemaphore {
   }
 
   /**
-   * As `atomicTryWaitForAsync`, at this semaphore.
-   * @returns a promise; it rejects with DisposedError as `wait` throws it.
+   * Does what `atomicTryWaitForAsync` does, at this semaphore.
+   * @returns a promise. It rejects with a DisposedError when `wait` would throw one.
    */
   async tryWaitForAsync<A extends WaitableArray>(
     array: A,
@@ -182,8 +189,8 @@ export class AtomicSemaphore {
   }
 
   /**
-   * As `atomicTryWaitUntilAsync`, at this semaphore.
-   * @returns a promise; it rejects with DisposedError as `wait` throws it.
+   * Does what `atomicTryWaitUntilAsync` does, at this semaphore.
+   * @returns a promise. It rejects with a DisposedError when `wait` would throw one.
    */
   async tryWaitUntilAsync<A extends WaitableArray>(
     array: A,
@@ -197,8 +204,8 @@ export class AtomicSemaphore {
   }
 
   /**
-   * Closes the semaphore in every thread: all present and later waiters get a DisposedError, unless the word has
-   * changed. Never blocks, throws nothing.
+   * Closes the semaphore in every thread: all present and later waiters get a DisposedError. But a waiter that finds
+   * its word changed may return without an error. Never blocks, throws nothing.
    */
   dispose(): void {
     if (this.#places.closed) return;
@@ -234,7 +241,7 @@ export class AtomicSemaphore {
     if (error instanceof DisposedError) this[closed]();
   }
 
-  /** @internal Releases the shared object, which has been disposed of. */
+  /** @internal Called when this thread knows that the semaphore has been disposed of. Releases the shared object. */
   [closed](): void {
     this.#places.closed = true;
     this.#detach();
@@ -245,7 +252,7 @@ export class AtomicSemaphore {
     return true;
   }
 
-  /** @internal Is called when the thread ends. */
+  /** @internal Called when the thread ends. */
   [ended](): void {
     this.#at = CLOSED_OBJECT;
   }

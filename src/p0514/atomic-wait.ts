@@ -1,4 +1,9 @@
-/** In the free functions of P0514R1, threads wait in a table of the library: the waiting array of the arena. */
+/**
+ * The free functions of P0514R1, `atomic_wait` and `atomic_signal`. They wait for words of any shared memory, so the
+ * library keeps no words of its own beside these words. Threads meet at the buckets of the arena's waiting array
+ * instead: the position of a word in its buffer decides which bucket (core/algorithms/places.ts). words.ts has the
+ * waiting.
+ */
 import type { Arena } from '../arena.js';
 import { checkOptions } from '../errors.js';
 import { membershipOf } from '../own-arenas.js';
@@ -7,12 +12,13 @@ import { checkDuration } from './deadline.js';
 import { Notify, notifyNumber } from './notify.js';
 import { keyOf, Places, type ValueOf, type WaitableArray, Word, waitUntil, waitUntilAsync } from './words.js';
 
-/** The place where threads wait for a word. */
+/** The options of the waits for a word and of its signals. */
 export interface AtomicWaitOptions {
   /** The arena of the waiting array. Waiters and signallers must name the same arena. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
 
+/** The waiting array of an arena, as a table of places. It is never closed for waiters. */
 class Table extends Places {
   placeOf(key: number): number {
     return this.algorithms.placeOf(key | 0);
@@ -21,6 +27,7 @@ class Table extends Places {
   checkOpen(): void {}
 }
 
+/** The table of each membership of this thread. */
 const tables = new WeakMap<Membership, Table>();
 
 function tableOf(what: string, options: AtomicWaitOptions = {}): Table {
@@ -35,13 +42,15 @@ function tableOf(what: string, options: AtomicWaitOptions = {}): Table {
 }
 
 /**
- * Blocks the thread until a word differs from `old`, and a thread has signalled the change. It returns only when it
- * has seen the word changed: it may miss a word that changes and changes back (P0514R1, 3).
+ * Blocks the thread until a word differs from `old`. A thread that changes the word must call `atomicSignal` after the
+ * change, or the waiter may sleep on. The call returns only when it has seen that the word differs. So it may miss a
+ * word that changes and changes back (P0514R1, 3).
  *
  * The memory must be shared, but need not belong to the arena, and the word may have any width. Threads must change
- * the word by `Atomics`. A waiter is found by its place in the buffer, in units of 8 bytes. So a signal may also wake
- * waiters for other words: for words at the same place in other buffers, and for words whose places share one of the
- * arena's `slots`. These waiters look and sleep again. An `AtomicSemaphore` has no such neighbours.
+ * the word by `Atomics`. A signal finds a waiter by the position of the word in its buffer, in units of 8 bytes. So a
+ * signal may also wake waiters for other words: for words at the same position in other buffers, and for words whose
+ * positions share one of the arena's `slots`. These waiters look at their word and sleep again. To keep your waiters
+ * apart from those for other words, use an `AtomicSemaphore`.
  * @param array a typed array of integers, or of floats, which are compared by their bits.
  * @param index of the word, 0 to `array.length - 1`.
  * @param old a value that the array can hold.
@@ -57,15 +66,15 @@ export function atomicWait<A extends WaitableArray>(
   tableOf('atomicWait', options).wait(new Word('atomicWait', array, index, old));
 }
 
-/** As `atomicWait`, but it only looks whether the word differs from `old`. Never blocks. */
+/** Returns whether the word differs from `old`. Never blocks. The arguments are those of `atomicWait`. */
 export function atomicTryWait<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): boolean {
   return new Word('atomicTryWait', array, index, old).changed;
 }
 
 /**
- * As `atomicWait`, for a limited time.
- * @param ms milliseconds, 0 (as `atomicTryWait`) to 2,147,483,647, or Infinity.
- * @returns whether it has seen the word changed. It returns false only when the time has passed.
+ * Does what `atomicWait` does, for a limited time.
+ * @param ms milliseconds, 0 to 2,147,483,647, or Infinity. With 0 the call acts as `atomicTryWait`.
+ * @returns whether the word differs from `old`. The call returns false only when the time has passed.
  */
 export function atomicTryWaitFor<A extends WaitableArray>(
   array: A,
@@ -79,8 +88,9 @@ export function atomicTryWaitFor<A extends WaitableArray>(
 }
 
 /**
- * As `atomicTryWaitFor`, until a point of the system's clock.
- * @param epochMs milliseconds since 1970, as in `Date.now()`. After that point it is `atomicTryWait`.
+ * Does what `atomicTryWaitFor` does, until a point of the system clock.
+ * @param epochMs milliseconds since 1970, as in `Date.now()`. If that point has passed, the call acts as
+ * `atomicTryWait`.
  */
 export function atomicTryWaitUntil<A extends WaitableArray>(
   array: A,
@@ -93,7 +103,10 @@ export function atomicTryWaitUntil<A extends WaitableArray>(
   return waitUntil(tableOf(what, options), what, new Word(what, array, index, old), epochMs);
 }
 
-/** As `atomicWait`, but returns a promise and does not block. The process stays alive until it is fulfilled. */
+/**
+ * Does what `atomicWait` does, but returns a promise and does not block. The process stays alive until the promise is
+ * fulfilled.
+ */
 export async function atomicWaitAsync<A extends WaitableArray>(
   array: A,
   index: number,
@@ -103,7 +116,7 @@ export async function atomicWaitAsync<A extends WaitableArray>(
   await tableOf('atomicWaitAsync', options).waitAsync(new Word('atomicWaitAsync', array, index, old));
 }
 
-/** As `atomicTryWaitFor`, but returns a promise and does not block. */
+/** Does what `atomicTryWaitFor` does, but returns a promise and does not block. */
 export async function atomicTryWaitForAsync<A extends WaitableArray>(
   array: A,
   index: number,
@@ -115,7 +128,7 @@ export async function atomicTryWaitForAsync<A extends WaitableArray>(
   return tableOf('atomicTryWaitForAsync', options).waitAsync(word, checkDuration('atomicTryWaitForAsync', ms));
 }
 
-/** As `atomicTryWaitUntil`, but returns a promise and does not block. */
+/** Does what `atomicTryWaitUntil` does, but returns a promise and does not block. */
 export async function atomicTryWaitUntilAsync<A extends WaitableArray>(
   array: A,
   index: number,
@@ -128,12 +141,12 @@ export async function atomicTryWaitUntilAsync<A extends WaitableArray>(
 }
 
 /**
- * Wakes the waiters for a change of the word. The caller must have changed the word. Never blocks; if nobody waits,
- * the call only loads a word.
+ * Wakes the waiters for a word, so that they look at the word again. The caller changes the word before it calls. Never
+ * blocks. If nobody waits, the call only loads a word.
  * @param array as for `atomicWait`.
  * @param index of the word, 0 to `array.length - 1`.
- * @param notify `all` (the default) and `one` do the same: several words may share a place, and a single wake-up could
- * reach a waiter of another word, so all are woken. `none` does nothing.
+ * @param notify `all` (the default) and `one` both wake all waiters: several words may share a place, and a single
+ * wake-up could reach a waiter for another word. `none` does nothing.
  * @throws `RangeError` or `TypeError` for a bad argument, or memory that is not shared.
  */
 export function atomicSignal(

@@ -1,4 +1,4 @@
-/** BinarySemaphore is the counter of semaphore.ts with the greatest value 1. */
+/** BinarySemaphore is the class of semaphore.ts with 1 as the greatest value. semaphore.ts has all but `signal`. */
 import { find } from '../algorithms/objects.js';
 import { given, type Handle } from '../reference.js';
 import { Notify } from './notify.js';
@@ -11,7 +11,8 @@ const KIND = 'BinarySemaphore';
 const MAX = 1;
 
 /**
- * P0514R1's `binary_semaphore`: available (1) or unavailable (0). It is a lock without an owner: any thread may signal.
+ * P0514R1's `binary_semaphore`: available (1) or unavailable (0). It is a lock without an owner, because any thread may
+ * call `signal`.
  *
  * Source: Giroux, P0514R1, 32.10. C++20 has it as `std::binary_semaphore`.
  *
@@ -54,7 +55,7 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
   /**
    * Makes the semaphore available, and unblocks waiters. By default it unblocks all waiters, and one of them takes
    * the semaphore. Never blocks. Does nothing on a disposed semaphore.
-   * @throws `RangeError` if it is available already; then nothing has changed.
+   * @throws `RangeError` if the semaphore is available already. Then nothing has changed.
    * @throws `TypeError` for a bad `notify`.
    */
   signal(notify: Notify = Notify.all): void {

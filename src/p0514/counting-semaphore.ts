@@ -1,4 +1,4 @@
-/** CountingSemaphore is the counter of semaphore.ts with the greatest value 2,147,483,647. */
+/** CountingSemaphore is the class of semaphore.ts with 2,147,483,647 as the greatest value. */
 import { find } from '../algorithms/objects.js';
 import { LIMIT } from '../border/numbers.js';
 import { given, type Handle } from '../reference.js';
@@ -11,7 +11,7 @@ export type CountingSemaphoreHandle = Handle<'CountingSemaphore'>;
 const KIND = 'CountingSemaphore';
 
 /**
- * P0514R1's `counting_semaphore`: a value that `signal` raises and `wait` lowers, by 1 or several, never below 0.
+ * P0514R1's `counting_semaphore`: a value that `signal` raises and `wait` lowers, by 1 or more. It never falls below 0.
  *
  * Source: Giroux, P0514R1, 32.10. C++20 has it as `std::counting_semaphore`.
  *
@@ -53,12 +53,12 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
 
   /**
    * Adds to the value, and unblocks waiters. Never blocks. Does nothing on a disposed semaphore.
-   * @param count 0 to `CountingSemaphore.max`, 1 by default. 0 adds nothing, and unblocks those that earlier signals
-   * of `one` or `none` have left asleep.
-   * @param notify `all` (the default) unblocks as many waiters as the value suffices for, `one` unblocks one of them
-   * (at least one, if any waiter ever waited for several), and `none` unblocks nobody: the value stays for later
-   * callers, or for waiters that a later signal unblocks.
-   * @throws `RangeError` if the value would pass `CountingSemaphore.max`; then nothing has changed.
+   * @param count 0 to `CountingSemaphore.max`, 1 by default. 0 adds nothing, but unblocks waiters that earlier signals
+   * with `one` or `none` have left asleep.
+   * @param notify the waiters to unblock. `all` (the default) unblocks as many waiters as the value suffices for. `one`
+   * unblocks one waiter; if any waiter ever waited for more than 1, it may unblock several. `none` unblocks nobody: the
+   * value stays for later callers, and for waiters that a later signal unblocks.
+   * @throws `RangeError` if the value would pass `CountingSemaphore.max`. Then nothing has changed.
    * @throws `RangeError` or `TypeError` for a bad count or `notify`.
    */
   signal(count = 1, notify: Notify = Notify.all): void {

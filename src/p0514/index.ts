@@ -1,5 +1,6 @@
 /**
- * This entry has the facilities of P0514R1 (Giroux, Adding std::*_semaphore to the atomics clause) under their names.
+ * This entry has the facilities that P0514R1 proposes (Giroux, Adding std::*_semaphore to the atomics clause), under
+ * JavaScript forms of their names.
  * @module p0514
  */
 

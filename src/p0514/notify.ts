@@ -2,7 +2,10 @@
 import { NOTIFY_ALL, NOTIFY_NONE, NOTIFY_ONE } from '../border/numbers.js';
 import { badType } from '../errors.js';
 
-/** P0514R1's `semaphore_notify`: the waiters that a signal unblocks. After `none`, a later signal must unblock them. */
+/**
+ * P0514R1's `semaphore_notify`: the waiters that a signal unblocks. After a signal with `none`, a waiter sleeps on
+ * until a later signal unblocks it.
+ */
 export const Notify = {
   /** All waiters. */
   all: 'all',
@@ -16,7 +19,7 @@ export type Notify = (typeof Notify)[keyof typeof Notify];
 
 const NUMBERS = { all: NOTIFY_ALL, one: NOTIFY_ONE, none: NOTIFY_NONE };
 
-/** Checks a notify, and returns its number in the core. */
+/** Checks a value of `Notify`, and returns the number by which the core knows it. */
 export function notifyNumber(what: string, notify: Notify): number {
   if (!Object.hasOwn(NUMBERS, notify))
     throw badType(`${what}: notify`, "Notify.all, Notify.one or Notify.none ('all', 'one', 'none')", notify);

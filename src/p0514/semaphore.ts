@@ -1,8 +1,17 @@
 /**
- * This file holds all that BinarySemaphore and CountingSemaphore share, which is everything but their names. It is the
- * public face of core/kinds/counter/counter.ts, where the algorithm is.
+ * What BinarySemaphore and CountingSemaphore share: everything except their names and `signal`. The algorithm is in
+ * core/kinds/counter/counter.ts.
  *
- * A wait that finds the value 0 continues in the queue of a Semaphore over the same shared object.
+ * The shared object has two parts: the value, with the number of units that counted waiters still want, and the queue
+ * of a Semaphore. The library object has a Semaphore (`#queue`) over the same shared object.
+ *
+ *     wait(n)    value >= n: takes n, and is through
+ *                otherwise:  is counted as waiting for n, and acquires n permits of the queue
+ *     signal(n)  raises the value. What waiters want of it is handed on: it leaves the value, and is released to the
+ *                queue as permits
+ *
+ * The calls of the counter (countDown, countUp, cancelWaiting) only change the value and the count of waiting units. If
+ * permits are to be handed on, the answer of the call says how many, and this class releases them to the queue.
  */
 import { algorithmsOf } from '../algorithms/compiled.js';
 import { make } from '../algorithms/objects.js';
@@ -38,7 +47,7 @@ export interface SemaphoreOptions extends ParkingOptions {
 }
 
 const DONE = Promise.resolve();
-/** How many milliseconds to wait for a permit that is on its way, before a look whether it is still on its way. */
+/** How many milliseconds a request sleeps between two looks for a permit that has not come to the queue yet. */
 const BRIEF = 1;
 const nap = (): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BRIEF);
@@ -58,21 +67,22 @@ export function makeCounter(kind: Kind, desired: unknown, max: number, options: 
   return make(kind, properties, options.arena);
 }
 
+/** The base class of BinarySemaphore and CountingSemaphore. */
 export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   readonly #kind: K;
   readonly #membership: Membership;
   readonly #counter: Algorithms;
   readonly #queue: Semaphore;
   readonly #max: number;
-  /** The address of the shared object, or of the closed object once this object knows that it has been disposed of. */
+  /** The address of the shared object, or of the closed object when this thread knows that it has been disposed of. */
   #at = 0;
-  /** The number of waiting promises, which may have to look at the shared object. */
+  /** The number of promises that wait. They may have to look at the shared object, so it must stay attached. */
   #pending = 0;
 
   /** @internal */
   protected constructor(kind: K, max: number, reference: Reference) {
-    // This object holds the reference beside its queue. The queue releases the reference as soon as it finds itself
-    // closed.
+    // This object holds the reference, and so does its queue. The queue releases its hold as soon as it finds that the
+    // semaphore is closed.
     super(kind, reference, 'semaphore');
     this.#kind = kind;
     this.#membership = reference.membership;
@@ -82,7 +92,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     this.#at = reference.address;
   }
 
-  /** The value now, or 0 once the semaphore is disposed of. It is racy, and meant for diagnostics. P0514R1 lacks it. */
+  /** The value now; 0 after `dispose`. It may be out of date at once: use it only for diagnostics. P0514R1 lacks it. */
   get value(): number {
     return this.#counter.counted(this.#at) >>> 0;
   }
@@ -94,7 +104,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     this.#raised(this.#counter.countUp(this.#at, count, number), count);
   }
 
-  /** Hands on what countUp has answered. */
+  /** Acts on the answer of countUp: releases to the queue what is handed on, or throws. */
   #raised(handed: number, count: number): void {
     if (handed > 0) this.#queue.release(handed);
     else if (handed === ANSWER_OVER_MAX)
@@ -110,13 +120,13 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * Takes `count` from the value, all at once, and blocks the thread while the value is less. Waiters are served in
-   * the order in which they joined the queue. A waiter for several holds up the waiters behind it, and what is
-   * signalled is put by for it. Nobody overtakes the waiters in the queue, unless signals of `one` or `none` leave a
-   * value while threads sleep.
-   * @param count 1 (the default) to `max`. All waiters together may wait for 536,870,911 at a time.
+   * Takes `count` from the value, all at once, and blocks the thread while the value is less. Waiters are served in the
+   * order in which they joined the queue. If the first waiter wants more than the value has, what is signalled is put
+   * aside for this waiter, and the waiters behind it wait. Nobody overtakes the waiters in the queue, unless signals
+   * with `one` or `none` leave a value while threads sleep.
+   * @param count 1 (the default) to `max`. All waiters together may wait for at most 536,870,911.
    * @throws `RangeError` or `TypeError` for a bad count.
-   * @throws `RangeError` if more than that would be waited for; then nothing has changed.
+   * @throws `RangeError` if all waiters together would wait for more than that. Then nothing has changed.
    * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
    * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
    */
@@ -131,7 +141,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     if (!this.#membership.mayBlock) throw mayNotBlock(INSTEAD);
   }
 
-  /** Continues when countDown has taken nothing. Throws an error of the queue, or a TimeoutError after the time-out. */
+  /** Waits in the queue after countDown has taken nothing. Throws the error of the queue, or a TimeoutError. */
   #queueUp(answer: number, count: number, options?: WaitOptions): void {
     this.#joins(answer, count);
     try {
@@ -141,7 +151,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     }
   }
 
-  /** Hands on what countDown has handed on for a taker that is to wait, or throws if it is not to wait. */
+  /** Acts on the answer of countDown to a request that must wait: releases what is handed on, or throws. */
   #joins(answer: number, count: number): void {
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === ANSWER_OVER_MAX)
@@ -153,11 +163,18 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * Ends the wait of a request that the queue did not admit, because it was cancelled for a reason or the queue is
-   * closed. What it wants is no longer waited for, as far as that has not been handed on. The rest is in the queue or
-   * on its way there, unless a later waiter takes it that is now counted as waiting. So the request looks again and
-   * again, and yields before each time. It returns if it is through after all. Otherwise it gives back what it has, and
-   * throws.
+   * Ends the wait of a request that the queue did not admit, because the request was cancelled for a reason or the
+   * queue is closed. The request has left its place in the queue, but it is still counted as waiting.
+   *
+   * First the request subtracts what it wants from the count of waiting units. It can subtract only what signals have
+   * not handed on yet. The rest has been handed on: these permits are in the queue, or a signaller is about to release
+   * them. A later waiter may take them from the queue. Then that later waiter is still counted, so the request can
+   * subtract the rest after all. So the request tries in turn to subtract and to take a permit of the queue, and yields
+   * before each new attempt. If in the end it holds all that it wanted, it returns. Otherwise it gives back what it
+   * holds, and throws the reason.
+   *
+   * If the queue is closed, no permit comes any more. Then the request returns if all that it wanted has been handed on
+   * or is held by it. Otherwise it throws.
    */
   *#leaving(count: number, reason: unknown): Generator<void, void> {
     const counter = this.#counter;
@@ -185,7 +202,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     throw reason;
   }
 
-  /** Takes a permit of the queue. Returns whether one was there, or the error of a closed queue. */
+  /** Tries to take a permit of the queue. Returns whether it has one, or the error of a closed queue. */
   #look(): unknown {
     try {
       return this.#queue.tryAcquire();
@@ -195,9 +212,9 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * Takes `count` from the value, all at once, if the value suffices. Never blocks, and fails only if it does not.
+   * Takes `count` from the value, all at once, if the value suffices. Never blocks.
    * @param count 1 (the default) to `max`.
-   * @returns whether it has taken it.
+   * @returns whether it has taken `count`. It returns false only if the value was less.
    * @throws `RangeError` or `TypeError` for a bad count.
    * @throws {@link DisposedError} if the semaphore has been disposed of.
    */
@@ -209,11 +226,11 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * As `wait`, for a limited time.
-   * @param ms milliseconds, 0 (as `tryWait`) to 2,147,483,647, or Infinity.
-   * @param count 1 (the default) to `max`, as `wait` has it.
-   * @returns whether it has taken `count` from the value. It returns false only when the time has passed; then it has
-   * taken nothing.
+   * Does what `wait` does, for a limited time.
+   * @param ms milliseconds, 0 to 2,147,483,647, or Infinity. With 0 the call acts as `tryWait`.
+   * @param count 1 (the default) to `max`, as for `wait`.
+   * @returns whether it has taken `count` from the value. It returns false only when the time has passed, and then it
+   * has taken nothing.
    * @throws `RangeError` or `TypeError` for a bad time or count, and as `wait`.
    * @throws `TypeError` on a thread that must not block.
    * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
@@ -239,11 +256,11 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * As `wait`, until a point of the system clock at most.
+   * Does what `wait` does, until a point of the system clock at most.
    * @param epochMs milliseconds since 1970, as in `Date.now()`. If that point has passed, the call acts as `tryWait`.
-   * @param count 1 (the default) to `max`, as `wait` has it.
-   * @returns whether it has taken `count` from the value. It returns false only after that point, by the clock at the
-   * call.
+   * @param count 1 (the default) to `max`, as for `wait`.
+   * @returns whether it has taken `count` from the value. It returns false only after that point, as the clock was at
+   * the call.
    * @throws as `tryWaitFor`.
    */
   tryWaitUntil(epochMs: number, count = 1): boolean {
@@ -256,11 +273,12 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * As `wait`, without blocking the thread: the promise is fulfilled when `count` has been taken. The process stays
-   * alive until then. The promise stands in one queue with blocked threads.
-   * @param count 1 (the default) to `max`, as `wait` has it.
-   * @returns a promise; it rejects with RangeError or TypeError as `wait` throws them, with DisposedError if the
-   * semaphore has been or is being disposed of, and with ArenaFullError if the arena has no room for another waiter.
+   * Does what `wait` does, but does not block the thread: the promise is fulfilled when `count` has been taken. The
+   * process stays alive until then. Promises and blocked threads stand in the same queue.
+   * @param count 1 (the default) to `max`, as for `wait`.
+   * @returns a promise. It rejects with a RangeError or TypeError when `wait` would throw one, with a DisposedError if
+   * the semaphore has been or is being disposed of, and with an ArenaFullError if the arena has no room for another
+   * waiter.
    */
   waitAsync(count = 1): Promise<void> {
     try {
@@ -278,7 +296,8 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     try {
       await this.#queue.acquireAsync(count, options);
     } catch (reason) {
-      // The request may be unable to queue again, for want of room or because the thread ends. So it looks.
+      // The request cannot join the queue again: there may be no room, or the thread may end. So it looks again and
+      // again.
       for (const _ of this.#leaving(count, reason)) await brief();
     } finally {
       if (--this.#pending === 0 && this.disposed) super[detach]();
@@ -286,10 +305,10 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * As `tryWaitFor`, without blocking the thread.
-   * @param count 1 (the default) to `max`, as `wait` has it.
-   * @returns a promise of whether it has taken `count` from the value. It rejects for a bad time or count, and as that
-   * of `waitAsync`.
+   * Does what `tryWaitFor` does, but does not block the thread.
+   * @param count 1 (the default) to `max`, as for `wait`.
+   * @returns a promise. It is fulfilled with whether `count` has been taken from the value. It rejects for a bad time
+   * or count, and as the promise of `waitAsync`.
    */
   async tryWaitForAsync(ms: number, count = 1): Promise<boolean> {
     const timeout = checkDuration(`${this.#kind}.tryWaitForAsync`, ms);
@@ -311,8 +330,8 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * As `tryWaitUntil`, without blocking the thread.
-   * @param count 1 (the default) to `max`, as `wait` has it.
+   * Does what `tryWaitUntil` does, but does not block the thread.
+   * @param count 1 (the default) to `max`, as for `wait`.
    * @returns as `tryWaitForAsync`.
    */
   async tryWaitUntilAsync(epochMs: number, count = 1): Promise<boolean> {
@@ -343,7 +362,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     this.#at = CLOSED_OBJECT;
   }
 
-  /** @internal Keeps the shared object while promises wait, since these may have to look at it. */
+  /** @internal Keeps the shared object while promises wait, because they may have to look at it. */
   protected override [detach](): void {
     this.#queue.dispose();
     if (this.#pending === 0) super[detach]();

@@ -1,6 +1,16 @@
 /**
- * Threads wait for a word of a typed array over shared memory to change. This file finds the word and the value that it
- * is compared with. It waits by the calls of core/algorithms/places.ts, since only JavaScript can look at the word.
+ * The waits for a word of a typed array to change. The word may be in any shared memory, and the core can see only the
+ * memory of its arena. So JavaScript looks at the word. The thread sleeps by calls of core/algorithms/places.ts:
+ *
+ *     waiter     arrive at the place, which returns its sequence  ►  look at the word  ►  sleep while the place has
+ *                this sequence  ►  depart  ►  begin again
+ *     signaller  change the word  ►  if a waiter is at the place: change the sequence, and wake all who sleep there
+ *
+ * A waiter arrives before it looks, and a signaller changes the word before it looks whether a waiter is at the place.
+ * So the waiter sees the change, or the signaller sees the waiter. places.ts has the details.
+ *
+ * The class Word finds the word and compares it with the old value. The class Places has the waits. Its subclasses say
+ * where the places are: in the waiting array of an arena (atomic-wait.ts), or in one object (atomic-semaphore.ts).
  */
 import { host } from '#host';
 import { algorithmsOf } from '../algorithms/compiled.js';
@@ -13,7 +23,7 @@ import { isShared } from '../runtime/requirements.js';
 import { checkWaitAsync, waitAsync } from '../runtime/wait-async.js';
 import { INSTEAD, untilThen } from './deadline.js';
 
-/** An array of integers or floats, whose words can be waited on. Floats are compared by their bits. */
+/** A typed array for whose words threads can wait. Floats are compared by their bits. */
 export type WaitableArray =
   | Int8Array
   | Uint8Array
@@ -27,14 +37,16 @@ export type WaitableArray =
   | Float32Array
   | Float64Array;
 
-/** The type of a word of the array. */
+/** The type of the words of an array. */
 export type ValueOf<A extends WaitableArray> = A extends BigInt64Array | BigUint64Array ? bigint : number;
 
 type Integers = Exclude<WaitableArray, Uint8ClampedArray | Float32Array | Float64Array>;
 type Maker<A> = new (buffer: ArrayBufferLike, offset?: number, length?: number) => A;
 
 /**
- * One word of each class of array, by its name, and the same word as Atomics can load it: the very same where it can.
+ * For each class of array, by its name: an array of one word (`word`), which turns an old value into bits, and the same
+ * word as an array of integers (`bits`), because Atomics can load only these. `load` is the class of `bits`. If Atomics
+ * can load the class itself, `word` and `bits` are the same array.
  */
 const kinds: Record<string, { word: WaitableArray; bits: Integers; load: Maker<Integers> }> = {};
 
@@ -49,16 +61,16 @@ kind(Uint8ClampedArray, Uint8Array);
 kind(Float32Array, Int32Array);
 kind(Float64Array, BigInt64Array);
 
-/** The same memory as integers, for arrays that Atomics cannot load. */
+/** For arrays that Atomics cannot load, an array of integers over the same memory. */
 const views = new WeakMap<WaitableArray, Integers>();
 
 /**
- * The bytes that share a key, so that a signal through an array of another width finds the waiter. The key is the place
- * in the buffer alone, since no property identifies a buffer in every thread.
+ * How many bytes of a buffer have one key. So a signal through an array with another width of words finds the waiter.
+ * The key depends only on the position in the buffer, because no property identifies a buffer in every thread.
  */
 const KEY_BYTES = 8;
 
-/** @internal */
+/** @internal Checks the array and the index, and returns the key of the word. */
 export function keyOf(what: string, array: WaitableArray, index: number): number {
   const name = (array as { [Symbol.toStringTag]?: string } | null | undefined)?.[Symbol.toStringTag];
   if (name === undefined || kinds[name] === undefined || !ArrayBuffer.isView(array))
@@ -70,7 +82,7 @@ export function keyOf(what: string, array: WaitableArray, index: number): number
   return Math.floor((array.byteOffset + index * array.BYTES_PER_ELEMENT) / KEY_BYTES);
 }
 
-/** @internal A word, and the value from which it is to change. */
+/** @internal A word, and the old value, from which it is to change. */
 export class Word {
   readonly key: number;
   readonly #array: Integers;
@@ -98,20 +110,24 @@ export class Word {
     }
   }
 
-  /** Whether the word has changed. */
+  /** Whether the word differs from the old value. */
   get changed(): boolean {
     return Atomics.load(this.#array as Int32Array, this.#index) !== this.#old;
   }
 }
 
-/** The number of looks before a waiter goes to its place. */
+/** How often a blocking waiter looks at its word before it goes to the place. */
 const LOOKS = 50;
 
 type Leave = (reason?: Error) => void;
 
-/** For each membership, what takes the promises of this thread from their places, and rejects them with a reason. */
+/**
+ * For each membership, the functions that end the waits of the promises of this thread. Such a function departs from
+ * the place, and rejects the promise with a reason, if there is one.
+ */
 const leaving = new WeakMap<Membership, Set<Leave>>();
 
+/** Returns these functions. When the membership ends, all of them are called. */
 function leavingOf(membership: Membership): Set<Leave> {
   const known = leaving.get(membership);
   if (known) return known;
@@ -123,7 +139,7 @@ function leavingOf(membership: Membership): Set<Leave> {
   return all;
 }
 
-/** @internal The places where threads wait for words to change. */
+/** @internal The places where threads wait for words to change, and the waits there. */
 export abstract class Places {
   readonly #membership: Membership;
   /** @internal */
@@ -134,13 +150,13 @@ export abstract class Places {
     this.algorithms = algorithmsOf(membership);
   }
 
-  /** Returns the place of a key. Throws if there is none any more. */
+  /** Returns the address of the place of a key. Throws if the place is closed. */
   abstract placeOf(key: number): number;
 
   /** Throws if a waiter must not wait any longer. */
   abstract checkOpen(): void;
 
-  /** Waits until the word has changed. Returns false if that has not happened within the time. */
+  /** Blocks until the word differs from the old value. Returns false if this has not happened within the time. */
   wait(word: Word, milliseconds = Infinity): boolean {
     const place = this.placeOf(word.key);
     if (word.changed) return true;
@@ -162,7 +178,7 @@ export abstract class Places {
     }
   }
 
-  /** Does the same without blocking the thread. The process stays alive meanwhile. */
+  /** Does the same as `wait`, but does not block the thread. The process stays alive meanwhile. */
   async waitAsync(word: Word, milliseconds = Infinity): Promise<boolean> {
     const place = this.placeOf(word.key);
     if (word.changed) return true;
@@ -178,7 +194,7 @@ export abstract class Places {
       isHere = false;
       if (!reason) return;
       reject?.(reason);
-      // This ends the wait, which would keep the memory. Other waiters there look again.
+      // The notify ends the pending waitAsync, which would keep the memory alive. Other waiters there look again.
       Atomics.notify(sequences, place >> 3);
     };
     host.keepAlive(true);
@@ -208,13 +224,13 @@ export abstract class Places {
     }
   }
 
-  /** Wakes the waiters for a change of a word with this key. */
+  /** Wakes the waiters at the place of this key, so that they look at their words again. */
   signal(key: number): void {
     this.algorithms.signalAt(this.placeOf(key));
   }
 }
 
-/** @internal Waits until a point of the system clock, in pieces that a timer can be set to. */
+/** @internal Waits until a point of the system clock at most, in parts no longer than a timer allows. */
 export function waitUntil(places: Places, what: string, word: Word, epochMs: number): boolean {
   while (true) {
     const left = untilThen(what, epochMs);
@@ -223,7 +239,7 @@ export function waitUntil(places: Places, what: string, word: Word, epochMs: num
   }
 }
 
-/** @internal */
+/** @internal Does the same as waitUntil, but does not block the thread. */
 export async function waitUntilAsync(places: Places, what: string, word: Word, epochMs: number): Promise<boolean> {
   while (true) {
     const left = untilThen(what, epochMs);
