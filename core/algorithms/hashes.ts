@@ -1,26 +1,30 @@
 /**
- * The hashes that the design notes of Listing 2 name: which slot of the array a ticket of a semaphore belongs to.
+ * A hash says at which slot of the waiting array the thread with a ticket of a semaphore waits. A slot is a bucket or a
+ * chain. This file has the hashes that the design notes of Listing 2 name.
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, the comment above TWAHash.
  *
- *     first   where the semaphore begins: spread over the slots, since objects lie next to one another
+ *     t       the ticket
+ *     first   the slot of ticket 0. Semaphores that lie next to one another in memory get slots far from one another
  *
- *     multiplier   first + 17 t               that of the listing, and of the core: core/queue/waiting-array.ts
- *     paired       first + 17 (t >> 1)        two tickets in a row share a slot: the second is woken early and warms up
- *     orbit        page t >> 6, line 17 t     64 tickets go round the 64 lines of one page, then comes the next page
- *     gray         first + 17 gray(t)         one bit changes from ticket to ticket, so that the steps are no stride
- *     mixed        first + step t             the step, odd, is the semaphore's own: 17 to 271
+ *     multiplier   first + 17 t               the hash of the listing, and of the core (core/queue/waiting-array.ts)
+ *     paired       first + 17 (t >> 1)        two tickets in a row share a slot: the thread with the second ticket is
+ *                                             woken with the first, so it is awake when its turn comes
+ *     orbit        page t >> 6, line 17 t     64 tickets in a row stay in one page of 64 lines, the next 64 in the next
+ *     gray         first + 17 gray(t)         a Gray code: from ticket to ticket one bit changes, so the slots have no
+ *                                             fixed distance that a prefetcher could follow
+ *     mixed        first + step t             each semaphore has an odd step of its own, 17 to 271
  *
- * Mixed prevents entrainment. With one multiplier for all, two semaphores whose tickets go up in step keep their
- * distance: if they collide once, they collide for as long as they keep step. With different steps they meet and part.
+ * The hash `mixed` prevents entrainment. Suppose that two semaphores have the same step, and that their tickets go up
+ * together. Then the slots of the two keep their distance: if they collide once, they collide for as long as this goes
+ * on. With different steps the slots meet and part again.
  *
- * Each hash is a function of semaphore and ticket alone. Waiters and releasing threads read from the same word which
- * hash the semaphore has. This word is written before any thread knows the object. So waiters and releasing threads
- * come to the same slot. Only threads that wait or wake pay for the choice.
+ * Why a waiter and the thread that wakes it come to the same slot: the slot depends on the semaphore, its hash and the
+ * ticket alone. A word of the semaphore says which hash it has, and this word is written before any thread knows the
+ * object. Only threads that wait or wake read this word.
  *
- * Every hash but paired permutes the slots over any row of as many tickets as there are slots: it depends on the ticket
- * modulo the number of slots, and is one to one there (an odd step; the two parts of an orbit; a Gray code, which is
- * cyclic). Paired needs twice as many tickets to meet all slots. A release of many permits relies on this
- * (mostTickets).
+ * Let there be B slots. A release of many permits relies on the number of tickets in a row that meet every slot
+ * (mostTickets). With `paired` this number is 2 B. With each other hash it is B: the slot depends on t modulo B, and
+ * different values of t modulo B have different slots.
  */
 import { bucketMask, buckets, chainMask } from '../arena/arena';
 import { LINE } from '../arena/words';

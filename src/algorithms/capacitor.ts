@@ -23,11 +23,14 @@ import { TwaSemaphore } from './twa-semaphore.js';
 /** The options of a new `Capacitor`. */
 export interface CapacitorOptions extends PolicyOptions {
   /**
-   * The semaphore inside, in which threads wait at a closed capacitor. It is a waiting array (`'twa'`, the default,
-   * Listing 2), one word for all (`'ticket'`, Listing 1), chains, as in a `ChainSemaphore` (`'chain'`), or several
-   * words in turn (`'multilane'`, with `lanes`). Or it is a FIFO semaphore of your own, with `bypass` permits that
-   * nobody else takes. Your own semaphore may be any semaphore of this entry; `tryArrive` then needs its `tryAcquire`.
-   * A robust `Semaphore` cannot be inside, because the last thread of a platoon gives back the permits of all.
+   * The semaphore inside the capacitor, on which threads wait until their platoon is let in. Its threads wait at a
+   * waiting array (`'twa'`, the default, Listing 2), on one word together (`'ticket'`, Listing 1), on chains as in a
+   * `ChainSemaphore` (`'chain'`), or on several words in turn (`'multilane'`, with `lanes`).
+   *
+   * Or pass a FIFO semaphore of your own, such as a semaphore of this entry or a `Semaphore` that is not robust. It
+   * must begin with `bypass` permits, and only the capacitor may take them. `tryArrive` works only if your semaphore
+   * has `tryAcquire`. A robust `Semaphore` cannot be inside, because the last thread of a platoon gives back the
+   * permits of the whole platoon.
    */
   readonly semaphore?: InnerName | InnerSemaphore;
   /**

@@ -9,17 +9,17 @@
  *     ...
  *     ends, and with it its channel ──►   the other end of the port closes: reaps the thread
  *
- * Why it is a proof. Node closes the channels of a thread when no code of the thread can run any more, and a port
- * that lies unread in a closed channel closes too. So the port is open as long as the thread can run, even if the
- * thread never turns its event loop to read the port. A thread opens its channel before it registers. So if a record
- * names a thread and the keeper finds the channel of this thread empty, the thread is dead as well, and its port closes
- * at once. A thread that leaves an arena gives its record back before it closes the channel, and the keeper reaps only
- * that record.
+ * Why a closed port proves a death. Node closes the channels of a thread when no code of the thread can run any more,
+ * and a port that lies unread in a closed channel closes too. So the port stays open as long as the thread can run,
+ * even if the thread never turns its event loop to read the port. A thread opens its channel before it registers. So if
+ * a record names a thread, and no other member is in the channel of this thread when the keeper joins, then the thread
+ * is dead. The keeper then counts the port as closed at once. A thread that leaves an arena gives its record back
+ * before it closes the channel. The keeper reaps only the record that it has found, so it reaps nothing then.
  *
- * A named channel leads from thread to thread, and only the keeper must turn its event loop. Node's
- * postMessageToThread goes through the main thread, which may block. Node sends a port into a named channel if the
- * channel has two members. Only the native side of a BroadcastChannel tells this number; the keeper looks for the
- * native side by its symbol.
+ * Why a named channel (BroadcastChannel). It leads straight from thread to thread, so only the keeper must turn its
+ * event loop. Node's postMessageToThread goes through the main thread, which may block. Node sends a port into a named
+ * channel only if the channel has exactly two members. Only the native object behind a BroadcastChannel tells whether
+ * the port was sent; the keeper finds this object by its symbol.
  *
  * The first thread that shares an arena starts the keeper as its child; usually this is the main thread. The threads
  * that it starts inherit the name of the keeper. If the main thread shares no arena, several threads may each start a
