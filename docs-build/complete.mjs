@@ -42,8 +42,8 @@ export function load(app) {
 function checkCall(signature, comment, warn) {
   const { parent: owner } = signature.parent;
   if (HOOK.test(signature.name) || owner.name === '__type' || /Error$/.test(owner.name)) return;
-  // A docstring that begins with "As `acquire`, ..." need not repeat what that of `acquire` says.
-  const [, name] = comment.match(/^As `(\w+)`/) ?? [];
+  // A docstring that begins with "As `acquire`, ..." or "Does what `acquire` does, ..." need not repeat what that of `acquire` says.
+  const [, name] = comment.match(/^(?:As|Does what) `(\w+)`/) ?? [];
   const model = name && modelOf(signature, name);
   if (name && !model) warn(signature, `what it is like: there is no ${name}`);
   if (!model) {

@@ -104,11 +104,6 @@ const runtime: Record<string, Fault> = {
     kinds: ['Mutex', 'Semaphore'],
     patches: [{ find: 'core.restoreOwnerDeaths(shared.address, deaths);', put: '' }],
   },
-  'rejected-twice': {
-    what: 'a promise of the library, which nobody has, is rejected beside that of the caller',
-    kinds: ['Mutex'],
-    patches: [{ find: 'value.catch(refused)', put: '(value.catch(refused), value.catch(refused))' }],
-  },
   'promise-given-back': {
     what: 'an `onOwnerDied` that gives back and throws loses what a promise of the thread has got from it',
     kinds: ['Mutex', 'Semaphore'],

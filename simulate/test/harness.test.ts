@@ -8,6 +8,7 @@ import type { Program } from '../src/program.js';
 import { Realm } from '../src/realm.js';
 import { World } from '../src/run.js';
 import { Scheduler } from '../src/schedule.js';
+import { search } from '../src/search.js';
 import { ofWord, wordOf } from '../src/shrink.js';
 
 /** Two threads without anything to do. */
@@ -138,4 +139,14 @@ test('a thread that blocks where nobody can wake it is found', () => {
   };
   const { failure } = new World().run(program, new Uniform(1, 0));
   expect(failure?.message).toBe('thread 1 sleeps for ever');
+});
+
+test('a promise of the library that is rejected, and that nobody can handle, is a failure', async () => {
+  const wanted = { seed: 1, runs: 2000, kinds: ['Mutex'] };
+  const patches = [{ find: 'value.catch(refused)', put: '(value.catch(refused), value.catch(refused))' }];
+  const { found } = await search(patches, wanted);
+  expect(found?.error.message).toBe('the library has rejected a promise that nobody handles');
+  // The same run again, whose number tells which run of the search this was.
+  expect((await search(patches, { ...wanted, seed: found?.seed as number, runs: 1 })).found?.seed).toBe(found?.seed);
+  expect((await search([], wanted)).found).toBeUndefined();
 });

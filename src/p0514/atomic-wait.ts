@@ -66,7 +66,7 @@ export function atomicWait<A extends WaitableArray>(
   tableOf('atomicWait', options).wait(new Word('atomicWait', array, index, old));
 }
 
-/** Returns whether the word differs from `old`. Never blocks. The arguments are those of `atomicWait`. */
+/** As `atomicWait`, but returns at once whether the word differs from `old`. Never blocks. */
 export function atomicTryWait<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): boolean {
   return new Word('atomicTryWait', array, index, old).changed;
 }
