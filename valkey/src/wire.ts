@@ -29,7 +29,7 @@ export const hex = (value: number, digits: number): string => value.toString(16)
 
 const flag = (is: boolean): string => (is ? '1' : '0');
 
-// Names -----------------------------------------------------------------------------------------------------------------
+// Names -------------------------------------------------------------------------------------------------------------
 
 /** The keys of a partition, in the order in which the script takes them, and the prefix of the partition's channels. */
 export function keysOf(space: string, partition: number): { readonly keys: string[]; readonly channel: string } {
@@ -81,7 +81,7 @@ export const open = (name: string, { kind, max, resized, robust, ephemeral, bypa
 ];
 
 /**
- * Asks for permits. queues: if the permits are not free at once, the request waits (`A`); otherwise it is refused (`T`).
+ * Asks for permits. queues: whether the request waits (`A`) or is refused (`T`) if it cannot have the permits at once.
  * born: the ticket with which the object was made, or `NONE`.
  */
 export const ask = (queues: boolean, name: string, born: string, rid: string, permits: number): Arguments => [
@@ -257,7 +257,7 @@ export function statesIn(answer: unknown) {
 
 // Sessions ----------------------------------------------------------------------------------------------------------
 
-/** A sign of life: the ticket that the server gave it, and the history of the data in which the server gave the ticket. */
+/** A sign of life: the ticket that it got from the server, and the history of the data in which it got the ticket. */
 export interface Sign {
   /** The ticket and the history in one text, by which a later call names the sign of life. */
   readonly told: string;
@@ -354,7 +354,7 @@ const fixed = (text: string, ...widths: readonly number[]): string[] => {
   });
 };
 
-/** A session and its label. The server writes `sid conn label`, and of a session that has ended only `sid`, or `sid dead`. */
+/** A session and its label. The server writes `sid conn label`; of a session that has ended `sid` or `sid dead`. */
 export type Labelled = readonly [sid: string, label: string];
 
 const labelledIn = (line: string): Labelled => {
@@ -394,7 +394,7 @@ export function inspectedIn(answer: unknown) {
 /** The place in a queue behind the entry with this ticket. */
 export const placeBehind = (ticket: string): string => `${ticket}${END}`;
 
-/** Reads the answer to `inspectSpace`. last: the last ticket that was given. next: where the list goes on, or `NONE`. */
+/** Reads the answer to `inspectSpace`. last: the last ticket of the space. next: where the list goes on, or `NONE`. */
 export function spaceIn(answer: unknown) {
   const [first = '', ...sessions] = answer as string[];
   const [, epoch, , last, next = NONE] = first.split(' ');
