@@ -205,7 +205,7 @@ export class Session implements Sender, Runner {
   }
 
   /**
-   * Acts on an answer to `S`. entered: the session is being entered. isAnother: the history is not the one of before.
+   * Acts on an answer to `S`. entered: the session is being entered. isAnother: whether the data has another history.
    */
   #settle(listed: Request[], answer: unknown, entered: boolean, isAnother = false): void {
     const { place, seq, states } = wire.statesIn(answer);
