@@ -328,8 +328,8 @@ export class Space implements AsyncDisposable {
   /**
    * Holds several objects at once: all of them, or none. Every caller of `holdAll` takes the objects in the order of
    * their names, whatever order it gives, so callers never wait for each other in a circle (deadlock). A program that
-   * holds one of the objects already and asks for others may still do so. The call takes one round trip for each
-   * object.
+   * holds one of the objects already and asks for others may still cause a deadlock. The call takes one round trip for
+   * each object.
    *
    *     await using held = await space.holdAll([from, to, [pool, 2], [config, 'read']], { timeout: 500 });
    *     await transfer(held.signal, held.guards[0].token);
