@@ -1,12 +1,12 @@
 /**
  * A request of this process for permits of an object, from the moment that somebody wants them until the server has
  * them back. requests.ts finds the request by its number, `rid`. The numbers of a session count up, and none is used
- * twice. session's lifetime.
+ * twice.
  *
  *     asked -> waiting -> held -> returning -> over
  *        \        |  \
  *         \       |   passed
- *          +---> leaving -> held, or over
+ *          +---> leaving -> held, or over       each state -> over: by an error, or because the grant is lost
  *
  *     asked       the operation `A` or `T` is sent, or will be when the session is open; no answer has come
  *     waiting     the server has answered that the request stands in its queue
