@@ -15,13 +15,13 @@ export interface SpaceOptions {
   /** The name of the space: 1 to 64 bytes of UTF-8 without NUL and braces. Default `default`. */
   readonly space?: string;
   /**
-   * How many milliseconds a process may be silent, 500 to 3,600,000. After this time, or a part more, the server takes
-   * back what the process holds. All processes of a space must ask for the same lease. Default 10,000.
+   * How many milliseconds a process may be silent before the server takes back what the process holds, 500 to
+   * 3,600,000. All processes of a space must ask for the same lease. Default 10,000.
    */
   readonly lease?: number;
   /**
-   * Over how many slots of a cluster the objects are spread, 1 to 1,024. All processes of a space must ask for the same
-   * number. Default 1.
+   * Over how many slots of a cluster the objects are spread, 1 to 1,024. The first process of a space fixes the number,
+   * and all others must ask for the same. Default 1.
    */
   readonly partitions?: number;
   /**
