@@ -6,7 +6,6 @@ import type { Heartbeat } from './heartbeat.js';
 import type { SharedObject } from './object.js';
 import type { Checked } from './options.js';
 
-/** What the sessions of a space share. */
 export interface Surroundings extends Omit<Checked, 'heartbeat'> {
   readonly driver: Driver;
   /** The thread that beats, if the user wants one. */
