@@ -58,7 +58,7 @@ export class Session implements Sender, Runner {
   #phase: Phase = 'closed';
   /** The name of the session on the server; '' if the server knows none. */
   sid = '';
-  /** How often the session has been resumed. The script takes this number as the number of the connection. */
+  /** The number of the connection, which grows with each attempt to resume the session. */
   #conn = 0;
   /**
    * The number of the connection whose messages count; -1 between a loss and the next `O`. Older messages do not count:
