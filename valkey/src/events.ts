@@ -5,8 +5,8 @@ import { checkChoice, checkType } from './errors.js';
 export interface Metric {
   /**
    * `wait`: the request stands in the server's queue, because it was not granted at once. `hold`: the request was
-   * granted. `release`: permits were given back. `timeout`: the time-out passed before a grant; a request with `{
-   * timeout: 0 }` has no such event.
+   * granted. `release`: permits were given back. `timeout`: the time-out passed before a grant; a request with
+   * `{ timeout: 0 }` has no such event.
    */
   readonly event: 'wait' | 'hold' | 'release' | 'timeout';
   /** The name of the object. */
