@@ -268,7 +268,10 @@ export interface Sign {
 
 const signOf = (ticket = '', place = ''): Sign => ({ told: `${ticket} ${place}`, ticket, place });
 
-/** With these answers the server has done nothing. DEAD: the session has ended. STALE: it has a later connection. */
+/**
+ * With these answers the server has done nothing. DEAD: the session has ended. STALE: the session has a later
+ * connection.
+ */
 export const DEAD = 'DEAD';
 export const STALE = 'STALE';
 
