@@ -41,7 +41,9 @@ export class Requests implements Keeper {
   #lastNumber = 0;
   /** When the last request ended. */
   usedAt = 0;
-  /** The largest ticket that the server has told. It never gives a smaller ticket again, whatever data it has lost. */
+  /**
+   * The largest ticket that the server has told. The server learns of it with `O`, and gives no smaller ticket again.
+   */
   lastTicket = '0';
   /** The error of each further request, once `stop` was called. */
   #stopped: Error | undefined;
