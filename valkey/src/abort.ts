@@ -1,8 +1,12 @@
 /**
- * Signals of callers, which cancel requests, and signals of guards. A signal of a caller has one listener for all
- * requests that it cancels, because Node warns if a signal has more than ten.
+ * Two kinds of signals. A caller's signal cancels requests (`whenAborted`). A guard's signal tells that the lease is
+ * lost, and looks at the clock whenever it is read (`lookingAtTheClock`).
+ *
+ * A caller's signal gets one listener for all requests that it cancels, because Node warns if a signal has more than
+ * ten listeners.
  */
 
+/** The one listener of a signal, and the functions that it calls. */
 interface Abortion {
   readonly cancels: Set<() => void>;
   readonly listener: () => void;
@@ -25,7 +29,8 @@ export function whenAborted(signal: AbortSignal, cancel: () => void): () => void
   // Each call has a function of its own, so that a caller may pass the same `cancel` twice.
   const own = (): void => cancel();
   cancels.add(own);
-  // A signal may call back while it takes a listener. It takes the same listener only once.
+  // A guard's signal may be aborted while it takes a listener, so `cancels` must have the function before. To add the
+  // same listener again has no effect.
   signal.addEventListener('abort', listener);
   return () => {
     if (!cancels.delete(own) || cancels.size > 0) return;
@@ -35,9 +40,9 @@ export function whenAborted(signal: AbortSignal, cancel: () => void): () => void
 }
 
 /**
- * Makes a signal call `look` whenever somebody reads it or begins to listen; `look` aborts the signal if that is due.
- * The signal gets properties of its own, which come before those of its prototype. So it stays an `AbortSignal` for
- * `fetch`, `AbortSignal.any` and the functions of Node, which read `aborted` before they begin.
+ * Makes a signal call `look` whenever somebody reads the signal or begins to listen. `look` aborts the signal if the
+ * lease is over. The signal gets properties of its own, which hide those of its prototype. So it stays an `AbortSignal`
+ * for `fetch`, `AbortSignal.any` and the functions of Node, which read `aborted` before they begin.
  */
 export function lookingAtTheClock(signal: AbortSignal, look: () => void): AbortSignal {
   const { prototype } = AbortSignal;

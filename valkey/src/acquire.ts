@@ -1,4 +1,9 @@
-/** A caller waits for permits until they are granted, a time-out has passed or a signal is aborted. */
+/**
+ * How a caller waits for permits: until they are granted, a time-out has passed or a signal is aborted.
+ *
+ * After the time-out the server has the last word: the request is cancelled there, and if it was granted before, the
+ * caller gets its guard after all. The caller waits for this answer for a second at most.
+ */
 import { whenAborted } from './abort.js';
 import type { Timer } from './clock.js';
 import { checkMilliseconds, checkOptions, checkSignal, TimeoutError } from './errors.js';
@@ -9,9 +14,9 @@ import type { Session } from './session.js';
 /** How long a request may take. */
 export interface WaitOptions {
   /**
-   * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default). With 0 the request succeeds at once or not at all.
-   * It then rejects with a `SpaceError` if no server answers within `connectTimeout`. The server decides whether the
-   * permits came in time. So the promise may be settled one round trip later, at most a second.
+   * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default). The server decides whether the permits came in time,
+   * so the promise may be settled one round trip later, at most a second. With 0 the request succeeds at once or not at
+   * all, and rejects with a `SpaceError` if no server answers within `connectTimeout`.
    */
   readonly timeout?: number | undefined;
   /** A signal that cancels the request with its reason when it is aborted. */
@@ -21,7 +26,7 @@ export interface WaitOptions {
 /** How long a caller whose time-out has passed waits for the answer of the server, in milliseconds. */
 const GRACE = 1000;
 
-/** The options of a wait, checked. */
+/** Checks the options of a wait. */
 export function checkWait(what: string, options: WaitOptions): { timeout: number; signal: AbortSignal | undefined } {
   checkOptions(what, options, ['timeout', 'signal']);
   const { timeout = Infinity, signal } = options;
@@ -29,10 +34,14 @@ export function checkWait(what: string, options: WaitOptions): { timeout: number
   return { timeout: checkMilliseconds(what, 'timeout', timeout), signal };
 }
 
+/** The reason of an aborted signal. */
 export const aborted = (signal: AbortSignal): unknown =>
   signal.reason ?? new DOMException('This operation was aborted', 'AbortError');
 
-/** Resolves to a guard. Rejects as the options say, or with an error of the session. Never throws. */
+/**
+ * Asks for permits. Resolves to a guard. Rejects with the error of a bad option, of the time-out, of the signal or of
+ * the session. Never throws.
+ */
 export function acquire<G extends Held>(
   what: string,
   session: Session,

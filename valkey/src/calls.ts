@@ -1,6 +1,13 @@
 /**
- * The operations of a session, from when somebody asks for them until they are answered. All operations of one turn of
- * the event loop go in one call of the script. After a loss, the operations that no `list` settles are sent again.
+ * The operations of a session, from the moment that somebody asks for them until they are answered.
+ *
+ *     send --> #batch --> flush: one call of the script --> the reply: `answered` of each operation, then news
+ *                ^                                      --> a refusal: `failed` of the operations
+ *                +------- #again: an operation that repeats <-- a loss: nobody knows whether the call has arrived
+ *
+ * All operations of one turn of the event loop go in one call, in the order in which they were asked for. After a loss,
+ * the answer to `list` (wire.ts) tells what has become of each request, so operations of requests are not sent again.
+ * All other operations are (`repeats`).
  */
 import type { Timer } from './clock.js';
 import type { Operation, Sender } from './operation.js';
@@ -12,27 +19,30 @@ import * as wire from './wire.js';
 /** The most arguments of the operations in one call, so that no call takes the server long. */
 const MOST_ARGUMENTS = 320;
 
-/** The session, as its calls need it. */
+/** What the calls need of the session. */
 export interface Runner extends Omit<Sender, 'send' | 'operate'> {
   /** Changes with each loss. */
   readonly era: number;
   readonly requests: { hear(news: string): void; lost(): void };
-  /** Until when the session must watch before it is entered. */
+  /** Until when the process must watch silent sessions before the server opens its session. */
   readonly watchesUntil: number;
-  /** Calls the script. Resolves to nothing if the session was lost meanwhile, or if the reply says that it is lost. */
+  /**
+   * Calls the script. Resolves to undefined if the session was lost meanwhile, or if the reply says that it is lost.
+   */
   run(args: wire.Arguments): Promise<unknown[] | undefined>;
   /** Is called when the operations under way may or may not arrive. */
   lost(): void;
-  /** Is called when grants are left: the next beat goes on with them. */
+  /** Is called when the server has not made all grants that are due. It makes more with the next beat. */
   beatSoon(): void;
 }
 
 export class Calls {
   readonly #session: Runner;
-  /** The operations that are not sent. */
+  /** The operations that are not sent yet. */
   #batch: Operation[] = [];
   /** How many promises that belong to no request keep the process alive. */
   operating = 0;
+  /** When the next `flush` comes, if one is scheduled. */
   #scheduled: typeof soon | undefined;
 
   constructor(session: Runner) {
@@ -46,8 +56,7 @@ export class Calls {
 
   /**
    * Sends an operation that belongs to no request, and resolves to its answer. After a loss the operation is sent
-   * again, until no
-   * answer has come for `connectTimeout` (`unanswered`).
+   * again. Rejects when no answer has come for `connectTimeout`.
    */
   operate(args: wire.Arguments): Promise<unknown> {
     const session = this.#session;
@@ -72,19 +81,21 @@ export class Calls {
   }
 
   /**
-   * Calls `late` when no answer has come for `connectTimeout`. An answer that came while the process was busy counts.
+   * Calls `late` when no answer has come for `connectTimeout`. Before, an answer that came while the process was busy
+   * is read. The time that the server makes this process watch does not count.
    */
   unanswered(late: (error: Error) => void): Timer {
     const session = this.#session;
     const { clock, connectTimeout, unanswered } = session.around;
     const look = (): void => {
-      // The server has answered that the session must watch.
+      // The server has answered, but this process must watch before its session is opened.
       if (session.sid === '' && clock.now() < session.watchesUntil) clock.after(connectTimeout, look, false);
       else void eventsHandled().then(() => late(unanswered()));
     };
     return clock.after(connectTimeout, look, true);
   }
 
+  /** Puts an operation into the batch, which is sent soon, if the session is open. */
   send(
     args: wire.Arguments,
     answered: (answer: unknown) => void,
@@ -94,7 +105,7 @@ export class Calls {
   ): Operation {
     const operation = { args, answered, failed, request, repeats, withdrawn: false };
     this.#batch.push(operation);
-    // The cancellations of time-outs that expire at once go in one call.
+    // Many time-outs may expire at once. Their cancellations (C) wait for each other, so that they go in one call.
     if (this.#session.isOpen) this.#schedule(args[0] === 'C' ? later : soon);
     return operation;
   }
@@ -108,13 +119,14 @@ export class Calls {
     });
   }
 
-  /** Sends all, if the session is open. */
+  /** Sends the batch, if the session is open. */
   flush(): void {
     while (this.#session.isOpen && this.#batch.length > 0) {
       let [count, left] = [0, MOST_ARGUMENTS];
       for (const { args } of this.#batch) {
         left -= args.length;
-        // An ephemeral object is opened in the same call as its request: after a call the server forgets what is idle.
+        // The operation that opens an ephemeral object (N) stays in one call with the request that follows: after the
+        // call, the server forgets an idle ephemeral object.
         if (left < 0 && count > 0 && this.#batch[count - 1]?.args[0] !== 'N') break;
         count++;
       }
@@ -144,7 +156,8 @@ export class Calls {
         const refused = refusal(error);
         const kept = operations.filter(({ failed }) => !failed);
         if (refused?.code === 'OOM' && era === session.era && kept.length < operations.length) {
-          // The server refused the first write. So it has done nothing of the call, and the session is as before.
+          // Memory is full, and the server has refused the first write of the call. So it has done nothing of the call,
+          // and the session goes on. The operations that have nobody to tell are sent again.
           session.requests.lost();
           for (const { failed } of operations) failed?.(refused);
           this.#batch.unshift(...kept);
@@ -158,7 +171,7 @@ export class Calls {
     );
   }
 
-  /** Sends those operations again that no `list` settles. */
+  /** Sends the operations again that repeat. */
   #again(operations: Operation[]): void {
     const { fatal, isOpen } = this.#session;
     if (fatal) {
@@ -170,19 +183,19 @@ export class Calls {
     else if (this.#batch.length > 0) this.#session.enter();
   }
 
-  /** Operations that are not sent are sent after the next `list`, unless the `list` settles them. */
+  /** Drops the operations that the next `list` settles. The others stay in the batch, and are sent after the `list`. */
   lost(): void {
     this.#batch = this.#batch.filter(({ repeats }) => repeats);
   }
 
-  /** Sends the operations that `first` asks for before all others. */
+  /** Calls `first`, and puts the operations that it asks for before all others in the batch. */
   sendFirst(first: () => void): void {
     const others = this.#batch.splice(0);
     first();
     this.#batch.push(...others);
   }
 
-  /** From now on nothing is sent. `others` hears of the error before the callers. */
+  /** Fails the operations of the batch. `others` is called before their callers hear of the error. */
   fail(error: Error, others: () => void): void {
     const operations = this.#batch.splice(0);
     others();

@@ -1,6 +1,6 @@
 /**
- * The package takes the clock and the timers of the runtime when it is loaded. A test may later replace the global
- * clock and timers by false ones that stand still. This must not stop the beats, because the time of the server goes
+ * The clock and the timers of the runtime, as they are when the package is loaded. A test may later replace the global
+ * clock and timers by fake ones that stand still. Fake timers must not stop the beats, because the server's time goes
  * on.
  */
 

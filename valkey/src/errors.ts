@@ -4,23 +4,23 @@ import { bad, badType, knowEverywhere } from './common-errors.js';
 export * from './common-errors.js';
 
 /**
- * What the guard held is lost. The process could not reach the server for 0.7 of the lease, or the server has taken it
- * back, or a failover has lost the grant. It may soon be another process's turn, or it already is.
+ * What the guard held is lost. The process could not reach the server for 0.7 of the lease, or the server has taken the
+ * permits back, or a failover has lost the grant. Another process may soon hold them, or already does.
  */
 export class LeaseLostError extends Error {
   /** `LeaseLostError`. */
   override readonly name = 'LeaseLostError';
 }
 
-/** The server is not as it must be, or the space is not. `code` says what is wrong. */
+/** Something is wrong with the server or with the space. `code` says what. */
 export class SpaceError extends Error {
   /** `SpaceError`. */
   override readonly name = 'SpaceError';
 
   /**
-   * `UNREACHABLE`: no server. `SETTINGS`: the space has another version, lease or number of partitions. `EVICTION`: the
-   * server may evict keys. `UNCONFIRMED`: too few replicas have confirmed the grant. Otherwise it is the code of the
-   * server's error, such as `OOM`, `NOPERM`, `WRONGPASS` or `READONLY`.
+   * `UNREACHABLE`: no server answers. `SETTINGS`: the space has another version, lease or number of partitions.
+   * `EVICTION`: the server may evict the keys of the space. `UNCONFIRMED`: too few replicas have confirmed the grant.
+   * Otherwise the code of the server's error, such as `OOM`, `NOPERM` or `WRONGPASS`.
    */
   readonly code: string;
 
@@ -34,7 +34,7 @@ export class SpaceError extends Error {
 knowEverywhere(LeaseLostError);
 knowEverywhere(SpaceError);
 
-/** @internal */
+/** @internal Checks a boolean. */
 export function checkBoolean(what: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value;
   throw badType(what, 'true or false', value);

@@ -1,42 +1,45 @@
 /** The events of a space. */
 import { checkChoice, checkType } from './errors.js';
 
-/** What has become of a request of this process: for metrics. */
+/** What has become of a request of this process. Metrics are made of this. */
 export interface Metric {
   /**
-   * `wait`: it stands in the server's queue; what is granted at once does not. `hold`: it was granted. `release`: permits were given
-   * back. `timeout`: its time-out has passed before; a request with `{ timeout: 0 }` is none.
+   * `wait`: the request stands in the server's queue, because it was not granted at once. `hold`: the request was
+   * granted. `release`: permits were given back. `timeout`: the time-out passed before a grant; a request with
+   * `{ timeout: 0 }` has no such event.
    */
   readonly event: 'wait' | 'hold' | 'release' | 'timeout';
   /** The name of the object. */
   readonly name: string;
   readonly kind: 'semaphore' | 'mutex' | 'rwlock';
-  /** The number of permits that the request asks for, or gives back. A writer of a read-write lock has 1,048,576. */
+  /** The number of permits that the request asks for or gives back: 1,048,576 for a writer of a read-write lock. */
   readonly permits: number;
   /**
-   * Milliseconds by this process's monotonic clock: for `release` since the grant, otherwise since the caller asked.
+   * Milliseconds by this process's monotonic clock: since the grant for `release`, since the caller asked for others.
    */
   readonly ms: number;
 }
 
 /** What a space tells its listeners. */
 export interface SpaceEvents {
-  /** A request waits, holds, gives back or has timed out. Without a listener the space measures nothing. */
+  /** A request waits, was granted, gives back or has timed out. Without a listener the space measures nothing. */
   metric: [metric: Metric];
-  /** The lease is lost, and with it all that the process held of these objects. */
+  /** What the process held of these objects is lost: with the lease, by a revocation or by a failover. */
   lost: [event: { readonly names: readonly string[]; readonly reason: string }];
-  /** The session goes on after a connection was lost. */
+  /** A session goes on after a connection was lost. */
   resumed: [];
-  /** The server's data has another history: it was restarted, or a replica was promoted. */
+  /** The server's data has another history: the server was restarted, or a replica was promoted. */
   failover: [];
   /**
-   * Something keeps the space from the server. The event comes once for each new cause. Waiting requests go on waiting.
+   * Something keeps the space from reaching or using the server. The event comes once for each new cause. Waiting
+   * requests go on waiting.
    */
   trouble: [error: Error];
-  /** The server has refused an operation and no caller can be told, or the client's strategy has given up. */
+  /** The server has refused an operation and no caller can be told, or the client's retry strategy has given up. */
   error: [error: unknown];
 }
 
+/** The listeners of a space, by events. */
 export class Listeners {
   readonly #of: Record<keyof SpaceEvents, Set<unknown>> = {
     metric: new Set(),
@@ -63,7 +66,7 @@ export class Listeners {
 
   emit<E extends keyof SpaceEvents>(event: E, ...args: SpaceEvents[E]): void {
     for (const listener of this.#of[event]) {
-      // A listener that throws must not stop the session.
+      // A listener that throws must not stop the session, so it runs in a microtask of its own.
       queueMicrotask(() => (listener as (...args: SpaceEvents[E]) => void)(...args));
     }
   }

@@ -1,10 +1,11 @@
-/** Tells whether another history of the data means a failover. */
+/** Decides whether a new history of the data means a failover. */
 import type { Surroundings } from './surroundings.js';
 
 /**
- * Tells the listeners of a failover, unless a slot of a cluster has moved: then the server has run all the time, and
- * was no replica of the earlier server. key: lies in the slot. before: the earlier history, as epoch.id. silence: how
- * many milliseconds ago the earlier server was last heard of. isOver: nobody listens any more.
+ * Emits `failover`, unless the history is new only because the slot has moved to another server of the cluster. Then
+ * the other server has run all the time, and was no replica of the earlier server. key: a key that lies in the slot.
+ * before: the earlier history, as `Sign.place`. silence: how many milliseconds ago the earlier server was last heard
+ * of. isOver: whether the session has ended, so that nobody needs the event.
  */
 export async function tellFailover(
   { driver, whenConnected, clock, emit }: Surroundings,
@@ -15,7 +16,7 @@ export async function tellFailover(
 ): Promise<void> {
   const ask = async (): Promise<Map<string, string> | undefined> => {
     await whenConnected();
-    // The next slot may be moving already.
+    // `INFO` fails if the slot moves once more meanwhile. Then the process asks again.
     const again = async (): Promise<Map<string, string> | undefined> => {
       if (isOver()) return undefined;
       await new Promise<void>((resolve) => clock.after(10, resolve, false));

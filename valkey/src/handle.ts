@@ -1,4 +1,12 @@
-/** A handle of an object of a space: what semaphores, mutexes and read-write locks have in common. */
+/**
+ * A handle of an object of a space: what semaphores, mutexes and read-write locks have in common. How a caller gets its
+ * guard:
+ *
+ *     acquire (acquire.ts) --> granted --> #ready --> the promise is fulfilled with the guard
+ *                                            |
+ *                                            +--> #confirm: replicas confirm, then `onOwnerDied` repairs
+ *                                                    +--> fails: the permits go back, and the promise rejects
+ */
 import { acquire, type WaitOptions } from './acquire.js';
 import { bad, checkInteger, DisposedError, TimeoutError } from './errors.js';
 import { asyncDispose, type GuardClass, type Held, inspected } from './hold.js';
@@ -7,33 +15,36 @@ import type { Durability } from './options.js';
 import type { Session } from './session.js';
 import * as wire from './wire.js';
 
-/** A waiter or holder, in `inspect`. */
+/** A waiter or a holder, as `inspect` tells it. */
 export interface Party {
-  /** The session of its process. */
+  /** The session of the process that waits or holds. */
   readonly session: string;
-  /** The label of its process, as `Space.connect` was told. */
+  /** The label of that process: the option `label` of `Space.connect`. */
   readonly label: string;
   readonly permits: number;
   /**
-   * For how many milliseconds it has waited, or held, by the server's clock, to about a quarter of a lease, because
-   * the time of a beat counts. A waiter has waited no longer than this, and a holder has held no shorter. For a mutex
-   * it is the time of the turn of the process.
+   * For how many milliseconds the party has waited or held, by the server's clock. The server notes these times only at
+   * beats, so the number is right to about a quarter of a lease. A waiter has waited no longer than this, and a holder
+   * has held no shorter. For a mutex the time begins when the process got the mutex from the server.
    */
   readonly since: number;
-  /** The fencing token of a holder, less the passes of its mutex. For a waiter, the smallest token that it may get. */
+  /**
+   * Of a holder: its fencing token, without the times that its process has passed the mutex on. Of a waiter: the
+   * smallest token that it may get.
+   */
   readonly token: bigint;
 }
 
-/** A holder, in `inspect`. */
+/** A holder, as `inspect` tells it. */
 export interface Holder extends Party {
-  /** What `validate` and `revoke` take. */
+  /** Names the grant for `validate` and `revoke`. */
   readonly proof: string;
 }
 
 /** The state of an object on the server. */
 export interface ObjectState {
   readonly max: number;
-  /** Permits that nobody holds. Below 0 if a semaphore was resized and more permits are held than there are. */
+  /** The permits that nobody holds. Below 0 after a `resize` to fewer permits than are held. */
   readonly free: number;
   /** The number of requests that wait. */
   readonly waiting: number;
@@ -45,8 +56,7 @@ export interface ObjectState {
   readonly holders: readonly Holder[];
 }
 
-// The methods that other classes call are named by symbols. So whoever guesses `pool.acquire()` hears that there is no
-// such function.
+// The subclasses call these methods by symbols. The methods have no names that a user could call by mistake.
 /** @internal */
 export const ask: unique symbol = Symbol('ask');
 /** @internal */
@@ -61,9 +71,10 @@ export abstract class Handle {
   protected readonly object: SharedObject;
 
   /**
-   * Is called before a promise is fulfilled whose grant is the first since holders of the robust object have died. If it
-   * throws, or its promise rejects, the permits go back, the next holder learns of the deaths, and the request fails with
-   * the error.
+   * Your function that repairs what dead holders of the robust object have left. It is called with the number of deaths
+   * after the first grant since these deaths, before the promise of the request is fulfilled. If the function throws,
+   * or its promise rejects, the permits go back, the next holder learns of the deaths, and the request fails with the
+   * error.
    */
   onOwnerDied: ((deaths: number) => void | PromiseLike<void>) | undefined;
 
@@ -93,7 +104,9 @@ export abstract class Handle {
     return acquire(name, this.session, this.object, permits, Guard, options);
   }
 
-  /** Confirms and repairs what was granted, or gives it back. Most grants need neither, and wait for no promise. */
+  /**
+   * Has the grant confirmed and the data repaired, if needed. Most grants need neither, and wait for no promise here.
+   */
   #ready<G extends Held>(held: G): G | Promise<G> {
     const { durability } = this.session.around;
     return durability || held.deaths > 0 || held.lost ? this.#confirm(held, durability) : held;
@@ -112,7 +125,7 @@ export abstract class Handle {
     return held;
   }
 
-  /** @internal none: further arguments, such as a time-out, which the method would ignore. */
+  /** @internal Takes permits at once or not at all. none: further arguments, which must be undefined. */
   protected async [askAtOnce]<G extends Held>(
     what: string,
     permits: number,
@@ -127,11 +140,11 @@ export abstract class Handle {
       if (error instanceof TimeoutError) return undefined;
       throw error;
     });
-    // An error of the repair may be a time-out too.
+    // This stands outside the `catch`, because `onOwnerDied` may fail with a `TimeoutError` too.
     return held && this.#ready(held);
   }
 
-  /** @internal Calls a function with a guard, and gives back when the result of the function is settled. */
+  /** @internal Calls a function with a guard, and gives the permits back when the function's result is settled. */
   protected async [during]<G extends Held, T>(held: G, run: (held: G) => T | PromiseLike<T>): Promise<T> {
     const { around } = this.session;
     around.running++;
@@ -146,54 +159,60 @@ export abstract class Handle {
   }
 
   /**
-   * Cancels all requests that wait, of all processes: their promises reject with a `CancelledError`. What is held stays so.
-   * If the connection is lost before the server's answer comes, it is sent again, and then cancels those who came meanwhile too.
-   * @throws {DisposedError} (rejects) if it has been disposed of.
+   * Cancels all waiting requests of all processes: their promises reject with a `CancelledError`. Holders keep what
+   * they hold. If the connection is lost before the server's answer comes, the cancellation is sent again, and then it
+   * also cancels the requests that came meanwhile.
+   * @throws (rejects) {DisposedError} if the object has been disposed of.
    */
   async cancelAll(): Promise<void> {
     const { object, session } = this;
     if (object.broken) throw object.broken;
     let answer: unknown;
-    // The repetition cancels only the requests that waited the first time.
+    // One call cancels only so many requests. The next call goes on, up to the last ticket that waited at the first
+    // call.
     for (let upTo = wire.NONE; upTo; upTo = wire.upToIn(answer))
       answer = await session.operate(wire.cancelAll(object.name, object.born, upTo));
-    // The server has no ephemeral object that is idle, so nobody waits.
+    // The server does not keep an idle ephemeral object. Nobody waits for it, so nothing is to be cancelled.
     if (answer === wire.DISPOSED && !object.settings.ephemeral) throw disposed(object);
   }
 
   /**
-   * Disposes of the object for all processes. Requests that wait fail with a `DisposedError`; what is held stays so until
-   * it is given back. Does nothing if it has been disposed of.
+   * Disposes of the object for all processes. Waiting requests fail with a `DisposedError`. Holders keep what they hold
+   * until they give it back. Does nothing if the object has been disposed of.
    */
   async dispose(): Promise<void> {
     const { broken } = this.object;
     if (broken instanceof DisposedError) return;
-    if (broken) throw broken; // the object of this name is another's
+    if (broken) throw broken; // the object of this name has other settings, so it is not this one
     await this.session.requests.objects.dispose(this.object);
   }
 
   /**
-   * Whether a guard of any process still holds what it held when its `proof` was read. One round trip. A resource that
-   * cannot keep the largest token asks this, as where several hold permits at once. It is not atomic with what you do
-   * next: between the answer and your write the lease may end. False for what is held of an object
-   * that has been disposed of: its holder keeps it, but others may hold the next object of the name at the same time.
-   * @throws {RangeError | TypeError} for what is no proof.
+   * Asks the server whether a guard of any process still holds what it held when its `proof` was read. Takes one round
+   * trip. Use `validate` where tokens do not help, as where several holders have permits at once. Your next step is not
+   * atomic with the answer: the lease may end between the answer and your write. The answer is false for a guard of an
+   * object that has been disposed of: the guard still holds, but others may hold the next object of the same name.
+   * @param proof `Held.proof`, or `Holder.proof` of `inspect`.
+   * @throws (rejects) {RangeError | TypeError} if `proof` is no proof.
    */
   async validate(proof: string): Promise<boolean> {
     return this.#ofProof('V', 'validate', proof);
   }
 
   /**
-   * Takes a hold away, of any process: for an operator who finds that a holder is stuck. The permits go to those who wait at once.
-   * For the next holder of a robust object it is a death. The holder hears of it by a message, a moment later: its `signal` is
-   * aborted with a `LeaseLostError`, and what it gives back later changes nothing. Until it hears, two work; its token is the smaller
-   * one. A mutex is taken from whoever its process has passed it on to.
+   * Takes permits away from a holder of any process. This is for an operator who finds that a holder is stuck. The
+   * permits go at once to those who wait. The next holder of a robust object is told of a death.
+   *
+   * The holder hears of the revocation by a message, a moment later: its `signal` is aborted with a `LeaseLostError`.
+   * What it gives back after the revocation changes nothing. Until it hears, it and the next holder both believe that
+   * they hold; the next holder has the larger token. If the holder's process has passed a mutex on within itself, the
+   * mutex is taken from the guard that has it now.
    *
    *     const [stuck] = (await mutex.inspect())?.holders ?? [];
    *     if (stuck) await mutex.revoke(stuck.proof);
-   * @param proof of a guard, or of a holder in `inspect`.
-   * @returns (resolves to) whether it was held.
-   * @throws (rejects) {RangeError | TypeError} for what is no proof.
+   * @param proof `Held.proof`, or `Holder.proof` of `inspect`.
+   * @returns (resolves to) whether the permits were held.
+   * @throws (rejects) {RangeError | TypeError} if `proof` is no proof.
    */
   async revoke(proof: string): Promise<boolean> {
     return this.#ofProof('F', 'revoke', proof);
@@ -206,10 +225,10 @@ export abstract class Handle {
   }
 
   /**
-   * Tells the state of the object on the server. One round trip for each 256 requests that wait, and
-   * of the partition.
-   * @param limit how many waiters and how many holders are told, 0 to 10,000. Default 100.
-   * @returns undefined if there is no such object: it was disposed of, or is ephemeral and idle.
+   * Tells the state of the object on the server. One round trip tells at most 256 waiters, and looks for holders among
+   * 256 requests of the partition, so a large `limit` takes several.
+   * @param limit how many waiters and how many holders to tell at most, 0 to 10,000. Default 100.
+   * @returns (resolves to) undefined if the server has no such object: it was disposed of, or is ephemeral and idle.
    * @throws (rejects) {RangeError | TypeError} for a bad number.
    */
   async inspect(limit = 100): Promise<ObjectState | undefined> {

@@ -1,4 +1,4 @@
-/** The thread of heartbeat.ts: beats for the sessions that it is told of. */
+/** The thread that heartbeat.ts starts. It beats five times a lease for each session of which the main thread tells. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { driverOf } from './drivers/recognise.js';
 import type { BeatData, BeatOrder } from './heartbeat.js';
@@ -8,7 +8,7 @@ import * as wire from './wire.js';
 const { client, lease, sentAt } = workerData as BeatData;
 const times = new BigInt64Array(sentAt);
 const orders = new Map<number, BeatOrder>();
-/** By how much the main thread's clock is ahead of this thread's clock, at least. */
+/** By how many milliseconds the main thread's clock is ahead of this thread's clock, at least. */
 let ahead = -Infinity;
 
 const { default: make } = (await import(client)) as { default: () => unknown };

@@ -1,15 +1,21 @@
 /**
- * Beats come from a thread of their own, so that a process which computes for long keeps its lease. The thread has a
- * client of its own, which a module of the user's makes. The thread sends the main thread no messages. It writes into
- * shared memory when the last answered beat was sent, and the main thread looks there before it gives up.
+ * A thread that beats, so that a process which computes for long keeps its lease. The thread has a client of its own,
+ * which a module of the user makes. A busy main thread could not read messages. So the thread writes into shared memory
+ * when the last answered beat was sent, and the main thread looks there before it gives up its lease.
  *
- * The clocks of two threads may begin at different times. Each order says when the main thread gave it. The thread
- * assumes that the order was given at the moment it comes. So its idea of the main thread's clock is behind rather than
- * ahead, and the main thread gives up too early rather than too late.
+ *     main thread --- BeatOrder: which session to beat for ---> thread --- beats ---> server
+ *                 <-- `sentAt`, in shared memory, one number for each partition ---
+ *
+ * Why the main thread never gives up too late: the clocks of two threads may begin at different times, and the thread
+ * must write times of the main thread's clock. Each order says when the main thread gave it, and the thread takes this
+ * as the time at which the order arrives. So the thread thinks the main thread's clock is behind where it really is,
+ * and the times that it writes are too early rather than too late.
  */
 import { Worker } from 'node:worker_threads';
 
-/** What the thread is told of a session: to beat for it, or (without sid) to stop. */
+/**
+ * What the main thread tells the thread: to beat for a session, or, if `sid` is '', to stop beating for the partition.
+ */
 export interface BeatOrder {
   readonly partition: number;
   readonly sid: string;
@@ -47,11 +53,12 @@ export class Heartbeat {
       worker.once('error', reject);
       worker.once('exit', (code) => reject(new Error(`the thread that beats has ended (${code})`)));
     });
-    // Without the thread, the main thread beats itself. Whoever waits for `ready` hears of the error.
+    // An error of the thread is not fatal, because the main thread beats too. Who waits for `ready` hears of the error.
     worker.on('error', () => {});
     this.ready.catch(() => {});
   }
 
+  /** Gives the thread an order. */
   order(order: Omit<BeatOrder, 'at'>): void {
     Atomics.store(this.#sentAt, order.partition, 0n);
     this.#worker.postMessage({ ...order, at: performance.now() } satisfies BeatOrder);

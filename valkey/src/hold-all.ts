@@ -1,7 +1,7 @@
 /**
- * Several objects held at once. All callers that hold several objects in this way take them in one order, by their
- * names. So they never wait for each other in a circle. The next object is asked for when the one before is held, so
- * there are as many round trips as objects.
+ * Several objects held at once. Each caller takes its objects one after the other, in the order of their names. All
+ * callers take them in this same order, so they never wait for each other in a circle (deadlock). There are as many
+ * round trips as objects. If one object cannot be held, or one that is held is lost, all that are held are given back.
  */
 import { lookingAtTheClock, whenAborted } from './abort.js';
 import { aborted, checkWait, type WaitOptions } from './acquire.js';
@@ -24,12 +24,12 @@ import { Semaphore } from './semaphore.js';
 import type { Surroundings } from './surroundings.js';
 
 /**
- * What `Space.holdAll` can hold: a semaphore by one permit or by several, a mutex, a read-write lock for writing or
+ * What `Space.holdAll` can hold: one permit or several of a semaphore, a mutex, or a read-write lock for writing or for
  * reading.
  */
 export type Holdable = Mutex | Semaphore | readonly [Semaphore, number] | RwLock | readonly [RwLock, 'read' | 'write'];
 
-/** The guard of each object. */
+/** The class of the guard of an object. */
 export type HeldOf<T> = T extends Mutex
   ? HeldLock
   : T extends Semaphore | readonly [Semaphore, number]
@@ -63,7 +63,7 @@ export class HeldAll<G extends readonly Held[] = readonly Held[]> implements Dis
 
   /**
    * Gives all objects back. Does nothing the second time.
-   * @returns a promise that resolves when the server has them. It never rejects.
+   * @returns a promise that resolves when the server has the objects. It never rejects.
    */
   async release(): Promise<void> {
     await Promise.all(this.guards.map((guard) => guard[asyncDispose]()));
@@ -95,11 +95,13 @@ export class HeldAll<G extends readonly Held[] = readonly Held[]> implements Dis
   }
 }
 
+/** One object that a caller wants, and the function that holds it. */
 interface Wanted {
   readonly handle: Handle;
   hold(options: WaitOptions): Promise<Held>;
 }
 
+/** Checks one element of the array that the caller passes. */
 function wanted(what: string, around: Surroundings, one: unknown): Wanted {
   const [handle, how] = Array.isArray(one) ? one : [one];
   if (handle?.session?.around === around) {
@@ -110,7 +112,7 @@ function wanted(what: string, around: Surroundings, one: unknown): Wanted {
       return {
         handle,
         async hold(options) {
-          // Somebody may have resized it.
+          // Somebody may have resized the semaphore. `inspect` asks the server for its `max`.
           if (permits > handle.max) await handle.inspect(0);
           return handle.holdAsync(check(handle.max), options);
         },
@@ -124,7 +126,7 @@ function wanted(what: string, around: Surroundings, one: unknown): Wanted {
   throw badType(`${what}: objects`, allowed, Array.isArray(one) ? (how ?? handle) : one);
 }
 
-/** @internal */
+/** @internal Does what `Space.holdAll` describes. */
 export async function holdAll(
   around: Surroundings,
   objects: readonly unknown[],

@@ -1,16 +1,22 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * The guards by which a caller gives back what it holds. With each grant `Requests` (requests.ts) has a guard made.
- * It counts the permits of the guard down, and ends the guard when the lease is lost.
+ * The guards by which a caller gives back what it holds. `Requests` (requests.ts) has a guard made for each grant,
+ * counts the guard's permits down as the caller gives them back, and ends the guard when the lease is lost.
+ *
+ *     held: left > 0 --- the caller gives all back -------------> left = 0
+ *                    --- `lose`: the lease or the grant is lost -> left = 0, `lost` is the error, `signal` is aborted
+ *
+ * Every look at a guard first calls `Keeper.look`, which asks the clock. So a guard never says that it holds after the
+ * lease is over, even if the process stood still and no timer has run.
  */
 import { lookingAtTheClock } from './abort.js';
 import { bad, LeaseLostError } from './errors.js';
 import type { Request } from './request.js';
 import { tokenOf, writeProof } from './wire.js';
 
-/** The requests of a session, as a guard needs them. */
+/** What a guard needs of `Requests`. */
 export interface Keeper {
-  /** The session's number. */
+  /** The name of the session. */
   readonly sid: string;
   /** Ends all guards if the lease may have ended since the session last looked. */
   look(): void;
@@ -27,24 +33,28 @@ export type GuardClass<G extends Held = Held> = new (
   deaths: number,
 ) => G;
 
-// Node 20 before 20.5.1 has no Symbol.dispose. The helpers of TypeScript and its polyfills all use this name.
+// Node 20 before 20.5.1 has no `Symbol.dispose`. The helpers of TypeScript and all polyfills take `Symbol.for` instead.
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 /** @internal The name of the method that `console.log` of Node, Deno and Bun calls. */
 export const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
 /**
- * A guard of what was granted. It gives back once. At the end of a `using` scope it does not wait for the server; at
- * the end of an `await using` scope it waits until the server has it.
+ * A guard: the object by which a caller holds permits or a lock, and gives them back. At the end of a `using` scope the
+ * guard gives all back and does not wait for the server. At the end of an `await using` scope it gives all back and
+ * waits until the server has it. A guard that has given all back does nothing more.
  */
 export abstract class Held implements Disposable, AsyncDisposable {
   /** @internal */
   readonly keeper: Keeper;
-  /** @internal The request whose record the server has. In a mutex it may have belonged to another guard before. */
+  /**
+   * @internal The request under which the server counts the permits. Of a mutex that was passed on within the process,
+   * it is the request that got the mutex from the server, whose own guard held it before.
+   */
   readonly base: Request;
   /** @internal The permits that the guard still holds. */
   left: number;
-  /** @internal How often the mutex was passed on within this process before this guard. */
+  /** @internal How often the mutex was passed on within this process before this guard got it. */
   readonly pass: number;
   /** @internal */
   readonly deaths: number;
@@ -63,7 +73,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
     this.deaths = deaths;
   }
 
-  /** @internal Is called when the lease, or the grant, is lost. The guard does nothing from now on. */
+  /** @internal Is called when the lease or the grant is lost. From now on the guard holds nothing. */
   lose(why: string): void {
     this.left = 0;
     this.lost = new LeaseLostError(`${JSON.stringify(this.base.object.name)} is held no more: ${why}`);
@@ -71,23 +81,25 @@ export abstract class Held implements Disposable, AsyncDisposable {
   }
 
   /**
-   * The fencing token: larger than the token of every earlier grant of the object, also after a failover. Where one holds
-   * at a time (a mutex, a writer, all permits of a semaphore), a resource that refuses a token smaller than the largest
-   * that it has seen stays right even if two believe that they hold. **Do not fence so with a part of the permits, or as a
-   * reader**: several hold lawfully then, with different tokens, and the earlier one would be refused. Keep one token for
-   * each row, slot or connection that only one of them uses, or ask `validate`.
+   * The fencing token: larger than the token of every earlier grant of the object, also after a failover. Where only
+   * one holds at a time (a mutex, a writer, all permits of a semaphore), let the resource keep the largest token that
+   * it has seen, and refuse smaller ones. Then its data stays right even if two processes believe that they hold.
    *
-   * It is about 9e17 and more, above 2 ** 53: a BIGINT in SQL, decimal text in JSON and Lua, never a `Number`.
+   * **Do not fence so with a part of the permits, or as a reader.** Several processes then hold rightly at once, with
+   * different tokens, and the resource would refuse the earlier ones. Keep one token for each row, slot or connection
+   * that only one of them uses, or ask `validate`.
+   *
+   * The token is about 9e17 or more, so above 2 ** 53: a BIGINT in SQL, decimal text in JSON and Lua, never a `Number`.
    */
   get token(): bigint {
     return tokenOf(this.base.ticket, this.pass);
   }
 
   /**
-   * Is aborted with a `LeaseLostError` when the lease is lost, before the server can give the permits to others. It looks
-   * at the clock when it is asked, by `aborted`, `reason` and `throwIfAborted()`, and when somebody begins to listen, so it
-   * is right even after the process was stopped for long. A signal that `AbortSignal.any` has made of it before hears of it
-   * from a timer, at the next turn of the event loop.
+   * A signal that is aborted with a `LeaseLostError` when the lease is lost, before the server can give the permits to
+   * others. The signal looks at the clock whenever you read `aborted` or `reason`, call `throwIfAborted()` or begin to
+   * listen. So it is right even after the process was stopped for long. A signal that `AbortSignal.any` has made of
+   * this one does not look at the clock. A timer aborts it, at the next turn of the event loop.
    *
    *     await fetch(url, { signal: held.signal });
    */
@@ -102,29 +114,32 @@ export abstract class Held implements Disposable, AsyncDisposable {
     return this.#controller.signal;
   }
 
-  /** Whether the guard still holds: nobody has given it back, and the lease is not lost. */
+  /** Whether the guard still holds: not all was given back, and the lease is not lost. */
   get held(): boolean {
     this.keeper.look();
     return this.left > 0;
   }
 
   /**
-   * Whether a holder of the robust object has died and this is the first grant since. The data may then be half-written.
+   * Whether this is the first grant since a holder of the robust object has died. The data may then be half-written.
    */
   get ownerDied(): boolean {
     return this.deaths > 0;
   }
 
   /**
-   * Names this grant, in a text without spaces: any process that opens the object may ask `validate(proof)` whether it is
-   * still held.
+   * A text without spaces that names this grant. Any process that opens the object may ask `validate(proof)` whether
+   * the grant is still held.
    */
   get proof(): string {
     const { rid, ticket } = this.base;
     return writeProof({ sid: this.keeper.sid, rid, ticket });
   }
 
-  /** Returns, for example, `HeldPermits(2)` or `HeldLock(held)`, and `lost` in the brackets if the lease is. Throws nothing. */
+  /**
+   * Returns, for example, `HeldPermits(2)`, `HeldLock(held)` or, if the lease is lost, `HeldLock(lost)`. Throws
+   * nothing.
+   */
   toString(): string {
     return `${this[Symbol.toStringTag]}(${this.lost ? 'lost' : this.state()})`;
   }
@@ -147,13 +162,13 @@ export abstract class Held implements Disposable, AsyncDisposable {
     void this.keeper.giveBack(this, this.left);
   }
 
-  /** Ends an `await using` scope: gives back all, and resolves when the server has it. Never rejects. */
+  /** Ends an `await using` scope: gives back all, and resolves when the server has all. Never rejects. */
   [asyncDispose](): Promise<void> {
     return this.keeper.giveBack(this, this.left);
   }
 }
 
-/** Permits of a semaphore. */
+/** The guard of permits of a semaphore. */
 export class HeldPermits extends Held {
   /** The number of permits that the guard still holds; 0 once all are given back or lost. */
   get permits(): number {
@@ -165,8 +180,8 @@ export class HeldPermits extends Held {
    *
    *     await held.release(2);
    * @param permits 1 to the number that the guard still holds (the default).
-   * @returns a promise that resolves when the server has them, or when the lease is lost. It never rejects.
-   * @throws {RangeError | TypeError} for a bad number, such as more than it still holds. Nothing has changed then.
+   * @returns a promise that resolves when the server has the permits, or when the lease is lost. It never rejects.
+   * @throws {RangeError | TypeError} for a bad number, such as more than the guard holds. Nothing has changed then.
    */
   release(permits?: number): Promise<void> {
     const { left } = this;
@@ -188,19 +203,19 @@ export class HeldPermits extends Held {
   }
 }
 
-/** A lock that is locked. */
+/** A guard of a lock. */
 abstract class Locked extends Held {
   /**
-   * Unlocks it. Does nothing the second time.
-   * @returns a promise that resolves when the server, or the next holder of a mutex in this process, has it. It never
-   * rejects.
+   * Unlocks the lock. Does nothing the second time.
+   * @returns a promise that resolves when the server has the lock, when the next waiter of this process has the mutex,
+   * or when the lease is lost. It never rejects.
    */
   unlock(): Promise<void> {
     return this.keeper.giveBack(this, this.left);
   }
 }
 
-/** A mutex that is locked. */
+/** The guard of a mutex. */
 export class HeldLock extends Locked {
   /** `HeldLock`. */
   get [Symbol.toStringTag](): string {
@@ -208,7 +223,7 @@ export class HeldLock extends Locked {
   }
 }
 
-/** A read-write lock that is locked for reading. */
+/** The guard of a reader of a read-write lock. */
 export class HeldRead extends Locked {
   /** `HeldRead`. */
   get [Symbol.toStringTag](): string {
@@ -216,20 +231,20 @@ export class HeldRead extends Locked {
   }
 }
 
-/** A read-write lock that is locked for writing. */
+/** The guard of the writer of a read-write lock. */
 export class HeldWrite extends Locked {
   /**
-   * The writer becomes a reader. No other writer comes between. From then on this guard holds nothing.
+   * Makes the writer a reader. No other writer comes between. From now on this guard holds nothing.
    *
    *     using reading = writing.downgrade();
-   * @returns the guard of the reader. If the lease is lost, it holds nothing.
+   * @returns the guard of the reader. If the lease is lost, the guard holds nothing.
    */
   downgrade(): HeldRead {
     const { keeper, base, left } = this;
     const read = new HeldRead(keeper, base, Math.min(left, 1), this.pass, this.deaths);
     read.stamp = this.stamp;
     if (left > 1) {
-      base.guard = read; // a loss that `giveBack` notices is the reader's
+      base.guard = read; // If `giveBack` notices that the lease is lost, it must end the guard of the reader.
       void keeper.giveBack(this, left - 1);
     } else if (this.lost) {
       read.lost = this.lost;

@@ -1,4 +1,13 @@
-/** A leader: of all processes that stand for an office, one process has the office for as long as it lives. */
+/**
+ * Leader election: of all processes that are candidates, one process leads, until it ends, resigns or loses its lease.
+ *
+ *     #stand --> #campaign: waits for the mutex --> leads: `held` is the guard of its term
+ *        ^                                            |
+ *        +--- the lease is lost; or after `unlock`, at the next call of `elected`
+ *
+ * The election is a mutex with a bypass of 0, so the candidates lead in the order in which they came. The mutex sees to
+ * it that no two processes lead at once.
+ */
 import { whenAborted } from './abort.js';
 import { aborted, checkWait, type WaitOptions } from './acquire.js';
 import type { Clock, Timer } from './clock.js';
@@ -6,30 +15,33 @@ import { DisposedError, TimeoutError } from './errors.js';
 import { asyncDispose, type HeldLock, inspected } from './hold.js';
 import type { Mutex } from './mutex.js';
 
-/** The leader, as the server knows it. */
+/** The leader, as the server knows of it. */
 export interface LeaderState {
   /** The session of the leader's process. */
   readonly session: string;
-  /** The label of its process, as in the options of `Space.connect`. */
+  /** The label of that process: the option `label` of `Space.connect`. */
   readonly label: string;
   /** The fencing token of the leader's term. It is larger than the tokens of all earlier terms. */
   readonly token: bigint;
-  /** For how many milliseconds the leader has led, at least, as `inspect` of a mutex tells. */
+  /** For how many milliseconds the leader has led, at least: see `Party.since`. */
   readonly since: number;
-  /** How many other processes stand. */
+  /** How many other candidates wait. */
   readonly waiting: number;
 }
 
 /**
- * This process stands for an office, from when `Space.leader` made this object until `close`. One of the processes that
- * stand leads. When its process ends, or its lease is lost, the next process leads, in the order in which they came.
- * The office is a mutex of the same name, with a bypass of 0.
+ * Makes this process a candidate of an election, from `Space.leader`, which makes this object, until `close`. One
+ * candidate leads at a time. When its process ends or its lease is lost, the next candidate leads, in the order in
+ * which they came. The election is a mutex of the same name, with a bypass of 0.
  */
 export class Leader implements AsyncDisposable {
   readonly #mutex: Mutex;
   readonly #clock: Clock;
+  /** Is aborted by `close`. */
   readonly #end = new AbortController();
+  /** The wait for the present or next term; undefined if this process does not wait and does not lead. */
   #term: Promise<HeldLock> | undefined;
+  /** The guard of the last term. */
   #held: HeldLock | undefined;
 
   /** @internal */
@@ -39,7 +51,7 @@ export class Leader implements AsyncDisposable {
     this.#stand();
   }
 
-  /** The name of the office. */
+  /** The name of the election. */
   get name(): string {
     return this.#mutex.name;
   }
@@ -49,12 +61,14 @@ export class Leader implements AsyncDisposable {
     return this.#held?.held ? this.#held : undefined;
   }
 
+  /** Makes the process a candidate, if it is none. */
   #stand(): void {
     this.#elected().catch(() => {});
   }
 
+  /** Resolves to the guard when this process leads. All callers share one wait. */
   #elected(): Promise<HeldLock> {
-    // The term has ended.
+    // If the last term has ended, a new wait begins.
     if (this.#held && !this.held) this.#held = this.#term = undefined;
     this.#term ??= this.#campaign();
     return this.#term;
@@ -66,7 +80,7 @@ export class Leader implements AsyncDisposable {
       signal.throwIfAborted();
       const held = await this.#mutex.holdAsync({ signal });
       this.#held = held;
-      // The process stands again at once.
+      // When the lease is lost, the process is a candidate again at once.
       held.signal.addEventListener('abort', () => this.#stand());
       return held;
     } catch (error) {
@@ -76,20 +90,21 @@ export class Leader implements AsyncDisposable {
   }
 
   /**
-   * Waits until this process leads. All callers get one guard: its `signal` is aborted when the term ends, and its
-   * `token` fences. After the term the process stands again by itself. `unlock` of the guard resigns; the next call
-   * stands again.
+   * Waits until this process leads. All callers get the same guard. Its `signal` is aborted when the lease is lost, and
+   * its `token` is the fencing token of the term. When the lease was lost, the process is a candidate again by itself.
+   * `unlock` of the guard resigns; the next call of `elected` makes the process a candidate again.
    *
    *     for (;;) {
    *       const { signal, token } = await scheduler.elected();
    *       await schedule(signal, token); // until the signal is aborted
    *     }
-   * @param options how long this caller waits. If the caller gives up, the process still stands.
+   * @param options how long this caller waits. If the caller gives up, the process is still a candidate.
    * @throws (rejects) {RangeError | TypeError} for a bad argument.
    * @throws (rejects) {TimeoutError} when the time-out has passed.
-   * @throws (rejects) {CancelledError} when `cancelAll` of the mutex was called; the next call stands again.
-   * @throws (rejects) {DisposedError} when this, the space or the mutex is closed or disposed of.
-   * @throws (rejects) {SpaceError} when the server refuses, or cannot be reached any more; the next call tries again.
+   * @throws (rejects) {CancelledError} when `cancelAll` of the mutex was called. The next call makes the process a
+   * candidate again.
+   * @throws (rejects) {DisposedError} when this leader or the space was closed, or the mutex was disposed of.
+   * @throws (rejects) {SpaceError} when the server refuses, or cannot be reached any more. The next call tries again.
    */
   async elected(options: WaitOptions = {}): Promise<HeldLock> {
     const { timeout, signal } = checkWait('Leader.elected', options);
@@ -109,9 +124,9 @@ export class Leader implements AsyncDisposable {
   }
 
   /**
-   * Asks the server who leads. Any process that opens the leader may ask.
-   * @returns undefined if nobody leads.
-   * @throws (rejects) {SpaceError} when no server answers within `connectTimeout`, or it refuses.
+   * Asks the server who leads.
+   * @returns (resolves to) undefined if nobody leads.
+   * @throws (rejects) {SpaceError} when no server answers within `connectTimeout`, or when the server refuses.
    */
   async inspect(): Promise<LeaderState | undefined> {
     const { holders, waiting = 0 } = (await this.#mutex.inspect(1)) ?? {};
@@ -121,8 +136,8 @@ export class Leader implements AsyncDisposable {
   }
 
   /**
-   * The process stands no more. If this process leads, the next one leads at once. Never rejects.
-   * @returns a promise that resolves when the server knows it.
+   * Ends the candidacy. If this process leads, the next candidate leads at once.
+   * @returns a promise that resolves when the server knows that this process leads no more. It never rejects.
    */
   async close(): Promise<void> {
     this.#end.abort(new DisposedError(`${this} has been closed`));

@@ -1,12 +1,17 @@
 /**
- * The lease of a session by the clock of this process. It tells until when the process may hold what it holds, and
- * which tickets are old enough to tell who is dead. turn/sessions.lua has the argument.
+ * The lease of a session, by the clock of this process. The lease tells two things. turn/sessions.lua says why both are
+ * right.
+ *
+ * 1. Until when the process may hold what it holds: for 0.7 of a lease from when it sent the last beat that was
+ * answered. 2. Which sessions are dead. The server gives each sign of life a ticket, and tells it. When 0.75 of a lease
+ * has passed
+ *    since this process heard of a ticket, every session that has given no sign of life since that ticket is dead.
  */
 import type { Timer } from './clock.js';
 import type { Surroundings } from './surroundings.js';
 import type { Sign } from './wire.js';
 
-/** After this part of a lease without an answered beat, the session loses all that is held. */
+/** After this part of a lease without an answered beat, the session gives up all that it holds. */
 export const LOST_AFTER = 0.7;
 
 /**
@@ -17,7 +22,7 @@ const DEAD_AFTER = 0.75;
 export class Lease {
   readonly #around: Surroundings;
   readonly #look: () => void;
-  /** Signs of life that the server has told, and when each sign is old enough to tell who is dead. */
+  /** The signs of life that the server has told, and when each sign is old enough to tell which sessions are dead. */
   #told: { readonly sign: Sign; readonly due: number }[] = [];
   /** When the last call that renewed the lease was sent. */
   renewedAt = 0;
@@ -25,7 +30,7 @@ export class Lease {
   deadline = Infinity;
   #timer: Timer;
 
-  /** look: is called when the lease may be over. It asks the clock, and ends or renews the lease. */
+  /** look: is called when the lease may be over. It looks at the clock, and ends or renews the lease. */
   constructor(around: Surroundings, look: () => void) {
     this.#around = around;
     this.#look = look;
@@ -35,20 +40,21 @@ export class Lease {
     return this.deadline !== Infinity;
   }
 
-  /** A call that was sent at that time was answered. */
+  /** Is called when a call that was sent at this time was answered. */
   renew(sentAt: number): void {
     this.renewedAt = sentAt;
     this.deadline = sentAt + LOST_AFTER * this.#around.lease;
     this.#wait();
   }
 
+  /** Sets the timer for the end of the lease. */
   #wait(): void {
     const { clock } = this.#around;
     clock.stop(this.#timer);
     if (!this.isRunning) return;
     const look = (): void => {
       this.#look();
-      // A timer of Node may be early.
+      // A timer of Node may fire too early.
       this.#wait();
     };
     this.#timer = clock.after(Math.max(1, this.deadline - clock.now()), look, false);
@@ -59,17 +65,19 @@ export class Lease {
     this.#around.clock.stop(this.#timer);
   }
 
-  /** The server has told a sign of life, of this session or to one that must watch. */
+  /**
+   * Notes a sign of life that the server has told: this session's own, or one from which on this process must watch.
+   */
   tell(sign: Sign, lease = this.#around.lease): void {
     this.#told.push({ sign, due: this.#around.clock.now() + DEAD_AFTER * lease });
   }
 
-  /** When all signs that were told are old enough. */
+  /** When the last sign that was told is old enough. */
   get watchesUntil(): number {
     return this.#told.at(-1)?.due ?? 0;
   }
 
-  /** The last sign that is old enough: a session that has given no sign since then is dead. */
+  /** The last sign that is old enough. A session that has given no sign since then is dead. */
   get seen(): Sign | undefined {
     const now = this.#around.clock.now();
     while ((this.#told[1]?.due ?? Infinity) <= now) this.#told.shift();

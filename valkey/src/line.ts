@@ -1,6 +1,9 @@
-/** A line of waiters. Each step costs the same, however many wait. (A `Set` steps over all that have left.) */
+/**
+ * A line of waiters, as a doubly linked list. Each operation costs the same, however many wait. The first of a `Set`
+ * would cost more, because a `Set` steps over all entries that were deleted.
+ */
 
-/** An entry that can stand in one line. The line keeps these properties. */
+/** An entry that can stand in one line at a time. The line sets these properties. */
 export interface Waiter {
   line: Line | undefined;
   before: Waiter | undefined;

@@ -1,5 +1,6 @@
 /**
- * A mutex of a space. Within a process the mutex is passed on without the server, at most `bypass` times past a waiter.
+ * A mutex of a space. A process that holds the mutex passes it on to its own waiters without the server, so waiters of
+ * other processes are overtaken, but each at most `bypass` times.
  */
 import type { WaitOptions } from './acquire.js';
 import { checkType } from './errors.js';
@@ -10,7 +11,7 @@ import { HeldLock } from './hold.js';
  * A mutex that all processes of a space share. No waiter is overtaken more than `bypass` times. `Space.mutex` opens it.
  */
 export class Mutex extends Handle {
-  /** How often a waiter may be overtaken. */
+  /** How often a waiter may be overtaken at most. */
   get bypass(): number {
     return this.object.settings.bypass;
   }
@@ -27,7 +28,7 @@ export class Mutex extends Handle {
   }
 
   /**
-   * Locks the mutex if it is free and nobody waits. One round trip.
+   * Locks the mutex if it is free and nobody waits. Takes one round trip.
    * @returns (resolves to) undefined if the mutex is not free or somebody waits.
    */
   tryHold(): Promise<HeldLock | undefined>;
@@ -36,7 +37,7 @@ export class Mutex extends Handle {
   }
 
   /**
-   * Holds the lock while a function runs and its promise is pending. The function must not wait for the same mutex.
+   * Holds the mutex while a function runs and its promise is pending. The function must not wait for the same mutex.
    * @returns a promise of the result; see `Semaphore.runExclusive`.
    */
   async runExclusive<T>(run: (held: HeldLock) => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {

@@ -1,4 +1,7 @@
-/** What this process knows of one object of a space: its settings, and its own requests that wait, in order. */
+/**
+ * What this process knows of one object of a space: the settings of the object, and the waiting requests of this
+ * process in their order. Also the options of objects, and the errors that name an object.
+ */
 import { CancelledError, checkBoolean, checkInteger, checkOptions, DisposedError } from './errors.js';
 import { Line } from './line.js';
 import { CANCELLED, type Fate, type Kind, NONE, type Settings, TOO_MANY } from './wire.js';
@@ -8,7 +11,7 @@ export const KINDS: Record<Kind, 'semaphore' | 'mutex' | 'rwlock'> = { s: 'semap
 /** The method of `Space` that opens each kind of object. */
 const OPENED_BY: Record<Kind, string> = { s: 'semaphore', m: 'mutex', w: 'rwLock' };
 
-/** How the settings are shown to users. */
+/** Describes settings to users, for example as `a semaphore (max 4, robust)`. */
 export function describe({ kind, max, robust, ephemeral, bypass }: Settings): string {
   const more = [
     kind === 's' && `max ${max}`,
@@ -19,14 +22,15 @@ export function describe({ kind, max, robust, ephemeral, bypass }: Settings): st
   return `a ${KINDS[kind]}${more.length > 0 ? ` (${more.join(', ')})` : ''}`;
 }
 
+/** An object of a space in this process. All its handles in the process share it, unless it is ephemeral. */
 export class SharedObject {
   readonly name: string;
   settings: Settings;
-  /** The ticket with which the object was made, as the server told it; `NONE` before. */
+  /** The ticket with which the object was made, as the server told it; `NONE` before, and for an ephemeral object. */
   born: string = NONE;
   /**
-   * The session and history in which the object was opened last. In another session or history it is opened again
-   * before use.
+   * `Sender.place` when the object was opened last: the session and the history of the data. In another session or
+   * history the object is opened again before use.
    */
   openedIn = '';
   /** Why the object cannot be used any more. */
@@ -35,7 +39,7 @@ export class SharedObject {
   readonly waiting = new Line();
   /** How many of these requests are in the server's queue, as far as this process knows. */
   queued = 0;
-  /** When this process's turn at the mutex ends, if others wait. */
+  /** When this process must give the mutex back if others wait. Until then the process passes it on within itself. */
   turnEnds = 0;
   /** Whether another process is known to wait. */
   othersWait = false;
@@ -45,7 +49,7 @@ export class SharedObject {
     this.settings = settings;
   }
 
-  /** Somebody has resized the semaphore to so many permits. */
+  /** Notes that somebody has resized the semaphore to `max` permits. */
   resize(max: number): void {
     const { settings } = this;
     if (!settings.resized || settings.max !== max) this.settings = { ...settings, max, resized: true };
@@ -57,8 +61,8 @@ export interface ObjectOptions {
   /** Whether the next holder learns that a holder has died. Default false. */
   readonly robust?: boolean;
   /**
-   * Whether the server forgets the object while nobody holds it or waits for it. Use it for names of unlimited number,
-   * such as one mutex for each customer. Default false.
+   * Whether the server forgets the object while nobody holds it or waits for it. Use this option if the number of names
+   * has no limit, as with one mutex for each customer. Default false.
    */
   readonly ephemeral?: boolean;
 }
@@ -66,8 +70,9 @@ export interface ObjectOptions {
 /** The options of a mutex. */
 export interface MutexOptions extends ObjectOptions {
   /**
-   * How often waiters of the process that holds the mutex may overtake a waiter, 0 to 1,000,000. To pass the mutex on
-   * within a process costs no message. With 0 the mutex is first come, first served. Default 4,096.
+   * How often a waiter may be overtaken, 0 to 1,000,000. A process that holds the mutex may pass it on to its own
+   * waiters, which costs no message, but overtakes the waiters of other processes. With 0 the mutex is first come,
+   * first served. Default 4,096.
    */
   readonly bypass?: number;
 }
@@ -101,7 +106,9 @@ export function disposed({ name }: SharedObject): DisposedError {
   return new DisposedError(`${JSON.stringify(name)} has been disposed of`);
 }
 
-/** The error of a request that the server does not serve. The function tells the object how many permits there are. */
+/**
+ * The error of a request that the server will not serve. If the semaphore was resized, the object learns its new size.
+ */
 export function whyNot(object: SharedObject, permits: number, fate: Fate): Error {
   if (fate.is === CANCELLED) return new CancelledError();
   if (fate.is !== TOO_MANY) return disposed(object);

@@ -1,10 +1,17 @@
-/** The objects of a session that are in use, or that have an open handle. */
+/**
+ * The objects that a session has opened: how they are opened, opened again and disposed of.
+ *
+ * The server may forget the objects: in a failover, or, if they are ephemeral, while they are idle. So each request is
+ * preceded by the operation `N`, which opens or makes the object, if this session has not opened the object in the
+ * present history of the data.
+ */
 import { describe, differs, disposed, SharedObject } from './object.js';
 import type { Sender } from './operation.js';
 import * as wire from './wire.js';
 
 export class Objects {
   readonly #sender: Sender;
+  /** The objects by name, without ephemeral ones. */
   readonly #objects = new Map<string, SharedObject>();
 
   constructor(sender: Sender) {
@@ -12,8 +19,8 @@ export class Objects {
   }
 
   /**
-   * Opens an object, or makes it. The handles of one name share the object, unless it is ephemeral: the server forgets
-   * those.
+   * Opens an object, or makes it. All handles of one name share one `SharedObject`. Handles of ephemeral objects do
+   * not, because the names may be without limit, and this class would keep them all.
    */
   async open(name: string, settings: wire.Settings): Promise<SharedObject> {
     if (settings.ephemeral) return new SharedObject(name, settings);
@@ -45,7 +52,7 @@ export class Objects {
     return undefined;
   }
 
-  /** Opens the object with the next request, if the server may not know it. */
+  /** Opens the object before the next request is sent, if the server may not know the object. */
   openFirst(object: SharedObject): void {
     const { place } = this.#sender;
     if (!object.settings.ephemeral && object.openedIn === place) return;
@@ -54,13 +61,13 @@ export class Objects {
     const opened = (answer: unknown): void => {
       object.broken ??= this.opened(object, answer);
     };
-    // What is wrong, the request hears.
+    // If the operation fails, the request that follows in the same call fails too, and tells its caller.
     this.#sender.send(wire.open(object.name, object.settings), opened, () => {});
   }
 
   /**
-   * Disposes of the object. From now on its handles here are of no use, also in a later session, which would make it
-   * anew.
+   * Disposes of the object. From now on all calls of its handles in this process fail. Without this, a later session
+   * would make the object anew for them.
    */
   async dispose(object: SharedObject): Promise<void> {
     const { name } = object;
@@ -68,8 +75,8 @@ export class Objects {
     // From now on, whoever opens the name gets another object, even before the server has answered.
     const wasKnown = this.#objects.get(name) === object && this.#objects.delete(name);
     try {
-      // The operation may be sent twice, and must not dispose of the next object of the name. If the object is
-      // ephemeral, the server is asked which object it is.
+      // The operation may be sent twice, and the second time it must not dispose of the next object of the name. So it
+      // says with which ticket the object was made. Of an ephemeral object the server must first be asked for it.
       let born: string | undefined = object.born;
       if (born === wire.NONE) born = wire.inspectedIn(await this.#sender.operate(wire.inspect(name)))?.object.born;
       if (born) while ((await this.#sender.operate(wire.dispose(name, born))) === wire.LEFT);
@@ -80,7 +87,7 @@ export class Objects {
     }
   }
 
-  /** The operations that were sent may not have arrived. */
+  /** Is called when operations that were sent may not have arrived. Objects that were being opened are opened again. */
   lost(): void {
     for (const object of this.#objects.values()) if (object.born === wire.NONE) object.openedIn = '';
   }

@@ -1,4 +1,4 @@
-/** One operation of a call, and who sends it. */
+/** One operation of a call, and the part of a session that sends operations. */
 import type { Request } from './request.js';
 import type { Surroundings } from './surroundings.js';
 import type { Arguments } from './wire.js';
@@ -6,27 +6,30 @@ import type { Arguments } from './wire.js';
 export interface Operation {
   readonly args: Arguments;
   answered(answer: unknown): void;
-  /** Is called when the server refuses. Undefined: only the space need hear of it. */
+  /** Is called when the server refuses the operation. If undefined, the space emits `error` instead. */
   readonly failed: ((error: unknown) => void) | undefined;
-  /** The request whose fate `list` settles after a loss. */
+  /** The request to which the operation belongs, and whose fate `list` settles after a loss. */
   readonly request: Request | undefined;
-  /** The operation is sent again after a loss, because nothing else settles it. */
+  /** Whether the operation is sent again after a loss, because nothing else settles it. */
   readonly repeats: boolean;
+  /** Whether the operation is not to be sent any more. */
   withdrawn: boolean;
 }
 
-/** The session, as its requests and objects need it. */
+/** What the requests and objects need of the session. */
 export interface Sender {
   readonly around: Surroundings;
+  /** The name of the session on the server; '' if the server knows none. */
   readonly sid: string;
   /** Names the session and the history of the data. In another session or history, objects are opened again. */
   readonly place: string;
-  /** Whether operations are sent. If not, the permits are asked for when the session has been entered. */
+  /** Whether operations can be sent. If not, requests are sent when the session has been entered. */
   readonly isOpen: boolean;
-  /** Why nothing can be asked for any more. */
+  /** Why the session has ended for good. */
   readonly fatal: Error | undefined;
-  /** Enters the session again, and compares the states, because the state of the server is not what it was. */
+  /** Enters the session again and compares the states, because the state of the server is not what it was. */
   reconnect(): void;
+  /** Sends an operation with the next call. `answered` gets the answer. */
   send(
     args: Arguments,
     answered: (answer: unknown) => void,
@@ -36,8 +39,10 @@ export interface Sender {
   ): Operation;
   /** Sends an operation that belongs to no request, and resolves to its answer. */
   operate(args: Arguments): Promise<unknown>;
-  /** Asks for the server's state of all requests. Those that are not listed are dropped. */
+  /** Asks for the server's state of all requests. The server drops all others of the session. */
   compare(): void;
+  /** Enters the session. */
   enter(): void;
+  /** Looks at the clock. If the lease is over, all that is held is lost. */
   look(): void;
 }

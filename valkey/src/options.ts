@@ -2,7 +2,7 @@
 import { type Clock, clock as realClock } from './clock.js';
 import { bad, badType, checkInteger, checkName, checkOptions } from './errors.js';
 
-/** Confirmation by replicas of every grant. */
+/** The option `durability`: replicas must confirm each grant. */
 export interface Durability {
   /** The number of replicas that must have a grant before its promise is fulfilled, 1 to 100. */
   readonly replicas: number;
@@ -12,28 +12,33 @@ export interface Durability {
 
 /** The options of `Space.connect`. */
 export interface SpaceOptions {
-  /** The name of the space: 1 to 64 bytes without NUL and braces. Default `default`. */
+  /** The name of the space: 1 to 64 bytes of UTF-8 without NUL and braces. Default `default`. */
   readonly space?: string;
   /**
-   * How many milliseconds a process may be silent before the server takes back what it holds, 500 to 3,600,000. All
-   * sessions of a space have the same lease. Default 10,000.
+   * How many milliseconds a process may be silent before the server takes back what the process holds, 500 to
+   * 3,600,000. All processes of a space must ask for the same lease. Default 10,000.
    */
   readonly lease?: number;
   /**
-   * Into how many slots of a cluster the objects are spread, 1 to 1,024. The first session fixes the number. Default 1.
+   * Over how many slots of a cluster the objects are spread, 1 to 1,024. The first process of a space fixes the number,
+   * and all others must ask for the same. Default 1.
    */
   readonly partitions?: number;
-  /** How long a process passes a mutex on within itself while others wait, in milliseconds, 0 to 10,000. Default 5. */
+  /**
+   * For how long a process that holds a mutex passes it on to its own waiters while other processes wait, in
+   * milliseconds, 0 to 10,000. Default 5.
+   */
   readonly turn?: number;
-  /** Names the process in `inspect`: 1 to 100 bytes without NUL. Default: its number and its host. */
+  /** Names the process in `inspect`: 1 to 100 bytes of UTF-8 without NUL. Default: the process id and the host. */
   readonly label?: string;
   /** How long `connect` tries to reach the server, in milliseconds, 1 to 600,000. Default 5,000. */
   readonly connectTimeout?: number;
   /** Waits after each grant until replicas have the grant. This costs one more round trip. */
   readonly durability?: Durability;
   /**
-   * A module whose default export is a function that makes a client. The space then beats from a worker thread with a
-   * client of its own, so that a process which computes for longer than a lease loses nothing. Node, Deno and Bun.
+   * A module whose default export is a function that makes a client. The space then renews its lease from a worker
+   * thread with this client, so that a process which computes for longer than a lease loses nothing. For Node, Deno and
+   * Bun.
    */
   readonly heartbeat?: URL | string;
   /** @internal */
@@ -49,14 +54,16 @@ export interface Checked extends Required<Omit<SpaceOptions, 'durability' | 'hea
 const OPTIONS = ['space', 'lease', 'partitions', 'turn', 'label', 'connectTimeout', 'durability', 'heartbeat'];
 
 /**
- * In containers many processes have the number 1, so the label names the host too. A bundle for browsers that runs on a
- * server must not import `node:os`. Node has another way since 20.16 and 22.3. A host name has 253 bytes at most.
+ * Returns the default label. In containers many processes have the process id 1, so the label names the host too. A
+ * bundle for browsers that runs on a server must not import `node:os`, so the function uses `getBuiltinModule`, which
+ * Node has since 20.16 and 22.3. A host name may have 253 bytes, so it is cut.
  */
 function ownLabel(): string {
   const { process } = globalThis;
   return `pid ${process?.pid} on ${process?.getBuiltinModule?.('node:os').hostname().slice(0, 80)}`;
 }
 
+/** Checks the options of `Space.connect`, and fills in the defaults. */
 export function checkSpaceOptions(options: SpaceOptions): Checked {
   const what = 'Space.connect';
   checkOptions(what, options, 'clock' in Object(options) ? [...OPTIONS, 'clock'] : OPTIONS);

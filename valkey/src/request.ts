@@ -1,14 +1,24 @@
 /**
  * A request of this process for permits of an object, from the moment that somebody wants them until the server has
- * them back. requests.ts finds it by its number, `rid`; numbers count up in the process and are never used twice.
+ * them back. requests.ts finds the request by its number, `rid`. The numbers of a session count up, and none is used
+ * twice.
  *
- *     asked -> waiting -> held -> returning -> over        asked, waiting: `A` is sent; nothing, or Q, was answered
- *        \        |  \      |                              held: the permits are this process's; `guard` says whose
- *         \       |   passed                               passed: the mutex was passed to it within this process
- *          +---> leaving -> over                           leaving: `C` is sent; returning: `D` is sent
+ *     asked -> waiting -> held -> returning -> over
+ *        \        |  \
+ *         \       |   passed
+ *          +---> leaving -> held, or over       each state -> over: by an error, or because the grant is lost
  *
- * `over` means that nobody here wants the request. If the server still has something of it, that is undone when the
- * server answers, or is dropped by the next `S`.
+ *     asked       the operation `A` or `T` is sent, or will be when the session is open; no answer has come
+ *     waiting     the server has answered that the request stands in its queue
+ *     held        the process has the permits; `guard` is the guard that holds them
+ *     passed      the mutex was passed on to the request within this process, without the server
+ *     leaving     the time-out has passed: `C` is sent, and its answer tells whether the request holds after all
+ *     returning   all permits go back: `D` is sent
+ *     over        nobody here wants the request
+ *
+ * Invariant: whatever the server still has of a request that is over goes back. Either the answer to an operation under
+ * way shows it, and the process gives it back (`Requests.#undo`), or the server drops it at the next `S`, because `S`
+ * does not list the request.
  */
 import type { Line, Waiter } from './line.js';
 import type { SharedObject } from './object.js';
@@ -16,11 +26,11 @@ import { hex, type Note } from './wire.js';
 
 export type RequestState = 'asked' | 'waiting' | 'held' | 'passed' | 'leaving' | 'returning' | 'over';
 
-/** The guard of what was granted, as the requests know the guard. hold.ts has the classes of guards. */
+/** What the requests need of a guard. hold.ts has the classes of guards. */
 export interface Guard {
   /** The permits that the guard still holds. */
   left: number;
-  /** When it was granted, by `Surroundings.stamp`. */
+  /** When the permits were granted, by `Surroundings.stamp`. */
   stamp: number;
   /** Tells the guard that its lease is lost. */
   lose(why: string): void;
@@ -29,10 +39,12 @@ export interface Guard {
 /** Tells the caller what happens to its request. */
 export interface Caller {
   /**
-   * The request holds. base: the request whose record the server has. pass: how often the mutex was passed on within this
-   * process before. deaths: of owners that nobody has repaired. Returns the guard.
+   * The request holds. base: the request under which the server counts the permits. pass: how often the mutex was
+   * passed on within this process since the server granted `base`. deaths: how many holders have died since the grant
+   * before. Returns the guard.
    */
   granted(base: Request, permits: number, pass: number, deaths: number): Guard;
+  /** The request has failed. Without an error, its time-out has passed. */
   failed(error: unknown): void;
 }
 
@@ -41,7 +53,7 @@ export class Request implements Waiter {
   /** The number of the request as ten hexadecimal digits, as the script takes it. */
   readonly rid: string;
   readonly permits: number;
-  /** Whether the request waits (`A`) or is answered at once (`T`). */
+  /** Whether the request may wait in the queue (`A`), or holds at once or not at all (`T`). */
   readonly queues: boolean;
   readonly caller: Caller;
 
@@ -50,7 +62,7 @@ export class Request implements Waiter {
   before: Waiter | undefined;
   after: Waiter | undefined;
   #state: RequestState = 'asked';
-  /** The operation of the request in a batch that has not been sent. */
+  /** The operation that asks for the permits, while it is in a batch that has not been sent. */
   unsent: { withdrawn: boolean } | undefined;
   /** The ticket with which the request holds: 14 hexadecimal digits. */
   ticket = '';
@@ -58,22 +70,27 @@ export class Request implements Waiter {
   stamp = 0;
   /** The number of the message that granted the request; 0 if an answer granted it. */
   heardAt = 0;
-  /** The permits that the server counts for it once all that was sent has arrived. */
+  /** The permits that the server counts for the request once all that was sent has arrived. */
   kept = 0;
-  /** The permits that the request shall keep. */
+  /** The permits that the request is to keep. If `kept` is larger, the difference must be given back. */
   wanted = 0;
-  /** The deaths of which the request has been told. */
+  /** The deaths of which the server has told the request. */
   deaths = 0;
-  /** The guard that the request serves now: its own guard, or in a mutex the guard to which the lock was passed. */
+  /**
+   * The guard that holds the permits now: the request's own, or of a mutex the guard to which the mutex was passed on.
+   */
   guard: Guard | undefined;
-  /** What `D` says of the deaths of which the request was told. */
+  /** What `D` says of the deaths of which the server has told the request. */
   note: Note = 'c';
-  /** In a mutex: how often it may be, and has been, passed on; which requests in the server's queue were served so. */
+  /** Of a mutex: how often this process may pass it on before it must give it back. */
   lent = 0;
+  /** Of a mutex: how often this process has passed it on. */
   passes = 0;
+  /** Of a mutex: the numbers of the requests in the server's queue to which it was passed on. */
   served: string[] = [];
-  /** Whether a beat has named the request to the server as held: at any time, and since the connection was lost. */
+  /** Whether a beat has ever named the request to the server as held. */
   marked = false;
+  /** Whether a beat has named the request to the server as held since the last loss of the connection. */
   isMarked = false;
   /** The functions to call when the server has what the request gave back, or has forgotten the request. */
   settled: (() => void)[] = [];
@@ -96,13 +113,13 @@ export class Request implements Waiter {
     if (state === 'waiting') this.object.queued++;
   }
 
-  /** Takes the operation of the request out of the batch. Returns whether it was in the batch. */
+  /** Takes the operation that asks for the permits out of the batch. Returns whether it was in the batch. */
   withdraw(): boolean {
     if (this.unsent) this.unsent.withdrawn = true;
     return this.unsent !== undefined;
   }
 
-  /** Tells those who wait until the server has what was given back. */
+  /** Tells those who wait for it that the server has what was given back, or that there is nothing more to wait for. */
   settle(): void {
     for (const resolve of this.settled.splice(0)) resolve();
   }

@@ -1,12 +1,15 @@
 /**
  * The objects and requests of a session: what becomes of each request, from the moment that somebody asks until the
- * server has its permits back. request.ts draws the states.
+ * server has its permits back. request.ts draws the states. wire.ts lists the operations, which have letters.
  *
- * Why nothing is lost: a request enters the table before the session sends it. The request leaves the table when the
- * server answers that it knows nothing more of the request. After a loss the session does not repeat the operations
- * of requests. It sends the operation `S`, which lists all requests in the table, and the server answers with its state
- * of each. `settle` then compares these states with what the process wants of each request. The list does not have
- * requests that the process no longer wants, and the server drops them.
+ * Why nothing is lost: a request enters the table before the session sends it. It stays there until the server has its
+ * permits back, the server will not serve it, or its caller gives it up. If the server grants a request that its caller
+ * has given up, the request enters the table again, and its permits go back.
+ *
+ * After a loss the session does not repeat the operations of requests. It sends the operation `S`, which lists all
+ * requests in the table, and the server answers with its state of each. `settle` then compares these states with what
+ * the process wants of each request. Requests that the process no longer wants are not in the list, so the server drops
+ * them.
  */
 import { LeaseLostError } from './errors.js';
 import type { Held, Keeper } from './hold.js';
@@ -33,13 +36,16 @@ export class Requests implements Keeper {
   readonly objects: Objects;
   readonly #sender: Sender;
   readonly #around: Surroundings;
+  /** The table: the requests by their numbers (`rid`). */
   readonly #requests = new Map<string, Request>();
   #lastNumber = 0;
   /** When the last request ended. */
   usedAt = 0;
-  /** The largest ticket that the server has told. It never gives a smaller ticket again, whatever data it has lost. */
+  /**
+   * The largest ticket that the server has told. The server learns of it with `O`, and gives no smaller ticket again.
+   */
   lastTicket = '0';
-  /** Why nothing more can be asked for. */
+  /** The error of each further request, once `stop` was called. */
   #stopped: Error | undefined;
 
   constructor(sender: Sender) {
@@ -112,6 +118,7 @@ export class Requests implements Keeper {
     );
   }
 
+  /** Takes the answer to `A` or `T`. */
   #asked(request: Request, fate: wire.Fate): void {
     const { state, object, permits } = request;
     if (object.broken) {
@@ -131,12 +138,12 @@ export class Requests implements Keeper {
     }
   }
 
-  /** The server will not serve the request. */
+  /** Fails a request that the server will not serve, for the reason that the fate tells. */
   #failBy(request: Request, fate: wire.Fate): void {
     this.#fail(request, whyNot(request.object, request.permits, fate));
   }
 
-  /** The server says that a request holds. seq: the number of the message that says this. */
+  /** The server says that a request holds. seq: the number of the message that says this; 0 if an answer does. */
   #granted(request: Request, { ticket, deaths, lent, waiting }: wire.Grant, seq = 0): void {
     const { state, object, permits } = request;
     if (state !== 'asked' && state !== 'waiting' && state !== 'leaving') return;
@@ -158,7 +165,7 @@ export class Requests implements Keeper {
     this.#hand(request, request, permits, 0, deaths);
   }
 
-  /** A request gets its guard, which gets what `base` holds. */
+  /** Gives the caller of a request its guard. The guard gets the permits that the request `base` holds. */
   #hand({ object, permits, stamp, caller }: Request, base: Request, left: number, pass: number, deaths: number): void {
     const guard = caller.granted(base, left, pass, deaths);
     base.guard = guard;
@@ -178,6 +185,7 @@ export class Requests implements Keeper {
     }
   }
 
+  /** Ends a request, and tells its caller. Without an error the caller hears that its time-out has passed. */
   #fail(request: Request, error: unknown): void {
     if (request.state === 'over') return;
     this.#end(request);
@@ -203,6 +211,7 @@ export class Requests implements Keeper {
     this.#sender.send(wire.cancel(request.rid), cancelled, undefined, request);
   }
 
+  /** Takes the answer to `C`. */
   #cancelled(request: Request, fate: wire.Fate): void {
     if (request.state === 'leaving') {
       if (fate.is === wire.HELD) this.#granted(request, fate);
@@ -237,15 +246,19 @@ export class Requests implements Keeper {
     return settled;
   }
 
-  /** Whether the turn has lasted long enough, and no other process is known to wait. Then messages are read first. */
+  /**
+   * Whether the process must read its messages before it passes the mutex on: its turn has lasted long enough, and it
+   * knows of no other process that waits.
+   */
   #mayGoOn({ object, passes, lent }: Request): boolean {
     if (object.othersWait || passes >= lent || object.waiting.size === 0) return false;
     return this.#around.clock.now() >= object.turnEnds;
   }
 
   /**
-   * Hears whether others wait, and then passes the mutex on or gives it back. If waiters of this process hand the
-   * mutex to each other by promises alone, they leave the event loop no time in which a message could come.
+   * Reads the messages that have come, and then passes the mutex on within this process or gives it back. Without this
+   * step no message could come: waiters that hand the mutex to each other by promises alone leave the event loop no
+   * time.
    */
   async #goOn(base: Request): Promise<void> {
     await eventsHandled();
@@ -258,7 +271,7 @@ export class Requests implements Keeper {
   /** Passes a mutex on to the next waiter of this process, if that is allowed. */
   #passOn(base: Request): boolean {
     const { object } = base;
-    // Only requests wait in this line.
+    // The line has only requests, although its type allows other waiters.
     const next = object.waiting.first as Request | undefined;
     if (!next || base.passes >= base.lent) return false;
     if (object.othersWait && this.#around.clock.now() >= object.turnEnds) return false;
@@ -271,14 +284,15 @@ export class Requests implements Keeper {
     return true;
   }
 
+  /** Sends `D`: gives back the permits that the server counts for the request and the request no longer wants. */
   #sendBack(request: Request): void {
     const { object, rid, ticket, kept, wanted, deaths, passes, served } = request;
     const note = deaths > 0 || request.note === 'd' ? request.note : '-';
     const marked = request.marked && wanted === 0;
     request.kept = wanted;
     const returned = (answer: unknown): void => {
-      // The connection has outlived a failover, or the mutex was revoked and this process has not heard of it. Or a
-      // driver has sent the operation twice.
+      // The server does not know the grant, for one of these reasons. The connection has outlived a failover. The
+      // permits were revoked, and this process has not heard of it. Or a driver has sent the operation twice.
       if (answer === wire.UNKNOWN && request.state !== 'over') soon(() => this.#sender.reconnect());
       this.#returned(request);
     };
@@ -294,7 +308,7 @@ export class Requests implements Keeper {
 
   // What the server says --------------------------------------------------------------------------------------------
 
-  /** seq: the number of the message that has the news. */
+  /** Takes one piece of news. seq: the number of the message that has the news; 0 if a reply has it. */
   hear(news: string, seq = 0): void {
     const { rid, fate } = wire.newsIn(news);
     const request = this.#requests.get(rid);
@@ -305,6 +319,7 @@ export class Requests implements Keeper {
     else this.#failBy(request, fate);
   }
 
+  /** Notes a ticket that the server has told. */
   learn(ticket: string): void {
     if (ticket > this.lastTicket) this.lastTicket = ticket;
   }
@@ -313,7 +328,7 @@ export class Requests implements Keeper {
     return [...this.#requests.values()];
   }
 
-  /** What a beat says besides: some held requests that no beat has named yet. Those held longest come first. */
+  /** The operation that goes with a beat: it names some held requests that no beat has named. The oldest come first. */
   marks(): wire.Arguments {
     const rids: string[] = [];
     for (const request of this.#requests.values()) {
@@ -342,9 +357,10 @@ export class Requests implements Keeper {
 
   /**
    * Compares the server's state of the listed requests with what the process wants of them now, and acts on the
-   * difference. entered: the session has been entered, and whatever was sent before has arrived or never will.
-   * Otherwise a message may have been lost, and requests that are on their way out are left to the answers that will
-   * come. seq: the number of the last message before that state.
+   * difference. entered: the session was entered anew, so what was sent before has arrived or never will. If not
+   * entered, only a message may have been lost: answers to what was sent before will still come, and they settle the
+   * requests that are being cancelled or given back. seq: the number of the last message before the server's answer.
+   * isAnother: whether the data has another history than before the loss.
    */
   settle(
     listed: readonly Request[],
@@ -365,7 +381,7 @@ export class Requests implements Keeper {
       }
       // The message that tells of the revocation may have been lost.
       if (state === 'held' && fate.is === wire.UNKNOWN && !entered) this.#revoked(request);
-      // Some requests wait. They may be of other processes, and the message that says so may have been lost.
+      // Some requests wait for the mutex. They may be of other processes, and the message that says so may be lost.
       if (state === 'held' && fate.is === wire.HELD && fate.waiting > 0) request.object.othersWait = true;
       if (entered) {
         if (state === 'held' || state === 'returning') this.#settleHeld(request, fate, seq, isAnother);
@@ -376,26 +392,28 @@ export class Requests implements Keeper {
     }
   }
 
+  /** Settles a request that holds or gives back, after the session was entered. */
   #settleHeld(request: Request, fate: wire.Fate, seq: number, isAnother: boolean): void {
+    // Whether the server still has the grant.
     const stands = fate.is === wire.HELD && fate.ticket === request.ticket;
     if (stands) {
       request.kept = fate.permits;
       request.deaths = fate.deaths;
       request.lent = fate.lent;
     }
-    // The second condition: a message has granted the request since the server wrote the answer.
+    // If `heardAt` is larger, a message has granted the request after the server wrote the answer.
     if (stands || request.heardAt > seq) {
       if (request.kept > request.wanted) this.#sendBack(request);
       else if (stands) this.#returned(request);
       return;
     }
     this.#loseOne(request, isAnother ? 'a failover has lost the grant' : REVOKED);
-    // A failover has lost the grant, and the server still has the request in its queue. Or a driver has sent it once
-    // more.
+    // The server may have the request in its queue, because a failover has lost only the grant, or hold permits for it,
+    // because a driver has sent the request twice.
     this.#undo(request, fate);
   }
 
-  /** The server has taken back what the request held, or what was granted to it by an answer that is under way. */
+  /** The server has taken the request's permits away by force. The answer that grants them may still be under way. */
   #revoked(request: Request): void {
     // The server still has in its queue the requests to which a mutex was passed on.
     if (request.served.length > 0) this.#sender.compare();
@@ -404,6 +422,7 @@ export class Requests implements Keeper {
     else this.#fail(request, new LeaseLostError(`${JSON.stringify(object.name)} is held no more: ${REVOKED}`));
   }
 
+  /** The server no longer has the grant of the request. */
   #loseOne(request: Request, reason: string): void {
     const { state, guard, object } = request;
     this.#end(request);
@@ -413,8 +432,9 @@ export class Requests implements Keeper {
   }
 
   /**
-   * The server has taken a waiter out, and the message is lost: the object was disposed of or resized, or all were
-   * cancelled. After a loss the next `S` decides anew: after a failover the request is asked for once more.
+   * The server has taken a waiter out of the queue, and the message that tells why is lost. The object was disposed of
+   * or resized, or all waiters were cancelled. The state of the object tells which. If the session is lost before the
+   * answer comes, the answer to the next `S` decides: after a failover the request is sent once more.
    */
   #expelled(request: Request): void {
     const { object, permits } = request;
@@ -430,7 +450,7 @@ export class Requests implements Keeper {
     );
   }
 
-  /** Asks for what was not asked for while the session was entered. Earlier operations go first. */
+  /** Sends the requests that somebody has made while the session was being entered: those that are not in the list. */
   askForOthers(listed: readonly Request[]): void {
     const known = new Set(listed);
     for (const request of this.#requests.values()) {
@@ -449,7 +469,9 @@ export class Requests implements Keeper {
     }
   }
 
-  /** All that is held is lost. forgotten: the server has taken it back. */
+  /**
+   * All that is held is lost. forgotten: whether the server has taken it back, or this process gives the session up.
+   */
   lose(why: string, forgotten: boolean): void {
     const names = new Set<string>();
     for (const request of this.all()) {
@@ -457,7 +479,7 @@ export class Requests implements Keeper {
       if (state === 'held') {
         request.wanted = 0;
         request.state = 'returning';
-        // A mutex that is about to be passed on belongs to nobody.
+        // Without permits left, the guard has given a mutex back that is about to be passed on. Then nobody loses it.
         if (guard && guard.left > 0) {
           names.add(request.object.name);
           request.note = 'd';
@@ -487,7 +509,7 @@ export class Requests implements Keeper {
     }
   }
 
-  /** Nothing can be had any more. Everybody hears it. */
+  /** Ends all requests with an error. Each caller and each guard hears of the error. */
   fail(error: Error): void {
     for (const request of this.all()) {
       if (request.state === 'held') request.guard?.lose(error.message);

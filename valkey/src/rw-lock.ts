@@ -1,37 +1,40 @@
-/** A read-write lock of a space: a semaphore of 2^20 permits. A reader takes one of them, a writer all. */
+/**
+ * A read-write lock of a space. It is a semaphore of 2^20 permits: a reader takes one permit, and a writer takes all.
+ */
 import type { WaitOptions } from './acquire.js';
 import { ask, askAtOnce, Handle } from './handle.js';
 import { HeldRead, HeldWrite } from './hold.js';
 import { READERS } from './object.js';
 
 /**
- * A read-write lock that all processes of a space share. Requests are served in the order in which they reach the server,
- * so neither readers nor writers starve. At most 1,048,576 readers hold it at once. `Space.rwLock` opens it.
+ * A read-write lock that all processes of a space share. Requests are served in the order in which they reach the
+ * server, so neither readers nor writers starve. At most 1,048,576 readers hold the lock at once. `Space.rwLock` opens
+ * a lock.
  */
 export class RwLock extends Handle {
   /**
-   * Locks for reading, with others who read.
+   * Locks for reading. Several readers hold the lock at once.
    * @throws (rejects) as `Semaphore.holdAsync`.
    */
   async readAsync(options?: WaitOptions): Promise<HeldRead> {
     return this[ask]('readAsync', 1, HeldRead, options);
   }
 
-  /** Locks for reading if nobody writes or waits, and else resolves to undefined. One round trip. */
+  /** Locks for reading if nobody writes or waits, and otherwise resolves to undefined. Takes one round trip. */
   tryRead(): Promise<HeldRead | undefined>;
   async tryRead(...none: readonly unknown[]): Promise<HeldRead | undefined> {
     return this[askAtOnce]('tryRead', 1, HeldRead, none);
   }
 
   /**
-   * Locks for writing, alone.
+   * Locks for writing. A writer holds the lock alone.
    * @throws (rejects) as `Semaphore.holdAsync`.
    */
   async writeAsync(options?: WaitOptions): Promise<HeldWrite> {
     return this[ask]('writeAsync', READERS, HeldWrite, options);
   }
 
-  /** Locks for writing if nobody holds or waits, and else resolves to undefined. One round trip. */
+  /** Locks for writing if nobody holds or waits, and otherwise resolves to undefined. Takes one round trip. */
   tryWrite(): Promise<HeldWrite | undefined>;
   async tryWrite(...none: readonly unknown[]): Promise<HeldWrite | undefined> {
     return this[askAtOnce]('tryWrite', READERS, HeldWrite, none);

@@ -7,11 +7,12 @@ import { disposed, MOST_PERMITS } from './object.js';
 import * as wire from './wire.js';
 
 /**
- * A semaphore that all processes of a space share. Permits belong to the guard that holds them. A request for several
- * permits at the head of the queue holds up lighter ones behind it. `Space.semaphore` opens it.
+ * A semaphore that all processes of a space share. Only the guard that holds permits can give them back. If the head of
+ * the queue waits for several permits, all requests behind it wait too, even for fewer permits. `Space.semaphore` opens
+ * a semaphore.
  */
 export class Semaphore extends Handle {
-  /** The number of permits that there are, as this process has last heard. */
+  /** The number of permits of the semaphore, as this process last heard. */
   get max(): number {
     return this.object.settings.max;
   }
@@ -20,7 +21,9 @@ export class Semaphore extends Handle {
     return checkInteger(`Semaphore.${what}: permits`, permits, 1, this.max);
   }
 
-  /** The permits of a request, checked. If they seem too many, the server is asked: somebody may have resized the semaphore. */
+  /**
+   * Checks the permits of a request. If they seem too many, asks the server: somebody may have resized the semaphore.
+   */
   #wanted(what: string, permits: unknown): number | Promise<number> {
     const check = (): number => this.#permits(what, permits);
     return Number.isInteger(permits) && (permits as number) > this.max ? this.inspect(0).then(check) : check();
@@ -33,9 +36,9 @@ export class Semaphore extends Handle {
    *     await query(held.signal);
    * @param permits 1 to `max`. Default 1.
    * @throws (rejects) {RangeError | TypeError} for a bad argument.
-   * @throws (rejects) {TimeoutError} when the time-out has passed; it holds nothing then.
+   * @throws (rejects) {TimeoutError} when the time-out has passed. The request holds nothing then.
    * @throws (rejects) {CancelledError | DisposedError} when `cancelAll` or `dispose` was called.
-   * @throws (rejects) {SpaceError} when the server refuses, with its code.
+   * @throws (rejects) {SpaceError} when the server refuses, with the code of its error.
    */
   holdAsync(permits?: number, options?: WaitOptions): Promise<HeldPermits>;
   holdAsync(options: WaitOptions): Promise<HeldPermits>;
@@ -47,13 +50,15 @@ export class Semaphore extends Handle {
     // The options may stand in the place of the number.
     if (typeof permits === 'object' && options === undefined) return this.#hold(what, 1, permits);
     const wanted = this.#wanted(what, permits);
-    // Requests of one turn of the event loop are made in its order.
+    // Without `await` where none is needed, the requests of one turn of the event loop are made in the order of the
+    // calls.
     return this[ask](what, typeof wanted === 'number' ? wanted : await wanted, HeldPermits, options);
   }
 
   /**
-   * Takes permits if they are to be had at once and nobody waits. One round trip.
-   * @returns (resolves to) undefined if they are not.
+   * Takes permits if they are free and nobody waits. Takes one round trip.
+   * @param permits 1 (the default) to `max`.
+   * @returns (resolves to) undefined if too few permits are free or somebody waits.
    */
   tryHold(permits?: number): Promise<HeldPermits | undefined>;
   async tryHold(permits = 1, ...none: readonly unknown[]): Promise<HeldPermits | undefined> {
@@ -65,9 +70,9 @@ export class Semaphore extends Handle {
    * Holds permits while a function runs and its promise is pending.
    *
    *     await pool.runExclusive(async ({ signal }) => query(signal), 2);
-   * @param permits 1 (the default) to `max`. The options may stand in its place.
-   * @returns a promise of the result. It rejects with the error of the function, of `holdAsync`, and with a
-   * `LeaseLostError` if the lease was lost before the function was done.
+   * @param permits 1 (the default) to `max`. You may pass the options in its place.
+   * @returns a promise of the function's result. It rejects with the error of the function or of `holdAsync`, and with
+   * a `LeaseLostError` if the lease was lost before the function was done.
    */
   runExclusive<T>(run: (held: HeldPermits) => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
   runExclusive<T>(run: (held: HeldPermits) => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
@@ -81,10 +86,11 @@ export class Semaphore extends Handle {
   }
 
   /**
-   * Makes a function that runs only while it holds permits: in all processes together, as many at a time as there are.
+   * Makes a function from `run` that waits for permits, calls `run` and gives the permits back. So all processes
+   * together run only as many calls at a time as the permits allow.
    *
    *     const get = pool.limit((address: string) => fetch(address));
-   * @param permits those that each call takes, 1 (the default) to `max`.
+   * @param permits how many permits each call takes, 1 (the default) to `max`.
    * @throws {RangeError | TypeError} for a bad argument.
    */
   limit<This, Arguments extends unknown[], T>(
@@ -100,23 +106,25 @@ export class Semaphore extends Handle {
   }
 
   /**
-   * Gives the semaphore another number of permits, for all processes. With more, those who wait are served at once, in
-   * turn. With fewer, those who hold go on, and nobody is admitted until there is room; a request for more permits than
-   * there are then fails with a `RangeError`, at the latest when its turn comes. From then on `Space.semaphore` opens it
-   * with whatever number, so a new release may ask for 8 while the one before asks for 4.
+   * Gives the semaphore another number of permits, for all processes. With more permits, waiters are served at once, in
+   * their order. With fewer, the holders keep what they hold, and nobody is admitted until enough is given back. A
+   * request for more than the new number fails with a `RangeError`, at the latest when it is at the head of the queue.
+   *
+   * From now on `Space.semaphore` opens the semaphore with any number of permits. So a new version of your program may
+   * ask for 8 permits while the old version still asks for 4.
    *
    *     await pool.resize(8);
    * @param permits 1 to 2,147,483,647.
    * @throws (rejects) {RangeError | TypeError} for a bad number.
-   * @throws (rejects) {DisposedError} if it has been disposed of.
-   * @throws (rejects) {SpaceError} when no server answers within `connectTimeout`, or it refuses.
+   * @throws (rejects) {DisposedError} if the semaphore has been disposed of.
+   * @throws (rejects) {SpaceError} when no server answers within `connectTimeout`, or when the server refuses.
    */
   async resize(permits: number): Promise<void> {
     const { object, session } = this;
     const max = checkInteger('Semaphore.resize: permits', permits, 1, MOST_PERMITS);
     if (object.broken) throw object.broken;
     const answer = await session.operate(wire.resize(object.name, object.born, max));
-    // An ephemeral one that is idle is none on the server: the next request makes it.
+    // The server does not keep an idle ephemeral semaphore. The next request makes it, with the new number.
     if (answer === wire.DISPOSED && !object.settings.ephemeral) throw disposed(object);
     object.resize(max);
   }

@@ -1,18 +1,24 @@
-/** Tells the errors of clients and servers apart: those that pass, those that the caller must hear, and lost connections. */
+/**
+ * Tells the errors of clients and servers apart: refusals that the caller must hear, server states that pass by
+ * themselves, and lost connections.
+ */
 import { SpaceError } from './errors.js';
 import type { Surroundings } from './surroundings.js';
 import { VERSION } from './wire.js';
 
-/** The server will do it later, or another server will, or (NOSCRIPT) it has done nothing and takes the text. */
+/**
+ * The codes of states that pass: the server will serve the call later, or another server will. With NOSCRIPT the server
+ * has done nothing, and the driver sends the text of the script next.
+ */
 const PASSING =
   /\b(NOSCRIPT|READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|BUSY|MOVED|ASK|FAILOVER|max number of clients)\b/;
 
-/** What a server of Redis 6 and 7 and Valkey says of a command that the user's rights do not allow. */
+/** The words by which Redis 6 and 7 and Valkey refuse a command that the user's ACL does not allow. */
 const FORBIDDEN = /NOPERM|ACL failure|can't run this command|can't access at least one/;
 
 /**
- * The error for the caller if the server has refused the call for good, and undefined if the connection was lost or the
- * server's state will pass.
+ * Returns the error for the caller if the server has refused the call for good. Returns undefined if the connection was
+ * lost, or if the server's state will pass.
  */
 export function refusal(error: unknown): SpaceError | undefined {
   const text = error instanceof Error ? error.message : String(error);
@@ -24,7 +30,10 @@ export function refusal(error: unknown): SpaceError | undefined {
   return code ? new SpaceError(code[1] as string, text, error) : undefined;
 }
 
-/** The others agree on other settings: a version, a number of partitions and a lease. */
+/**
+ * The error of a process whose settings are not those of the space. theirs: the version, the number of partitions and
+ * the lease of the space.
+ */
 export function settingsDiffer(
   { space, partitions, lease }: Surroundings,
   theirs: readonly (string | number)[],

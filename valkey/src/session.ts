@@ -1,18 +1,23 @@
 /**
- * A session is this process's lease in one partition of a space. It sends operations, hears of grants, and gives up what
- * it holds before the server may give it to others. What becomes of each request is in requests.ts.
+ * A session is this process's lease in one partition of a space. The session sends operations, hears of grants, and
+ * gives up what the process holds before the server may give it to others. requests.ts says what becomes of each
+ * request. The letters `O`, `S`, `B`, `X` are operations; wire.ts lists them.
  *
- *     closed --> entering --> open          entering: subscribed, `O` is sent; after a loss also `S`
- *       ^           ^          |            open: operations are sent, one call for each tick of the event loop
+ *     closed --> entering --> open          entering: it listens to its channel and sends `O`; after a loss also `S`
+ *       ^           ^          |            open: it sends operations, one call for each turn of the event loop
  *       |           +-- lost --+            lost: a connection is new, or the server's state is not what it was
- *       +---- idle: X ---------+
+ *       +---- idle: X ---------+            ended (from every state): the space was closed
  *
- * Why nothing is lost: after a loss `S` settles what was sent for requests, and all else is sent again. A command
- * that is still under way on the old connection carries the old `conn`, and does nothing.
+ * A session that is entered beats: four times a lease it sends `B`, by which the server sees that the process lives.
  *
- * Why nobody works on with permits of others: the server takes permits back when a process has watched for 0.75 of a
- * lease, by its own monotonic clock, that no beat came (turn/sessions.lua has the argument). The process that holds
- * counts from when it sent the last answered beat, and gives up after 0.7 leases.
+ * Why nothing is lost: after a loss the answer to `S` tells what has become of each request, and the other operations
+ * are sent again. A command that is still under way on an old connection carries the old number `conn`, so the server
+ * does nothing for it.
+ *
+ * Why no process works on with permits that another process has got: the server takes permits back only when some other
+ * process has watched for 0.75 of a lease, by its own monotonic clock, that no sign of life came (turn/sessions.lua has
+ * the argument). The process that holds counts from the moment when it sent the last answered beat, and gives up what
+ * it holds after 0.7 of a lease.
  */
 import { Calls, type Runner } from './calls.js';
 import type { Timer } from './clock.js';
@@ -31,7 +36,10 @@ import { eventsHandled, soon } from './ticks.js';
 import { TURN } from './turn-source.js';
 import * as wire from './wire.js';
 
-/** How long the server may take to hear of the end, in milliseconds. Later it takes all back as the lease ends. */
+/**
+ * How long `close` waits at most for the server, in milliseconds. If the server does not hear of the end, it takes
+ * everything back when the lease is over.
+ */
 const CLOSING = 1000;
 
 const SILENT = new Error('the server does not answer');
@@ -48,29 +56,36 @@ export class Session implements Sender, Runner {
   readonly #channel: string;
 
   #phase: Phase = 'closed';
+  /** The name of the session on the server; '' if the server knows none. */
   sid = '';
+  /** The number of the connection, which grows with each attempt to resume the session. */
   #conn = 0;
-  /** The connection whose messages count: none between a loss and the next `O`. The server may have taken back since what
-   * an older message grants. */
+  /**
+   * The number of the connection whose messages count; -1 between a loss and the next `O`. Older messages do not count:
+   * the server may meanwhile have taken back what they grant.
+   */
   #heardConn = -1;
-  /** The number of the last message that was heard, or is known to have been missed. */
+  /** The number of the last message that the session has heard, or knows to have missed. */
   #lastSeq = 0;
-  /** A message was missed while the session was entered. */
+  /** Whether a message was missed while the session was being entered. */
   #hasGap = false;
+  /** The history of the server's data, as `Sign.place`. */
   #epoch = '';
   /** Changes with each loss. Answers to calls of an earlier era are ignored. */
   era = 0;
   #stopListening: StopListening | undefined;
-  /** Whether the session is being entered: `#enter` loops. */
+  /** Whether `#tryToEnter` runs. */
   #isEntering = false;
   readonly calls: Calls;
   readonly #lease: Lease;
   /** When the last `O` was sent. */
   #enteredAt = 0;
   #beatTimer: Timer;
-  /** When the oldest unanswered beat was sent, and how many connections have not answered one. */
+  /** When the oldest unanswered beat was sent. */
   #owedSince = 0;
+  /** How many connections have not answered since: the one for commands to the beat, the one for messages to a ping. */
   #owed = 0;
+  /** Why the session has ended for good. */
   fatal: Error | undefined;
 
   constructor(around: Surroundings, partition: number) {
@@ -93,6 +108,7 @@ export class Session implements Sender, Runner {
     return this.#phase === 'open';
   }
 
+  /** Names the session and the history of the data. */
   get place(): string {
     return `${this.sid}.${this.#epoch}`;
   }
@@ -107,7 +123,7 @@ export class Session implements Sender, Runner {
   async confirm({ replicas, timeout }: Durability): Promise<void> {
     const { driver } = this.around;
     const era = this.era;
-    // This reply is not read for grants, so the grants must come by message.
+    // Nobody reads this reply for grants, so the beat must be one after which grants come by message.
     const args = [...this.#head(), ...wire.beatAside()];
     const confirmed = await driver.confirm(TURN, this.#keys, args, replicas, timeout).catch((error) => {
       throw refusal(error) ?? error;
@@ -128,6 +144,9 @@ export class Session implements Sender, Runner {
     return wire.call(sid, this.#conn, this.#channel);
   }
 
+  /**
+   * Calls the script. Resolves to undefined if the session was lost meanwhile, or if the reply says that it is lost.
+   */
   run(args: wire.Arguments): Promise<unknown[] | undefined> {
     return this.#run([...this.#head(), ...args]);
   }
@@ -139,7 +158,7 @@ export class Session implements Sender, Runner {
     if (era !== this.era) return undefined;
     const answers: unknown[] = Array.isArray(reply) ? reply : [reply];
     const [first] = answers;
-    // To `O` it is the answer that the server has heard of a later connection: it is no use to go on with this session.
+    // If even `O` is answered so, the server knows a later connection of the session. To try again would not help.
     const isStale = first === wire.STALE;
     const isDead = first === wire.DEAD || (isStale && this.#phase === 'entering');
     if (!isDead && !isStale) return answers;
@@ -156,12 +175,13 @@ export class Session implements Sender, Runner {
   #heard(message: string): void {
     this.look();
     const { seq, news } = wire.messageIn(message);
-    // A message for an earlier connection may tell of what a failover has lost.
+    // A message for an earlier connection may tell of a grant that a failover has lost since.
     if (Math.floor(seq / wire.SEQS_OF_A_CONNECTION) !== this.#heardConn) return;
-    // The server has received `O`, or this message would not exist. The answer to `O` may still be under way.
+    // The message shows that the server has received `O`, although the answer to `O` may still be under way. So the
+    // lease runs from when `O` was sent.
     if (!this.#lease.isRunning) {
       this.#lease.renew(this.#enteredAt);
-      // The process may have stood still for so long that the server has taken back what the message grants.
+      // If the process stood still for long, the server may already have taken back what the message grants.
       this.look();
       if (!this.#lease.isRunning) return;
     }
@@ -171,18 +191,26 @@ export class Session implements Sender, Runner {
     if (!isNext) this.compare();
   }
 
-  /** A message may be lost. Asks the server for its state of all requests. All that was sent before arrives first. */
+  /**
+   * Is called when a message may be lost. Asks the server for its state of all requests. Operations that were sent
+   * before reach the server first.
+   */
   compare(): void {
     this.#hasGap = this.#phase !== 'open';
     if (this.#hasGap) return;
-    // Entering lists all requests anew. A list from before would take the numbers of messages as seen that it misses.
+    // To enter the session lists all requests in any case. A list that is made before would be out of date, but its
+    // answer would set `#lastSeq`, so that missed messages seemed to be heard.
     for (const [args, listed] of this.requests.listings())
       this.send(args, (answer) => this.#settle(listed, answer, false), nothing, undefined, false);
   }
 
+  /**
+   * Acts on an answer to `S`. entered: the session is being entered. isAnother: whether the data has another history.
+   */
   #settle(listed: Request[], answer: unknown, entered: boolean, isAnother = false): void {
     const { place, seq, states } = wire.statesIn(answer);
-    // The connection may have outlived a failover.
+    // A connection may outlive a failover. Then the answer comes from another history, and the session is entered
+    // again.
     if (place === this.#epoch) {
       this.requests.settle(listed, states, seq, entered, isAnother);
       this.#lastSeq = Math.max(this.#lastSeq, seq);
@@ -193,12 +221,12 @@ export class Session implements Sender, Runner {
 
   // Entering --------------------------------------------------------------------------------------------------------
 
-  /** A connection is down, or new; or the server's state is not what it was. */
+  /** Is called when a connection is down or new, or when the server's state is not what it was. */
   reconnect(): void {
     if (this.#phase === 'open') this.lost();
   }
 
-  /** What is under way may or may not arrive. Enters again. */
+  /** Is called when the operations under way may or may not arrive. Enters the session again. */
   lost(): void {
     this.era++;
     this.#heardConn = -1;
@@ -209,7 +237,7 @@ export class Session implements Sender, Runner {
     this.enter();
   }
 
-  /** Enters the session. It must not be open any more. */
+  /** Enters the session, unless it has ended or is being entered already. */
   enter(): void {
     if (this.#phase === 'ended') return;
     this.#phase = 'entering';
@@ -217,7 +245,7 @@ export class Session implements Sender, Runner {
     this.#isEntering = true;
     void this.#tryToEnter().finally(() => {
       this.#isEntering = false;
-      // A loss, or a request, may have come between the last step and here.
+      // A loss or a request may have come between the last step of `#tryToEnter` and here.
       if (this.#phase === 'entering') this.enter();
     });
   }
@@ -232,7 +260,8 @@ export class Session implements Sender, Runner {
       if (this.#phase !== 'entering') return;
       const era = this.era;
       const { clock, driver, lease } = this.around;
-      // A connection that has been idle may stand and carry nothing. A server that is slow gets more time with each attempt.
+      // A connection that was idle may look connected and carry nothing, so it is reset if no answer comes in time.
+      // With each attempt the time doubles, because the server may only be slow.
       const most = Math.min(lease / 2, Math.max(250, lease / 8) * 2 ** attempt);
       let timer: Timer;
       const patience = (): void => {
@@ -252,11 +281,15 @@ export class Session implements Sender, Runner {
     }
   }
 
+  /** Waits for 0.5 to 1 of the time, by chance, so that not all processes try again at once. */
   #wait(ms: number): Promise<void> {
     return new Promise((resolve) => this.around.clock.after(ms * (0.5 + Math.random() / 2), resolve, this.isNeeded));
   }
 
-  /** Resolves to whether trying again soon may help. */
+  /**
+   * Tries once to enter. Resolves to something true if the next attempt need not wait longer than the first. patience:
+   * gives the server its time anew.
+   */
   async #enterOnce(patience: () => void): Promise<unknown> {
     const { clock, driver, lease, partitions, label } = this.around;
     const { requests } = this;
@@ -267,7 +300,7 @@ export class Session implements Sender, Runner {
       await this.#stopListening?.().catch(nothing);
       this.#stopListening = undefined;
       const stop = await driver.listen(this.#channel + sid, (message) => this.#heard(message));
-      // The space was closed meanwhile, or the connection was lost.
+      // Meanwhile the space was closed, or the connection was lost.
       if (era !== this.era) return stop().catch(nothing);
       this.#stopListening = stop;
       this.#conn = 0;
@@ -289,7 +322,7 @@ export class Session implements Sender, Runner {
     const entered = wire.enteredIn(reply[0]);
     if (entered.is === 'others') throw settingsDiffer(this.around, entered.settings);
     const { sign } = entered;
-    // Somebody may be dead, and the process must watch before that is sure.
+    // Some process may be dead. This process must watch for a while before that is sure.
     if (entered.is === 'watch') return sign.told === seen || this.#tell(sign, entered.lease);
     this.#tell(sign);
     const epoch = sign.place;
@@ -297,7 +330,7 @@ export class Session implements Sender, Runner {
     const isAnother = before !== '' && epoch !== before;
     const silence = clock.now() - this.#lease.renewedAt;
     const answers = reply.slice(1, 2);
-    // No call takes the server long. Each beats, too.
+    // Each of the other lists goes in a call of its own, so that no call takes the server long. Each call beats too.
     for (let at = 0; at < listings.length; ) {
       if (at in answers && wire.statesIn(answers[at]).isWhole) {
         at++;
@@ -314,12 +347,12 @@ export class Session implements Sender, Runner {
     this.sid = sid;
     this.#phase = 'open';
     this.#lease.renew(sentAt);
-    // The process may have stood still for so long that the server has taken back what the answer grants.
+    // If the process stood still for long, the server may already have taken back what the answer grants.
     this.look();
     if (era !== this.era) return undefined;
     this.#epoch = epoch;
     this.#orderBeats();
-    // Operations that were asked for meanwhile come after those that were asked for before.
+    // The operations of earlier requests go before those that somebody has asked for since the loss.
     this.calls.sendFirst(() => {
       for (const [at, [, listed]] of listings.entries()) this.#settle(listed, answers[at], true, isAnother);
       requests.askForOthers(listings.flatMap(([, listed]) => listed));
@@ -333,12 +366,15 @@ export class Session implements Sender, Runner {
     return this.around.keepAlive();
   }
 
-  /** The server refuses this process. As long as there is a lease, that may change before the lease ends. */
+  /** Is called when the server refuses this process. While the lease runs, the session goes on trying to enter. */
   refuse(error: SpaceError | undefined): void {
     if (error && !this.#lease.isRunning) this.abandon(error);
   }
 
-  /** There is no server to be used. Everybody hears it. For the server it is a death. A later request tries again. */
+  /**
+   * Gives up: no server can be used. All callers hear the error. The server counts the session as dead when its lease
+   * is over. A later request opens another session.
+   */
   abandon(error: SpaceError): void {
     if (this.#phase === 'ended') return;
     this.#phase = 'closed';
@@ -353,16 +389,18 @@ export class Session implements Sender, Runner {
 
   // The lease -------------------------------------------------------------------------------------------------------
 
+  /** Notes a sign of life that the server has told. */
   #tell(sign: wire.Sign, lease?: number): void {
     this.requests.learn(sign.ticket);
     this.#lease.tell(sign, lease);
   }
 
-  /** Names the dead sessions: those that have given no sign of life since. */
+  /** The last sign of life that is old enough. The sessions that have given no sign since then are dead. */
   #seen(): string {
     return this.#lease.seen?.told ?? wire.NONE;
   }
 
+  /** Tells the heartbeat thread for which session to beat. Without a `sid` the thread beats no more. */
   #orderBeats(): void {
     const order = {
       partition: this.#partition,
@@ -374,6 +412,7 @@ export class Session implements Sender, Runner {
     this.around.heartbeat?.order(order);
   }
 
+  /** Looks at the clock. If the lease is over, all that is held is lost. */
   look(): void {
     const { clock, lease, heartbeat } = this.around;
     const now = clock.now();
@@ -389,18 +428,19 @@ export class Session implements Sender, Runner {
       `the ${words ? 'lease was not renewed' : 'server has not answered'} for 0.7 of the lease${words}`,
       false,
     );
-    // An answer or a message that comes now may be older than what the server has taken back since.
+    // An answer or a message that comes now may tell of a grant that the server has taken back since.
     if (this.#phase === 'open') this.lost();
-    // The connection may stand and carry nothing.
+    // The connection may look connected and carry nothing.
     if (!words) this.around.driver.reset(SILENT);
   }
 
-  /** All that is held is lost. forgotten: the server has taken it back. */
+  /** All that is held is lost. forgotten: whether the server has ended the session, or this process gives it up. */
   #lose(why: string, forgotten: boolean): void {
     this.#lease.end();
     this.requests.lose(why, forgotten);
   }
 
+  /** Beats at once. */
   beatSoon(): void {
     this.#beatLater(true);
   }
@@ -413,7 +453,7 @@ export class Session implements Sender, Runner {
   }
 
   async #beat(): Promise<void> {
-    // An answer that came while the process was busy counts.
+    // An answer that came while the process was busy is read first.
     if (this.#owed > 0) await eventsHandled();
     if (this.#phase !== 'open') return;
     const { clock, lease, driver } = this.around;
@@ -423,7 +463,8 @@ export class Session implements Sender, Runner {
       return;
     }
     this.#beatLater();
-    // A connection may stand and carry nothing. With a short lease, a busy machine would look the same.
+    // A connection may look connected and carry nothing, so it is reset if the last beat was not answered for long. It
+    // has at least 250 ms, because with a short lease a busy machine would look the same.
     if (this.#owed > 0 && sentAt - this.#owedSince > Math.max(250, lease / 6)) return driver.reset(SILENT);
     const era = this.era;
     const isFirst = this.#owed === 0;
@@ -444,7 +485,7 @@ export class Session implements Sender, Runner {
         const [first, ...entries] = reply.map(String) as [string, ...string[]];
         const { seq, isLeft, sign } = wire.beatIn(first);
         this.#tell(sign);
-        // The connection may have outlived a failover.
+        // A connection may outlive a failover. Then the beat was answered from another history.
         if (sign.place !== this.#epoch) return this.lost();
         for (const entry of entries) this.requests.hear(entry);
         if (seq !== this.#lastSeq) this.compare();
@@ -456,13 +497,14 @@ export class Session implements Sender, Runner {
     );
   }
 
-  /** Nobody holds or waits: the session ends, and the next request opens another. */
+  /** Ends the session when nobody has held or waited for as long as a lease. The next request opens another session. */
   #leave(): void {
     this.run(wire.leave()).catch(nothing);
     this.#forget();
     this.#phase = 'closed';
   }
 
+  /** Forgets the session, its lease and its subscription. Answers that are under way are ignored. */
   #forget(): void {
     const { clock } = this.around;
     this.era++;
@@ -474,14 +516,16 @@ export class Session implements Sender, Runner {
     this.#stopListening = undefined;
   }
 
-  /** The space is closed: everything goes back at once. Resolves when the server has it, and never rejects. */
+  /**
+   * Ends the session for good: everything goes back at once. Resolves when the server has everything. Never rejects.
+   */
   async close(error: Error): Promise<void> {
     const wasOpen = this.#phase === 'open';
     this.calls.flush();
     this.#phase = 'ended';
     this.fatal = error;
     const { clock, driver, lease } = this.around;
-    // A caller that waits for the close must be told of its end, even if the server does not answer.
+    // The process must stay alive until `close` is settled. If the server does not answer, the connection is reset.
     this.calls.operating++;
     const patience = clock.after(Math.min(CLOSING, lease / 2), () => driver.reset(), true);
     const end = (): Promise<unknown> => driver.run(TURN, this.#keys, [...head, ...wire.leave()]);
@@ -489,7 +533,8 @@ export class Session implements Sender, Runner {
     let sent = wasOpen ? end() : undefined;
     this.#fail(error);
     this.#forget();
-    // No call takes the server long: it answers that something is left.
+    // One call takes back only so much. As long as the server answers that something is left, the operation is sent
+    // again.
     while (String(await sent?.catch(nothing)) === wire.LEFT) sent = end();
     clock.stop(patience);
     this.calls.operating--;

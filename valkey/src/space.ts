@@ -1,6 +1,11 @@
 /**
- * A space is a name under which processes share objects, on one server or cluster. A process has one session for each
- * partition of the space that it uses, and all keys of a partition lie in one slot of a cluster.
+ * A space is a name under which processes share objects, on one server or cluster.
+ *
+ *     Space ---> driver: the connections to the server (drivers/)
+ *           ---> session of partition 0, 1, ...: one lease in each partition that this process uses (session.ts)
+ *                    ---> objects and requests (requests.ts)
+ *
+ * The name of an object decides its partition, by a hash. All keys of a partition lie in one slot of a cluster.
  */
 import type { WaitOptions } from './acquire.js';
 import type { Driver } from './drivers/driver.js';
@@ -23,13 +28,13 @@ import * as wire from './wire.js';
 
 /** The state of a space on the server. */
 export interface SpaceState {
-  /** How many histories the data has had: restarts and failovers. */
+  /** The number of the data's present history. It grows with each restart and each failover of the server. */
   readonly epoch: number;
   /** The processes that have a lease. */
   readonly sessions: readonly { readonly session: string; readonly label: string }[];
 }
 
-/** An object in `objects`: with what it takes to open it, and how busy it is. */
+/** An object, as `objects` tells it: the settings with which to open it, and how busy it is. */
 export interface ObjectEntry {
   readonly name: string;
   readonly kind: 'semaphore' | 'mutex' | 'rwlock';
@@ -41,13 +46,14 @@ export interface ObjectEntry {
   readonly waiting: number;
 }
 
-/** How many milliseconds nothing must be held or awaited before the process may end. */
+/** The process may end when nothing has been held or awaited for so many milliseconds. */
 const IDLE = 10;
 
 const closed = (): DisposedError => new DisposedError('the space has been closed');
 
 const encoder = new TextEncoder();
 
+/** The hash FNV-1a of a name, with 32 bits. All processes must have the same, because it decides the partition. */
 function fnv1a(name: string): number {
   let hash = 0x811c9dc5;
   for (const byte of encoder.encode(name)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
@@ -55,7 +61,8 @@ function fnv1a(name: string): number {
 }
 
 /**
- * What the processes of a space share, as this process has it. `Space.connect` makes it.
+ * This process's access to a space: it opens the objects that the processes of the space share. `Space.connect` makes
+ * it.
  *
  *     await using space = await Space.connect(new Redis(), { space: 'shop' });
  *     const pool = await space.semaphore('db', 4);
@@ -68,11 +75,13 @@ export class Space implements AsyncDisposable {
   readonly #listeners = new Listeners();
   #isConnected = false;
   #whenConnected: { resolve(): void; reject(error: Error): void }[] = [];
+  /** Whether the sockets keep the process alive. */
   #keptAlive = true;
-  /** Whether a timer will let the process end. */
+  /** Whether a timer runs that lets the process end, if nothing is held or awaited then. */
   #isIdle = false;
   #closed: Promise<void> | undefined;
   #draining: Promise<void> | undefined;
+  /** What keeps the space from the server now. */
   #trouble: Error | undefined;
 
   private constructor(driver: Driver, options: Checked) {
@@ -91,7 +100,7 @@ export class Space implements AsyncDisposable {
         await new Promise<void>((resolve, reject) => this.#whenConnected.push({ resolve, reject }));
       },
       note: (trouble) => {
-        // The end of a connection tells less than the cause that was noted before.
+        // The cause that was noted before tells more than that a connection has ended.
         if (trouble && this.#trouble && /EPIPE|ECONNRESET|closed/.test(trouble.message)) return;
         if (trouble && trouble.message !== this.#trouble?.message) this.#listeners.emit('trouble', trouble);
         this.#trouble = trouble;
@@ -130,13 +139,14 @@ export class Space implements AsyncDisposable {
   }
 
   /**
-   * Joins a space by a client of yours: of ioredis, iovalkey, node-redis (`redis`) or Valkey GLIDE. The space makes
-   * connections of its own like it, and leaves yours alone.
+   * Joins a space. `client` is your client of ioredis, iovalkey, node-redis (`redis`) or Valkey GLIDE. The space makes
+   * connections of its own with the same settings, and does not use yours.
    *
    *     const space = await Space.connect(new Redis(), { space: 'shop' });
    * @throws (rejects) {TypeError | RangeError} for a bad argument.
-   * @throws (rejects) {SpaceError} `UNREACHABLE` if there is no server within `connectTimeout`; `SETTINGS` if the space has
-   * other settings; `EVICTION` if the server may evict the keys of the space; otherwise the code of the server's error.
+   * @throws (rejects) {SpaceError} with the code `UNREACHABLE` if no server answers within `connectTimeout`; `SETTINGS`
+   * if the space has other settings; `EVICTION` if the server may evict the keys of the space; otherwise the code of
+   * the server's error.
    */
   static async connect(client: unknown, options: SpaceOptions = {}): Promise<Space> {
     const checked = checkSpaceOptions(options);
@@ -150,6 +160,7 @@ export class Space implements AsyncDisposable {
     }
   }
 
+  /** Joins the space, or rejects when no server has answered for `connectTimeout`. */
   async #connect(): Promise<void> {
     const { clock } = this.#options;
     const joined = this.#join();
@@ -169,10 +180,10 @@ export class Space implements AsyncDisposable {
     const { space, heartbeat, lease, partitions, clock } = this.#options;
     await this.#around.whenConnected();
     if (heartbeat) {
-      // It is there to be stopped, also if it never connects.
+      // `close` must be able to stop the thread even if the thread never connects, so the thread is noted first.
       const thread = await startHeartbeat(String(heartbeat), lease, partitions);
       this.#around.heartbeat = thread;
-      // The time to connect may be over by now.
+      // `connectTimeout` may have passed meanwhile, and then the space is closed already.
       if (this.#closed) return thread.stop();
       await thread.ready;
     }
@@ -186,13 +197,17 @@ export class Space implements AsyncDisposable {
     await session.operate(wire.inspectSpace(wire.LOWEST));
   }
 
+  /** The error of a call to which no answer has come within `connectTimeout`. */
   #unanswered(): SpaceError {
     const trouble = this.#trouble;
     const why = `no server within ${this.#options.connectTimeout} ms${this.#around.lastWords()}`;
     return refusal(trouble) ?? new SpaceError('UNREACHABLE', why, trouble);
   }
 
-  /** The client's strategy wants no more attempts. All callers hear of it. The next call makes the driver try again. */
+  /**
+   * Is called when the client's retry strategy wants no more attempts to connect. All callers hear of it. The next call
+   * makes the driver try again.
+   */
   #giveUp(code = 'UNREACHABLE'): void {
     const why = `the client's strategy has given up to connect${this.#around.lastWords()}`;
     const error = new SpaceError(code, why, this.#trouble);
@@ -201,7 +216,7 @@ export class Space implements AsyncDisposable {
     for (const session of this.#sessions.values()) session.abandon(error);
   }
 
-  /** Returns whether the server has told. */
+  /** Rejects if the server may evict any key when its memory is full. Resolves to whether the server has answered. */
   async #checkEviction(key: string): Promise<boolean> {
     const memory = await this.#driver.info(key, 'memory').catch((error: unknown) => {
       const refused = refusal(error);
@@ -232,13 +247,14 @@ export class Space implements AsyncDisposable {
     return false;
   }
 
+  /** Keeps the process alive while a session is needed, and lets the process end a moment after none is. */
   #keepAlive(): void {
     if (this.#isNeeded) {
       if (this.#keptAlive) return;
       this.#keptAlive = true;
       this.#driver.keepAlive(true);
     } else if (this.#keptAlive && !this.#isIdle) {
-      // A program that asks again at once need not tell its sockets twice.
+      // The sockets are told a moment later, because many programs ask again at once.
       this.#isIdle = true;
       const rest = (): void => {
         this.#isIdle = false;
@@ -266,9 +282,9 @@ export class Space implements AsyncDisposable {
   }
 
   /**
-   * Opens a semaphore, or makes it.
+   * Opens a semaphore, or makes it if it does not exist.
    * @param name 1 to 108 bytes of UTF-8 without NUL.
-   * @param permits the number of permits that there are, 1 to 2,147,483,647.
+   * @param permits the number of permits of the semaphore, 1 to 2,147,483,647.
    * @throws (rejects) {RangeError | TypeError} for a bad argument, and if the object exists with other settings.
    */
   async semaphore(name: string, permits: number, options: ObjectOptions = {}): Promise<Semaphore> {
@@ -276,7 +292,7 @@ export class Space implements AsyncDisposable {
   }
 
   /**
-   * Opens a mutex, or makes it.
+   * Opens a mutex, or makes it if it does not exist.
    * @throws (rejects) as `semaphore`.
    */
   async mutex(name: string, options: MutexOptions = {}): Promise<Mutex> {
@@ -284,7 +300,7 @@ export class Space implements AsyncDisposable {
   }
 
   /**
-   * Opens a read-write lock, or makes it.
+   * Opens a read-write lock, or makes it if it does not exist.
    * @throws (rejects) as `semaphore`.
    */
   async rwLock(name: string, options: ObjectOptions = {}): Promise<RwLock> {
@@ -292,15 +308,15 @@ export class Space implements AsyncDisposable {
   }
 
   /**
-   * Stands for an office that one process of the space has at a time, until you call `close` of the returned leader.
-   * When the leader's process ends or its lease is lost, another process leads. The leader object keeps the process
-   * alive.
+   * Makes this process a candidate of the leader election `name`, until you call `close` of the returned object. One
+   * candidate leads at a time. When its process ends or its lease is lost, the next candidate leads. The returned
+   * object keeps the process alive.
    *
    *     await using scheduler = await space.leader('scheduler');
    *     const { signal, token } = await scheduler.elected();
    *     console.log(await scheduler.inspect()); // who leads
-   * @param name 1 to 108 bytes of UTF-8 without NUL: of a mutex with a bypass of 0.
-   * @param options with `robust` the next leader learns that one has died (`held.ownerDied`).
+   * @param name 1 to 108 bytes of UTF-8 without NUL. The election is a mutex of this name, with a bypass of 0.
+   * @param options with `robust` the next leader learns that a leader has died (`held.ownerDied`).
    * @throws (rejects) as `semaphore`.
    */
   async leader(name: string, options: ObjectOptions = {}): Promise<Leader> {
@@ -310,18 +326,19 @@ export class Space implements AsyncDisposable {
   }
 
   /**
-   * Holds several objects at once. All callers of `holdAll` take the objects in one order, by their names, whatever
-   * order they give. So they never wait for each other in a circle. A program that holds one of the objects and asks
-   * for others by itself may still wait in a circle. One round trip for each object.
-   * The call holds all objects, or none.
+   * Holds several objects at once: all of them, or none. Every caller of `holdAll` takes the objects in the order of
+   * their names, whatever order it gives, so callers never wait for each other in a circle (deadlock). A program that
+   * holds one of the objects already and asks for others may still cause a deadlock. The call takes one round trip for
+   * each object.
    *
    *     await using held = await space.holdAll([from, to, [pool, 2], [config, 'read']], { timeout: 500 });
    *     await transfer(held.signal, held.guards[0].token);
    * @param objects mutexes, semaphores (one permit, or `[semaphore, permits]`), and read-write locks (to write, or
    * `[lock, 'read']`) of this space, each once.
    * @throws (rejects) {RangeError | TypeError} for a bad argument, and if an object is named twice.
-   * @throws (rejects) {TimeoutError} when the time-out has passed for all together.
-   * @throws (rejects) {LeaseLostError} when one was lost while it waited for others, and else as `Semaphore.holdAsync`.
+   * @throws (rejects) {TimeoutError} when the time-out, which counts for all objects together, has passed.
+   * @throws (rejects) {LeaseLostError} when an object was lost while the call waited for the next.
+   * @throws (rejects) otherwise as `Semaphore.holdAsync`.
    */
   async holdAll<const T extends readonly Holdable[]>(
     objects: T,
@@ -331,12 +348,13 @@ export class Space implements AsyncDisposable {
   }
 
   /**
-   * Lists the objects that the server knows, by parts: no call takes the server long, however many objects there are.
-   * Objects that are made or disposed of meanwhile may be in the list or not; idle ephemeral objects are not.
+   * Lists the objects that the server knows. The list comes in parts, so no call takes the server long, however many
+   * objects there are. Objects that are made or disposed of meanwhile may be in the list or not. Idle ephemeral objects
+   * are not.
    *
    *     for await (const { name, kind, waiting } of space.objects()) console.log(kind, name, waiting);
    * @throws (rejects) {DisposedError} when the space is closed.
-   * @throws (rejects) {SpaceError} when no server answers within `connectTimeout`, or it refuses.
+   * @throws (rejects) {SpaceError} when no server answers within `connectTimeout`, or when the server refuses.
    */
   async *objects(): AsyncGenerator<ObjectEntry, void, undefined> {
     for (let partition = 0; partition < this.#options.partitions; partition++) {
@@ -346,7 +364,7 @@ export class Space implements AsyncDisposable {
         if (this.#closed) throw closed();
         const { next, objects } = wire.objectsIn(await this.#session(partition).operate(wire.listObjects(cursor)));
         for (const [name, { kind, max, robust, ephemeral, bypass, free, waiting }] of objects) {
-          // A hash that grows meanwhile names some objects twice.
+          // The server may tell an object twice if its hash table grows meanwhile.
           if (told.has(name)) continue;
           told.add(name);
           yield { name, kind: KINDS[kind], max, robust, ephemeral, bypass, free, waiting };
@@ -356,9 +374,9 @@ export class Space implements AsyncDisposable {
     }
   }
 
-  /** Tells the state of the space on the server: of its first partition. */
+  /** Tells the state of the space on the server. Tells only of the first partition, which every process uses. */
   async inspect(): Promise<SpaceState> {
-    // A session that beats meanwhile is told twice.
+    // A session that beats meanwhile moves to the end of the list, and is told twice.
     const labels = new Map<string, string>();
     let [epoch, from, until] = [0, wire.LOWEST, Infinity];
     do {
@@ -371,28 +389,29 @@ export class Space implements AsyncDisposable {
     return { epoch, sessions: [...labels].map(([session, label]) => ({ session, label })) };
   }
 
-  /** Calls a function at each event. Without a listener for `error` nothing is thrown. */
+  /** Calls `listener` at each event. An `error` event without a listener throws nothing. */
   on<E extends keyof SpaceEvents>(event: E, listener: (...args: SpaceEvents[E]) => void): this {
     this.#listeners.add(event, listener);
     return this;
   }
 
-  /** Calls the function no more. */
+  /** Stops calling `listener` at the event. */
   off<E extends keyof SpaceEvents>(event: E, listener: (...args: SpaceEvents[E]) => void): this {
     this.#listeners.delete(event, listener);
     return this;
   }
 
   /**
-   * Gives everything back, and leaves every queue: requests that wait fail with a `DisposedError`. Closes the space's own
-   * connections, and not your client. One round trip, and at most a second where the server does not answer. The second
-   * time it does nothing.
+   * Gives everything back, and leaves every queue: waiting requests fail with a `DisposedError`. Closes the space's own
+   * connections, but not your client. Takes one round trip, or at most a second if the server does not answer. Does
+   * nothing the second time.
    *
    *     process.once('SIGTERM', () => space.close({ drain: true }));
-   * @param options drain: waits first until the functions of `runExclusive` and `limit` that run have ended. Meanwhile they
-   * hold what they hold, and new requests fail with a `DisposedError`, also those of these functions. Guards are not
-   * waited for. `close()` without it ends that too.
-   * @throws (rejects) {TypeError} for a bad argument, and else never.
+   * @param options with `drain`, `close` first waits until the running functions of `runExclusive` and `limit` have
+   * ended. Meanwhile these functions keep what they hold, and all new requests fail with a `DisposedError`, also those
+   * that these functions make. `close` does not wait for guards that you hold otherwise. A later `close()` without
+   * `drain` ends the waiting.
+   * @throws (rejects) {TypeError} for a bad argument, and nothing else.
    */
   async close(options: { readonly drain?: boolean } = {}): Promise<void> {
     checkOptions('Space.close', options, ['drain']);

@@ -1,13 +1,14 @@
 /**
- * Loads heartbeat.ts where it is wanted. It starts a thread from a file of its own, and what the thread imports is known
- * only when it runs. So a bundle could hold neither, and the name is not where a bundler would find it.
+ * Loads heartbeat.ts only if the user wants it. heartbeat.ts starts a thread from another file, and that thread imports
+ * a module whose name is known only at run time. A bundle could contain neither of them. So the `import` here is
+ * written in such a way that bundlers do not follow it.
  */
 import type { Heartbeat } from './heartbeat.js';
 
 const MODULE = './heartbeat.js';
 const HERE = import.meta.url;
 
-/** Resolves when the thread runs. It may not be connected yet. */
+/** Resolves when the thread was started. `Heartbeat.ready` resolves later, when the thread's client is connected. */
 export async function startHeartbeat(client: string, lease: number, partitions: number): Promise<Heartbeat> {
   const loading: Promise<typeof import('./heartbeat.js')> = import(
     /* webpackIgnore: true */ /* @vite-ignore */ new URL(MODULE, HERE).href

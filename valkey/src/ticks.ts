@@ -1,19 +1,27 @@
-/** When things are done: after the promises that are settled now, after the timers that have expired, after all events. */
+/**
+ * Three points in time soon after the present one: `soon`, after the promises that are settled now; `later`, after the
+ * timers that have expired; and `eventsHandled`, after all that has come from the network is read.
+ */
 
 const { nextTick } = globalThis.process ?? {};
 const { setImmediate: immediate, setTimeout: start } = globalThis as typeof globalThis & {
   setImmediate?: (run: () => void) => unknown;
 };
 
-/** Calls `run` once the promises that are settled now have been served: what they ask for goes in the same call. */
+/**
+ * Calls `run` after the callbacks of all promises that are settled now. So what these callbacks ask for goes in the
+ * same call of the script.
+ */
 export const soon: (run: () => void) => void = nextTick
   ? (run) => queueMicrotask(() => nextTick(run))
   : (run) => queueMicrotask(() => queueMicrotask(run));
 
-/** Calls `run` once all timers that have expired have run. Node serves promises after each of them. */
+/**
+ * Calls `run` after all timers that have expired. `soon` would not wait for them: Node serves promises between timers.
+ */
 export const later: typeof soon = (run) => void (immediate ?? start)(run);
 
-/** Resolves when all has been read that has come by now: the first step may come in the midst of reading. */
+/** Resolves when all that has come by now is read. One `later` may run in the middle of reading, so there are two. */
 export function eventsHandled(): Promise<void> {
   return new Promise((resolve) => later(() => later(resolve)));
 }

@@ -1,38 +1,44 @@
 /**
- * All that a client and the script send each other, by names: the arguments of each operation, the answers, and the
- * messages. The files in turn/ say what each of them means. No other file takes such a text apart. The script tells the
- * state of a request in one form in answers and in another form in messages; `Fate` is both.
+ * The format of everything that a process and the script on the server send each other.
+ *
+ *     process --- operations: a letter and its arguments ---> script (turn/*.lua)
+ *             <-- a reply: one answer for each operation, then news of requests
+ *             <-- messages: a number, and news of requests
+ *
+ * One function here writes the arguments of each operation, and one reads each answer. The files in turn/ say what the
+ * operations do. No other file takes these texts apart. An answer and a message tell the state of a request in
+ * different forms; `fateIn` and `newsIn` make a `Fate` of both.
  */
 
-/** Semaphore, mutex, read-write lock, as the script calls them. */
+/** The kinds of objects, as the script calls them: semaphore, mutex, read-write lock. */
 export type Kind = 's' | 'm' | 'w';
 
-/** The settings on which all who open an object agree. */
+/** The settings of an object. All processes that open the object must ask for the same settings. */
 export interface Settings {
   readonly kind: Kind;
   readonly max: number;
-  /** The semaphore was resized: whoever opens it need not know the number. */
+  /** Whether the semaphore was resized. A process may then open the semaphore with any `max`. */
   readonly resized?: boolean;
   readonly robust: boolean;
   readonly ephemeral: boolean;
   readonly bypass: number;
 }
 
-/** A number as the script takes it. */
+/** A number as so many hexadecimal digits, so that the texts sort as the numbers do. */
 export const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
 
 const flag = (is: boolean): string => (is ? '1' : '0');
 
-// Names -----------------------------------------------------------------------------------------------------------------
+// Names -------------------------------------------------------------------------------------------------------------
 
-/** The keys of a partition of a space, in the order in which the script takes them, and what its channels begin with. */
+/** The keys of a partition, in the order in which the script takes them, and the prefix of the partition's channels. */
 export function keysOf(space: string, partition: number): { readonly keys: string[]; readonly channel: string } {
   const tag = `tt:{${space}.${partition}}:`;
   const keys = ['meta', 'objects', 'queue', 'records', 'sessions', 'leases', 'seqs'].map((key) => tag + key);
   return { keys, channel: `${tag}c:` };
 }
 
-/** Returns a name that no session has. In a cluster it tells that messages to the session go by SPUBLISH. */
+/** Returns a new name of a session. Its first letter tells the script whether to use SPUBLISH (s) or PUBLISH (p). */
 export function newSid(cluster: boolean): string {
   const bytes = crypto.getRandomValues(new Uint8Array(15));
   return (cluster ? 's' : 'p') + Array.from(bytes, (byte) => (byte & 15).toString(16)).join('');
@@ -40,22 +46,25 @@ export function newSid(cluster: boolean): string {
 
 // Operations --------------------------------------------------------------------------------------------------------
 
-/** The version of the keys and the script. */
+/** The version of the script, and of what the script keeps in the keys. */
 export const VERSION = '2';
 
 /** An operation: its letter and its arguments. */
 export type Arguments = readonly string[];
 
-/** A place in an order before which there is nothing, and one behind which there is nothing. */
+/** Places in a queue, or among the records: before the first entry, and behind the last entry. */
 export const START = '';
 export const END = '~';
-/** No ticket: no sign of life that was seen, or an object that was not opened yet. */
+/** Stands for a ticket that the process does not know, such as the ticket of an object that was not opened yet. */
 export const NONE = '-';
 
-/** The head of each call. */
+/** The first arguments of each call: the session, the number of its connection, and the prefix of the channels. */
 export const call = (sid: string, conn: number, channel: string): string[] => [sid, String(conn), channel];
 
-/** Opens the session, or resumes it. seen: `Sign.told` of somebody's sign of life. topmost: the last ticket that was told. */
+/**
+ * Opens the session, or resumes it. seen: `Sign.told` of a sign of life; sessions that have given none since then are
+ * dead. topmost: the largest ticket that the server has told this process.
+ */
 export const enter = (partitions: number, lease: number, label: string, seen: string, topmost: string): string[] => [
   'O',
   VERSION,
@@ -71,7 +80,10 @@ export const open = (name: string, { kind, max, resized, robust, ephemeral, bypa
   ...[flag(robust), flag(ephemeral), String(bypass)],
 ];
 
-/** Asks for permits. queues: it waits if there are too few. */
+/**
+ * Asks for permits. queues: whether the request waits (`A`) or is refused (`T`) if it cannot have the permits at once.
+ * born: the ticket with which the object was made, or `NONE`.
+ */
 export const ask = (queues: boolean, name: string, born: string, rid: string, permits: number): Arguments => [
   queues ? 'A' : 'T',
   ...[name, born, rid, hex(permits, 8)],
@@ -79,10 +91,17 @@ export const ask = (queues: boolean, name: string, born: string, rid: string, pe
 
 export const cancel = (rid: string): Arguments => ['C', rid];
 
-/** What `giveBack` says of deaths that the holder was told: nothing, they are repaired, they are not, or it has died too. */
+/**
+ * What `giveBack` says of the deaths of which the server has told the holder:
+ * `-` nothing; `c` the holder has repaired what the dead holders left; `r` the holder has not repaired it, so the next
+ * holder is told of the deaths; `d` as `r`, and this holder has lost its lease, which counts as one more death.
+ */
 export type Note = '-' | 'c' | 'r' | 'd';
 
-/** Gives `count` of `kept` permits back. marked: a beat has named the request. passes: how often the mutex was passed on. */
+/**
+ * Gives `count` of the `kept` permits of a request back. marked: whether a beat has named the request. passes: how
+ * often this process has passed the mutex on. served: the requests in the server's queue to which the mutex was passed.
+ */
 export const giveBack = (
   name: string,
   rid: string,
@@ -99,83 +118,89 @@ export const giveBack = (
 ];
 
 /**
- * Asks for the state of these requests. The server drops the requests from one number up to another that are not
- * listed.
+ * Asks for the state of the listed requests. The server drops all other requests of the session whose numbers are
+ * `from` to `upTo`.
  */
 export const list = (from: string, upTo: string, rids: readonly string[]): Arguments => [
   ...['S', from, upTo, String(rids.length), ...rids],
 ];
 
-/** The place behind a request, where a next `list` begins. */
+/** The place behind a request, where the next `list` begins. */
 export const behind = (rid: string): string => `${rid}g`;
 
+/** A beat: a sign of life of the session. seen: as in `enter`. */
 export const beat = (seen: string): string[] => ['B', seen];
 
-/** A beat of a connection whose reply nobody reads for grants. */
+/** A beat in a call whose reply nobody reads for grants. The server tells the session its grants by messages. */
 export const beatAside = (): string[] => ['W', NONE];
 
-/** With a beat: some requests that are held. */
+/** Goes with a beat: names some requests that hold, so that the server notes since when they hold. */
 export const mark = (rids: readonly string[]): Arguments => ['U', String(rids.length), ...rids];
 
+/** Ends the session. */
 export const leave = (): Arguments => ['X'];
 
 export const resize = (name: string, born: string, max: number): Arguments => ['R', name, born, String(max)];
 
-/** Cancels all who wait, up to a ticket: at first `NONE`, then what is left. */
+/** Cancels the waiting requests up to a ticket: at first `NONE`, which means all, then what `upToIn` tells. */
 export const cancelAll = (name: string, born: string, upTo: string): Arguments => ['L', name, born, upTo];
 
 export const dispose = (name: string, born: string): Arguments => ['K', name, born];
 
-/** Asks whether a proof is right (V), or takes what it proves away (F). */
+/** Asks whether the grant that a proof names is still held (V), or takes the grant away from its holder (F). */
 export const ofProof = (letter: 'V' | 'F', name: string, { rid, ticket, sid }: Proof): Arguments => [
   ...[letter, name, rid, ticket, sid],
 ];
 
-/** Asks for the state of an object: so many who wait, from a place of the queue on, and who hold, from a place of all records. */
+/**
+ * Asks for the state of an object, with at most `limit` waiters and some holders. place: where in the queue the waiters
+ * begin. from: where among the records of all objects the search for holders begins.
+ */
 export const inspect = (name: string, limit = 0, place = START, from = START): Arguments => [
   ...['I', name, String(limit), place, from],
 ];
 
-/** Lists the sessions from one score on: that of the ticket of its last beat. */
+/** Lists some of the sessions, from a score on. The score of a session is the ticket of its last sign of life. */
 export const inspectSpace = (from: string): Arguments => ['J', from];
 
+/** Lists some of the objects. cursor: 0 at first, then what the last answer tells. */
 export const listObjects = (cursor: string): Arguments => ['P', cursor];
 
 // Requests ----------------------------------------------------------------------------------------------------------
 
-/** What a process is told with its permits. */
+/** What the server tells a process when one of its requests gets permits. */
 export interface Grant {
   readonly ticket: string;
-  /** Of holders, since the last grant. */
+  /** How many holders of the robust object have died since the grant before. */
   readonly deaths: number;
-  /** How often a mutex may be passed on. Of a semaphore that was resized, how many permits there are; else 0. */
+  /** For a mutex: how often it may be passed on. For a semaphore that was resized: its number of permits. Else 0. */
   readonly lent: number;
-  /** How many wait. */
+  /** How many requests wait for the object. */
   readonly waiting: number;
-  /** How many it holds, in an answer that tells its state. */
+  /** How many permits the request holds. Only answers that tell a state have this number. */
   readonly permits: number;
 }
 
-/** What has become of a request, as answers and states say it. */
+/** What has become of a request: the letters with which answers begin. */
 export const HELD = 'H';
 export const QUEUED = 'Q';
 export const REFUSED = 'R';
 export const CANCELLED = 'C';
-/** There is no such object any more. */
+/** The object does not exist any more. */
 export const DISPOSED = 'X';
 export const TOO_MANY = 'M';
-/** The server has forgotten it, or never knew it. */
+/** The server has forgotten the request, or never knew it. */
 export const UNKNOWN = 'G';
-/** What it held was taken away. Only messages say so. */
+/** Somebody has taken the permits of the request away by `revoke`. Only messages tell this. */
 export const REVOKED = 'F';
 
 export type Fate =
   | ({ readonly is: typeof HELD } & Grant)
-  /** There are only so many permits. */
+  /** The request asks for more than `max` permits, which are all that the object has. */
   | { readonly is: typeof TOO_MANY; readonly max: number }
   | { readonly is: 'Q' | 'R' | 'C' | 'X' | 'G' | 'F' };
 
-/** The words by which messages say what has ended a request. */
+/** The letters by which messages tell what has ended a request. */
 const ENDS = { x: DISPOSED, c: CANCELLED, r: REVOKED } as const;
 
 function grantIn(text: string): Fate {
@@ -186,14 +211,17 @@ function grantIn(text: string): Fate {
 
 const fewer = (max: string): Fate => ({ is: TOO_MANY, max: Number(max) });
 
-/** The answer to `ask` and `cancel`, and one of the states that `list` tells. */
+/** Reads the answer to `ask` or `cancel`, or one of the states in the answer to `list`. */
 export function fateIn(answer: unknown): Fate {
   const text = String(answer);
   const [is, rest] = [text[0], text.slice(2)];
   return is === HELD ? grantIn(rest) : is === TOO_MANY ? fewer(rest) : { is: is as typeof QUEUED };
 }
 
-/** What a message, or the end of a reply, tells of a request. No fate: others wait for the mutex that it holds. */
+/**
+ * Reads one piece of news, from a message or from the end of a reply: the number of a request, and what has become of
+ * that request. Without a fate the news is that another process waits for the mutex that the request holds.
+ */
 export function newsIn(entry: string): { readonly rid: string; readonly fate: Fate | undefined } {
   if (entry[0] === '!') return { rid: entry.slice(1), fate: undefined };
   const text = entry.slice(11);
@@ -202,19 +230,25 @@ export function newsIn(entry: string): { readonly rid: string; readonly fate: Fa
   return { rid: entry.slice(0, 10), fate };
 }
 
-/** At the end of a reply: grants are left, and the next beat goes on with them. To `leave` and `dispose`: ask again. */
+/**
+ * At the end of a reply: the server has not made all grants that are due, and makes more with the next beat. As the
+ * answer to `leave` or `dispose`: the server has not done everything, and the process must send the operation again.
+ */
 export const LEFT = '+';
 
-/** How many messages a connection can have: their numbers begin with its own number times that. */
+/** The messages for connection number n have the numbers from n times this number on. */
 export const SEQS_OF_A_CONNECTION = 2 ** 32;
 
-/** A message: its number, and its news. */
+/** Reads a message: its number, and its news for `newsIn`. */
 export function messageIn(text: string): { readonly seq: number; readonly news: readonly string[] } {
   const at = text.indexOf(';');
   return { seq: Number(text.slice(0, at)), news: text.slice(at + 1).split(',') };
 }
 
-/** The answer to `list`. isWhole: all that is not listed was dropped. seq: of the last message before. */
+/**
+ * Reads the answer to `list`. isWhole: the server has dropped all requests that were to be dropped. seq: the number of
+ * the last message that the server sent before the answer. place: the history of the data.
+ */
 export function statesIn(answer: unknown) {
   const [first, ...states] = answer as [string, ...string[]];
   const [letter, seq, place = ''] = first.split(' ');
@@ -223,21 +257,28 @@ export function statesIn(answer: unknown) {
 
 // Sessions ----------------------------------------------------------------------------------------------------------
 
-/** A ticket that was told with the history in which it was given, so that a later call can name it. */
+/** A sign of life: the ticket that it got from the server, and the history of the data in which it got the ticket. */
 export interface Sign {
+  /** The ticket and the history in one text, by which a later call names the sign of life. */
   readonly told: string;
   readonly ticket: string;
-  /** The history, as epoch.id. */
+  /** The history: its number (epoch), a dot, and the server's replication id. */
   readonly place: string;
 }
 
 const signOf = (ticket = '', place = ''): Sign => ({ told: `${ticket} ${place}`, ticket, place });
 
-/** The first answer of a reply that says that nothing was done. */
+/**
+ * With these answers the server has done nothing. DEAD: the session has ended. STALE: the session has a later
+ * connection.
+ */
 export const DEAD = 'DEAD';
 export const STALE = 'STALE';
 
-/** The answer to `enter`. others: the settings on which the other processes agree. watch: until a lease is over. */
+/**
+ * The answer to `enter`. open: the session is open. watch: some session is silent, and this process must watch for a
+ * part of `lease` before it may enter. others: the other processes of the space agree on these settings.
+ */
 export type Entered =
   | { readonly is: 'open'; readonly sign: Sign }
   | { readonly is: 'watch'; readonly sign: Sign; readonly lease: number }
@@ -250,7 +291,7 @@ export function enteredIn(answer: unknown): Entered {
   return { is: 'open', sign: signOf(words[0], words[1]) };
 }
 
-/** The answer to a beat. seq: of the last message. isLeft: there may be more to do at once. */
+/** Reads the answer to a beat. seq: the number of the last message. isLeft: another beat has work to do at once. */
 export function beatIn(answer: unknown): { readonly seq: number; readonly isLeft: boolean; readonly sign: Sign } {
   const [, seq, left, ticket, place] = String(answer).split(' ');
   return { seq: Number(seq), isLeft: left === '1', sign: signOf(ticket, place) };
@@ -269,7 +310,10 @@ const settingsIn = (kind: string, max: string, robust: string, ephemeral: string
   bypass: Number(bypass),
 });
 
-/** The answer to `open`. born: the ticket of its making. max: of a semaphore that was resized. */
+/**
+ * The answer to `open`. born: the ticket with which the object was made. max: the number of permits of a semaphore that
+ * was resized. others: the object exists with these other settings.
+ */
 export type Opened =
   | { readonly born: string; readonly max: number | undefined; readonly others?: undefined }
   | { readonly others: Settings };
@@ -280,7 +324,7 @@ export function openedIn(answer: unknown): Opened {
   return { born: words[0] as string, max: words[1] === undefined ? undefined : Number(words[1]) };
 }
 
-/** An object as the server has it. */
+/** The state of an object on the server. */
 export interface Found extends Settings {
   readonly born: string;
   readonly free: number;
@@ -294,17 +338,17 @@ function foundIn(text: string): Found {
   return { ...settingsIn(kind, max, robust, ephemeral, bypass), born, free, waiting, deaths };
 }
 
-/** Who waits, or holds. */
+/** A request that waits or holds. */
 export interface Claim {
   readonly sid: string;
   readonly rid: string;
   readonly ticket: string;
   readonly permits: number;
-  /** Since when, in milliseconds of the server; nothing if it is not known. */
+  /** Since when the request waits or holds, in milliseconds of the server's clock; undefined if not known. */
   readonly at: number | undefined;
 }
 
-/** Fields of fixed width. */
+/** Cuts a text into fields of these widths. */
 const fixed = (text: string, ...widths: readonly number[]): string[] => {
   let at = 0;
   return widths.map((width) => {
@@ -313,7 +357,7 @@ const fixed = (text: string, ...widths: readonly number[]): string[] => {
   });
 };
 
-/** A session and its label: in `sid conn label`, or `sid` of one that has ended. */
+/** A session and its label. The server writes `sid conn label`; of a session that has ended `sid` or `sid dead`. */
 export type Labelled = readonly [sid: string, label: string];
 
 const labelledIn = (line: string): Labelled => {
@@ -321,7 +365,7 @@ const labelledIn = (line: string): Labelled => {
   return [sid, line.slice(17).replace(/^\d+ /, '')];
 };
 
-/** The answer to `inspect`. Nothing: there is no such object. */
+/** Reads the answer to `inspect`. Returns undefined if the object does not exist. */
 export function inspectedIn(answer: unknown) {
   if (!Array.isArray(answer)) return undefined;
   const [text, entries, records, next, sessions, times, now] = answer as [
@@ -335,7 +379,7 @@ export function inspectedIn(answer: unknown) {
   return {
     object: foundIn(text.slice(2)),
     queue: entries.map((entry) => {
-      // A name has no NUL.
+      // A name contains no NUL, so the first NUL ends the name.
       const [ticket, sid, rid, permits, , at = ''] = fixed(entry.slice(entry.indexOf('\0') + 1), 14, 16, 10, 8, 14, 11);
       return claim(sid, rid, ticket, permits, Number.parseInt(at, 16));
     }),
@@ -343,30 +387,30 @@ export function inspectedIn(answer: unknown) {
       const [sid, rid, ticket, permits] = fixed(record, 16, 10, 14, 8);
       return claim(sid, rid, ticket, permits, times[i] ? Number(times[i]) : undefined);
     }),
-    /** From where the records go on. */
+    /** The `from` with which the search for holders goes on; '' at the end. */
     next,
     labels: sessions.map(labelledIn),
     now: Number(now),
   };
 }
 
-/** The place behind an entry of a queue. */
+/** The place in a queue behind the entry with this ticket. */
 export const placeBehind = (ticket: string): string => `${ticket}${END}`;
 
-/** The answer to `inspectSpace`. next: where the list of sessions goes on, `NONE` at its end. */
+/** Reads the answer to `inspectSpace`. last: the last ticket of the space. next: where the list goes on, or `NONE`. */
 export function spaceIn(answer: unknown) {
   const [first = '', ...sessions] = answer as string[];
   const [, epoch, , last, next = NONE] = first.split(' ');
   return { epoch: Number(epoch), last: Number(last), next, labels: sessions.map(labelledIn) };
 }
 
-/** Before all scores. */
+/** The place before all scores. */
 export const LOWEST = '-inf';
 
-/** The score of `next`, behind which the list goes on; `Infinity` at its end. */
+/** The score behind which the list of sessions goes on; `Infinity` at the end of the list. */
 export const scoreOf = (next: string): number => Number(next.slice(1) || Infinity);
 
-/** The answer to `listObjects`. next: the next cursor, 0 at the end. */
+/** Reads the answer to `listObjects`. next: the next cursor, 0 at the end. */
 export function objectsIn(answer: unknown) {
   const [next = '0', ...lines] = answer as string[];
   return {
@@ -378,18 +422,18 @@ export function objectsIn(answer: unknown) {
   };
 }
 
-/** The answer to `cancelAll`: up to which ticket somebody waits still; '' if nobody does. */
+/** Reads the answer to `cancelAll`: up to which ticket waiters are left to cancel; '' if none is left. */
 export const upToIn = (answer: unknown): string => String(answer).slice(2);
 
-/** The answer to `ofProof`. */
+/** The answer to `ofProof` if the grant is, or was, held. */
 export const TRUE = '1';
 
 // Tickets and proofs ------------------------------------------------------------------------------------------------
 
-/** The fencing token of a ticket, and of the passes of a mutex that its holder has made. */
+/** The fencing token of a grant. pass: how often the mutex was passed on within the process since the grant. */
 export const tokenOf = (ticket: string, pass = 0): bigint => BigInt(`0x${ticket}`) * 4096n + BigInt(pass);
 
-/** What names a grant among all processes. */
+/** The parts of a proof. A proof names one grant among all grants of all processes. */
 export interface Proof {
   readonly sid: string;
   readonly rid: string;
@@ -398,7 +442,7 @@ export interface Proof {
 
 export const writeProof = ({ sid, rid, ticket }: Proof): string => `${sid}.${rid}.${ticket}`;
 
-/** Reads a proof that somebody gives. Nothing: it is none. */
+/** Reads a proof that a user passes. Returns undefined if the text is no proof. */
 export function proofIn(text: unknown): Proof | undefined {
   const match = typeof text === 'string' && /^([ps][0-9a-f]{15})\.([0-9a-f]{10})\.([0-9a-f]{14})$/.exec(text);
   if (!match) return undefined;
