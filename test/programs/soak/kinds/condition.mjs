@@ -12,8 +12,10 @@ import { enterLock, leaveLock, mutex } from './mutex.mjs';
 function owns(task, object, error) {
   const { lib, what } = object;
   const { life } = task;
+  // If `onOwnerDied` has thrown, the lock has gone back; another task of this thread may be the owner.
+  if (error === HALF_WRITTEN) return false;
   if (lib.mutex.held) return true;
-  if (!life.gone && !life.board.isEnding && error !== HALF_WRITTEN)
+  if (!life.gone && !life.board.isEnding)
     life.find(`${what}: the wait is over, and the thread is not the owner of the mutex`, error);
   return false;
 }
