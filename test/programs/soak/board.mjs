@@ -48,11 +48,22 @@ const PER_PAIR = 2;
 const DOING = LIFE + PER_PAIR * OBJECTS * LIVES;
 /** A word for each life: how many objects it has made for itself. */
 const MADE = DOING + TASKS * LIVES;
-const WORDS = MADE + LIVES;
+const NAME = MADE + LIVES;
+/** Calls have so many names at most, of 20 letters at most. */
+const NAMES = 80;
+const PER_NAME = 6;
+const WORDS = NAME + PER_NAME * NAMES;
+/** What `onOwnerDied` throws if it repairs nothing. */
+export const HALF_WRITTEN = 'half-written';
+/** Whether the arena of a plan may be full. */
+export const isTight = ({ arena }) => arena.threads < LIVES;
 /** How often a thread looks at the notes of all, until they have stood still. */
 const LOOKS = 100;
 
 export class Board {
+  /** The numbers of the names that this thread has used. */
+  #numbers = new Map();
+
   constructor(words = new Int32Array(new SharedArrayBuffer(4 * WORDS))) {
     this.words = words;
   }
@@ -145,12 +156,51 @@ export class Board {
     return [];
   }
 
-  doing(life, task, code) {
+  /** The task begins a call of this name of an object, if there is one, or is in no call any more. */
+  doing(life, task, name, object = -1) {
+    const code = name === undefined ? 0 : (this.#numberOf(name) << 8) | (object + 1);
     Atomics.store(this.words, DOING + life * TASKS + (task % TASKS), code);
   }
 
+  /** Returns the calls that the tasks of a life are in. */
   done(life) {
-    return Array.from({ length: TASKS }, (_, task) => Atomics.load(this.words, DOING + life * TASKS + task));
+    const codes = Array.from({ length: TASKS }, (_, task) => Atomics.load(this.words, DOING + life * TASKS + task));
+    const named = codes.filter((code) => code !== 0).map((code) => [this.#nameOf(code >> 8), (code & 0xff) - 1]);
+    return named.map(([name, object]) => (object < 0 ? name : `${name} of object ${object}`));
+  }
+
+  /**
+   * A name has the number of the place at which some thread has written it. The first word of a place says how long the
+   * name is, once it is written. Two threads that write a name at the same time may give it two numbers.
+   */
+  #numberOf(name) {
+    let number = this.#numbers.get(name);
+    if (number === undefined) {
+      number = 1;
+      while (this.#nameOf(number) !== name && !this.#write(number, name)) number++;
+      this.#numbers.set(name, number);
+    }
+    return number;
+  }
+
+  #letters(number) {
+    return new Uint8Array(this.words.buffer, 4 * (NAME + PER_NAME * number + 1), 4 * (PER_NAME - 1));
+  }
+
+  #nameOf(number) {
+    return String.fromCharCode(
+      ...this.#letters(number).subarray(0, Math.max(Atomics.load(this.words, NAME + PER_NAME * number), 0)),
+    );
+  }
+
+  /** Returns whether the place was free. */
+  #write(number, name) {
+    if (number === NAMES) throw new Error('there are more names of calls than the board has room for');
+    const at = NAME + PER_NAME * number;
+    if (Atomics.compareExchange(this.words, at, 0, -1) !== 0) return false;
+    this.#letters(number).set(Array.from(name, (letter) => letter.charCodeAt(0)));
+    Atomics.store(this.words, at, name.length);
+    return true;
   }
 
   makes(life, n) {

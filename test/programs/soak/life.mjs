@@ -5,12 +5,11 @@
 import { inspect } from 'node:util';
 import { ArenaFullError, CancelledError, DisposedError, TimeoutError } from 'taketurns';
 import { BrokenBarrierError } from 'taketurns/sync';
-import { STRETCH, TASKS } from './board.mjs';
+import { HALF_WRITTEN, isTight, STRETCH, TASKS } from './board.mjs';
+import { Draw } from './draw.mjs';
 import { kinds } from './kinds/all.mjs';
-import { Draw, isTight } from './plan.mjs';
 import { UserCode } from './user-code.mjs';
 
-export const HALF_WRITTEN = 'half-written';
 export const ON_PURPOSE = 'on purpose';
 const NAP = new Int32Array(new SharedArrayBuffer(4));
 /** What the library says to a call that would wait for itself. */
@@ -18,66 +17,6 @@ const SELF = /would wait for itself|cannot have it while|cannot go on while/;
 
 export const immediately = () => new Promise((resolve) => setImmediate(resolve));
 export const nap = (milliseconds) => Atomics.wait(NAP, 0, 0, milliseconds);
-
-/** Each call has a number, which a thread notes before it begins, so that a thread that is stuck tells where. */
-const NAMES = [
-  'no call',
-  'the end',
-  'HeldPermits.release',
-  'acquire',
-  'acquireAsync',
-  'add',
-  'arriveAndWait',
-  'arriveAndWaitAsync',
-  'done',
-  'downgrade',
-  'drain',
-  'guard',
-  'hold',
-  'holdAsync',
-  'limit',
-  'lock',
-  'lockAsync',
-  'lockRead',
-  'lockReadAsync',
-  'lockWrite',
-  'lockWriteAsync',
-  'notify',
-  'read',
-  'readAsync',
-  'readAsync within',
-  'reduce',
-  'release',
-  'reset',
-  'run',
-  'runAsync',
-  'runExclusive',
-  'set',
-  'tryAcquire',
-  'tryHold',
-  'tryLock',
-  'tryLockRead',
-  'tryLockWrite',
-  'tryRead',
-  'tryWrite',
-  'unlock',
-  'unlockRead',
-  'unlockWrite',
-  'update',
-  'updateAsync',
-  'upgrade',
-  'upgradeAsync',
-  'wait',
-  'waitAsync',
-  'waitFor',
-  'waitForAsync',
-  'waitForUnlock',
-  'waitForUnlockAsync',
-  'write',
-  'writeAsync',
-];
-const numberOf = (name) => NAMES.indexOf(name);
-export const nameOf = (number) => NAMES[number];
 
 export class Life {
   /** Whether the thread has left the arena, so that it notes nothing any more. */
@@ -169,7 +108,7 @@ export class Life {
     while (this.loose.size > 0) await Promise.all(this.loose);
     for (const { kind, lib } of this.objects) kind.leaves?.(lib);
     // From here on nothing keeps the thread alive.
-    this.board.doing(this.number, 0, numberOf('the end') << 8);
+    this.board.doing(this.number, 0, 'the end');
   }
 
   /** The thread leaves the arena, as if it had ended. */
@@ -231,11 +170,11 @@ export class Task {
   }
 
   doing(name, object) {
-    this.board.doing(this.life.number, this.number, (numberOf(name) << 8) | (object.index + 1));
+    this.board.doing(this.life.number, this.number, name, object.index);
   }
 
   doesNothing() {
-    this.board.doing(this.life.number, this.number, 0);
+    this.board.doing(this.life.number, this.number);
   }
 
   /** Makes a call. Returns its result in an object; undefined if it has thrown what it may throw. */

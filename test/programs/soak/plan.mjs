@@ -1,58 +1,16 @@
 /** A seed makes a plan: the objects, the threads, how they end, and what else happens. It fixes no schedule of threads. */
-import { random } from '../workers/chaos-board.mjs';
-import { LIVES } from './board.mjs';
-
-export const KINDS = ['semaphore', 'mutex', 'rw-lock', 'condition', 'barrier', 'latch', 'wait-group', 'event', 'once'];
-
-/** Random numbers of one thread or task. */
-export class Draw {
-  constructor(seed) {
-    this.next = random(seed);
-    for (let i = 0; i < 4; i++) this.next();
-  }
-
-  chance(p) {
-    return this.next() < p;
-  }
-
-  /** From 0 to n - 1. */
-  upTo(n) {
-    return Math.floor(this.next() * n);
-  }
-
-  of(list) {
-    return list[this.upTo(list.length)];
-  }
-}
-
-function shape(draw, kind) {
-  const permits = draw.of([1, 1, 2, 5]);
-  switch (kind) {
-    case 'semaphore':
-      return { permits, robust: draw.chance(0.6), elastic: permits > 1 && draw.chance(0.3), spin: draw.of([0, 100]) };
-    case 'mutex':
-    case 'condition':
-      return { bypass: draw.of([0, 0, 1, 7, 2 ** 21]) };
-    case 'barrier':
-      return { parties: 2 + draw.upTo(4) };
-    case 'latch':
-      return { count: 3 + draw.upTo(20) };
-    case 'wait-group':
-      return { adds: draw.chance(0.4) };
-    default:
-      return {};
-  }
-}
+import { Draw } from './draw.mjs';
+import { kinds as all } from './kinds/all.mjs';
 
 /** @param given replaces parts of the plan, to find out what a finding needs. */
-export function planOf(seed, kinds = KINDS, given = {}) {
+export function planOf(seed, kinds = Object.keys(all), given = {}) {
   const draw = new Draw(seed);
   const count = 2 + draw.upTo(5);
   const objects = Array.from({ length: count }, (_, index) => {
     const kind = draw.of(kinds);
     return {
       ...{ index, kind, name: draw.chance(0.5) ? `object ${index}` : undefined, cancels: draw.chance(0.4) },
-      ...shape(draw, kind),
+      ...all[kind].shape?.(draw),
     };
   });
   return {
@@ -85,9 +43,6 @@ export function planOf(seed, kinds = KINDS, given = {}) {
     ...given,
   };
 }
-
-/** Whether the arena of a plan may be full. */
-export const isTight = ({ arena }) => arena.threads < LIVES;
 
 /** The plan in short. */
 export function describe(plan) {

@@ -3,9 +3,10 @@ import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { Arena } from 'taketurns';
 import { Board, HELD, LIVES } from './board.mjs';
+import { Draw } from './draw.mjs';
 import { kinds } from './kinds/all.mjs';
-import { immediately, Life, nameOf, ON_PURPOSE } from './life.mjs';
-import { Draw, describe } from './plan.mjs';
+import { immediately, Life, ON_PURPOSE } from './life.mjs';
+import { describe } from './plan.mjs';
 
 /** Milliseconds without any progress after which permits are given back that a dead thread may have taken. */
 const MEND = 5_000;
@@ -260,11 +261,7 @@ class Program {
   #state() {
     const lines = [];
     for (const number of [0, ...this.alive.keys()]) {
-      const doing = this.board
-        .done(number)
-        .filter((code) => code > 0xff)
-        .map((code) => ((code & 0xff) > 0 ? `${nameOf(code >> 8)} of object ${(code & 0xff) - 1}` : nameOf(code >> 8)));
-      lines.push(`  life ${number}: ${doing.join(', ') || 'in no call'}`);
+      lines.push(`  life ${number}: ${this.board.done(number).join(', ') || 'in no call'}`);
     }
     this.plan.objects.forEach(({ index, kind }) => {
       const lib = this.libs[index];

@@ -1,9 +1,8 @@
 /** A worker of a program: lives until the program stops, until it is killed, or for some 50 ms if it is a visitor. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Arena, ArenaFullError, DisposedError } from 'taketurns';
-import { Board } from './board.mjs';
+import { Board, isTight } from './board.mjs';
 import { Life } from './life.mjs';
-import { isTight } from './plan.mjs';
 
 const { plan, words, number, handles, arena, isVisitor } = workerData;
 const board = new Board(words);

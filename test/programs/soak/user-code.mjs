@@ -3,11 +3,11 @@
  * back into the library. Here are also the interrupts of node:vm, and objects that any thread may dispose of.
  */
 import { runInThisContext } from 'node:vm';
-import { CancelledError, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
-import * as sync from 'taketurns/sync';
+import { CancelledError, DisposedError, TimeoutError } from 'taketurns';
 import { BrokenBarrierError } from 'taketurns/sync';
-import { ASKS_BEGUN, ASKS_DONE, ofCallback } from './board.mjs';
-import { HALF_WRITTEN, Task } from './life.mjs';
+import { ASKS_BEGUN, ASKS_DONE, HALF_WRITTEN, ofCallback } from './board.mjs';
+import { kinds } from './kinds/all.mjs';
+import { Task } from './life.mjs';
 
 /** A reason of an abort, which differs from all others. */
 class Reason {}
@@ -232,74 +232,25 @@ export class UserCode {
 
   // --- Objects that anybody may dispose of -----------------------------------------------------------------
 
-  #makers() {
-    const { life, draw } = this;
-    const { arena } = life;
-    return {
-      semaphore: (name) =>
-        name ? Semaphore.open(name, 2, { arena }) : new Semaphore(2, { arena, robust: draw.chance(0.5) }),
-      mutex: (name) => (name ? Mutex.open(name, { arena }) : new Mutex({ arena })),
-      'rw-lock': (name) => (name ? sync.RwLock.open(name, { arena }) : new sync.RwLock({ arena })),
-      barrier: (name) => (name ? sync.Barrier.open(name, 2, { arena }) : new sync.Barrier(2, { arena })),
-      latch: (name) => (name ? sync.Latch.open(name, 2, { arena }) : new sync.Latch(2, { arena })),
-      'wait-group': (name) => (name ? sync.WaitGroup.open(name, { arena }) : new sync.WaitGroup({ arena })),
-      event: (name) => (name ? sync.Event.open(name, { arena }) : new sync.Event({ arena })),
-      once: (name) => (name ? sync.Once.open(name, { arena }) : new sync.Once({ arena })),
-    };
-  }
-
   #make() {
     const { life, draw } = this;
     const kind = draw.of(life.plan.kinds);
-    if (kind === 'condition') return undefined;
+    const { mortal } = kinds[kind];
+    if (mortal === undefined) return undefined;
     const isNamed = draw.chance(0.6);
     // One that a thread makes for itself, and is killed with, is never freed.
     if (!life.gone) life.board.makes(life.number, 1);
     try {
-      return { kind, isNamed, lib: this.#makers()[kind](isNamed ? `mortal ${kind}` : undefined) };
+      return { kind, isNamed, lib: mortal.make(isNamed ? `mortal ${kind}` : undefined, life.arena, draw) };
     } catch (error) {
       if (!life.gone) life.board.makes(life.number, -1);
       throw error;
     }
   }
 
-  /** The calls on such an object: it may be disposed of at any time. */
-  #calls(kind, lib, timeout) {
-    const within = { timeout };
-    return {
-      semaphore: [
-        () => {
-          lib.acquire(within);
-          lib.release();
-        },
-        () => lib.hold(within).release(),
-        () => lib.acquireAsync(within).then(() => lib.release()),
-        () => lib.runExclusive(() => 1, within),
-      ],
-      mutex: [
-        () => lib.hold(within).unlock(),
-        () => lib.holdAsync(within).then((held) => held.unlock()),
-        () => lib.runExclusive(() => 1, within),
-        () => lib.waitForUnlockAsync(within),
-      ],
-      'rw-lock': [
-        () => lib.read(within).unlock(),
-        () => lib.write(within).unlock(),
-        () => lib.readAsync(within).then((held) => held.unlock()),
-        () => lib.writeAsync(within).then((held) => held.downgrade().unlock()),
-        () => lib.updateAsync(within).then((held) => held.unlock()),
-      ],
-      barrier: [() => lib.arriveAndWait(within), () => lib.arriveAndWaitAsync(within)],
-      latch: [() => lib.wait(within), () => lib.waitAsync(within), () => lib.countDown()],
-      'wait-group': [() => lib.wait(within), () => lib.waitAsync(within), () => lib.run(() => 1)],
-      event: [() => lib.set(), () => lib.reset(), () => lib.wait(within), () => lib.waitAsync(within)],
-      once: [() => lib.run(() => {}, within), () => lib.runAsync(() => {}, within)],
-    }[kind];
-  }
-
   #expects(error, kind) {
     if (DOCUMENTED.some((Class) => error instanceof Class) || this.life.mayBeFull(error)) return;
-    if (kind === 'latch' && error instanceof RangeError) return;
+    if (kinds[kind]?.mortal.mayThrow?.(error)) return;
     if (/would wait for itself|cannot have it|does not hold the lock any more/.test(error?.message)) return;
     this.life.find(`a call on a ${kind} that may be disposed of has thrown`, error);
   }
@@ -309,7 +260,7 @@ export class UserCode {
     const made = this.#made();
     if (made === undefined) return;
     const { kind, lib } = made;
-    const calls = this.#calls(kind, lib, draw.next() * 3);
+    const calls = kinds[kind].mortal.calls(lib, { timeout: draw.next() * 3 });
     const begun = Promise.allSettled(Array.from({ length: 1 + draw.upTo(3) }, async () => draw.of(calls)()));
     if (draw.chance(0.3)) lib.dispose();
     if (draw.chance(0.5)) await new Promise((resolve) => setImmediate(resolve));
@@ -325,7 +276,7 @@ export class UserCode {
     if (made === undefined) return;
     const { kind, lib } = made;
     try {
-      const result = draw.of(this.#calls(kind, lib, draw.next() * 3))();
+      const result = draw.of(kinds[kind].mortal.calls(lib, { timeout: draw.next() * 3 }))();
       result?.then?.(undefined, (error) => this.#expects(error, kind));
     } catch (error) {
       this.#expects(error, kind);
@@ -343,7 +294,8 @@ export class UserCode {
 
   /** Disposes of those that have a name. */
   disposeOfMortals() {
-    for (const kind of this.life.plan.kinds) if (kind !== 'condition') this.#makers()[kind](`mortal ${kind}`).dispose();
+    const { plan, arena } = this.life;
+    for (const kind of plan.kinds) kinds[kind].mortal?.make(`mortal ${kind}`, arena, this.draw).dispose();
   }
 
   #made() {

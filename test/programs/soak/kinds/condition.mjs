@@ -4,8 +4,7 @@
  */
 import { Mutex } from 'taketurns';
 import { Condition } from 'taketurns/sync';
-import { INSIDE, ITEMS, NOTIFIED, WOKEN } from '../board.mjs';
-import { HALF_WRITTEN } from '../life.mjs';
+import { HALF_WRITTEN, INSIDE, ITEMS, NOTIFIED, WOKEN } from '../board.mjs';
 import { enterLock, leaveLock, mutex } from './mutex.mjs';
 
 /** Whether the thread is the owner, as it must be when a wait has returned or thrown. */
@@ -61,6 +60,7 @@ export const condition = {
   isLock: true,
   tells: () => true,
   telling: (lib) => lib.mutex,
+  shape: mutex.shape,
   make({ name, bypass }, arena) {
     const mutex = new Mutex({ bypass, arena });
     return name ? Condition.open(name, mutex) : new Condition(mutex);

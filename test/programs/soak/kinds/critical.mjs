@@ -1,5 +1,5 @@
 /** How permits and locks are used: taken in one of many forms, noted, and given back. */
-import { isTight } from '../plan.mjs';
+import { isTight } from '../board.mjs';
 
 /** Ends a guard in one of its ways: at once, twice, or with a look before. */
 export function endGuard(task, object, guard, end) {

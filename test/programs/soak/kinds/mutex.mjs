@@ -67,6 +67,16 @@ export const mutex = {
   isLock: true,
   tells: () => true,
   telling: (lib) => lib,
+  shape: (draw) => ({ bypass: draw.of([0, 0, 1, 7, 2 ** 21]) }),
+  mortal: {
+    make: (name, arena) => (name ? Mutex.open(name, { arena }) : new Mutex({ arena })),
+    calls: (lib, within) => [
+      () => lib.hold(within).unlock(),
+      () => lib.holdAsync(within).then((held) => held.unlock()),
+      () => lib.runExclusive(() => 1, within),
+      () => lib.waitForUnlockAsync(within),
+    ],
+  },
   make: ({ name, bypass }, arena) => (name ? Mutex.open(name, { bypass, arena }) : new Mutex({ bypass, arena })),
   open: ({ name, bypass }, arena) => Mutex.open(name, { bypass, arena }),
   from: (handle) => Mutex.from(handle),

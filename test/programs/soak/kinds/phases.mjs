@@ -30,6 +30,12 @@ function wrong(_, _object, lib) {
   return undefined;
 }
 
+/** Objects that any thread may dispose of. */
+const mortal = (Class, calls, ...count) => ({
+  make: (name, arena) => (name ? Class.open(name, ...count, { arena }) : new Class(...count, { arena })),
+  calls,
+});
+
 const named = (Class, options = () => ({})) => ({
   make: (o, arena) => (o.name ? Class.open(o.name, { ...options(o), arena }) : new Class({ ...options(o), arena })),
   open: (o, arena) => Class.open(o.name, { ...options(o), arena }),
@@ -39,6 +45,12 @@ const named = (Class, options = () => ({})) => ({
 
 export const event = {
   ...named(Event),
+  mortal: mortal(Event, (lib, within) => [
+    () => lib.set(),
+    () => lib.reset(),
+    () => lib.wait(within),
+    () => lib.waitAsync(within),
+  ]),
   async use(task, object) {
     const { draw } = task;
     const what = draw.next();
@@ -76,6 +88,11 @@ function pulse(task, object) {
 }
 
 export const latch = {
+  shape: (draw) => ({ count: 3 + draw.upTo(20) }),
+  mortal: {
+    ...mortal(Latch, (lib, within) => [() => lib.wait(within), () => lib.waitAsync(within), () => lib.countDown()], 2),
+    mayThrow: (error) => error instanceof RangeError,
+  },
   make: (o, arena) => (o.name ? Latch.open(o.name, o.count, { arena }) : new Latch(o.count, { arena })),
   open: (o, arena) => Latch.open(o.name, o.count, { arena }),
   from: (handle) => Latch.from(handle),
@@ -112,6 +129,12 @@ function countDown({ life }, { lib, what }) {
 
 export const waitGroup = {
   ...named(WaitGroup),
+  shape: (draw) => ({ adds: draw.chance(0.4) }),
+  mortal: mortal(WaitGroup, (lib, within) => [
+    () => lib.wait(within),
+    () => lib.waitAsync(within),
+    () => lib.run(() => 1),
+  ]),
   async use(task, object) {
     const { life, board, draw } = task;
     const { lib, index } = object;
@@ -173,6 +196,8 @@ export const waitGroup = {
 
 /** Tasks meet, as many as make a round. One that gives up breaks it, so few do. */
 export const barrier = {
+  shape: (draw) => ({ parties: 2 + draw.upTo(4) }),
+  mortal: mortal(Barrier, (lib, within) => [() => lib.arriveAndWait(within), () => lib.arriveAndWaitAsync(within)], 2),
   make: (o, arena) => (o.name ? Barrier.open(o.name, o.parties, { arena }) : new Barrier(o.parties, { arena })),
   open: (o, arena, life) => Barrier.open(o.name, o.parties, { arena, ...action(o, life) }),
   from: (handle, o, life) => Barrier.from(handle, action(o, life)),
@@ -235,6 +260,7 @@ class Failed extends Error {}
 /** Its function is run by one at a time, and to its end once. */
 export const once = {
   ...named(Once),
+  mortal: mortal(Once, (lib, within) => [() => lib.run(() => {}, within), () => lib.runAsync(() => {}, within)]),
   async use(task, object) {
     const request = task.request(object, false);
     const fails = task.draw.chance(0.5) ? new Failed('the function fails') : undefined;

@@ -214,6 +214,16 @@ export const rwLock = {
   isLock: true,
   tells: () => true,
   telling: (lib) => lib,
+  mortal: {
+    make: (name, arena) => (name ? RwLock.open(name, { arena }) : new RwLock({ arena })),
+    calls: (lib, within) => [
+      () => lib.read(within).unlock(),
+      () => lib.write(within).unlock(),
+      () => lib.readAsync(within).then((held) => held.unlock()),
+      () => lib.writeAsync(within).then((held) => held.downgrade().unlock()),
+      () => lib.updateAsync(within).then((held) => held.unlock()),
+    ],
+  },
   make: ({ name }, arena) => (name ? RwLock.open(name, { arena }) : new RwLock({ arena })),
   open: ({ name }, arena) => RwLock.open(name, { arena }),
   from: (handle) => RwLock.from(handle),

@@ -95,6 +95,23 @@ export const semaphore = {
   haunts: true,
   tells: ({ robust }) => robust,
   telling: (lib) => lib,
+  shape(draw) {
+    const permits = draw.of([1, 1, 2, 5]);
+    return { permits, robust: draw.chance(0.6), elastic: permits > 1 && draw.chance(0.3), spin: draw.of([0, 100]) };
+  },
+  mortal: {
+    make: (name, arena, draw) =>
+      name ? Semaphore.open(name, 2, { arena }) : new Semaphore(2, { arena, robust: draw.chance(0.5) }),
+    calls: (lib, within) => [
+      () => {
+        lib.acquire(within);
+        lib.release();
+      },
+      () => lib.hold(within).release(),
+      () => lib.acquireAsync(within).then(() => lib.release()),
+      () => lib.runExclusive(() => 1, within),
+    ],
+  },
   make: (o, arena) =>
     o.name ? Semaphore.open(o.name, o.permits, options(o, arena)) : new Semaphore(o.permits, options(o, arena)),
   open: (o, arena, { draw }) =>
