@@ -19,43 +19,6 @@ export function shortName(name: string): string {
   return name.replace(/^core\/(?!algorithms\/)(?:[\w-]+\/)*?(?=[\w-]+\/[\w-]+$)|^core\//, '');
 }
 
-/** The functions of `taketurns/sync` that are. */
-const SYNC = [
-  'announce',
-  'announceDrain',
-  'arm',
-  'arriveAt',
-  'awaitZero',
-  'begin',
-  'beginRead',
-  'breakPhase',
-  'disposePhase',
-  'drainReaders',
-  'end',
-  'endRead',
-  'endReadWait',
-  'finishAction',
-  'giveUpRead',
-  'isStamp',
-  'leaveBarrier',
-  'notify',
-  'notifyOne',
-  'openGate',
-  'placeFor',
-  'putDown',
-  'putOn',
-  'readToo',
-  'relay',
-  'settleUp',
-  'shutGate',
-  'sleepInPhase',
-  'stampOf',
-  'takeOff',
-  'tryRead',
-  'waitingFor',
-  'wasBroken',
-];
-
 function decoded(name: ModuleName): WasmModule {
   const { wasm, wat } = moduleFiles(name);
   return decode(wasm, wat, shortName);
@@ -66,15 +29,22 @@ const loaded = new Map<ProgramName, Program>();
 export function loadProgram(name: ProgramName): Program {
   let program = loaded.get(name);
   if (program === undefined) {
-    // A semaphore of P0514 waits in the core, and counts in the other module.
     const module = decoded(name);
-    const translated = translate(
-      name === 'core' ? joined(joined(module, decoded('algorithms'), COUNTER), decoded('sync'), SYNC) : module,
-    );
+    const translated = translate(name === 'core' ? withOthers(module) : module);
     program = { ...translated, answers: answersByFunction(translated) };
     loaded.set(name, program);
   }
   return program;
+}
+
+/**
+ * The core with what is called beside it. A semaphore of P0514 waits in the core, and counts in the module of the
+ * algorithms. Of `taketurns/sync` all functions are called, but for that by which an instance opens the arena.
+ */
+function withOthers(core: WasmModule): WasmModule {
+  const sync = decoded('sync');
+  const own = [...sync.exports.keys()].filter((name) => !core.exports.has(name) && name !== 'adopt');
+  return joined(joined(core, decoded('algorithms'), COUNTER), sync, own);
 }
 
 /** Two exports that the compiler has made one function give the answers of both. */

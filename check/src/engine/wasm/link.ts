@@ -1,10 +1,16 @@
 /**
  * Joins two modules in one program, for a thread that has an instance of each. The functions that are taken over bring
- * the functions that they call. A global that both modules have becomes one, since each instance sets it to the same
- * value when it opens the arena. The other globals of both modules are kept.
+ * the functions that they call. A global that both modules have becomes one, which is right only for some of them. The
+ * other globals of both modules are kept.
  */
 import type { WasmModule } from './decode.js';
 import { CALL, GLOBAL_GET, GLOBAL_SET } from './opcodes.js';
+
+/**
+ * The globals that may become one: each instance sets those of the arena and of the thread to the same value when it opens
+ * the arena, and the others only tell where to look first, or how often to look.
+ */
+const MAY_BE_ONE = /^(arena|threads)\/|^(elements|objects)\/hint$|^pause\/pauseSink$|^polling\/turns$/;
 
 /** Returns the module with some functions that another exports. */
 export function joined(module: WasmModule, other: WasmModule, names: readonly string[]): WasmModule {
@@ -17,6 +23,8 @@ export function joined(module: WasmModule, other: WasmModule, names: readonly st
   const globalOf = (index: number): number => {
     const global = other.globals[index];
     const own = globals.findIndex(({ name }) => name === global.name);
+    if (own >= 0 && own < module.globals.length && !MAY_BE_ONE.test(global.name))
+      throw new Error(`each module has a ${global.name} of its own: a function of one must not need that of the other`);
     return own >= 0 ? own : globals.push(global) - 1;
   };
   const functionOf = (index: number): number => {
