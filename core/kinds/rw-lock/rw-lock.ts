@@ -14,9 +14,12 @@
  *     1. place := READS                                    1. gate := SHUT, in phase w
  *     2. gate is not SHUT: in                              2. no place of the lock is in the way: in
  *     3. SHUT in phase w: place := WAITS for w             3. else gate := DRAINING; look at the places again
- *     4. DRAINING: wake the writer                         4. sleep until O_DRAIN changes; look again
- *     5. sleep until phase w is over; place := READS; in   5. gate := open, phase w + 1; wake the readers
- *     6. place := 0; DRAINING: wake the writer             6. give the turn back
+ *     4. DRAINING: wake the writer                         4. sleep on O_DRAIN until a reader wakes it; look again
+ *     5. sleep until phase w is over; place := READS; in   5. to leave: gate := open, phase w + 1; wake the readers
+ *     6. to leave: place := 0; if DRAINING, wake the       6. give the turn back
+ *        writer
+ *
+ * "in" means that the thread has the lock. To wake the writer, a reader adds 1 to O_DRAIN and notifies that word.
  *
  * A place is in the way of the writer of phase w if the place READS, or if it WAITS for a phase other than w. So a
  * reader that waits for phase w already counts as a reader for every other phase, though it may not have woken. The
