@@ -1,8 +1,8 @@
 /**
- * Small models of cancelling (core/queue/cancelling.ts). Most have one thread, whose promises stand in the queue one
- * behind the other and cancel in a given order. So each way in which tombstones can lie and be joined costs some
- * hundred states. The counters do not begin at 0, and the semaphore is not the first object, so no value that is read
- * can be mistaken for empty memory.
+ * Small models of cancelling (core/queue/cancelling.ts). Most models have one thread, whose promises stand in the queue
+ * one behind the other and cancel in a given order. So each way in which tombstones can lie and be joined costs only
+ * some hundred states. The counters do not begin at 0, and the semaphore is not the first object, so no value that is
+ * read can be mistaken for empty memory.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -48,7 +48,7 @@ const lines: readonly (Pick<Line, 'name' | 'program'> & Partial<Line>)[] = [
   { name: 'in common lines', program: 't1 t1 a1 x x V d', cells: 0, extra: 8, linesCells: 0 },
 ];
 
-/** The last request in line leaves nothing behind when it cancels. */
+/** The last request of the queue leaves no tombstone when it cancels. */
 const last: readonly (Pick<Line, 'name' | 'program'> & Partial<Line>)[] = [
   { name: 'a promise', program: 't1 x' },
   { name: 'a promise in cells', program: 't2 e x', buckets: 4 },
