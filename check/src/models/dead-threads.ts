@@ -67,7 +67,7 @@ const beside: readonly Case[] = [
   { name: 'a waiter, then one that cancels', program: 'A | w B | S' },
   { name: 'a holder, while another disposes', program: 'A Z | D | S', permits: [1] },
   { name: 'a waiter, while another disposes', program: 'A | D | S' },
-  // Neither is entered, so nobody but the reaper marks where the tombstone is.
+  // Neither promise is entered. So no thread but the reaper marks the part of the pool where the tombstone is.
   {
     name: 'a promise, before one of the thread that reaps, then disposed of',
     program: 'a1 Z | w a1 s d | D',
