@@ -29,8 +29,8 @@ function start(job, given = {}) {
 }
 
 /**
- * Prints the resident memory of a process that has shared an arena, how long the first handle takes, and when the
- * process begins to exit.
+ * Prints by how much the resident memory of a process grows that shares an arena, how long the first handle takes, and
+ * when the process begins to exit.
  */
 function program(watch) {
   const arena = new Arena({ watch });
