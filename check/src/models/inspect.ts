@@ -442,8 +442,8 @@ const sequenceMoves: Op = {
 };
 
 /**
- * A waiter that compares a stale sequence does not sleep, so its return is no futile wake-up. The thread that wakes it
- * then also grants its ticket.
+ * A waiter that compares a stale sequence does not sleep, so its return is no futile wake-up. If the waiter sleeps
+ * later, it is woken when its ticket is granted.
  */
 function stale(threshold: number): Model {
   const model = counting(
