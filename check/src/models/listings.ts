@@ -225,7 +225,10 @@ const variants: readonly Line[] = VARIANTS.flatMap(([name, kind, variant]): Line
   ];
 });
 
-/** Waiters that pause in proportion to their distance. A delay that is never looked at would change no model. */
+/**
+ * Waiters that pause in proportion to their distance. The models show that these pauses do no harm. They do not show
+ * that waiters pause: a core that ignored the delay would pass the models, too.
+ */
 const delays: readonly Line[] = [1, 2].flatMap((delay): Line[] => {
   const line = (text: string, program: string, more: Partial<Line> = {}): Line => ({
     name: `ticket, delay ${delay}: ${text}`,
