@@ -23,7 +23,7 @@ export function checkWord(scene: Scene): void {
     throw new Violation(`the word ends as 0x${(low >>> 0).toString(16)}`);
 }
 
-/** Checks that `turn` overtakings are left of the last turn, if a waiter has taken the lock. */
+/** Checks that `turn` overtakings are left of the last turn, if any thread has waited. */
 export function checkLimit(scene: Scene, turn: number): void {
   const m = mutex(scene);
   const word = (address: number): number => scene.machine.words[address >> 2] as number;
