@@ -31,7 +31,7 @@ export interface MutexLine {
   readonly count?: number;
   readonly long?: boolean;
   readonly mortal?: readonly number[];
-  /** Whether a thread that has not locked by its guess asks whether owners have died. */
+  /** Whether a thread that has locked by any call but `lock` of the core asks whether owners have died. */
   readonly learns?: boolean;
   readonly asleep?: readonly number[];
   readonly deaths?: number;
