@@ -33,7 +33,8 @@ const asked = 7;
 const reserves = 8;
 
 /**
- * After a lock that was not taken by the guess, asks whether owners have died. Returns true if there is no need to ask.
+ * Called when the thread has locked by any call but `lock` of the core, which refuses a lock whose owner has died. Asks
+ * whether owners have died. Returns true if there is no need to ask.
  */
 function asks(scene: Scene, t: number): boolean {
   has(scene, t);
