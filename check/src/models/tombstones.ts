@@ -12,7 +12,10 @@ import type { Scene } from '../scene/scene.js';
 import { type Line, modelOf } from './program.js';
 
 const FIRST = 16n;
-/** So far from 0 that a closed counter to which this number is added does not seem closed. */
+/**
+ * A first ticket that is very far from 0. A closed grant is this number plus CLOSED_DISTANCE, which is not far below 0:
+ * only its distance from the ticket shows that it is closed.
+ */
 const FAR = 2n ** 62n;
 
 const lines: readonly (Pick<Line, 'name' | 'program'> & Partial<Line>)[] = [
