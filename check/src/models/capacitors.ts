@@ -7,8 +7,8 @@
  *     L0, L1  lock, in the lane that the dice say, which is a capacitor of its own
  *     A  only acquire the semaphore inside        R  release a permit of this semaphore
  *
- * At every step the lock has at most one owner. No more than `bound` threads overtake a waiter: a thread overtakes it
- * if it gets the lock before the waiter, with a later ticket. At the end nobody is inside.
+ * At every step the lock has at most one owner. A waiter is overtaken at most `bound` times: a thread overtakes it if
+ * the thread has a later ticket and gets the lock first. At the end nobody is inside.
  *
  * `each` bounds how often one given thread overtakes a given waiter while arrivals are sustained: all threads have a
  * ticket. A ticket that a thread draws while some other thread has none is not counted, since fewer threads than there
