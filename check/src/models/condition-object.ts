@@ -358,8 +358,8 @@ function condition(name: string, program: string, more: More = {}): Model {
       const s = index(scene);
       if (!hasMutex) checkNotified(scene, more);
       if (scene.closed(s)) return;
-      // A wait that begins drops the notifications for which nobody has waited. So what is left is computed from what
-      // is there, and not from what was made.
+      // A wait that begins drops the notifications for which nobody has waited. So the ghost that says how many were
+      // made is set anew, from what is there.
       const { words } = scene.machine;
       const free = scene.grantMinus(s, words[(at(scene) + TICKET) >> 2], words[(at(scene) + TICKET + 4) >> 2]);
       if (free > 0 && sleeps(scene)) throw new Violation('somebody waits, and notifications are left over');
