@@ -140,8 +140,8 @@ function check(scene: Scene, initial: number, widest: number): void {
   }
   const handed = total(scene, HANDED);
   if (scene.closed(0)) {
-    // A taker that was handed only a part of what it wanted has not taken it, and nothing of this part goes to another
-    // taker.
+    // Permits that were handed on may be left. They are a part of what the first taker in the queue wants, and no other
+    // taker has been handed any. So fewer are left than a taker wants.
     if (handed >= widest) throw new Violation(`${handed} were handed on, with which none is through`);
     return;
   }
