@@ -7,8 +7,8 @@
  *     src/border/core.ts, sync.ts, algorithms.ts   the exports of each module
  *     build/answers.json                           which answers each export may give, for the searches of check/
  *
- * The answers of a function are those that its returns name, through calls, conditions and local variables. Where a
- * function computes an answer, or compares one that it then does not return, its docstring declares them:
+ * The answers of a function are those that its return statements name, through calls, conditions and local variables.
+ * If a function computes an answer, or sorts one out by a comparison, its docstring declares its answers:
  *
  *     @answers ADMITTED | ANSWER_CLOSED
  *
