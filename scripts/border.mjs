@@ -1,18 +1,19 @@
 /**
- * Writes what TypeScript knows of the core, from the sources of the core, so that it stands once:
+ * Writes the files by which TypeScript knows the core. They are made from the sources of the core, so nobody writes
+ * these facts twice:
  *
  *     src/border/numbers.ts                        every constant of words.ts and answers.ts, as a number and as a type
  *     src/border/kinds.ts                          the kinds of objects and their numbers
  *     src/border/core.ts, sync.ts, algorithms.ts   the exports of each module
  *     build/answers.json                           which answers each export may give, for the searches of check/
  *
- * The answers of a function are those that its returns name, through calls, conditions and local variables. Where a
- * function computes an answer, or compares one that it then does not return, its docstring declares them:
+ * The answers of a function are those that its return statements name, through calls, conditions and local variables.
+ * If a function computes an answer, or sorts one out by a comparison, its docstring declares its answers:
  *
  *     @answers ADMITTED | ANSWER_CLOSED
  *
  * A function that returns other numbers beside answers has the type number, since TypeScript has no type for `above 0`.
- * The searches hold every union to account: the driver of check/ compares each answer with it.
+ * The searches check every union of answers: the driver of check/ compares each answer with the union.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -34,7 +35,10 @@ const TYPES = {
 };
 const MADE = '// Made by scripts/border.mjs.\n';
 
-/** Numbers that src/ computes from those of the core. A bundler folds no division, so the border has them. */
+/**
+ * Numbers that src/ needs, computed from those of the core. A bundler computes no division ahead of time, so the border
+ * has the results.
+ */
 const DERIVED = {
   GRANT_HIGH: (value) => value('GRANT') + 4,
   /** Indices of words of 4 bytes. */

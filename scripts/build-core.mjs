@@ -1,8 +1,8 @@
 /**
- * Compiles core/ to three modules, build/core.wasm, algorithms.wasm and sync.wasm, and embeds each in a file of src/. So the
- * library needs no loader, bundler plugin or fetch, and a program that does not import the others does not carry
- * them. It fails when a module is over its size, or holds static data: every thread that instantiates the module would
- * write a data segment again over live memory.
+ * Compiles core/ to three modules, build/core.wasm, algorithms.wasm and sync.wasm, and embeds each in a file of src/.
+ * So the library needs no loader, bundler plugin or fetch, and a program carries only the modules whose entries it
+ * imports. The build fails if a module is larger than its limit. It also fails if a module has static data: every
+ * thread that instantiates the module would write the data over live memory again.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -24,14 +24,14 @@ const MODULES = [
   },
   { name: 'sync', entry: 'core/sync/index.ts', limit: 8192, embedded: 'src/sync/sync-bytes.ts' },
 ];
-/** The size up to which functions are inlined that are called more than once, in nodes of Binaryen's syntax tree. */
+/** Functions that are called more than once are inlined up to this size, in nodes of Binaryen's syntax tree. */
 const INLINED = 16;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
 await mkdir('build', { recursive: true });
 
-/** Every number of the core, for all that is not compiled with it. */
+/** Every constant of the core, for the code that is not compiled with the core. */
 const words = readWords(root);
 await writeFile(
   'build/words.json',
@@ -40,7 +40,7 @@ await writeFile(
 await writeFile('docs/internals/words-of-objects.md', mapOfObjects(root, words));
 writeBorder(root, words, Object.fromEntries(MODULES.map(({ name, entry }) => [name, entry])));
 
-/** The table of the text (encode). */
+/** The characters that encode uses, in the order in which decode.ts knows them. */
 const [, TABLE] = /^const TABLE = "(.*)";$/m.exec(await readFile('src/runtime/decode.ts', 'utf8'));
 
 for (const { name, entry, limit, embedded } of MODULES) {
@@ -86,8 +86,9 @@ if (unmatched.size > 0) throw new Error(`inline.mjs names functions that are not
 
 /**
  * Optimises for speed, but inlines no function that is called more than once and larger than INLINED. The compiler's
- * own option -O3 inlines so much that the module is a fifth larger, and no faster (docs/internals/what-was-tried.md).
- * Functions in an uninterruptible section (check/src/uninterruptible.ts) are at most that large, or named in inline.mjs.
+ * own option -O3 inlines so much that the module is a fifth larger, and no faster (docs/internals/what-was-tried.md). A
+ * function that is called in an uninterruptible section (check/src/uninterruptible.ts) is at most as large as INLINED,
+ * or named in inline.mjs.
  */
 function optimize(bytes) {
   let module = binaryen.readBinary(bytes);
@@ -99,7 +100,8 @@ function optimize(bytes) {
   binaryen.setDebugInfo(true);
   module.optimize();
   let text = module.emitText();
-  // The compiler writes a fence that is invalid, and Binaryen takes fences for useless. So it is a call until here.
+  // The compiler writes an invalid instruction for a fence, and Binaryen removes fences as useless. So a fence is a
+  // call up to this point, and now becomes the instruction.
   const [fenceImport, fence] = /^ \(import "[^"]*" "fence" \(func ([^\s)]+)[^\n]*\n/m.exec(text) ?? [];
   if (fence !== undefined) {
     module.dispose();
@@ -113,7 +115,7 @@ function optimize(bytes) {
   return { binary, text };
 }
 
-/** The text that src/runtime/decode.ts makes the bytes of again. */
+/** Returns the text from which src/runtime/decode.ts makes these bytes again. */
 function encode(bytes) {
   const pages = [...TABLE.slice(0, 5)];
   const stands = new Map([...TABLE.slice(5)].map((character, i) => [i < 30 ? (i + 254) % 256 : i + 97, character]));

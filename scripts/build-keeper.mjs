@@ -1,4 +1,7 @@
-/** Minifies the code of the keepers, and makes texts of it that the library starts threads with (src/host/). */
+/**
+ * Minifies the code of the keepers, and writes it as texts. The library starts the threads of the keepers from these
+ * texts (src/host/).
+ */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';

@@ -1,11 +1,11 @@
 /**
- * Bundles dist/ for Node, Deno and Bun: one file an entry in dist/node/, and some that entries share.
+ * Bundles dist/ for Node, Deno and Bun: dist/node/ gets one file for each entry, and some files that entries share.
  *
  *     index.js ────────────────────────────────────────► shared.js ──► host-node.js or host-deno-bun.js
  *     algorithms.js, p0514.js, sync.js ──► algorithms-shared.js ──►
  *
- * A worker imports the library when it starts. Node takes about a millisecond for each file that it imports, and a
- * thread of a pool that comes and goes pays for them each time. Bundlers get the single files, of which they drop what a
+ * A worker imports the library when it starts. Node takes about a millisecond for each file that it imports. In a pool
+ * whose threads come and go, each new thread pays for all these files. Bundlers get the single files, and drop what a
  * program does not use. The source maps lead to the sources.
  */
 import { readFile } from 'node:fs/promises';
@@ -14,7 +14,10 @@ import { rolldown } from 'rolldown';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-/** Gives each file of dist/ with its map, so that the maps of the bundle lead past it. The runtime chooses the host. */
+/**
+ * Loads each file of dist/ with its source map, so that the maps of the bundle lead to the sources and not to dist/.
+ * The runtime chooses the host.
+ */
 const plugin = {
   name: 'dist',
   resolveId(id) {
@@ -32,7 +35,7 @@ async function write(input, cleanDir, groups) {
     dir: 'dist/node',
     format: 'esm',
     sourcemap: true,
-    // The package has the sources themselves, once.
+    // The package has the sources as files, so the maps need not contain them.
     sourcemapExcludeSources: true,
     cleanDir,
     chunkFileNames: '[name].js',

@@ -4,7 +4,8 @@
  *     node scripts/burst.mjs [folder of another build]
  *
  * A worker blocks for more permits than it ever gets. So each release of one permit looks into the bucket of one ticket
- * and wakes nobody. The burst is 30,000 promises of as many semaphores, for 4 permits each, which fill 60,000 cells.
+ * and wakes nobody. The burst consists of 30,000 promises, each on a semaphore of its own and for 4 permits. They fill
+ * 60,000 cells.
  */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,7 +1,7 @@
 /**
- * Measures operations whose cost once grew with something unrelated. Each row has the cost beside much of that, the
- * cost beside none, and the figure with its allowed maximum: median, least and most of several runs. Run it after a
- * build as `node scripts/cliffs.mjs`. `--runs 3` sets the runs, and numbers of rows select these rows.
+ * Measures operations whose cost once grew with the number of unrelated things. Each row has the cost beside many such
+ * things, the cost beside none, and a figure with its allowed maximum: median, least and most of several runs. Run the
+ * script after a build as `node scripts/cliffs.mjs`. `--runs 3` sets the runs, and numbers of rows select these rows.
  */
 import { isMainThread, MessageChannel, receiveMessageOnPort, Worker, workerData } from 'node:worker_threads';
 import { Arena, Semaphore } from '../dist/index.js';
@@ -17,14 +17,14 @@ function each(times, call) {
 
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
-/** Starts a worker that for ever waits at `go` for its turn, and then releases. */
+/** Starts a worker that acquires `go` again and again, and each time releases permits of the semaphore. */
 function releaser(go, semaphore, permits) {
   return new Worker(new URL(import.meta.url), {
     workerData: { job: 'post', go: go.handle, semaphore: semaphore.handle, permits },
   });
 }
 
-/** Starts a worker that acquires so many permits whenever it can. */
+/** Starts a worker that acquires so many permits again and again. */
 function taker(semaphore, permits) {
   return new Worker(new URL(import.meta.url), {
     workerData: { job: 'take', semaphore: semaphore.handle, permits },
@@ -41,7 +41,7 @@ function messages() {
   };
   const kept = [];
   const from = (handle) => kept.push(Semaphore.from(handle));
-  // Measure by the hundred, since the garbage collector runs now and then.
+  // Each hundred is measured by itself, and the median taken, because the garbage collector runs now and then.
   const hundreds = (next) =>
     median(
       Array.from({ length: 15 }, () => {
@@ -59,7 +59,9 @@ function messages() {
 const MADE = 100_000;
 const BATCH = 2000;
 
-/** Measures making the first objects or names of an arena that has room for many, and those after the first 100,000. */
+/**
+ * Measures how long it takes to make the first objects or names of a large arena, and those after the first 100,000.
+ */
 function creation(make) {
   const batch = () => {
     const arena = new Arena({ objects: MADE + 3 * BATCH, names: MADE + 3 * BATCH });
@@ -70,16 +72,19 @@ function creation(make) {
   };
   batch()(3 * BATCH);
   const some = batch();
-  some(BATCH); // These touch pages for the first time, and the like.
+  some(BATCH); // These calls do what is done once, such as touching pages for the first time.
   const first = some(BATCH);
   some(MADE - 2 * BATCH);
   return [some(BATCH), first];
 }
 
-/** Measures `new` and `dispose` after 60,000 promises have waited at once, each for itself, and before. */
+/**
+ * Measures `new` and `dispose` before and after a burst of 60,000 promises that wait at once. Each has a signal, and so
+ * an element of its own.
+ */
 async function burst() {
   const arena = new Arena();
-  // Measure by the hundred, since the garbage collector runs now and then, and most of all after a burst.
+  // Each hundred is measured by itself, as in `messages`: the garbage collector runs most of all after a burst.
   const pair = () => median(Array.from({ length: 50 }, () => each(100, () => new Semaphore(1, { arena }).dispose())));
   pair();
   const before = pair();
@@ -123,7 +128,7 @@ async function release(permits) {
   const worker = taker(semaphore, permits);
   const took = [];
   for (let i = 0; i < 400; i++) {
-    // The waiter still has to enter its bucket, and to fall asleep.
+    // The waiter still has to enter its element in a bucket, and to fall asleep.
     while (semaphore.waiting === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     await new Promise((resolve) => setTimeout(resolve, 1));
     const begun = performance.now();

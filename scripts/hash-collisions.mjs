@@ -1,8 +1,8 @@
 /**
  * Counts how many waiters share a slot, by each hash of core/algorithms/hashes.ts. A hash is a function, so nothing is
  * measured. S semaphores have w waiters each. Their tickets start anywhere and then go up in step through a whole round
- * of the slots, since two semaphores that collide may then collide all the time. Prints, of 40 such starts, the share
- * of waiters that found another at their slot: median, least and most. Run it after a build.
+ * of the slots. In step, two semaphores that collide may collide all the time. The script prints which share of the
+ * waiters found another waiter at their slot: median, least and most of 40 such starts. Run the script after a build.
  *
  *     node scripts/hash-collisions.mjs           every hash, at 2048 slots and at 64
  *     node scripts/hash-collisions.mjs --sizes   the default hash, at 1 to 64 slots for each waiter
@@ -14,7 +14,7 @@ import { Semaphore } from '../dist/index.js';
 const NAMES = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'];
 const STARTS = 40;
 const STEPS = 64;
-/** The slots of an arena by default, and so few that waiters collide. */
+/** The default number of slots, and a number so small that waiters collide. */
 const SLOTS = [2048, 64];
 /** Semaphores and the waiters of each. */
 const CROWDS = [
@@ -79,7 +79,10 @@ function everyHash() {
   }
 }
 
-/** Prints the shares of as many waiters on one semaphore, on some, and on one each, beside slots drawn at random. */
+/**
+ * Prints the shares if all waiters are on one semaphore, on some semaphores, and on one semaphore each, beside the
+ * share for slots drawn at random.
+ */
 function everySize() {
   const most = 64;
   const crowds = CROWDS.filter(([semaphores, waiters]) => semaphores * waiters === most);
@@ -88,7 +91,7 @@ function everySize() {
   console.log(`| ---: | ---: | ---: |${' --- |'.repeat(crowds.length)}`);
   for (let each = 1; each <= most; each *= 2) {
     const slots = each * most;
-    // Of `most` waiters, those are not the first at their slot who come after the first of each slot that is taken.
+    // Of `most` waiters, one is the first at each slot that is taken. The share is that of all other waiters.
     const random = 1 - (slots / most) * (1 - (1 - 1 / slots) ** most);
     const columns = crowds.map(([semaphores, waiters]) => shares(0, slots, semaphores, waiters));
     console.log(`| ${slots} | ${each} | ${random.toFixed(3)} | ${columns.join(' | ')} |`);

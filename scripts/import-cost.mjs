@@ -1,6 +1,6 @@
 /**
- * Measures what a worker pays to import the library: by the single files of dist/, and by dist/node/, in turn. Prints
- * milliseconds.
+ * Measures how long a worker takes to import the library, in milliseconds. Imports of the single files of dist/ and of
+ * the bundles of dist/node/ take turns.
  *
  *     node scripts/import-cost.mjs [--entry index|algorithms|p0514|sync] [--runs 15]
  */

@@ -1,7 +1,10 @@
 /**
- * Makes some functions of core/ part of each caller. Most lie in an uninterruptible section (check/src/uninterruptible.ts),
- * which must contain no call. The rest serve robust semaphores and all others alike. The decorator that the compiler
- * has for this is not TypeScript.
+ * Makes some functions of core/ part of each caller. Most lie in an uninterruptible section
+ * (check/src/uninterruptible.ts), which must contain no call. Others (acquire, tryAcquire, release) are called by the
+ * functions of robust semaphores and by those of plain ones; inlined, they leave no call in their callers.
+ *
+ * AssemblyScript has a decorator `@inline`, but on a function it is no valid TypeScript. So the names stand in a list
+ * here, and the build adds the decorator.
  */
 import { Node, NodeKind } from 'assemblyscript';
 
@@ -31,10 +34,10 @@ const INLINE = new Set([
   'core/queue/waking/wakeOwner',
 ]);
 
-/** The names that no function has had so far. */
+/** The names of the list for which no function has been found so far. */
 export const unmatched = new Set(INLINE);
 
-/** A transformation of the compiler's syntax tree: it decorates these functions. */
+/** A transformation of the compiler's syntax tree: it decorates the functions of the list. */
 export const inline = {
   afterParse({ sources }) {
     for (const { internalPath, statements } of sources) {

@@ -1,9 +1,10 @@
 /**
- * Measures what it costs that deaths are noticed with nobody's help: `node scripts/keeper-cost.mjs`; also by
+ * Measures what it costs that the library notices deaths by itself: `node scripts/keeper-cost.mjs`, or the same with
  * `bun` and `deno run -A`.
  *
- * The cost of the keeper is the difference between programs that share an arena with it and without it, each in a
- * process of its own; the cost of an attachment is taken inside workers. Medians, with the least and the most.
+ * To find the cost of the keeper, the script runs programs that share an arena with a keeper and without one, each in a
+ * process of its own. The cost of attaching is measured inside workers. The script prints medians, with the least and
+ * the most.
  */
 import { execFileSync } from 'node:child_process';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
@@ -27,7 +28,10 @@ function start(job, given = {}) {
   return { worker, words };
 }
 
-/** The resident memory of a process that has shared an arena, and what it takes to start, to notice and to exit. */
+/**
+ * Prints by how much the resident memory of a process grows that shares an arena, how long the first handle takes, and
+ * when the process begins to exit.
+ */
 function program(watch) {
   const arena = new Arena({ watch });
   const before = process.memoryUsage.rss();
@@ -40,7 +44,9 @@ function program(watch) {
   process.on('exit', () => console.log(JSON.stringify({ megabytes, started, exits: performance.timeOrigin + exits })));
 }
 
-/** From terminate, while this thread blocks, to the lock. */
+/**
+ * Measures the time from `terminate` of a worker that has locked a mutex until this thread, which blocks, has the lock.
+ */
 function notice() {
   const mutex = new Mutex({ arena: new Arena() });
   const times = [];
@@ -55,7 +61,7 @@ function notice() {
   return times;
 }
 
-/** Microseconds of the first use of an arena in a thread, for many arenas. */
+/** Returns how many microseconds a thread takes to attach to an arena, on average over many arenas. */
 function attach(watch) {
   const arenas = Array.from({ length: ATTACHED }, () => new Arena({ watch, waiters: 8, objects: 8 }).handle);
   const { worker, words } = start('attaches', { arenas });

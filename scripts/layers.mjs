@@ -1,8 +1,8 @@
 /**
  * Checks the rules of .dependency-cruiser.mjs: which folder may import which.
  *
- * dependency-cruiser parses by the API of TypeScript, which TypeScript 7 does not have. So it runs by way of a folder in
- * which the name `typescript` leads to the version that docs-build uses.
+ * dependency-cruiser needs the API of TypeScript, which TypeScript 7 does not have. So the script runs
+ * dependency-cruiser in a folder in which the name `typescript` leads to the version that docs-build uses.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';

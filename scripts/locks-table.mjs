@@ -11,7 +11,10 @@ const { runs, probes, pairs, rows } = JSON.parse(
 );
 const threads = [...new Set(runs.map((run) => run.threads))].sort((a, b) => a - b);
 const several = threads.filter((n) => n > 1);
-/** The single thread, if it was measured, and of the other counts the least, the middle one and the most. */
+/**
+ * The numbers of threads that have a column: one thread, if it was measured, and of the other numbers the least, the
+ * middle one and the greatest.
+ */
 const shown = [
   ...new Set([...threads.slice(0, 1), several[0], several[Math.floor(several.length / 2)], ...several.slice(-1)]),
 ].filter((n) => n !== undefined);
@@ -40,7 +43,7 @@ for (const { name, only } of rows) {
   const of = (list) => list.filter(({ row }) => row === name);
   const at = (n) => of(runs).filter((run) => run.threads === n);
   const probe = of(probes).find((one) => one.threads === most);
-  // An interrupted benchmark has one run more of some cells than of others.
+  // If the benchmark was interrupted, some cells have one run more than others.
   const counts = threads.map((n) => at(n).length).filter((count) => count > 0);
   line([
     `\`${name}\``,

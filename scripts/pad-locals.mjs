@@ -1,18 +1,19 @@
 /**
  * Works around a fault of V8's baseline compiler (seen in Node 20.20, x64): memory.atomic.wait32 and wait64 widen their
- * address on the operand stack, and so overwrite four bytes of the slot before it. That is the function's last local if
- * nothing else is on the stack: after the wait an i32 is 0 there, and an i64 has lost a half.
+ * address on the operand stack, and so overwrite four bytes of the slot before the address. If no other operand is on
+ * the stack, this slot is the function's last local. After the wait, a local of 32 bits is 0, and a local of 64 bits
+ * has lost a half.
  *
- * So each function with such an instruction gets one more local of 64 bits behind all others, which nothing uses. That
- * suffices only if no operand lies on the stack below those of the instruction: the build fails where one does.
+ * So each function with such an instruction gets one more local of 64 bits behind all others, which no code uses. This
+ * suffices only if no operand lies on the stack below those of the instruction. If one does, the build fails.
  */
 const CODE = 10;
 const I64 = 0x7e;
-/** The prefix of the atomic instructions, and the second bytes of those two. */
+/** The prefix of the atomic instructions, and the second bytes of wait32 and wait64. */
 const ATOMIC = 0xfe;
 const WAITS = [0x01, 0x02];
 
-/** Returns the module with that local in every function that needs it. */
+/** Returns the module with one more local in every function that waits. */
 export function padLocals(bytes) {
   let at = 8;
   const out = [...bytes.subarray(0, at)];
@@ -56,7 +57,7 @@ export function padLocals(bytes) {
   return Uint8Array.from(out);
 }
 
-/** What leaves no operand of its own on the stack while a part of it is evaluated. */
+/** The forms that leave no operand of their own on the stack while a part of them is evaluated. */
 const STATEMENTS = new Set(['module', 'func', 'block', 'loop', 'if', 'then', 'else']);
 const NO_OPERANDS = new Set(['param', 'result', 'local', 'type']);
 

@@ -1,10 +1,10 @@
 /**
- * Measures how long writers and readers of a RwLock wait that all lock and unlock in tight loops:
+ * Measures how long the writers and readers of a RwLock wait, if all of them lock and unlock in tight loops:
  *
  *     node scripts/rw-waits.mjs [writers 16] [readers 2] [seconds 5] [runs 10] [split]
  *
- * With `split` a writer takes its turn by `update` and then upgrades. So the wait in line is told apart from that for readers
- * that are inside.
+ * With `split` a writer takes its turn by `update` and then upgrades. So its wait in the queue and its wait for the
+ * readers inside are measured apart.
  */
 import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';

@@ -1,15 +1,15 @@
 /**
  * Measures whether elements, chains and buckets of 128 bytes are faster than those of 64, which the library has.
  *
- * Dice and Kogan align what threads wait on to sectors of 128 bytes: the line is 64 bytes, but Intel's processors fetch
- * lines in pairs, so that a neighbour's line is taken away, too. The library has one line for each, and spreads tickets
- * in a row over lines that are 17 apart. This says what the other 64 bytes would bring, on the machine at hand. It
- * tells something only where waiters poll on processors of their own: with more threads than processors they park, and
- * a hand-over costs a thousand times what a line does.
+ * Dice and Kogan align what threads wait on to sectors of 128 bytes. A line has 64 bytes, but Intel's processors fetch
+ * lines in pairs, so a neighbour's line is taken away too. In the library each bucket, chain or element has one line,
+ * and consecutive tickets are spread over lines that are 17 apart. The script shows what the other 64 bytes would gain
+ * on the machine at hand. The result says something only if each waiter polls on a processor of its own. With more
+ * threads than processors the waiters park, and a hand-over costs a thousand times what a line does.
  *
- * It copies the library and the benchmark twice to a temporary folder, compiles one core as it is and one with the
- * sizes patched, and runs the same rows on both in turn, in the order 64, 128, 128, 64 and so on. It prints the median,
- * the least and the most of each, and the ratio of the medians. Run it after a build.
+ * The script copies the library and the benchmark twice to a temporary folder. It compiles one core as it is, and one
+ * with the sizes patched. It runs the same rows on both, in the order 64, 128, 128, 64 and so on. It prints the median,
+ * the least and the most of each, and the ratio of the medians. Run the script after a build.
  *
  *     node scripts/sector-size.mjs [--benchmark semaphores] [--rows A,B] [--threads 2,8] [--runs 11] [--seconds 1]
  */
@@ -31,7 +31,10 @@ const ROWS = {
 const WARM_UP_MS = 60;
 const COPIED = ['core', 'src', 'dist', 'scripts', 'bench/dist', 'package.json', 'tsconfig.base.json'];
 
-/** What makes the stride of a line and the size of an element 128: a bucket keeps its cells, and the rest is empty. */
+/**
+ * The patches that make the stride of a line and the size of an element 128. A bucket has as many cells as before, and
+ * its other 64 bytes are empty.
+ */
 const PATCHES = [
   ['core/arena/words.ts', /^export const LINE: usize = 64;$/m, 'export const LINE: usize = 128;'],
   ['core/arena/words.ts', /^export const ELEMENT_SIZE: usize = 64;$/m, 'export const ELEMENT_SIZE: usize = 128;'],
@@ -71,7 +74,7 @@ const folder = mkdtempSync(join(tmpdir(), 'taketurns-sector-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 process.on('SIGINT', () => process.exit(130));
 
-/** Makes a copy of the library with these sizes, and of the benchmark, which takes this copy for its library. */
+/** Makes a copy of the library with this size, and a copy of the benchmark that uses this library. */
 function built(size) {
   const to = join(folder, String(size));
   for (const part of COPIED) cpSync(join(ROOT, part), join(to, part), { recursive: true });
@@ -82,7 +85,7 @@ function built(size) {
     if (edited === old) throw new Error(`${file} has no ${from}: scripts/sector-size.mjs must be brought up to date`);
     writeFileSync(join(to, file), edited);
   };
-  // The limits are of the modules as they are published; larger strides may take some bytes more.
+  // The limits are those of the published modules. With larger strides a module may be some bytes larger.
   edit('scripts/build-core.mjs', /limit: \d+/g, 'limit: 65536');
   if (size === 128) for (const patch of PATCHES) edit(...patch);
   const { status, stderr } = spawnSync(process.execPath, ['scripts/build-core.mjs'], { cwd: to, encoding: 'utf8' });

@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 function npm(...args) {
-  // npm tells its own path to the scripts that it runs; without it (node scripts/setup.mjs) a shell finds npm.
+  // npm tells its own path to the scripts that it runs. If npm does not run this script (node scripts/setup.mjs), a
+  // shell finds npm.
   const cli = process.env.npm_execpath;
   const { status } = cli
     ? spawnSync(process.execPath, [cli, ...args], { stdio: 'inherit' })

@@ -5,18 +5,22 @@
  *   - for two words of one class of objects that overlap, unless the comment of one says `in the place of` the other;
  *   - for a word that buildObject of core/arena/objects.ts does not set, unless its comment says `not set in a new object`.
  *
- * It throws too for two answers, or two kinds, with one number.
+ * It also throws if two answers, or two kinds, have the same number.
  *
- * A comment begins with the width of a word, i32 or i64, and `of a TwaSemaphore` says that no other class has it.
+ * The comment of a word begins with the width of the word, i32 or i64. `of a TwaSemaphore` in the comment says that no
+ * other class has the word.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const CONSTANT = /^export const (\w+): (\w+) = ([^;]+);(?: \/\/ (.*))?$/gm;
-/** Whether a constant is a word of an object: in the folder of a kind, all are but words of threads (T_...) and sizes. */
+/**
+ * Whether a constant is a word of an object. In the folder of a kind all constants are, except words of threads (T_...)
+ * and sizes.
+ */
 const isOfObjects = ({ name, file }) =>
   file.startsWith('core/kinds/') ? !/^T_|_SIZE$/.test(name) : /^(TICKET|GRANT|O_\w+)$/.test(name);
 const ALGORITHMS = 'each of core/algorithms';
-/** The kinds that are built on the words of another. */
+/** The kinds that have the words of another kind too. */
 const BUILT_ON = { 'rw-lock': ['phase'] };
 
 /** Returns all constants of the core, in the order of their files. `root` is the folder of the project, with a slash. */

@@ -92,9 +92,10 @@ export class Mutex extends SharedObject<typeof KIND> {
   readonly #unlock = this.#core.unlock;
 
   /**
-   * Is called in a thread that has locked, before the call returns, when owners have died since the last call or guard
-   * that reported it. The data that the mutex guards may then be half-written. If the callback throws, the mutex is
-   * unlocked, and `lock` throws (`lockAsync` rejects with) the same error.
+   * Is called in a thread that has just locked, before `lock` returns, with the number of owners that have died and of
+   * which no owner has been told yet. (`ownerDied` of a guard tells the same.) The data that the mutex guards may then
+   * be half-written. If the callback throws, the mutex is unlocked, `lock` throws (`lockAsync` rejects with) the same
+   * error, and the next owner is told of these deaths again.
    */
   onOwnerDied: ((deaths: number) => void) | undefined;
   /** Whether this object has warned of a function of `runExclusive` that locks the mutex again. */

@@ -85,9 +85,10 @@ export class Semaphore extends SemaphoreCounts {
   #usual = LIMIT;
 
   /**
-   * Is called in a thread that has acquired, before the call returns, when owners of a robust semaphore have died since
-   * the last call or guard that reported it. The data that the permits guard may then be half-written. If the callback
-   * throws, the permits are given back, and `acquire` throws (`acquireAsync` rejects with) the same error.
+   * Is called in a thread that has just acquired permits of a robust semaphore, before `acquire` returns, with the
+   * number of owners that have died and of which no owner has been told yet. (`ownerDied` of a guard tells the same.)
+   * The data that the permits guard may then be half-written. If the callback throws, the permits are given back,
+   * `acquire` throws (`acquireAsync` rejects with) the same error, and the next owner is told of these deaths again.
    */
   onOwnerDied: ((deaths: number) => void) | undefined;
 

@@ -88,7 +88,7 @@ function place(
   bucketMask = bucketCount - 1;
   chainMask = chainCount - 1;
   elementCapacity = elementCount;
-  // A memory that is no arena may say that there are no buckets (open).
+  // When open looks at a memory that is no arena, the number of buckets may be 0.
   const rounds = min(max(elementCount / 8 / max(bucketCount, 1), 1), ROUNDS_MOST);
   // A line has 12 cells, and an element takes two at most: the common lines always have room for every element.
   const commonCount = elementCount / 6 + 1;

@@ -23,13 +23,14 @@
  *
  * A thread looks at the number of names, searches the list, publishes its entry, and then counts the entry. The thread
  * is refused only if there are as many names as the arena has room for, all stale entries are out, and nobody has added
- * the name that it looks for meanwhile. (An entry that another thread is just taking out counts too.) Threads that
- * publish at the same moment may exceed this number, by one name each: the next look of each thread finds the table
- * full. So the table has two more entries for each thread: one for such a name, and one for a draft, with which the
- * thread can search a full table.
+ * the name that it looks for meanwhile. (An entry that another thread is just taking out still counts as a name.)
+ * Threads that publish at the same moment may exceed this number, by one name each: the next look of each thread finds
+ * the table full. So the table has two more entries for each thread: one for such a name, and one for a draft, with
+ * which the thread can search a full table.
  *
- *     used     0 (free)  ->  the drafting thread  ->  PUBLISHED, a store of that thread; or 0 again, a store of that
- *              thread or its reaper
+ *     used     0 (free)  ->  the drafting thread, a cmpxchg of that thread
+ *              the drafting thread  ->  PUBLISHED, an exchange of that thread; or 0 again, a store of it or its reaper
+ *              PUBLISHED  ->  the drafting thread, a store of it, if another thread has changed the list's head first
  *              PUBLISHED  ->  0, a store of the thread that has unlinked the entry
  */
 

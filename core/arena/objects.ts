@@ -15,10 +15,10 @@
  * | DISPOSED, 1         | FREE, next generation       | the last thread that detaches                          |
  * | BUILDING of a dead thread | FREE, next generation | the reaper of that thread                              |
  *
- * A thread holds a reference for as long as any code of the thread can still reach the object. Its waiters that are
- * asleep are such code, too. So when a disposed object is freed, no thread is inside and no element names the object,
- * and its memory can be used again. An object that other threads know is freed only if a thread disposes of it. Each
- * reference has a record (attachments.ts), by which the reaper of a killed thread detaches the thread.
+ * A thread holds a reference for as long as any code of the thread can still reach the object. A wait of the thread,
+ * even in its sleep, is such code, too. So when a disposed object is freed, no thread is inside and no element names
+ * the object, and its memory can be used again. An object that other threads know is freed only if a thread disposes of
+ * it. Each reference has a record (attachments.ts), by which the reaper of a killed thread detaches the thread.
  *
  * Because of the generation, an old handle fails to attach and does not find another object.
  */
@@ -75,7 +75,8 @@ export function isAsync(request: i64): bool {
 }
 
 /**
- * Returns a BUILDING object, or 0 when every object of the arena is in use. It searches as reserve in elements.ts does.
+ * Returns a BUILDING object, or 0 when every object of the arena is in use. The search is like that of reserve
+ * (elements.ts).
  */
 function allocate(): usize {
   while (true) {

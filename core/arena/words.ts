@@ -121,7 +121,7 @@ export const O_ASKS: usize = 124; // i32, not set in a new object
 // grant of a disposed semaphore lies so far below its ticket that no number of waiters could make up for the distance.
 export const CLOSED_DISTANCE: i64 = -0x4000000000000000;
 export const CLOSED_BELOW: i64 = -0x2000000000000000;
-// The same for a counter.
+// The same two numbers for a counter.
 export const CLOSED_COUNTER: i64 = -0x4000000000000000;
 export const COUNTER_CLOSED_BELOW: i64 = -0x2000000000000000;
 

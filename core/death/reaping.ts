@@ -11,8 +11,8 @@
  *     RESERVED                            a spare                          frees it
  *     element of another thread, of an object to which the dead thread was attached
  *     WAITING, and due or closed          it died in release or dispose    grants or closes
- *     GRANTED, CLOSED                     it may have died before notify   notifies again
- *     TOMBSTONE, and passed               it died before it claimed it     claims
+ *     GRANTED, CLOSED                     it may have died before notify   notifies the owner again
+ *     TOMBSTONE, and passed               it died before its claim         claims the tombstone
  *
  * Why nothing is lost: every thread may grant a request, and granting it twice does no harm, because grant tells which
  * tickets are due. So a releasing thread need leave no trace but the change of grant itself. The thread that claims a
@@ -73,9 +73,9 @@ import { ALL, endWait, ring, wakeOwner } from '../queue/waking';
 
 /**
  * Declares the thread dead that was registered with this life, and reaps it. If another thread is reaping, that other
- * thread reaps it. The thread must have ended, or sleep in this library. With `asleep`, it is reaped only if it sleeps
- * in this library. Returns REAPED, GONE if the thread was reaped before or has ended by itself, or STILL_AWAKE. Never
- * blocks.
+ * thread reaps the dead one. The dead thread must have ended, or sleep in this library. With `asleep`, the thread is
+ * declared dead only if it sleeps in this library. Returns REAPED, GONE if the thread was reaped before or has ended by
+ * itself, or STILL_AWAKE. Never blocks.
  */
 export function reap(thread: i32, life: i32, asleep: bool): i32 {
   if (pendingCall !== NOTHING) recover();

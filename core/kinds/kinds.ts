@@ -4,10 +4,10 @@
  *
  *     when                                           semaphore          mutex                   counter (counter.ts)
  *     a promise is queued (hasHead, countWaiter)     is tried first     counts as a waiter      is tried first
- *     it may be one too many (mayQueue)                                 is refused
+ *     a request may be too many (mayQueue)                              is refused
  *     a request is admitted (admitted)               has its permits    is the head             has its permit
  *     a request is cancelled (cancelled)                                counts no more
- *     one of a dead thread is (cancelledByDeath)                                                counts no more
+ *     for a dead thread (cancelledByDeath)                                                      counts no more
  *     a wait is interrupted (abandonRequest)         stays queued       is cancelled            stays queued
  *     an owner dies (ownerDied)                      permits go back    lock and head go back
  *     its disposer may have died (disposeAgain)      waiters are woken  waiters are woken       in the other module
@@ -67,7 +67,9 @@ export function threadEnds(): void {
   spoilGuess();
 }
 
-/** Whether a request that the queue admits is the head, which still competes with barging threads for the lock. */
+/**
+ * Whether a request that the queue admits becomes the head. The head still competes with barging threads for the lock.
+ */
 export function hasHead(o: usize): bool {
   return isMutex(o);
 }
@@ -96,7 +98,9 @@ export function cancelled(o: usize, requests: i64): void {
   if (isMutex(o)) atomic.sub<i64>(o, requests * M_WAITER, M_WORD);
 }
 
-/** Counts requests of a dead or ending thread as cancelled; they have so many tickets. This too happens in R2. */
+/**
+ * Counts requests of a dead or ending thread, which have so many tickets in all, as cancelled. This too happens in R2.
+ */
 export function cancelledByDeath(o: usize, tickets: i64): void {
   uncountDead(o, tickets);
 }

@@ -5,7 +5,7 @@
  *     who waits                  what askAll changes              what the waiter does
  *     a blocked thread           its element, WAITING -> ASKED    wakes (D5), and cancels its request itself
  *     a promise                  the count O_ASKS; it rings       its thread compares the count, and cancels
- *     the head of a mutex        the count; wakeHead follows      the same; a thread does so in compete
+ *     the head of a mutex        the count; wakeHead follows      compares the count (in compete), and cancels
  *
  * ASKED is a state of the element, because a blocked thread sleeps on the state of its element. No thread may cancel
  * the request of another living thread, because the living thread may not have entered its element in the cells yet. A

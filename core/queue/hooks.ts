@@ -1,7 +1,7 @@
 /**
- * These are the questions of the queue about the kind of an object. kinds/kinds.ts has the functions that answer them,
- * with a table of the answers. The build binds each declaration to its function, and fails if their signatures differ
- * (scripts/bind.mjs). So the queue names no kind, and no file imports a file that imports it.
+ * These are the questions that the queue asks about the kind of an object. kinds/kinds.ts has the functions that answer
+ * them, with a table of the answers. The build binds each declaration to its function, and fails if their signatures
+ * differ (scripts/bind.mjs). So the queue names no kind, and no two files import each other.
  */
 
 /** Called when the thread has registered. */
@@ -10,7 +10,9 @@ export declare function threadBegins(): void;
 /** Called when the thread frees its record. */
 export declare function threadEnds(): void;
 
-/** Whether a request that the queue admits is the head, which still competes with barging threads for the lock. */
+/**
+ * Whether a request that the queue admits becomes the head. The head still competes with barging threads for the lock.
+ */
 export declare function hasHead(o: usize): bool;
 
 /** Returns ADMITTED if an object with a head has room for another waiter, ANSWER_CLOSED or ANSWER_FULL. */
@@ -25,7 +27,9 @@ export declare function admitted(o: usize, attachment: i32): void;
 /** Counts so many cancelled requests, in the uninterruptible section that settles their tickets (R2). */
 export declare function cancelled(o: usize, requests: i64): void;
 
-/** Counts requests of a dead or ending thread as cancelled; they have so many tickets. This too happens in R2. */
+/**
+ * Counts requests of a dead or ending thread, which have so many tickets in all, as cancelled. This too happens in R2.
+ */
 export declare function cancelledByDeath(o: usize, tickets: i64): void;
 
 /** Ends the wait of this thread, which is the head by this attachment. The thread does not get the lock. */

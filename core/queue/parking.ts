@@ -36,7 +36,9 @@ import { acquireRobust, tryAcquireRobust } from './tickets';
 import { enterBoth } from './waiting-array';
 
 const FOREVER: i64 = -1;
-/** A thread that was woken early polls for the usual time shifted right by this. */
+/**
+ * A thread that was woken early polls for a part of the usual time only: for this time shifted right by WOKEN_SHIFT.
+ */
 const WOKEN_SHIFT: i32 = 2;
 /**
  * A waiter with more requests than this before it does not poll grant: each store to a line takes the line from all who
@@ -78,9 +80,9 @@ export function park(now: i32, attachment: i32): i32 {
 }
 
 /**
- * Does the same as park, but for at most so many nanoseconds (below 0: for ever). The wait may end early. When it ends
- * so, parkFor returns TIMED_OUT, and the request still stands: park or parkFor continues the wait, and cancel cancels
- * the request.
+ * Does the same as park, but for at most so many nanoseconds (below 0: for ever). If the wait ends without an answer,
+ * parkFor returns TIMED_OUT, which may be early. The request then still stands: park or parkFor continues the wait, and
+ * cancel cancels the request.
  * @answers ADMITTED | ANSWER_CLOSED | LEAVE | TIMED_OUT
  */
 export function parkFor(nanoseconds: i64, now: i32, attachment: i32): i32 {

@@ -1,8 +1,8 @@
 /**
  * Polling: how long a waiter stays awake before it sleeps. docs/waiting.md says why.
  *
- *     a waiter polls      for about as long as a park and a wake-up cost: `turns` calls of pause(). Each thread
- *                         measures that for itself (setAwake)
+ *     a waiter polls      for about as long as a park and a wake-up take: `turns` calls of pause(). Each thread
+ *                         measures for itself how many calls take this time (setAwake)
  *     only in a short     if a few more than `near` waiters are queued, their threads outnumber the processors by so
  *     queue               much that a polling thread only keeps a processor from the thread whose turn it is
  *     on one of two       grant, if the waiter is one of the next two in the queue: this is the fastest way. Otherwise

@@ -111,7 +111,7 @@ function wakeWaiter(s: usize, ticket: i64): void {
 
 /** What visit returns, unless it returns the width of the request that begins with the ticket `first`. */
 const CLAIMED_TOMBSTONE: i64 = 0; // more tickets are due than before: look again
-const ONE_TICKET: i64 = 1; // nothing that says more of the tickets from `first` on
+const ONE_TICKET: i64 = 1; // only `first` itself needs no further look
 
 /**
  * Wakes the waiters of a bucket that are due. Returns how many tickets, from `first` on, need no further look: the

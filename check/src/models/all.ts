@@ -1,6 +1,6 @@
 /**
- * All models, in the order of the printed table. To add a model of a primitive that has models, add a line to its
- * table. For a new primitive, add its ops first (docs/internals/checking.md).
+ * All models, in the order of the printed table. To add a model of a primitive that has models already, add a line to
+ * the table of the primitive. For a new primitive, add its ops first (docs/internals/checking.md).
  */
 import type { Model } from '../scene/model.js';
 import { allocator } from './allocator.js';

@@ -102,7 +102,10 @@ function registered(index: number, scene: Scene, t: number): void {
 /** The number by which a runtime knows a thread; no thread has it at first. */
 const HOST = 9;
 
-/** The second thread has just registered, and its record, wherever that is, has the host's number. */
+/**
+ * Checks that the second thread, which has just registered, has the number HOST in its record, whichever record that
+ * is.
+ */
 function hosted(scene: Scene): void {
   const { threads } = scene.regions;
   const record = threads + scene.global(1, 'threads/me') * constant('THREAD_SIZE');
@@ -117,7 +120,9 @@ function empty(scene: Scene): void {
   scene.machine.hostStore32(constant('USED_ELEMENTS'), 0);
 }
 
-/** No two registered threads have one spare. `registered` has checked that they have no record in common. */
+/**
+ * Checks that no two registered threads have the same spare. `registered` has checked that no two have the same record.
+ */
 function apart(scene: Scene): void {
   const spares = new Set<number>();
   for (let t = 0; t < scene.threads; t++) {
@@ -130,7 +135,8 @@ function apart(scene: Scene): void {
 
 export const allocator: readonly Model[] = [
   {
-    // Nobody else knows what the dead thread has made, so there is room again.
+    // No other thread knows the objects that the dead thread has made. So the reaper frees them, and there is room
+    // again.
     name: 'objects, those that only a dead thread knew',
     programs: [
       [create(), ...drop(), create()],
@@ -235,7 +241,7 @@ export const allocator: readonly Model[] = [
     arena: { elements: 3, objects: 0 },
     deaths: 1,
     mortal: [0],
-    // By then the record of the dead thread may belong to another.
+    // At the end the record of the dead thread may belong to another thread.
     leaves: true,
     objects: (scene) => scene.kill(0),
     end: hosted,

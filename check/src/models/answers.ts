@@ -52,7 +52,7 @@ const MADE = {
   O_OWNER: 0,
 };
 const STALE = constant('ANSWER_STALE');
-/** The counters begin here, so that they differ from what a load that reads nothing would give. */
+/** The counters begin at this ticket and not at 0, so that they differ from the 0 that a load of empty memory gives. */
 const FIRST = -4n;
 
 const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
@@ -68,10 +68,13 @@ export const asks = (
     if (answer !== right) throw new Violation(`${name}(${args(scene, t)}) is answered ${answer}, not ${right}`);
   });
 
-/** In such a model nobody dies, and the end does not check what the threads leave behind. */
+/** For models in which nobody dies, and whose end does not check what the threads leave behind. */
 const UNCHECKED = { leaves: true } as const;
 
-/** A request that finds a semaphore closed takes its tickets back, so that the counters never wrap round. */
+/**
+ * Checks the count of tickets. A request that finds a semaphore closed takes its tickets back, so that the counter
+ * never wraps round.
+ */
 function expectTickets(scene: Scene, expected: number): void {
   const ticket = word(scene, scene.semaphores[0] + TICKET);
   if (ticket !== expected) throw new Violation(`${ticket} tickets are taken, of which ${expected} rightly`);
@@ -84,7 +87,7 @@ export const ofFirst =
 /** The attachment of thread 0. */
 export const mine = (scene: Scene): number[] => [scene.attachment(0, 0)];
 
-/** Asks for the number of waiters, and notes before whether thread 1 sleeps. */
+/** Asks for the number of waiters. Before the call, the op notes whether thread 1 sleeps. */
 const waiting = (): Op => {
   const sleeps = (scene: Scene): number => (scene.machine.status(1) === PARKED ? 1 : 0);
   return call(
@@ -94,7 +97,7 @@ const waiting = (): Op => {
       return [scene.semaphores[0]];
     },
     (answer, scene, t) => {
-      // Only this thread can wake thread 1, which still sleeps.
+      // Only the asking thread can wake thread 1. So a thread 1 that slept before the call still sleeps.
       if (scene.get(t, GOT + 1) === 1 && answer !== 1) throw new Violation(`thread 1 waits, and ${answer} are counted`);
       if (answer !== 0 && answer !== 1) throw new Violation(`${answer} are counted of 1`);
       scene.set(t, GOT + 1, 0);
@@ -102,7 +105,9 @@ const waiting = (): Op => {
   );
 };
 
-/** Releases one permit more than there may be: it is refused, unless another thread has just taken one. */
+/**
+ * Releases one permit more than there may be. The release is refused, unless another thread has just taken a permit.
+ */
 function postTooMany(): Op {
   return {
     text: 'post(1), too many',

@@ -13,7 +13,7 @@ const asking: readonly Line[] = [
   { name: 'ask: heavy, and a release of 1', long: true, program: 'A2 R | A R | K | V', permits: [0], buckets: 2 },
   { name: 'ask: timed, of 2', program: 'B R | A R | K', permits: [0], buckets: 2 },
   { name: 'ask: one of two semaphores', program: "A' | A | K V'", permits: [0, 0] },
-  // The first leaves a tombstone, which is not due.
+  // The first request that leaves becomes a tombstone, which is not due.
   { name: 'ask: 2, twice', program: 'A R | A R | K K', permits: [0], buckets: 2 },
   { name: 'ask: by two', program: 'A R | K | K', permits: [0] },
   { name: 'ask: then a release', long: true, program: 'A R | A R | K V', permits: [0], buckets: 2 },
@@ -23,7 +23,8 @@ const asking: readonly Line[] = [
   { name: 'ask: timed, and a release', long: true, program: 'B R | A R | K | V', permits: [0], buckets: 2 },
   { name: 'ask: woken for no reason', program: 'W R | K | V', permits: [0] },
   { name: 'ask: polling', program: 'A R | A R | K', permits: [1], spin: 2, mayWait: false },
-  // Two stand in line, and one element is left for the tombstone of the first, or none: then it waits on.
+  // Two requests are queued. One element is left for the tombstone of the first, or none; with none the first request
+  // waits on.
   { name: 'ask: one element left', long: true, program: 'A R | A R | K V', permits: [0], buckets: 2, extra: 1 },
   { name: 'ask: no element left', program: 'A R | A R | K V2', permits: [0], buckets: 2, extra: 0, full: true },
   {

@@ -1,9 +1,9 @@
 /**
  * Models of waiting and waking by a key, Listings 3 to 5, for a condition outside of the arena. The ops do what
- * src/algorithms/waiting.ts does around the module. Two words, a and b, lie behind the arena; word a has slot 0, and
- * word b slot 1, if there is one.
+ * src/algorithms/waiting.ts does around the module. Two words, a and b, lie behind the arena. Word a has slot 0. Word b
+ * has slot 1, or slot 0 too if there is only one chain.
  *
- *     Wa wait until a is 1      Sa a = 1, and signal      Pa the same, politely      E the orderly end of the thread
+ *     Wa wait until a is 1      Sa a = 1, and signal      Pa signal a politely       E the orderly end of the thread
  *     Xa come to the location of a and leave it at once, as a thread does whose condition comes true
  */
 import { Violation } from '../engine/search/violation.js';
@@ -34,7 +34,7 @@ const LOOKED_AGAIN = 3;
 const LEFT = 4;
 const WAITED = 5;
 
-/** What every stage does at its end: begins an access or a call, and says what follows. */
+/** Every stage ends with this call: it has begun an access or a call, and says which stage follows. */
 const to = (scene: Scene, t: number, stage: number): false => {
   scene.set(t, STAGE, stage);
   return false;
@@ -45,7 +45,10 @@ function look(scene: Scene, t: number, word: number, next: number): false {
   return to(scene, t, next);
 }
 
-/** addressWaitUntil: looks, so many times more, then enters the chain, looks, and leaves it or waits. */
+/**
+ * addressWaitUntil: looks at the word, and up to `looks` times more. Then it enters the chain and looks again. If the
+ * word is 1, it leaves the chain; otherwise it waits.
+ */
 const address = (word: number, looks: number): Op => ({
   text: 'addressWaitUntil',
   next(scene, t) {
@@ -95,7 +98,7 @@ const key = (word: number): Op => ({
   },
 });
 
-/** A loop around a look and keyWaitLazy, whose first sequence is none. */
+/** A loop around a look and keyWaitLazy. The first keyWaitLazy gets -1, which is no sequence. */
 const lazy = (word: number): Op => ({
   text: 'keyWaitLazy',
   next(scene, t) {
@@ -128,7 +131,7 @@ const location = (word: number, alternates: number): Op => ({
   },
 });
 
-/** The functions that wake, and the polite ones. */
+/** The function that wakes, and its polite form. */
 const WAKES: Readonly<Record<Way, readonly [string, string]>> = {
   address: ['addressSignal', 'addressSignalPolite'],
   key: ['keySignal', 'keySignalPolite'],
@@ -192,7 +195,8 @@ function modelOf(way: Way, name: string, program: string, more: More = {}): Mode
     program: 'algorithms',
     programs: parts.map((part) => part.split(/\s+/).map((text) => op(text, way, looks))),
     symmetric: parts,
-    // No object is made, so the element that the arena has for its attachment is one of these.
+    // The arena adds an element for the attachment to its one object. The models make no object, so this element counts
+    // as one of `elements`.
     arena: { buckets: 1, chains, objects: 1, elements: elements - 1 },
     leaves: true,
     long,

@@ -57,7 +57,8 @@ const cancelling: readonly Line[] = [
     mayWait: true,
   },
   { name: 'cancel: heavy, and heavier in its place', program: 'B2 R | A3 | V3', permits: [0], buckets: 4 },
-  // A releasing thread must not take the element for that of the tickets' next owners, who stand in two buckets.
+  // The tickets of the cancelled request go to two other requests, which stand in two buckets. A releasing thread must
+  // not take the old element for one of theirs.
   {
     name: 'cancel: heavy, and two in its place, one a promise',
     program: 'B2 R | a1 A d | V2',
@@ -81,8 +82,9 @@ const cancelling: readonly Line[] = [
   { name: 'cancel: a heavy promise', long: true, program: 't3 x d | A R | V | V', permits: [0], buckets: 2 },
   { name: 'cancel: a promise behind its own', program: 't1 a1 x d | V | V', permits: [0] },
   { name: 'cancel: a thread behind its promise', program: 'a1 B R d | A R', permits: [1] },
-  // The thread that cancels wakes the waiters behind it, and on its way finds its own promise, which is due already.
-  // The thread that made it due must ring all the same: only the doorbell makes a thread look at an entered promise.
+  // The thread that cancels wakes the waiters behind its request, and on its way finds its own promise, which is due
+  // already. The thread that made this promise due must ring all the same: only the doorbell makes a thread look at an
+  // entered promise.
   { name: 'cancel: a thread that listens', program: 'a1 l B d | a1 V2 d', permits: [0] },
   {
     name: 'cancel: a thread that listens, 2 buckets',

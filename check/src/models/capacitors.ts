@@ -2,16 +2,17 @@
  * Models of a capacitor around an unfair lock. The ops do what src/algorithms/capacitor-lock.ts does around the core.
  *
  *     L  lock: arrive, then the inner lock        U  unlock, if locked: the inner lock, then depart
- *     K  lock, with whenContended                 D  dispose of the capacitor
+ *     K  the same, with the option whenContended  D  dispose of the capacitor
  *     Y  tryLock                                  X  a departure too many
  *     L0, L1  lock, in the lane that the dice say, which is a capacitor of its own
- *     A  acquire the semaphore inside alone       R  release a permit of it
+ *     A  only acquire the semaphore inside        R  release a permit of this semaphore
  *
- * At every step the lock has at most one owner, and no more threads than the bound have overtaken a waiter, that is,
- * have got the lock before it with a later ticket. At the end nobody is inside.
+ * At every step the lock has at most one owner. A waiter is overtaken at most `bound` times: a thread overtakes it if
+ * the thread has a later ticket and gets the lock first. At the end nobody is inside.
  *
- * `each` bounds how often one given thread overtakes a given waiter while arrivals are sustained. A ticket that a thread
- * draws while some other thread has none is left out: then fewer threads than there are circulate.
+ * `each` bounds how often one given thread overtakes a given waiter while arrivals are sustained: all threads have a
+ * ticket. A ticket that a thread draws while some other thread has none is not counted, since fewer threads than there
+ * are circulate then.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -36,12 +37,12 @@ import { partsOf } from './program.js';
 export const HOLDER = PROMISES;
 /** The threads with a ticket and without the lock, in the order of the tickets: thread + 1, 4 bits each. */
 const QUEUE = PROMISES + 1;
-/** How often each of them has been overtaken: 4 bits for each thread. */
+/** How often each waiting thread has been overtaken: 4 bits for each thread. */
 const PASSED = PROMISES + 2;
 
 /** With `each`: how often thread b has overtaken thread a since a arrived, two bits for each pair. */
 const PAIRS = PROMISES + 3;
-/** With `each`: a bit for each thread that has a ticket, and SUSTAINED times one for each ticket that counts. */
+/** With `each`: the bit 1 << t if thread t has a ticket, and SUSTAINED << t if this ticket counts. */
 const TICKETED = PROMISES + 4;
 const SUSTAINED = 16;
 /** How many departures have been refused. */
@@ -94,7 +95,7 @@ function laneOf(scene: Scene, i: number): number {
   return innerOf(scene) + (1 + i) * OBJECT_SIZE;
 }
 
-/** The thread has taken a ticket: it stands behind the others that have. */
+/** Notes that the thread has taken a ticket: it stands behind all threads that have a ticket already. */
 export function arrived(scene: Scene, t: number): void {
   const queue = scene.get(0, QUEUE);
   scene.set(0, QUEUE, queue + (t + 1) * 16 ** digits(queue).filter((d) => d !== 0).length);
@@ -143,7 +144,7 @@ function left(scene: Scene, t: number, { each }: Form): void {
   if (each !== undefined) scene.set(0, TICKETED, scene.get(0, TICKETED) & ~(1 << t));
 }
 
-/** Checks how often thread t has overtaken those before it. */
+/** Checks how often thread t has overtaken each thread before it, now that it gets the lock. */
 function overtook(scene: Scene, t: number, { each, threads }: Form): void {
   if (each === undefined) return;
   let pairs = scene.get(0, PAIRS);
@@ -173,11 +174,14 @@ const UNLOCK = 10;
 const OPEN = 11;
 const POST = 12;
 
-/** How a thread got the lock: past the capacitor, through it, or, plus the lane, through that at random. */
+/**
+ * How a thread got the lock: past the capacitor, or through it. With random lanes, ARRIVED plus the lane: through that
+ * lane.
+ */
 const PAST = 1;
 const ARRIVED = 2;
 
-/** Arrives at the capacitor at an address. Returns undefined, or the answer when that is done. */
+/** Arrives at the capacitor at an address. Returns undefined while it is under way, and then the answer. */
 function arriving(scene: Scene, t: number, at: number, trying: boolean, form: Form): number | undefined {
   const answer = scene.result(t);
   const call = (phase: number, name: string, ...args: number[]): undefined => {
@@ -255,7 +259,7 @@ function locking(letter: string, lane: number | undefined, form: Form): Op {
   };
 }
 
-/** Gives permits of the semaphore inside back. Returns true when that is done. */
+/** Gives permits of the semaphore inside the capacitor back. Returns true when that is done. */
 function releasing(scene: Scene, t: number, at: number, permits: number, { inside, lanes }: Form): boolean {
   const answer = scene.result(t);
   const phase = scene.get(t, PHASE);
@@ -280,7 +284,7 @@ function releasing(scene: Scene, t: number, at: number, permits: number, { insid
     default:
       return inside === 'multilane' ? call(RELEASE, release, at, permits, lanes) : call(RELEASE, release, at, permits);
   }
-  // LOCAL is the first lane, plus 64 for each that has been opened.
+  // LOCAL is the number of the first lane, plus 64 for each lane that has been opened.
   const local = scene.get(t, LOCAL);
   const opened = local >> 6;
   if (opened === Math.min(permits, lanes)) return true;
@@ -336,7 +340,10 @@ function unlocking(form: Form): Op {
   };
 }
 
-/** Acquires the semaphore inside, which has as many permits as the bypass says. HOLDER counts those that have one. */
+/**
+ * Acquires the semaphore inside, which has as many permits as the bypass says. HOLDER counts the threads that have a
+ * permit.
+ */
 function acquiring(form: Form): Op {
   return {
     text: 'acquire',
@@ -450,7 +457,7 @@ export function capacitorModel(line: Line): Model {
   };
 }
 
-/** The grant of a lane has risen by `lanes` for each of its tickets that has been granted. */
+/** Checks the lanes: the grant of a lane has risen by `lanes` for each of its tickets that has been granted. */
 function lanesAgree(scene: Scene, { lanes, bypass }: Form, first: number): void {
   const begin = first + bypass;
   const grant = word(scene, capacitorOf(scene) + GRANT) >>> 0;

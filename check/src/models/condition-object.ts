@@ -1,18 +1,18 @@
 /**
  * Models of the condition (core/kinds/condition/condition.ts). Programs are lines, with
  *
- *     w  wait     f  the same, and each sleep may run out     a  waitAsync; t the same with a signal; x abort the first of
- *     those; d the event loop, until no promise waits
+ *     w  wait     f  the same, and each sleep may run out     a  waitAsync; t the same with a signal; x abort the first
+ *     promise with a signal; d the event loop, until no promise waits
  *     n  notify one     N  notify all     D  dispose     X  reap threads that die     Z  sleep until killed
  *
- * These begin and end without the mutex, which makes no difference to the queue: a wait relays when it is over. With
- * the mutex there are
+ * These waits begin and end without the mutex. This makes no difference to the queue, because a wait relays when it is
+ * over. With the mutex there are
  *
  *     W  lock, wait until the flag is set, unlock     S  lock, set the flag, notify all, unlock; s  notify after unlocking
  *     M  dispose of the mutex     C  dispose of the condition     R  notify again and again, until nobody else is there
  *
- * No wait ends without a notification, none that is notified sleeps for ever, no notification gets lost while somebody
- * waits, and with a flag nobody sleeps at the end.
+ * No wait ends without a notification, and no notified wait sleeps for ever. No notification gets lost while somebody
+ * waits. In models with the flag, nobody sleeps at the end.
  */
 import { PARKED } from '../engine/machine/machine.js';
 import { Violation } from '../engine/search/violation.js';
@@ -35,12 +35,16 @@ const CLOSED = constant('ANSWER_CLOSED');
 const PLENTY = 99;
 /** How many waiters a thread has notified; in models without the mutex. */
 const NOTIFIED = GOT + 1;
-/** How many waits of a thread have ended without a notification. One may have got lost with each (settleUp). */
+/**
+ * How many waits of a thread have ended without a notification. With each of these waits one notification may have got
+ * lost (settleUp).
+ */
 const GAVE_UP = PROMISES + 12;
 /** Whether a thread has set the flag, in models with the mutex, where no thread has promises. */
 const FLAG = PROMISES + 13;
 /**
- * In models of carrying: how many waits of a thread have ended with the mutex, and how many waiters it has notified.
+ * In the models of `carrying`: how many waits of a thread have ended after a notification, and how many waiters it has
+ * notified.
  */
 const ENDED = PROMISES + 12;
 const TOLD = PROMISES + 13;
@@ -48,17 +52,17 @@ const TOLD = PROMISES + 13;
 const CARRIES = PROMISES + 14;
 /** The answer of the call that took the ticket. */
 const TAKEN_BY = PROMISES + 14;
-/** Whether a continuation puts a notification down; in models without the mutex. */
+/** Whether a continuation is putting a notification down; in models without the mutex. */
 const ENDING = LOCAL;
 /** The run of the promises of a thread. */
 const RUN = PROMISES + 15;
 
-/** The index of the condition: a model with the mutex makes that first. */
+/** The index of the condition: a model with the mutex makes the mutex first, and then the condition. */
 const index = (scene: Scene): number => scene.semaphores.length - 1;
 const at = (scene: Scene): number => scene.semaphores[index(scene)];
 
 const settleUp = (): Op => call('settleUp', (scene) => [at(scene)]);
-/** Ends a wait of a model of carrying. */
+/** Ends a wait of a model of `carrying`: puts one notification down, if the thread carries any. */
 const putDown = (passesOn = 0): Op =>
   call('putDown', (scene, t) => {
     const carried = Math.min(scene.get(t, CARRIES), 1);
@@ -66,8 +70,8 @@ const putDown = (passesOn = 0): Op =>
     return [at(scene), scene.robust(t, 1), carried, passesOn];
   });
 /**
- * What a wait was notified of, the thread carries from now on. The mutex's operations take GOT for a promise at the
- * head.
+ * Notes that the thread carries the notification that its wait has got, and clears GOT: the operations of the mutex
+ * would take GOT for a promise at the head.
  */
 const carry = (): Op => ({
   text: 'carry',
@@ -77,7 +81,7 @@ const carry = (): Op => ({
     return true;
   },
 });
-/** Ends a wait, of which `GOT` says whether it has been notified. */
+/** Ends a wait. `GOT` says whether it has been notified; if so, the notification is put down. */
 const orPutDown = (): Op =>
   call('putDown', (scene, t) => [at(scene), scene.robust(t, index(scene)), scene.get(t, GOT), 0]);
 
@@ -93,7 +97,7 @@ function notify(most: number): Op {
   );
 }
 
-/** A promise that is fulfilled has been notified, and puts that down. */
+/** The event loop. A promise that is fulfilled has been notified, and puts its notification down. */
 const loop = (): Op =>
   eventLoop({
     goOn(scene, t, answer) {
@@ -126,7 +130,7 @@ function orLeftOver(): Op {
   };
 }
 
-/** The next wait of the thread is another. */
+/** Forgets how the last wait of the thread has ended, before its next wait. */
 function forget(): Op {
   return {
     text: 'forget',
@@ -137,7 +141,7 @@ function forget(): Op {
   };
 }
 
-/** Takes the ticket of a wait, which it then must park with. */
+/** Takes the ticket of a wait. `park` must follow. */
 function begin(): Op {
   return call(
     'acquireRobust',
@@ -181,7 +185,9 @@ function unlessSet(ops: readonly Op[]): Op[] {
   }));
 }
 
-/** Whoever waits when the mutex has gone is woken by nothing else. */
+/**
+ * Notifies until all other threads have ended. When the mutex has been disposed of, nothing else wakes those who wait.
+ */
 function notifyUntilAlone(): Op {
   return {
     text: 'notify until nobody else is there',
@@ -203,7 +209,7 @@ function setFlag(): Op {
   };
 }
 
-/** Notifies `most`, and is answered `notified`; then so many still wait. */
+/** Notifies at most `most`. The answer must be `notified`, and then `left` must still wait. */
 function notifyExactly(most: number, notified: number, left: number): Op[] {
   const expects = (what: string, expected: number) => (answer: number, scene: Scene, t: number) => {
     if (answer !== expected) throw new Violation(`${what} is answered ${answer} instead of ${expected}`);
@@ -220,7 +226,7 @@ function notifyExactly(most: number, notified: number, left: number): Op[] {
   ];
 }
 
-/** Parks a thread whose request stands in the queue since before the start; it may give up. */
+/** Parks a thread whose request was queued before the start. With `timed` the thread may give up. */
 function parkQueued(timed = false): Op {
   return {
     text: 'park',
@@ -352,7 +358,8 @@ function condition(name: string, program: string, more: More = {}): Model {
       const s = index(scene);
       if (!hasMutex) checkNotified(scene, more);
       if (scene.closed(s)) return;
-      // A wait that begins drops what nobody has waited for, so what is left is not what was made.
+      // A wait that begins drops the notifications for which nobody has waited. So the ghost that says how many were
+      // made is set anew, from what is there.
       const { words } = scene.machine;
       const free = scene.grantMinus(s, words[(at(scene) + TICKET) >> 2], words[(at(scene) + TICKET + 4) >> 2]);
       if (free > 0 && sleeps(scene)) throw new Violation('somebody waits, and notifications are left over');
@@ -365,8 +372,10 @@ function condition(name: string, program: string, more: More = {}): Model {
 }
 
 /**
- * A model of exact answers. The queue stands before the start: a thread for each letter, w of one that waits, and g of
- * one that has given up since. Another thread notifies.
+ * A model in which `waitingFor` and `notify` must answer exact numbers. The requests are queued before the model
+ * starts, one of a thread for each letter. With `w` the thread waits. With `g` it has given up, before the start too,
+ * and left its tombstone. Another thread notifies at most `most`: `notified` of the waiters are notified, and `left`
+ * wait on.
  */
 function queue(letters: string, most: number, notified: number, left: number): Model {
   const model = condition(`queue ${letters}, notify ${most}`, 'n');
@@ -395,8 +404,8 @@ function queue(letters: string, most: number, notified: number, left: number): M
 }
 
 /**
- * The first of three gives up while two notify at once, and the waiter that is next stands in the same bucket: a look
- * that claims the tombstone does not come to it.
+ * The first of three waiters gives up while two threads notify at once. The waiter that is next stands in the same
+ * bucket. A thread that claims the tombstone stops its look at the bucket there, and does not come to this waiter.
  */
 function besideTombstone(): Model {
   const model = condition('beside a tombstone that two claim', 'n');
@@ -418,7 +427,7 @@ function besideTombstone(): Model {
       const taken = [0, 1, 2].map((t) =>
         scene.callNow(t, 'acquireRobust', at(scene), 1, scene.robust(t, index(scene))),
       );
-      // The last enters its cell before the first.
+      // The last thread enters its cell before the first does.
       for (const t of [1, 2, 0]) scene.callNow(t, 'enqueue', at(scene), 1, taken[t] as number, scene.robust(t, 0));
     },
   };
@@ -457,7 +466,7 @@ function leftOver(): Model {
   };
 }
 
-/** Waits on, with the ticket that the thread has taken before the start, or promises of it have from that on. */
+/** Waits on. The thread has taken this ticket before the start. */
 function parkOn(ticket: number): Waiting {
   return {
     text: 'park',
@@ -479,7 +488,7 @@ function parkOn(ticket: number): Waiting {
 }
 
 /**
- * What the event loop does until all promises of a run, which is entered, are settled. They have tickets from this on.
+ * What the event loop does until all promises of an entered run are settled. The run has the tickets from `ticket` on.
  */
 function settleAll(ticket: number, promises: number): Waiting {
   const begin = 0;
@@ -529,7 +538,10 @@ function settleAll(ticket: number, promises: number): Waiting {
   };
 }
 
-/** What follows a wait that has ended. It counts if it has been notified, and not if the condition was disposed of. */
+/**
+ * What a thread does after its wait. The wait counts as ended if it has been notified, and not if the condition was
+ * disposed of.
+ */
 function endOf(letter: string): Op[] {
   if (letter === 'e') return [call('unregister', () => [])];
   if (letter === 'g') return [putDown(1)];
@@ -552,9 +564,10 @@ function tell(most: number): Op {
 }
 
 /**
- * Those who have been notified wait for the mutex, and one of them is killed: its notifications go to the next. The
- * queue stands before the start: a thread for each text, w of one that blocks, and pp of one with so many promises. v
- * needs no mutex; e ends instead; and an exception has ended the wait of g. Others notify: n one, b two, L lock, U
+ * Models of threads that have been notified and wait for the mutex. One of them is killed, and its notifications go to
+ * the next waiters. The requests are queued before the start, those of one thread for each text: `w` blocks in one
+ * wait, and `p`, `pp` has one or two promises. A thread with `v` does not lock the mutex after its wait. A thread with
+ * `e` ends instead. An exception has ended the wait of a thread with `g`. Other threads notify: n one, b two, L lock, U
  * unlock, D dispose of the condition, X reap.
  */
 function carrying(waiters: string, program: string, more: More = {}): Model {
@@ -604,7 +617,8 @@ function carrying(waiters: string, program: string, more: More = {}): Model {
       const ended = sum(scene, ENDED);
       if (sleeps(scene) && !scene.closed(1) && ended < told)
         throw new Violation(`${told} waiters were notified, ${ended} waits have ended, and others wait`);
-      // What a dead owner carried may have gone on as well.
+      // The waits of dead threads do not count: a notification that a dead thread carried may have ended another wait
+      // too.
       const live = scene.threadNumbers.reduce((all, t) => all + (scene.dead(t) ? 0 : scene.get(t, ENDED)), 0);
       if (live > told && !more.unknown)
         throw new Violation(`${told} waiters were notified, and ${live} waits have ended`);
@@ -613,7 +627,8 @@ function carrying(waiters: string, program: string, more: More = {}): Model {
 }
 
 /**
- * The thread is dead before the start that carries a notification, and its reaper may die. One of two others goes on.
+ * A thread carries a notification and is dead before the start, and its reaper may die too. Another thread then reaps
+ * both. One of two waiters goes on.
  */
 function carriedByDead(): Model {
   const model = carrying('v v v', 'X | X', { mortal: [3], long: true });
@@ -631,7 +646,7 @@ function carriedByDead(): Model {
   };
 }
 
-/** Waiters stand in overflow lines: the bucket has no free cell, and each of its lines one. */
+/** Waiters stand in overflow lines: the bucket has no free cell, and each overflow line of the bucket has one. */
 function inLines(name: string, program: string): Model {
   const model = condition(name, program);
   return {

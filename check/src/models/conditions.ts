@@ -4,16 +4,16 @@
  * word a, key 1 for b.
  *
  *     Wa addressWaitUntil a is 1      Sa a = 1 and addressSignal      sa the same by addressSignalPolite
- *     N  the same, by a condition that itself waits until b is 1
+ *     N  wait like Wa, by a condition that itself waits until b is 1
  *     Ma keyMonitor and keyWait       Ka a = 1 and keySignal          ka the same by keySignalPolite
- *     ma the same by keyWaitLazy
+ *     ma keyWaitLazy
  *     Oa locationWait                 La a = 1 and locationWakeAll
  *     A  acquire of a ChainSemaphore that passes its grant along the same chains      V give it a permit
  *     E  the end of the thread
  *
- * No thread has an element at hand when it begins, so that it borrows one within a wait. A wait returns when its thread
- * has seen 1 in the word, so what a fault can do is that a wait never returns, or never sleeps. At the end no element
- * is borrowed by a thread that has ended, and every chain is empty.
+ * No thread has an element at hand when it begins, so that it borrows one within a wait. A wait returns only when its
+ * thread has seen 1 in the word. So the only harm that a fault can do is that a wait never returns, or never sleeps. At
+ * the end no element is borrowed by a thread that has ended, and every chain is empty.
  */
 import { constant, LINE } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
@@ -53,7 +53,7 @@ function look(word: number, next: number): Step {
   };
 }
 
-/** addressWaitUntil in four steps, of which this is number `first`. Step `after` follows. */
+/** addressWaitUntil in four steps. They have the numbers from `first` on, and step `after` follows them. */
 function untilSet(word: number, first: number, after: number, element: number, spin: number): Step[] {
   return [
     look(word, first + 1),
@@ -215,7 +215,7 @@ interface More {
   readonly mayWait?: boolean;
 }
 
-/** Has as many elements as waits at a time, which have been used before. No thread has one at hand. */
+/** Makes a model. The arena has `elements` elements, which have been used before. No thread has one at hand. */
 export function conditionModel(name: string, program: string, elements: number, more: More = {}): Model {
   const { chains = 1, spin = 0, mayWait = false } = more;
   const parts = partsOf(program);
@@ -242,7 +242,7 @@ export const conditions: readonly Model[] = [
   conditionModel('one that waits', 'N E | Sa Sb', 2),
   conditionModel('one that waits, and one element too few', 'N E | Wb E | Sa sb', 2, { chains: 2 }),
   conditionModel('a semaphore on the same chain', 'Wa E | A E | V Sa', 2),
-  // A waiter whose word stays 0 sleeps in the end: if it looked again and again, there would be no end.
+  // A waiter whose word stays 0 sleeps in the end. If it looked again and again, the model would have no end state.
   conditionModel('left waiting', 'Wa | Sb', 1, { mayWait: true }),
   conditionModel('keyWait, left waiting', 'Ma | Kb', 1, { mayWait: true }),
   conditionModel('keyWaitLazy, left waiting', 'ma | kb', 1, { mayWait: true }),

@@ -1,7 +1,7 @@
 /**
  * Small models of reaping (core/death/reaping.ts). The first thread does something alone, falls asleep, and is killed
- * there. So each condition in which a thread can leave the arena costs only some hundred states. Then another thread
- * reaps it while others go on, or is itself killed at any point of the reaping.
+ * there. Then another thread reaps it while others go on, or is itself killed at any point of the reaping. So each
+ * condition in which a thread can leave the arena costs only some hundred states.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -67,7 +67,7 @@ const beside: readonly Case[] = [
   { name: 'a waiter, then one that cancels', program: 'A | w B | S' },
   { name: 'a holder, while another disposes', program: 'A Z | D | S', permits: [1] },
   { name: 'a waiter, while another disposes', program: 'A | D | S' },
-  // Neither is entered, so nobody but the reaper marks where the tombstone is.
+  // Neither promise is entered. So no thread but the reaper marks the part of the pool where the tombstone is.
   {
     name: 'a promise, before one of the thread that reaps, then disposed of',
     program: 'a1 Z | w a1 s d | D',
@@ -84,7 +84,10 @@ const twice: readonly Case[] = [
   { name: 'a disposer', program: 'a1 e D Z | S | S' },
 ];
 
-/** A waiter is due and not woken. The dead thread had detached from its object, so reaping leaves the waiter alone. */
+/**
+ * A waiter is due and not woken. The dead thread had detached from the object of the waiter, so the reaper does not
+ * wake this waiter.
+ */
 const stranger: Model = {
   name: 'killed: a thread that has detached',
   programs: [[], [], [supervise()]],
@@ -107,8 +110,8 @@ const stranger: Model = {
 };
 
 /**
- * Thread 0 is declared dead and reaped while it is awake, and about to sleep. That happens where a runtime has been
- * told to end a thread and lets it run on. The thread must not sleep on an element that is no longer its own.
+ * Thread 0 is declared dead and reaped while it is awake, and about to sleep. This happens in a runtime that has been
+ * told to end a thread, and lets the thread run on. The thread must not sleep on an element that is no longer its own.
  */
 const awake: Model = {
   name: 'reaped awake: a waiter that is about to sleep',
@@ -133,13 +136,13 @@ const awake: Model = {
   },
 };
 
-/** Thread 0 stands in line for a semaphore. */
+/** Queues a request of thread 0 for a semaphore. */
 function inLine(scene: Scene): void {
   const s = scene.semaphore({ permits: 0 });
   if (scene.callNow(0, 'acquire', s, 1) !== QUEUED) throw new Error('thread 0 does not wait');
 }
 
-/** Thread 0 is the head of a mutex, which thread 1 has locked. */
+/** Makes thread 0 the head of a mutex, which thread 1 has locked. */
 function asHead(scene: Scene): void {
   const m = scene.semaphore({ permits: 1, kind: constant('KIND_MUTEX'), max: 1, robust: true });
   if (scene.callNow(1, 'lock', m) !== ADMITTED) throw new Error('the lock is not free');
@@ -148,7 +151,7 @@ function asHead(scene: Scene): void {
 
 /**
  * An exception has ended the sleep of thread 0, so its record says ASLEEP still, and the thread is declared dead and
- * reaped. Whatever it does then in the library, it changes nothing.
+ * reaped. Whatever the thread does in the library after that changes nothing.
  */
 const interrupted = (name: string, op: Op, ends: boolean, waits = inLine): Model => ({
   name: `reaped after an interruption: ${name}`,
@@ -163,7 +166,7 @@ const interrupted = (name: string, op: Op, ends: boolean, waits = inLine): Model
     const record = recordOf(scene, 0);
     machine.hostStore32(record, machine.hostLoad32(record) + constant('ASLEEP') - ALIVE);
     if (scene.callNow(1, 'reap', 1, ALIVE, 1) !== REAPED) throw new Error('thread 0 is not reaped');
-    // Another thread would get this record and these elements.
+    // Another thread would get the record and the elements of thread 0.
     scene.setReaped(0, true);
   },
   end: (scene) => {
@@ -225,7 +228,10 @@ const anywhere: readonly Case[] = [
   { name: 'the end', program: 'B E | S' },
 ];
 
-/** Behind an entered promise of thread 0 is one of thread 2, which enters while two threads reap thread 0 in turn. */
+/**
+ * A promise of thread 2 stands behind an entered promise of thread 0. Thread 2 enters its promise while two threads
+ * reap thread 0, one after the other.
+ */
 const meanwhile: Model = {
   name: 'reaped twice: a promise, while another enters its cell',
   programs: [[], [supervise()], [call('enterRun', (scene, t) => [scene.get(t, GOT), 0])], [supervise()]],

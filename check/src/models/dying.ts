@@ -2,9 +2,9 @@
  * Models of threads that die.
  *
  * Any thread may be killed, except the one that reaps, unless a model says otherwise. The permits of a dead thread are
- * lost where the semaphore is not robust. At most one thread dies, unless `deaths` says more. So several models that
- * differ in the thread that dies stand for one in which any may die, where that is too large. Of threads with the same
- * program, one dies for all.
+ * lost if the semaphore is not robust. At most one thread dies, unless `deaths` says more. Where a model in which any
+ * thread may die would be too large, several models stand for it: in each of them another thread may die. If threads
+ * have the same program, only one of them may die, because the death of another would be the same.
  */
 import type { Model } from '../scene/model.js';
 import { type Line, modelOf, WRAP } from './program.js';

@@ -67,7 +67,7 @@ function op(word: string): Op {
         (answer, scene, t) => {
           const ticket = scene.get(t, GOT) - 1;
           expectReached(answer, scene, ticket);
-          // Between await and advance the thread is alone: no other thread has advanced.
+          // A thread whose await has returned is alone until it advances: no other thread may have advanced meanwhile.
           if (scene.grantMinus(0, ticket, 0) !== 0) throw new Violation(`two have ticket ${ticket}`);
           scene.set(t, GOT, 0);
         },

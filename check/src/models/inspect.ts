@@ -1,6 +1,6 @@
 /**
- * Models of what diagnostics read and count: each answer of core/inspect.ts, and of other calls that only read. Neither
- * an empty word nor a full one would give the expected values.
+ * Models of what diagnostics read and count: each answer of core/inspect.ts, and of other calls that only read. No
+ * expected value is what a word of zeros or of ones would give.
  */
 import { PARKED } from '../engine/machine/status.js';
 import { Violation } from '../engine/search/violation.js';
@@ -133,7 +133,7 @@ const reads: readonly Model[] = [
         asks('drain', ofFirst(0), ANSWER_CLOSED),
         asks('reduce', ofFirst(1), ANSWER_CLOSED),
         asks('added', ofFirst(), 3),
-        // The low word of the distance of a closed semaphore, in which no ticket is left.
+        // A closed semaphore: the low word of the distance between its counters. No ticket is taken, so this word is 0.
         asks('balance', ofFirst(), 0),
       ],
     ],
@@ -199,7 +199,7 @@ const reads: readonly Model[] = [
           'elementWaiting',
           (scene) => [(scene.spare(1) - scene.regions.elements) / ELEMENT_SIZE],
           (answer, scene, t) => {
-            // Only this thread can wake thread 1.
+            // Only the asking thread can wake thread 1.
             if (scene.get(t, GOT + 1) === 1 && answer !== 1)
               throw new Violation(`thread 1 waits, and ${answer} are counted`);
           },
@@ -427,7 +427,10 @@ const head: Model = {
   },
 };
 
-/** Stands for a poke of a thread of another semaphore, which has not looked for parked waiters yet. */
+/**
+ * Stands for a thread that pokes the bucket for another semaphore: it has moved the sequence, and has not looked for
+ * parked waiters yet.
+ */
 const sequenceMoves: Op = {
   text: 'the sequence moves',
   next(scene, t) {
@@ -438,7 +441,10 @@ const sequenceMoves: Op = {
   },
 };
 
-/** A waiter whose sequence is stale does not sleep, so it is not woken in vain. The one that wakes it lets it in. */
+/**
+ * A waiter that compares a stale sequence does not sleep, so its return is no futile wake-up. If the waiter sleeps
+ * later, it is woken when its ticket is granted.
+ */
 function stale(threshold: number): Model {
   const model = counting(
     { name: `a stale sequence, threshold ${threshold}`, program: 'A | V', kind: 'twa', threshold, mayWait: false },

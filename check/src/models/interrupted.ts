@@ -26,10 +26,10 @@ import { GOT, PHASE, PROMISES, QUEUE } from '../scene/words.js';
 import { lockAsync, loop, unlocking } from './mutex-promises.js';
 import { HAS } from './mutex-words.js';
 
-/** Calls acquire without park, so the ticket is lost. */
+/** Calls acquire and not park, so the ticket is lost. */
 const cutAcquire = (semaphore = 0): Op => call('acquire', (scene) => [scene.semaphores[semaphore], 1]);
 
-/** Acquires, unless it would have to wait and no element is free for that. */
+/** Acquires, unless the request would have to wait and no element is free for it. */
 const acquireIfRoom = (semaphore: number): Op => {
   const whole = acquire(1, semaphore);
   return {
@@ -71,10 +71,13 @@ const semaphores =
     for (const count of permits) scene.semaphore({ permits: count });
   };
 
-/** A lost ticket is never given back, and its element stays. */
+/** A ticket lost by an interruption is never given back, and its element stays in the queue. */
 const LOSES = { leaves: true } as const;
 
-/** The thread may be killed at any point of its second acquire. It never has a ticket that no reaper finds. */
+/**
+ * The thread may be killed at any point of its second acquire. At no point has the thread a ticket that a reaper does
+ * not find.
+ */
 const killedInTheNext = (robust: boolean): Model => ({
   name: `acquire cut short, and killed in the next${robust ? ', robust' : ''}`,
   programs: [[acquire(), release(), call('unregister', () => [])], [post(), post()], [supervise()]],
@@ -125,7 +128,7 @@ export const interrupted: readonly Model[] = [
   },
   {
     name: 'acquire cut short, then another that is disposed of',
-    // The object of the first does not tell where the second waits.
+    // The marks of the first semaphore do not tell where the waiter on the second semaphore is (core/queue/marks.ts).
     programs: [[cutAcquire(0), acquire(1, 1)], [dispose(1)]],
     arena: { elements: 5 },
     ...LOSES,
@@ -141,7 +144,7 @@ export const interrupted: readonly Model[] = [
   },
   {
     name: 'release cut short, then another',
-    // If the second release sees no waiter, the first is completed at the end of the thread.
+    // If the second release sees no waiter, the first release is completed when the thread ends.
     programs: [[cutRelease(), post(), call('unregister', () => [])], [acquire()], [acquire()]],
     arena: { buckets: 1 },
     objects: semaphores(0),
@@ -169,7 +172,7 @@ export const interrupted: readonly Model[] = [
         {
           text: 'rung for',
           next: (scene, t) => {
-            // The second release finds out about the first only if it has waiters to wake itself.
+            // The second release completes the first only if the second has waiters to wake itself.
             if (scene.machine.words[scene.doorbell(t) >> 2] === 0 && scene.held(1) > 0) {
               throw new Violation('a promise is due, and its thread is not rung for');
             }
@@ -191,7 +194,8 @@ export const interrupted: readonly Model[] = [
   },
   {
     // The promise is the head of a mutex and has the last free element. So nothing replaces the element that the lost
-    // ticket keeps, until thread 1 has ended. When the promise hands on, that element must not become a spare.
+    // ticket keeps, until thread 1 has ended. When the promise gives the permit of the queue back, the element of the
+    // lost ticket must not become a spare.
     name: 'acquire cut short, and no element is free',
     programs: [
       [lockAsync(false), cutAcquire(1), loop(), acquireIfRoom(1)],
@@ -208,7 +212,8 @@ export const interrupted: readonly Model[] = [
   },
   ...[false, true].map(
     (robust): Model => ({
-      // The lost ticket keeps the last element. So the second call may not wait, and need not: its permit is free.
+      // The lost ticket keeps the last element. So the second acquire could not wait. It need not wait either, since
+      // its permit is free.
       name: `acquire cut short, no element is free, and a permit is${robust ? ', robust' : ''}`,
       programs: [
         [cutAcquire(), acquire(1, 1), release(1)],

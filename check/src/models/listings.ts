@@ -102,11 +102,12 @@ const chains: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): Line[
           }),
         ]
       : []),
-    // Of three that wait on one chain two are pushed back.
+    // Three waiters are on one chain, and two of them are pushed back.
     ...(name === 'chain due' ? [line('one of three', 'A | A | A | V', { permits: [0], mayWait: true })] : []),
     line('3x1', 'A R | A R | A R'),
     line('3x1 conservative', 'A R | A R | A R', { kind: `${kind} conservative` }),
-    // The model is too large with the conditions of three waiters, or with a sequence that each release moves.
+    // For chains that wake those who are due, and for channels, this model is too large: a notifier evaluates the
+    // conditions of three waiters, or each release moves a sequence.
     ...(name === 'chain due' || kind === 'channel' ? [] : [line('3x2', three, { long: true })]),
     line('2x2', 'A R A R | A R A R'),
     line('2x2 2 buckets', 'A R A R | A R A R', { buckets: 2 }),
@@ -176,9 +177,9 @@ const thresholds: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): L
 );
 
 /**
- * By each hash a waiter and a releasing thread come to the same bucket, and a release of many permits to all buckets.
- * Paired tickets need more tickets in a row for that. The listings above use the first HASH_* of
- * core/algorithms/words.ts.
+ * With each hash, a waiter and a releasing thread must come to the same bucket, and a release of many permits must come
+ * to all buckets. Paired tickets need more tickets in a row to come to all buckets. The listings above use the first
+ * HASH_* of core/algorithms/words.ts.
  */
 const hashes: readonly Line[] = (['paired', 'orbit', 'gray', 'mixed'] as const).flatMap((name, i): Line[] => {
   const line = (text: string, kind: NonNullable<Line['kind']>, program: string, more: Partial<Line> = {}): Line => ({
@@ -224,7 +225,10 @@ const variants: readonly Line[] = VARIANTS.flatMap(([name, kind, variant]): Line
   ];
 });
 
-/** Waiters that pause in proportion to their distance. A delay that is never looked at would change no model. */
+/**
+ * Waiters that pause in proportion to their distance. The models show that these pauses do no harm. They do not show
+ * that waiters pause: a core that ignored the delay would pass the models, too.
+ */
 const delays: readonly Line[] = [1, 2].flatMap((delay): Line[] => {
   const line = (text: string, program: string, more: Partial<Line> = {}): Line => ({
     name: `ticket, delay ${delay}: ${text}`,

@@ -6,11 +6,11 @@
  *     F  tryLock of a free lock: granted                C  lock of a disposed lock: refused; c the same with tryLock
  *     N  lock, which may be refused for want of a queue node
  *
- * At every step the lock has at most one owner, and admits in the order that its kind promises. A thread that stands in
- * line when the lock is closed does not get it. A thread has arrived
- * when its access to the lock's first word says so. It is admitted when it writes itself into owner, a word that every
- * lock but the TtsLock has. At the end the lock is free, and says so, and every queue node is clean and in one pool.
- * The ghosts stand in words of thread 0 that promises would use; there are no promises here.
+ * At every step the lock has at most one owner, and admits in the order that its kind promises. A thread that waits
+ * when the lock is closed does not get the lock. A thread has arrived when its access to the lock's first word says so.
+ * It is admitted when it writes itself into owner, a word that every lock but the TtsLock has. At the end the lock is
+ * free, and says so, and every queue node is clean and in one pool. The ghosts stand in words of thread 0 that promises
+ * would use; there are no promises here.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -43,13 +43,16 @@ type Order = 'none' | 'first come' | 'last come' | 'reciprocating';
 const HOLDER = PROMISES;
 /** The waiters in the order of arrival: thread + 1, 4 bits each, the first lowest. */
 const QUEUE = PROMISES + 1;
-/** The thread that is admitted next, if that is decided: thread + 1. */
+/** The thread that is admitted next, if it is decided already who: thread + 1. */
 const CHOSEN = PROMISES + 2;
 /** The present segment of a ReciprocatingLock, in the order of arrival. QUEUE has the threads that arrived later. */
 const SEGMENT = PROMISES + 3;
 /** How often thread b has overtaken thread a since a arrived: two bits for each pair. */
 const PASSED = PROMISES + 4;
-/** Of each thread: whether it stands in line at a queue lock, and whether that was closed when its turn came. */
+/**
+ * Of each thread: whether it waits at a lock with queue nodes, and whether this lock was closed when the turn of the
+ * thread came.
+ */
 const IN_LINE = LOCAL;
 const LATE = LOCAL + 1;
 
@@ -116,7 +119,10 @@ function lockOf(scene: Scene): number {
   return ([...scene.watched][0] as number) - TICKET;
 }
 
-/** The thread, plus 1, that owns the node. It is not called for nodes of a ClhLock, which change owners. */
+/**
+ * The thread, plus 1, that owns the node. The function is not called for nodes of a ClhLock, because these nodes change
+ * owners.
+ */
 function threadOf(scene: Scene, node: number): number {
   return (word(scene, node + E_REQUEST + 4) >>> OWNER_SHIFT) & THREAD_MASK;
 }
@@ -128,7 +134,7 @@ function push(scene: Scene, list: number, who: number): void {
 
 const last = (list: number): number => digits(list).at(-1) ?? 0;
 
-/** Looks at a write to the lock's first word. */
+/** Checks a write to the lock's first word. */
 function moved(scene: Scene, t: number, before: number, kind: Kind): void {
   const after = word(scene, lockOf(scene) + TICKET);
   const { order } = KINDS[kind];
@@ -136,7 +142,8 @@ function moved(scene: Scene, t: number, before: number, kind: Kind): void {
   const isLine = withNodes(kind) && before !== 0 && after > EMPTY;
   if (isLine && (kind !== 'lifo' || word(scene, after + Q_NEXT) === before)) scene.set(t, IN_LINE, 1);
   if (order === 'first come') {
-    // 0 ends a queue. A count of tickets is 0 only where its low half wraps round.
+    // In a lock with queue nodes, 0 says that the queue has ended. A count of tickets is 0 only when its low half wraps
+    // round.
     if (after !== 0 || kind === 'ticket' || kind === 'twa') push(scene, QUEUE, t + 1);
   } else if (order === 'last come') {
     if (after > 1 && word(scene, after + Q_NEXT) === before) push(scene, QUEUE, t + 1);
@@ -280,7 +287,7 @@ function op(letter: string, kind: Kind): Op {
   }
 }
 
-/** The owner of a queue lock closes the lock and then unlocks it; other locks do both in one call. */
+/** With queue nodes, the owner closes the lock and then unlocks it, in two calls. Other locks do both in one call. */
 function disposing(kind: Kind): Op {
   return {
     text: 'dispose',
@@ -319,7 +326,7 @@ function checkFree(scene: Scene, kind: Kind): void {
   if (!free) throw new Violation('nobody holds the lock at the end, and it is not free');
 }
 
-/** Checks that every node is clean, and in the pool of one thread, and no element for chains is lost. */
+/** Checks that every node is clean and in the pool of one thread, and that no element for chains is lost. */
 export function checkNodes(scene: Scene): void {
   const pooled = new Set<number>();
   const put = (node: number): void => {
@@ -422,9 +429,9 @@ export const locks: readonly Model[] = (
     { name: 'misuse', program: 'X L H U X | L U X' },
     { name: 'dispose', program: 'L U | L U | D C c', spin: 1 },
     { name: 'dispose by the owner', program: 'L D X C | L U | L U' },
-    // A waiter whose polls are spent sleeps: if it polled on, there would be no end.
+    // A waiter that has used up its polls sleeps. If it polled on, the model would have no end state.
     { name: 'left waiting', program: 'L | L', mayWait: true },
-    // The waiters of a queue lock learn of the dispose when its owner unlocks.
+    // The waiters of a lock with queue nodes learn of the dispose only when the owner unlocks.
     { name: 'dispose of waiters', program: withNodes(kind.kind) ? 'L U | L U | L U | D' : 'L | L | L | D' },
     ...(withNodes(kind.kind)
       ? [

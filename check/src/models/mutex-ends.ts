@@ -23,7 +23,7 @@ export function checkWord(scene: Scene): void {
     throw new Violation(`the word ends as 0x${(low >>> 0).toString(16)}`);
 }
 
-/** A waiter that has taken the lock leaves so many overtakings to the next turn. */
+/** Checks that `turn` overtakings are left of the last turn, if any thread has waited. */
 export function checkLimit(scene: Scene, turn: number): void {
   const m = mutex(scene);
   const word = (address: number): number => scene.machine.words[address >> 2] as number;
@@ -32,7 +32,7 @@ export function checkLimit(scene: Scene, turn: number): void {
     throw new Violation(`${left} overtakings are left of the last turn, not ${turn}`);
 }
 
-/** The thread that takes the mark of a death off the word learns of all deaths. */
+/** Checks that a thread that takes the mark of a death off the word has learnt of all deaths. */
 export function checkLearnt(scene: Scene): void {
   const word = (offset: number): number => scene.machine.words[(mutex(scene) + offset) >> 2] as number;
   if ((word(M_WORD) & M_OWNER_DIED) === 0 && word(O_UNREPORTED_DEATHS) !== 0)

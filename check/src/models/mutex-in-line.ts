@@ -1,4 +1,7 @@
-/** Models of a mutex with threads in line: how many waiters cancelling, dying and disposing leave. */
+/**
+ * Models of a mutex with threads in its queue. They check how many waiters the word counts after a waiter has cancelled
+ * or died, or after dispose.
+ */
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, constant, TICKET } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
@@ -9,8 +12,9 @@ import { checkWoken } from './mutex-ends.js';
 import { M_WORD, mutex } from './mutex-words.js';
 
 /**
- * Thread 0 has the lock, thread 1 is the head, and thread 2 is next in line, before so many promises of thread 3. The
- * op `done`, of thread `by`, leaves `left` waiters. Thread 2 is dead, or may be killed (`mortal`), and then reaped.
+ * Thread 0 has the lock, and thread 1 is the head. Thread 2 stands in the queue behind the head, and behind thread 2
+ * `promises` promises of thread 3. Thread `by` does the op `done`. After that the word must count `left` waiters.
+ * Thread 2 is dead, or may be killed (`mortal`), and is then reaped.
  */
 function inLine(
   name: string,
@@ -50,7 +54,7 @@ function inLine(
 
 const gives = (): Op => call('cancel', (scene, t) => [mutex(scene), scene.attachment(t, 0)]);
 const promiseGives = (): Op => call('cancelRun', (scene) => [scene.get(3, GOT)]);
-/** The call of thread 2 was cut short, and it makes another that has to wait. */
+/** The lock call of thread 2 was cut short in the queue. Another call of thread 2 first cancels this request. */
 const recovers = (): Op => call('tryLock', () => [CLOSED_OBJECT]);
 
 const closedInLine: Model = {
@@ -101,7 +105,8 @@ const reserveUntilClosed = (): Op => ({
 
 /**
  * Thread 0 dies while it disposes of the mutex, which thread 1 holds and a promise of thread 2 waits for. If another
- * promise is in line, dispose looks for its element before it closes the word, and may be killed on the way.
+ * promise is in the queue, dispose looks for the element of this promise before it closes the word, and may be killed
+ * on the way.
  */
 const halfDisposed = (isAnotherInLine: boolean): Model => ({
   name: `mutex: die, the disposer while it is held, of ${isAnotherInLine ? 'two promises' : 'a promise'}`,

@@ -1,8 +1,9 @@
 /**
  * A model of the mutex from a line: a program as text (mutex-ops.ts), and the initial state of the mutex.
  *
- * Beside the checks of every scene, the lock goes from nobody to the thread that takes it, and only its owner gives it
- * back. After a waiter, thread or promise, has taken its ticket, it is overtaken no more often than the bound says.
+ * Beside the checks of every scene, the model checks three things. Only a free lock is taken, by the thread itself.
+ * Only the owner gives the lock back. A waiter (a thread or a promise) that has taken its ticket is overtaken at most
+ * `bound` times.
  */
 
 import { constant } from '../scene/layout.js';
@@ -30,7 +31,7 @@ export interface MutexLine {
   readonly count?: number;
   readonly long?: boolean;
   readonly mortal?: readonly number[];
-  /** Whether a thread that locks by another way than the fast one asks whether owners have died. */
+  /** Whether a thread that has locked by any call but `lock` of the core asks whether owners have died. */
   readonly learns?: boolean;
   readonly asleep?: readonly number[];
   readonly deaths?: number;
@@ -53,15 +54,15 @@ export interface MutexLine {
   readonly head?: number;
   /** Whether the head is dead. */
   readonly dead?: boolean;
-  /** The thread that must learn that the mutex is closed, if it is, though the owner never unlocks. */
+  /** A thread that must learn of the dispose of the mutex, though the owner never unlocks. */
   readonly woken?: number;
-  /** Whether all must leave who waited when cancelAll began, though the owner never unlocks. */
+  /** Whether all who waited when cancelAll began must leave, though the owner never unlocks. */
   readonly asked?: boolean;
   /** How many overtakings of a turn are left at the end, if a thread has waited. */
   readonly turn?: number;
   readonly forgets?: boolean;
   readonly preemptions?: number;
-  /** Whether states are one that differ only in how far the counters have come. */
+  /** Whether two states that differ only in how far the counters have come count as the same state. */
   readonly relative?: boolean;
 }
 
@@ -70,7 +71,8 @@ export function mutexModel(line: MutexLine): Model {
   const programs = parts.map((part) => part.split(/\s+/).filter(Boolean).map(mutexOp));
   const asks = line.program.includes('K');
   const named = line.locked ?? line.head ?? line.woken;
-  // A request that cancels leaves an element behind, and takes another. A promise has one, its thread a second spare.
+  // A request that cancels leaves its element behind, and takes another one. A promise has an element, and its thread
+  // has a second spare.
   const timed = (line.program.match(asks ? /[BatL]/g : /[Bat]/g) ?? []).length;
   const stays = line.woken !== undefined || line.asked === true;
   return {

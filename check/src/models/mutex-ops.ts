@@ -2,10 +2,10 @@
  * The ops of a mutex, which do what src/mutex.ts does around the core. A program is text, with bars between threads:
  *
  *     L lock     B lock with a time-out     T tryLock     U unlock, if locked     D dispose     S reap threads that die
- *     a lockAsync     t the same with a signal     x abort the first of those     d the event loop, until no promise
- *     waits; a promise that has the lock unlocks it in a microtask
+ *     a lockAsync     t the same with a signal     x abort the first promise with a signal
+ *     d the event loop, until no promise waits; a promise that has the lock unlocks it in a microtask
  *     c lock that is cut short in its sleep as the head
- *     q lock that is cut short in line     r the end of a call that was cut short, in a microtask
+ *     q lock that is cut short in the queue     r the end of a call that was cut short, in a microtask
  *     C lock, by a thread that is the head already
  *     Z sleep until killed     w wait until thread 0 is dead     K cancelAll
  */
@@ -32,7 +32,10 @@ const cancelsHead = 6;
 const asked = 7;
 const reserves = 8;
 
-/** After locking by another way than the fast one, asks whether owners have died. Returns true if it need not ask. */
+/**
+ * Called when the thread has locked by any call but `lock` of the core, which refuses a lock whose owner has died. Asks
+ * whether owners have died. Returns true if there is no need to ask.
+ */
 function asks(scene: Scene, t: number): boolean {
   has(scene, t);
   if (scene.model.learns !== true) return true;
@@ -118,7 +121,7 @@ function cutLock(): Op {
   };
 }
 
-/** `lock()`, which an exception ends once the thread is in line. */
+/** `lock()`, which an exception ends once the thread is in the queue. */
 function cutInLine(): Op {
   return {
     text: 'lock, cut short in line',
@@ -148,7 +151,10 @@ function tryLock(): Op {
   };
 }
 
-/** Sets what the thread has seen last of the word, which may have any value: nobody waits. */
+/**
+ * Resets the guess of the thread, after it has unlocked. The guess may be any word for which nobody waits, so this
+ * makes more states equal.
+ */
 function forget(scene: Scene, t: number): void {
   if (!scene.model.forgets) return;
   if (scene.model.relative) setGuess(scene, t);

@@ -1,6 +1,6 @@
 /**
- * The work of src/mutex.ts, src/runtime/head-promise.ts and src/runtime/doorbell.ts around the core for promises of a
- * mutex. The ops are machines of a few phases, since the search must be able to stop between any two accesses.
+ * The work that src/mutex.ts, src/runtime/head-promise.ts and src/runtime/doorbell.ts do around the core for promises
+ * of a mutex. The ops are machines of a few phases, since the search must be able to stop between any two accesses.
  *
  * The promises of a thread are in a queue. The first of them may be the head; those behind it stand in runs.
  */
@@ -37,24 +37,24 @@ import {
 const MORE = constant('MORE');
 const ANSWER_NOT_HELD = constant('ANSWER_NOT_HELD');
 
-// Stages: each says which call is under way.
+// Stages: each says which call of the core is under way.
 const TRYING = 1; // the head promise tries to take the lock
 const SETTLING = 2;
-const TRYING_NEWS = 3; // the same for a promise that has just become the head: SETTLING goes on afterwards
+const TRYING_NEWS = 3; // like TRYING, for a promise that has just become the head: SETTLING goes on afterwards
 const DROPPING = 4;
 const UNLOCKING = 5;
 const WAKING = 6;
-const OBEYING = 7; // it compares the count of cancelAll with what it has seen
+const OBEYING = 7; // the thread compares the count of cancelAll with the count that it has seen
 const LEAVING = 8; // the first run leaves, because of cancelAll
-const NOT_LEFT = 9; // it settles what was due before that
-const TRYING_TO_LEAVE = 10; // the same, and the promise that has become the head tries to take the lock
+const NOT_LEFT = 9; // promises of the run were due before it could leave: they are settled
+const TRYING_TO_LEAVE = 10; // after NOT_LEFT: the promise that has become the head tries to take the lock
 const LEAVING_AS_HEAD = 11;
 
 function head(scene: Scene, t: number): boolean {
   return scene.get(t, HEAD_PROMISE) === 1;
 }
 
-/** The number of the first run, or 0. The head is in none. */
+/** The number of the first run, or 0. The head is in no run. */
 function firstRun(scene: Scene, t: number): number {
   const n = scene.get(t, HEAD_PROMISE);
   return scene.get(t, QUEUE) > n ? scene.get(t, promiseAt(n) + RUN) : 0;
@@ -87,7 +87,7 @@ function settle(scene: Scene, t: number): boolean {
 
 function drop(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
-  // A library object that has learnt that the mutex is closed lets the head learn of it, too.
+  // A library object that has learnt that the mutex is closed lets the head learn of this, too.
   if (run === 0) return head(scene, t) ? tryHead(scene, t, TRYING) : settle(scene, t);
   const n = scene.get(t, HEAD_PROMISE);
   while (firstRun(scene, t) === run) remove(scene, t, n);
@@ -179,7 +179,7 @@ export function obey(scene: Scene, t: number): boolean {
   return scene.model.asks === true && call(scene, t, OBEYING, 'asks', mutex(scene));
 }
 
-/** Lets all promises leave: those in line, and then the head. */
+/** Lets all promises leave: those in the queue, and then the head. */
 function leave(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
   scene.set(t, STAGE, 0);
@@ -225,7 +225,7 @@ function noteHead(scene: Scene): void {
   }
 }
 
-/** Checks, at the end, that nobody waits who was asked to leave. */
+/** Checks, at the end, that nobody who was asked to leave still waits. */
 export function checkLeft(scene: Scene): void {
   for (let t = 0; t < scene.threads; t++) {
     if (scene.dead(t) || scene.finished(t)) continue;
@@ -236,7 +236,10 @@ export function checkLeft(scene: Scene): void {
   }
 }
 
-/** `unlock()` by the owner. Returns whether a call is under way, whose answer the next call of this takes up. */
+/**
+ * `unlock()` by the owner. Returns whether a call is under way. If so, the next call of this function takes up its
+ * answer.
+ */
 export function unlocking(scene: Scene, t: number): boolean {
   if (scene.get(t, STAGE) !== 0) return goesOn(scene, t);
   scene.set(t, HAS, 0);

@@ -22,13 +22,17 @@ export const HAS = GOT + 1;
 
 // Words within one operation.
 export const STAGE = LOCAL;
-/** A promise is about to take a ticket: ALONE if it may cancel, 1 if not. */
+/** Not 0 while a promise is about to take a ticket: ALONE if the promise may cancel, 1 if not. */
 export const ARRIVING = LOCAL + 1;
-/** Whether the thread itself waits with a ticket, and how often it has been overtaken since it took it. */
+/**
+ * Whether the thread itself waits with a ticket, and (OVERTAKEN) how often it has been overtaken since it took the
+ * ticket.
+ */
 export const WAITS = LOCAL + 2;
 export const OVERTAKEN = LOCAL + 3;
 
-// The words of a promise: its run; 0 if it no longer waits, ALONE if it may cancel, else 1; its ticket; overtakings.
+// The words of a promise: its run; its kind (0 if it no longer waits, ALONE if it may cancel, else 1); its ticket; how
+// often it was overtaken.
 export const PROMISE = 4;
 export const RUN = 0;
 export const KIND = 1;
@@ -45,8 +49,8 @@ export function ownerOf(scene: Scene): number {
 }
 
 /**
- * Makes the guess of a thread a word that nobody waits for, with the overtakings that the thread has seen last, or with
- * those given.
+ * Makes the guess of a thread a word that says that nobody waits. Its overtakings are those given, or else those that
+ * the thread has seen last.
  */
 export function setGuess(scene: Scene, t: number, overtakings?: number): void {
   const guess = globalIndex(scene.program, 'mutex/guess');
@@ -54,7 +58,7 @@ export function setGuess(scene: Scene, t: number, overtakings?: number): void {
   scene.machine.set(t, guess, 0, (overtakings ?? seen) << COUNT_BIT);
 }
 
-/** The thread learns that it has the lock. */
+/** Notes that the thread learns that it has the lock, and checks that no other thread has it. */
 export function has(scene: Scene, t: number): true {
   if (ownerOf(scene) !== t + 1) throw new Violation(`thread ${t} learns that it has the lock`);
   for (let u = 0; u < scene.threads; u++) {
@@ -75,7 +79,7 @@ function waitsNoMore(scene: Scene, t: number): void {
   scene.set(t, OVERTAKEN, 0);
 }
 
-/** Where the n-th promise of a thread is kept. */
+/** The first word of the n-th promise of a thread. */
 export function promiseAt(n: number): number {
   return PROMISES + PROMISE * n;
 }
@@ -101,7 +105,7 @@ export function forgetArrival(scene: Scene, t: number): void {
   for (let i = 0; i < PROMISE; i++) scene.set(t, promiseAt(scene.get(t, QUEUE)) + i, 0);
 }
 
-/** The n-th promise no longer waits, though it is still in the queue. */
+/** Notes that the n-th promise no longer waits, though it is still in the queue of the thread. */
 function promiseWaitsNoMore(scene: Scene, t: number, n: number): void {
   for (let i = KIND; i < PROMISE; i++) scene.set(t, promiseAt(n) + i, 0);
 }
@@ -148,14 +152,14 @@ function tookTicket(scene: Scene, t: number): void {
   scene.set(t, at + ITS_OVERTAKEN, 0);
 }
 
-/** The number of waiters has gone down by one, and nobody has taken the lock. */
+/** Notes that a waiter has cancelled: the number of waiters has gone down by one, and nobody has taken the lock. */
 function cancelled(scene: Scene, t: number): void {
   if (scene.get(t, CANCELLING) > 0) promiseWaitsNoMore(scene, t, scene.get(t, CANCELLING) - 1);
   else if (scene.get(t, HEAD_PROMISE) === 1) promiseWaitsNoMore(scene, t, 0);
   else waitsNoMore(scene, t);
 }
 
-/** Thread t has taken the lock, and so has overtaken every waiter with a lower ticket. */
+/** Notes that thread t has taken the lock, and so has overtaken every waiter with a lower ticket. */
 function took(scene: Scene, t: number, waited: boolean, bypass: number): void {
   let mine = 0x7fffffff;
   if (waited && scene.get(t, WAITS) === 1) {

@@ -95,7 +95,10 @@ const lines: MutexLine[] = [
   },
 ];
 
-/** The pace of a lock whose sections are long: its head reserves the lock before its first sleep, not its second. */
+/**
+ * The pace of a lock with long sections. Its head reserves the lock before its first sleep, and not only before its
+ * second.
+ */
 const slow = { pace: 1 };
 
 const longSections: MutexLine[] = [

@@ -1,6 +1,7 @@
 /**
- * Models of names. Every thread that opens a name gets the one object of that name. If several threads make it at once,
- * the objects of the losing threads go back. Places for names are not lost.
+ * Models of names. Every thread that opens a name gets the one object of the name. If several threads make an object
+ * for the name at once, one of the objects gets the name, and the others are freed. No place in the table of names is
+ * lost.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -49,10 +50,10 @@ function few(): readonly string[] {
 /** Where a thread keeps the address of the object that it has opened by this name. */
 const slot = (name: number): number => PROMISES + name;
 
-/** Where it keeps the number of its attachment to that object. */
+/** Where the thread keeps the number of its attachment to this object. */
 const attachment = (name: number): number => PROMISES + NAMES.length + name;
 
-/** Where it keeps the number of its latest attachment. */
+/** Where the thread keeps the number of its latest attachment. */
 const LATEST = READY;
 
 const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
@@ -120,7 +121,7 @@ function opened(scene: Scene, t: number, name: number, answer: number, expected:
   if (scene.get(t, attachment(name)) === 0) scene.set(t, attachment(name), answer);
 }
 
-/** Whether a thread can still find the object there. The threads of these models keep no object that is freed. */
+/** Whether an object at this address is live. The threads of these models keep no address of a freed object. */
 function isLive(scene: Scene, address: number): boolean {
   return address !== 0 && (word(scene, address + O_LIFE) & STATES) === LIVE;
 }
@@ -345,7 +346,8 @@ export const names: readonly Model[] = [
     end: noDrafts,
   },
   {
-    // Each thread takes out what lies in the middle of the list, and what the other has just taken out may come again.
+    // Each thread takes entries out of the middle of the list. An entry that the other thread has just taken out may
+    // come back.
     name: 'names, given back in the middle',
     programs: [
       [...drop(1), open(1)],
@@ -391,7 +393,7 @@ export const names: readonly Model[] = [
     end: noDrafts,
   },
   {
-    // The first thread may be about to mark an entry that is stale, while that comes back for the same name.
+    // The first thread may be about to mark a stale entry, while this entry comes back for the same name.
     name: 'names, an entry used again as it was',
     programs: [
       [open(2, { permits: -1, answer: constant('ANSWER_NOT_FOUND') })],

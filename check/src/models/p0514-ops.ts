@@ -1,6 +1,6 @@
 /**
- * The work of src/p0514/semaphore.ts around the core, as machines of a few phases, for blocked threads and promises.
- * The event loop of scene/ops/event-loop.ts runs the continuations. The models are in p0514.ts.
+ * The work that src/p0514/semaphore.ts does around the core for blocked threads and promises. The ops are machines of a
+ * few phases. The event loop of scene/ops/event-loop.ts runs the continuations. The models are in p0514.ts.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -23,14 +23,17 @@ const OVER_MAX = constant('ANSWER_OVER_MAX');
 const TALLY = GOT + 1;
 export const TAKEN = 0;
 export const SIGNALLED = 8;
-/** What the thread has handed on to the queue, less what it has taken from there. */
+/** How many permits the thread has handed on to the queue, less those that it has taken from the queue. */
 export const HANDED = 16;
-/** The promises of the thread that look again after a short while: see `LATER`. Each of three counts has two bits. */
+/**
+ * How many promises of the thread wait for a short while before they look again, of each of the three kinds of `LATER`:
+ * two bits for each kind.
+ */
 const NAPS = 24;
-// Words within an operation or a continuation. While one runs, the event loop needs none but PHASE.
+// Words within an operation or a continuation. While it runs, the event loop needs no word but PHASE.
 const STAGE = LOCAL + 4;
 const WIDTH = LOCAL + 1;
-/** What a taker that leaves still wants, and << 8 what it holds. */
+/** Of a taker that leaves: how many it still wants | how many it holds << 8. */
 const LEAVES = LOCAL + 3;
 
 const tally = (scene: Scene, t: number, what: number): number => (scene.get(t, TALLY) << (24 - what)) >> 24;
@@ -47,7 +50,7 @@ export const total = (scene: Scene, what: number): number =>
 
 export const counter = (scene: Scene): number => (scene.semaphores[0] as number) + O_COUNTER;
 
-/** The thread has taken n, by default from the queue. */
+/** Notes that the thread has taken n, by default from the queue. */
 function through(scene: Scene, t: number, initial: number, n: number, fromQueue = true): true {
   scene.set(t, LEAVES, 0);
   count(scene, t, TAKEN, n);
@@ -65,16 +68,19 @@ const LEAVING_CLOSED = 4;
 const LOOKING = 5;
 const CLOSING = 6; // the counter is closed, so the queue is closed too
 const REJECTING = 7; // the promises of the thread learn that the queue is closed; cancelWaiting follows
-const TELLING_LAST = 8; // the same, but nothing follows
+const TELLING_LAST = 8; // like REJECTING, but no call follows
 const SIGNALLING = 9;
 const RELEASING = 10;
-const HANDING = 11; // what countDown has handed on
-const BACK = 12; // giving back what a taker holds that leaves
-const BACK_ON = 13; // handing that on
+const HANDING = 11; // releases to the queue what countDown has handed on
+const BACK = 12; // gives back what a leaving taker holds
+const BACK_ON = 13; // hands on what BACK has given to the queue
 
 const queueOf = (scene: Scene): number => scene.semaphores[0] as number;
 
-/** Takes up the answer QUEUED of countDown, or more. Returns whether a release must follow. */
+/**
+ * Takes up the answer of countDown: QUEUED, plus how many permits it has handed on. Returns whether a release must
+ * follow.
+ */
 function handsOn(scene: Scene, t: number): boolean {
   const handed = scene.result(t) - QUEUED;
   count(scene, t, HANDED, handed);
@@ -82,7 +88,7 @@ function handsOn(scene: Scene, t: number): boolean {
   return handed > 0;
 }
 
-/** Hands on what `WIDTH` says. Returns true at the end. */
+/** Hands on as many permits as `WIDTH` says. Returns true at the end. */
 const handing = (scene: Scene, t: number): boolean => releasing(scene, t, scene.get(t, WIDTH), 0, false);
 
 /** `wait(n)`, or `tryWaitFor(ms, n)`. */
@@ -142,14 +148,19 @@ export function wait(initial: number, timed = false, n = 1): Op {
   };
 }
 
-/** The queue has not answered with a permit. If it is closed, the promises of the thread learn that first. */
+/**
+ * Takes up an answer of the queue without a permit. If the queue is closed, the promises of the thread learn this
+ * first. Then the taker leaves.
+ */
 function refused(scene: Scene, t: number): false {
   if (scene.result(t) !== ANSWER_CLOSED) return leave(scene, t, LEAVING);
   scene.set(t, STAGE, REJECTING);
   return !settle(scene, t) && leave(scene, t, LEAVING_CLOSED);
 }
 
-/** Begins to leave: what the taker still wants is waited for no more, as far as it has not been handed on. */
+/**
+ * Begins to leave: takes what the taker still wants off the count of waiting, except what has been handed on already.
+ */
 function leave(scene: Scene, t: number, stage: number): false {
   scene.set(t, STAGE, stage);
   scene.call(t, 'cancelWaiting', queueOf(scene), scene.get(t, LEAVES) & 0xff);
@@ -157,8 +168,8 @@ function leave(scene: Scene, t: number, stage: number): false {
 }
 
 /**
- * Takes up the answer of cancelWaiting. Returns false if the taker must look into the queue. Otherwise it is out; STAGE
- * is BACK if it must give back what it holds, and 0 if it holds nothing.
+ * Takes up the answer of cancelWaiting. Returns false if the taker must look into the queue. Otherwise the taker has
+ * left: STAGE is BACK if it must give back what it holds, and 0 if it holds nothing.
  */
 function leaves(scene: Scene, t: number, n: number): boolean {
   const left = scene.result(t);
@@ -170,17 +181,19 @@ function leaves(scene: Scene, t: number, n: number): boolean {
   return true;
 }
 
-/** Takes up the answer of cancelWaiting on a closed semaphore. Returns whether all was handed on that was wanted. */
+/**
+ * Takes up the answer of cancelWaiting on a closed semaphore. Returns whether all that the taker wanted was handed on.
+ */
 const wasHanded = (scene: Scene, t: number, n: number): boolean => scene.result(t) + (scene.get(t, LEAVES) >> 8) === n;
 
-/** A permit of the queue was there for a taker that leaves. Returns how many it holds. */
+/** Notes that a taker that leaves has found a permit in the queue. Returns how many it holds now. */
 function finds(scene: Scene, t: number): number {
   const leaves = scene.get(t, LEAVES) - 1 + (1 << 8);
   scene.set(t, LEAVES, leaves);
   return leaves >> 8;
 }
 
-/** A taker that is out gives back what it holds. Returns true at the end. */
+/** Gives back what a taker that has left holds. Returns true at the end. */
 function givesBack(scene: Scene, t: number): boolean {
   const held = scene.get(t, LEAVES) >> 8;
   if (held > 0) {
@@ -206,7 +219,10 @@ function isClosed(scene: Scene, t: number): true {
   return true;
 }
 
-/** The counter is closed: closes the queue too, and lets the thread's promises learn of it. Returns true at the end. */
+/**
+ * Takes up that the counter is closed: closes the queue too, and lets the thread's promises learn of this. Returns true
+ * at the end.
+ */
 function closes(scene: Scene, t: number): boolean {
   switch (scene.get(t, STAGE)) {
     case CLOSING:
@@ -254,9 +270,9 @@ function disposes(scene: Scene, t: number): false {
 // --- Promises -------------------------------------------------------------------------------------------
 
 /**
- * What a promise is settled with when the short while is over after which it looks again: this, less 0 if it wants 1
- * and holds nothing, 1 if it wants 2 and holds nothing, 2 if it wants 1 and holds 1. So no promise of a model wants
- * more.
+ * A promise may wait for a short while before it looks again. When the while is over, the promise is settled with LATER
+ * less its kind: kind 0 wants 1 and holds nothing, kind 1 wants 2 and holds nothing, kind 2 wants 1 and holds 1. No
+ * promise of a model wants more.
  */
 const LATER = 13;
 const KINDS = [1, 2, 1 | (1 << 8)];
@@ -275,7 +291,7 @@ export function waitAsync(timed = false, n = 1): Op {
           return false;
         case COUNTING:
           if (scene.result(t) === ADMITTED) {
-            // A continuation cannot tell where its n come from.
+            // A continuation cannot tell whether its n permits come from the queue, so they count as handed on.
             count(scene, t, HANDED, n);
             ready(scene, t, n);
             return true;
@@ -407,7 +423,7 @@ export function signal(permits: number, notify: number, ifTaken = false, mayBeTo
   };
 }
 
-/** Signals more than the value can hold; the call is refused and changes nothing. */
+/** Signals more than the value can hold. The call must be refused and change nothing. */
 export const signalTooMany = (count: number): Op =>
   call(
     'countUp',

@@ -7,13 +7,13 @@
  *     w waitAsync   f tryWaitForAsync, whose time may be over in every sleep of the event loop    x it is over now
  *     T signal(none), if that is not too many                    X reap threads that die
  *     d the event loop, until no promise waits
- *     u the same, and each promise that takes something signals   q the same, and it disposes
+ *     u like d, and each promise that takes something signals     q like d, and such a promise disposes
  *
  * The promises of one thread all wait for the same number, which may be 1 or 2.
  *
- * Beside the checks of the queue in every scene, no more is taken than was there or has been signalled. At the end
- * nothing is lost: what was there and has been signalled is in the value, in the queue, or taken. `waiting` is what the
- * sleepers lack, and what has been handed on is with those that sleep for more.
+ * Beside the checks of the queue in every scene, no more is taken than was there at first or has been signalled. At the
+ * end nothing is lost: all of this is in the value, in the queue, or taken. `waiting` is the number that the sleepers
+ * lack. What has been handed on is with sleepers that want more.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -84,7 +84,8 @@ function op(text: string, initial: number, width: number): Op[] {
 }
 
 /**
- * What the sleepers lack: the tickets not granted, less those of tombstones. Negative: permits that nobody has taken.
+ * How many permits the sleepers lack: the tickets not granted, less those of tombstones. A negative number counts
+ * permits that nobody has taken.
  */
 function lacking(scene: Scene): number {
   const { words } = scene.machine;
@@ -101,10 +102,13 @@ function standing(scene: Scene): number {
   return tickets;
 }
 
-/** The permits that have been handed on and are in the queue: with sleepers that want more, or there for takers. */
+/**
+ * The permits that have been handed on and are still in the queue: sleepers that want more have them, or any taker may
+ * take them.
+ */
 const inQueue = (scene: Scene): number => standing(scene) - lacking(scene);
 
-/** What was there and has been signalled is in the value, in the queue, or taken. */
+/** Checks that all that was there at first or has been signalled is in the value, in the queue, or taken. */
 function checkNothingLost(scene: Scene, initial: number): void {
   const value = scene.machine.words[counter(scene) >> 2];
   const left = initial + total(scene, SIGNALLED) - total(scene, TAKEN);
@@ -112,20 +116,23 @@ function checkNothingLost(scene: Scene, initial: number): void {
     throw new Violation(`the value is ${value}, in the queue are ${inQueue(scene)}, and there should be ${left}`);
 }
 
-/** Just what the live waiters lack is counted as waiting. */
+/** Checks that the count of waiting is exactly what the live waiters lack. */
 function checkWaiting(scene: Scene): void {
   const waiting = scene.machine.words[(counter(scene) + 4) >> 2];
   if (waiting !== lacking(scene)) throw new Violation(`${lacking(scene)} are lacking, and ${waiting} waited for`);
 }
 
-/** Threads that died in their sleep leave nothing: all that they had been handed is there for others. */
+/**
+ * Checks that threads that died in their sleep have taken nothing with them: all that was handed to them is there for
+ * others.
+ */
 function checkDeaths(scene: Scene, initial: number): void {
   if (!(scene.model.undead || scene.model.asleep) || !scene.dead(0)) return;
   checkWaiting(scene);
   checkNothingLost(scene, initial);
 }
 
-/** Checks the counter at the end; all of it only if nobody died. `widest` is the most that a taker waits for. */
+/** Checks the counter at the end; if somebody died, only in part. `widest` is the most that a taker waits for. */
 function check(scene: Scene, initial: number, widest: number): void {
   if (scene.model.deaths) {
     checkDeaths(scene, initial);
@@ -133,7 +140,8 @@ function check(scene: Scene, initial: number, widest: number): void {
   }
   const handed = total(scene, HANDED);
   if (scene.closed(0)) {
-    // A taker that was handed a part of what it wanted is not through, and the rest is not handed to another.
+    // Permits that were handed on may be left. They are a part of what the first taker in the queue wants, and no other
+    // taker has been handed any. So fewer are left than a taker wants.
     if (handed >= widest) throw new Violation(`${handed} were handed on, with which none is through`);
     return;
   }
@@ -150,7 +158,7 @@ interface Line extends Pick<Model, 'long' | 'mayWait' | 'deaths' | 'mortal' | 'a
   readonly spin?: number;
   readonly buckets?: number;
   readonly elements?: number;
-  /** How much must have been taken at least. */
+  /** How many permits must have been taken at least, in all. */
   readonly least?: number;
 }
 
@@ -225,7 +233,7 @@ const lines: readonly Line[] = [
   { name: 'die', program: 'W | W | S S | X', deaths: 1, mortal: [0], long: true },
 ];
 
-/** Takers of several, among takers of 1. */
+/** Takers that want more than 1, among takers that want 1. */
 const several: readonly Line[] = [
   { name: '2 at once', program: 'W2 | S2' },
   { name: '2, of two signals', program: 'W2 | S S' },
@@ -397,8 +405,8 @@ const promises: readonly Line[] = [
 ].map(({ name, ...line }) => ({ ...line, name: `promises, ${name}` }));
 
 /**
- * Thread 0 is counted, stands in line, and is dead. So many promises of the last thread stand behind it. If there are
- * two threads that reap, the first may die meanwhile.
+ * Thread 0 is counted as waiting, stands in the queue, and is dead. `behind` promises of the last thread stand behind
+ * it. If two threads reap, the first of them may die meanwhile.
  */
 const dead = (behind: number, reapers = 1): Model => ({
   name: `p0514: a dead waiter, ${behind} behind it${reapers > 1 ? ', and its reaper' : ''}`,

@@ -3,17 +3,19 @@
  * with
  *
  *     W  wait until the count is 0      F  the same, and each sleep may run out
- *     C  take one off (countDown, done, set)       c  the same, if any is left          P  put one on (add)       A  arm (reset)
- *     H  put one on that the thread holds (hold)   G  take it off again
- *     B  arrive at a barrier and wait; b the same, and nothing but a death breaks it   T  the same, and each sleep may run out: it breaks the barrier then
+ *     C  take 1 off the count (countDown, done, set)     c  the same, if it is above 0
+ *     P  add 1 (add)                                     A  arm (reset)
+ *     H  add 1 that the thread holds (hold)              G  take this 1 off again
+ *     B  arrive at a barrier and wait; b the same, and nothing but a death breaks the barrier
+ *     T  arrive at a barrier and wait, and each sleep may run out: this breaks the barrier
  *     L  arrive with an action, and wait           E  leave the barrier
  *     O  run once; Q the same, and the function throws
  *     q  a promise waits until the count is 0, while the thread goes on; e  the event loop, until no promise waits
  *     D  dispose     d  dispose, unless that has begun     X  reap threads that die     Z  sleep until killed
  *
- * Each wait is answered rightly: it goes on only if the count was 0 at the look, or the phase is over; a round of a
- * barrier is complete for all or broken for all; what is done once is never run by two at a time, nor again. At the end
- * nobody sleeps.
+ * Each wait gets the right answer: it goes on only if the count was 0 when it looked, or when its phase is over. A
+ * round of a barrier is complete for all or broken for all. A function that runs once is never run by two threads at a
+ * time, and never again after it has succeeded. At the end nobody sleeps.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -58,13 +60,13 @@ const isDisposed = (scene: Scene): boolean =>
 
 /** The phase that a thread waits for. */
 const WAITS_FOR = LOCAL + 1;
-/** How the rounds that the thread was in have ended, two bits each. It outlives the op. */
+/** How the rounds that the thread was in have ended, two bits for each round. This word outlives the op. */
 const ENDED = GOT;
 /** Whether the thread is one of the parties of a barrier, or has run its function and not failed. */
 const RUNS = GOT + 1;
 /** The phase when the thread last ended an op. */
 const LAST = PROMISES;
-/** The phase for whose end a promise of the thread waits, and 1 more; 0: none does. */
+/** The phase for whose end a promise of the thread waits, plus 1; 0 if no promise waits. */
 const LISTENS_TO = PROMISES + 1;
 /** The thread leaves the barrier, and may have done so. */
 const LEAVES = 2;
@@ -157,7 +159,10 @@ function wait(timed: boolean): Op {
   };
 }
 
-/** A promise looks, and if it must wait, says that it listens, as #listen in src/sync/phase-object.ts does. */
+/**
+ * Begins a promise. The promise looks at the count; if it must wait, it says that it listens, as #listen in
+ * src/sync/phase-object.ts does.
+ */
 function ask(): Op {
   return {
     text: 'waitAsync',
@@ -177,7 +182,7 @@ function ask(): Op {
   };
 }
 
-/** The promise that waits is told of the end of its phase, once the thread comes to its event loop. */
+/** Waits for the promise: when the thread comes to its event loop, the promise is told of the end of its phase. */
 function awaitPromise(): Op {
   return {
     text: 'await the promise',
@@ -335,7 +340,10 @@ function runOnce(fails: boolean): Op {
   };
 }
 
-/** Disposes of the object, unless another thread has begun to: who reaps that one goes on for it. */
+/**
+ * Disposes of the object, unless another thread has begun to dispose of it. If that thread dies, its reaper completes
+ * the dispose.
+ */
 function disposeIfLive(): Op {
   return {
     text: 'dispose, unless that has begun',

@@ -48,7 +48,9 @@ const sleeps =
     return false;
   };
 
-/** Waits while the word is `old`. Returns true when the wait is over, or `sleep` has put it off. */
+/**
+ * Waits while the word is `old`. Returns true when the wait is over, or when `sleep` has put the rest of the wait off.
+ */
 function waiting(
   scene: Scene,
   t: number,
@@ -70,7 +72,7 @@ function waiting(
     return to(stage);
   };
   const stay = (): boolean => {
-    // Here the thread notices that its time is over.
+    // The thread notices at this point that its time is over.
     if (scene.get(t, LEFT) === 1) return depart(LAST);
     to(SLEPT);
     return sleep(scene, t, place(scene));
@@ -155,11 +157,14 @@ const lock = (word: number, place: Place): Op => ({
 
 // --- Promises -------------------------------------------------------------------------------------------
 
-/** How many promises of the thread wait. Each of them has two words: what it waits for, and the sequence. */
+/**
+ * How many promises of the thread wait. Each promise has two words: what it waits for (as CURRENT), and the sequence
+ * that it has seen.
+ */
 const WAITING = LISTENING;
 const SEQUENCE = 1;
 const PROMISE = 2;
-/** What the promise waits for that the thread runs now: the number of a word, and these flags. */
+/** What the promise that the thread runs now waits for: the number of a word, and these flags. */
 const CURRENT = RUNG;
 const WORD = 1;
 const LOCKS = 2;
@@ -182,7 +187,7 @@ function putsOff(scene: Scene, t: number): boolean {
   return true;
 }
 
-/** Takes the nth promise out, and makes it the one that the thread runs. */
+/** Takes the nth promise out of the waiting ones, and makes it the current promise of the thread. */
 function resume(scene: Scene, t: number, n: number): void {
   const left = scene.get(t, WAITING) - 1;
   scene.set(t, CURRENT, scene.get(t, promiseAt(n)));
@@ -246,9 +251,9 @@ const begin = (flags: number, place: Place): Op => ({
 });
 
 /**
- * The event loop, until no promise waits. One sleep of the thread stands for the waitAsync of all promises, and begins
- * later than these would. That is the same, since all promises wait at one place, its sequence only grows, and the
- * first promise has seen the lowest value.
+ * The event loop, until no promise waits. One sleep of the thread stands for the waitAsync of all promises. This sleep
+ * begins later than the calls of waitAsync would, which makes no difference: all promises wait at one place, the
+ * sequence of the place only grows, and the first promise has seen the lowest value.
  */
 const eventLoop = (place: Place): Op => ({
   text: 'event loop',

@@ -1,7 +1,8 @@
 /**
- * A plain semaphore of B permits around an unfair lock, in place of a capacitor. It bounds nothing (Dice, Capacitors,
- * section 5): a thread that leaves gives its permit back at once, comes again, and passes the thread that has a permit
- * and waits for the lock, as often as it likes. check/test/capacitors.test.ts shows that the search finds that.
+ * A plain semaphore of B permits around an unfair lock, in place of a capacitor. Such a semaphore bounds no bypass
+ * (Dice, Capacitors, section 5). A thread that leaves gives its permit back at once and comes again. So it passes a
+ * thread that has a permit and waits for the lock, as often as it likes. check/test/capacitors.test.ts shows that the
+ * search finds this.
  *
  *     L  acquire a permit, then lock        U  unlock, then release the permit
  *
@@ -15,7 +16,10 @@ import { admitted, arrived, capacitorOf, HOLDER, innerOf } from './capacitors.js
 import { word } from './locks.js';
 import { partsOf } from './program.js';
 
-/** The exports that an op calls in a row; those that wait or wake for the semaphore only if an answer asks for it. */
+/**
+ * The exports that an op calls one after the other. It calls an export that waits or wakes for the semaphore only if an
+ * answer asks for this.
+ */
 const LOCKING = ['ticketAcquire', 'ticketAwait', 'ttsLock'] as const;
 const UNLOCKING = ['ttsUnlock', 'ticketRelease', 'ticketPost'] as const;
 

@@ -1,12 +1,12 @@
 /**
  * Models from lines. A program is text, with bars between the threads:
  *
- *     B1 acquire(1) with a time-out      W1 the same, but it waits once more when woken for no reason
+ *     B1 acquire(1) with a time-out      W1 the same, and waits once more if woken for no reason
  *     A2 acquire(2)        R  release, if acquired     V2 release(2) of permits that nobody held
- *     t1 acquireAsync(1, { signal })     x2 abort the second of those
- *     F  drain: it takes all that is free; F2 of 2 it gets none or both     M1 reduce(1)     P1 add(1)
+ *     t1 acquireAsync(1, { signal })     x2 abort the second promise with a signal
+ *     F  drain: takes all that is free; F2 of 2, and it gets none or both     M1 reduce(1)     P1 add(1)
  *     Y1 tryAcquire(1)     a1 acquireAsync(1)          d  the event loop, until no promise waits
- *     l  the event loop, until it sleeps: what follows is a task of the thread, and `d` goes on in that sleep
+ *     l  the event loop, until it sleeps: what follows is a task of the thread, and `d` goes on with this sleep
  *     e  what the event loop does before it sleeps: the first promise is entered in the array
  *     D  dispose           '  behind a letter: on the second semaphore
  *     S  reap threads that die           s  reap thread 0 if it is dead by now
@@ -56,13 +56,16 @@ export interface Line {
   readonly permits: readonly number[];
   readonly buckets?: 1 | 2 | 4;
   readonly spin?: number;
-  /** Waiters decide for themselves how long they poll, by these turns and polls in vain (core/queue/polling.ts). */
+  /**
+   * If given, waiters decide for themselves how long they poll; these are their turns and their polls in vain at first
+   * (core/queue/polling.ts).
+   */
   readonly awake?: { readonly turns: number; readonly vain: number };
   /** The initial value of the counters. */
   readonly first?: bigint;
   /** How many cells of every bucket are free; 12 by default. The others are taken for good. */
   readonly cells?: number;
-  /** How many cells of each overflow line of a bucket's own are free; 12 by default. */
+  /** How many cells of each overflow line that a bucket has to itself are free; 12 by default. */
   readonly linesCells?: number;
   /** The library's Semaphore by default. */
   readonly kind?: keyof typeof LISTINGS;
@@ -85,10 +88,10 @@ export interface Line {
   readonly aged?: boolean;
   /** Whether no thread has an element at hand when it begins to wait, as within the condition of a wait by key. */
   readonly cold?: boolean;
-  /** The threads of which one may be killed, or `deaths`. */
+  /** The threads that may be killed: one of them, or as many as `deaths` says. */
   readonly mortal?: readonly number[];
   readonly deaths?: number;
-  /** The threads that die only in their sleep. */
+  /** The threads that are killed only in their sleep. */
   readonly asleep?: readonly number[];
   readonly undead?: boolean;
   readonly robust?: boolean;
@@ -100,7 +103,7 @@ export interface Line {
   readonly before?: number;
 }
 
-/** The gate of a sleeping thread; above that it is open. */
+/** The value of the gate of a sleeping thread. A higher value means that the gate is open. */
 const PARKED = constant('PARKED');
 const E_BELOW = constant('E_BELOW');
 
@@ -245,14 +248,14 @@ function checkDisposed(scene: Scene, semaphores: ReadonlySet<number>): void {
   }
   for (const s of semaphores) {
     const life = scene.machine.words[(scene.semaphores[s] + O_LIFE) >> 2];
-    // The disposing thread may have died before it began, but not in the middle.
+    // The disposing thread may have died before it began: then the object still lives. No object may end half closed.
     if (references < attached && life === LIVE + references && !scene.closed(s)) continue;
     if (life !== DISPOSED + references || !scene.closed(s))
       throw new Violation(`the life of a disposed object ends as 0x${life.toString(16)}`);
   }
 }
 
-/** When every thread has ended, no element is borrowed, and none is on a chain. */
+/** Checks, when every thread has ended, that no element is borrowed or on a chain. */
 export function checkRetired(scene: Scene): void {
   const { chains, buckets, elements, end } = scene.regions;
   const word = (address: number): number => scene.machine.words[address >> 2];
@@ -264,7 +267,7 @@ export function checkRetired(scene: Scene): void {
   }
 }
 
-/** No element of a thread that has been woken is on a chain. */
+/** Checks that no element of a woken thread is on a chain. */
 function checkDueChains(scene: Scene): void {
   const { chains, buckets } = scene.regions;
   const word = (address: number): number => scene.machine.words[address >> 2];
@@ -284,10 +287,11 @@ export function modelOf(line: Line): Model {
   const parts = partsOf(line.program);
   const programs = parts.map((part) => part.split(/\s+/).map((word) => op(word, line.kind)));
   const asks = line.program.includes('K');
-  // Some may stay if no element is left for their tombstones, or whoever asks dies meanwhile.
+  // Some waiters may stay if no element is left for their tombstones, or if the thread that calls cancelAll dies
+  // meanwhile.
   const allLeave = asks && !line.full && !line.mortal?.some((t) => parts[t]?.includes('K'));
   const promises = (line.program.match(/[at]\d/g) ?? []).length;
-  // A thread that cancels leaves an element behind, and takes another.
+  // A thread that cancels leaves an element behind, and takes another one.
   const timed = (line.program.match(asks ? /[ABW]/g : /[BW]/g) ?? []).length;
   const elements = programs.length + promises + (line.extra ?? timed);
   const { before = 0, cells = CELLS, kind } = line;
@@ -302,7 +306,7 @@ export function modelOf(line: Line): Model {
       buckets: line.buckets ?? 1,
       elements: elements + (cells < CELLS ? 1 : 0),
       objects: line.permits.length + before,
-      // reap looks after objects to which the dead thread was attached, so every thread is.
+      // reap looks only after objects to which the dead thread was attached. So every thread is attached.
       attached: line.robust || line.program.includes('S') ? programs.length : 1,
     },
     mayWait: line.mayWait ?? asks,

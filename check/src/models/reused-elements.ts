@@ -3,9 +3,13 @@
  * waits, and is slow. Meanwhile the wait ends, and the element begins another one, which is never due. The slow thread
  * must not touch the second wait.
  *
- * The models differ in how the element comes to be used again: its thread keeps it as the second spare, gives it back
- * to the pool, or ends; or the front of its run is settled. The elements begin in epoch 0 or 1, so that an epoch that
- * never changes would be that of the first wait.
+ * The models differ in how the element comes to be used again. Its thread keeps the element as the second spare
+ * (core/arena/elements.ts), gives it back to the pool, or ends. Or the element is that of a run, and the first promises
+ * of the run are settled.
+ *
+ * Each model but those of `cell` runs twice: its elements begin in epoch 0, and in epoch 1. A faulty core (a mutant)
+ * may give every wait the same epoch, always 0 or always 1. In one of the two runs this is also the epoch of the first
+ * wait. Then the slow thread takes the second wait for the first, and the model finds the fault.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -43,7 +47,9 @@ const joinAlone = (semaphore = 0, word = RUN): Op =>
     (run, scene, t) => scene.set(t, word, run),
   );
 
-/** A call for the run whose number is in this word, unless its promise was admitted at once. */
+/**
+ * Makes a call for the run whose number is in this word. Does nothing if the promise of the run was admitted at once.
+ */
 function forRun(
   name: string,
   word: number,
@@ -64,7 +70,10 @@ const join = (): Op =>
     (run, scene, t) => scene.set(t, RUN, run),
   );
 
-/** Asks the core to ring for the run. At most one promise of it is ever due: none, if that has been settled. */
+/**
+ * Asks the core to ring for the run. At most one promise of the run is ever due. Once this promise has been settled,
+ * none is.
+ */
 const enter = (settled: boolean): Op =>
   call(
     'enterRun',
@@ -82,7 +91,7 @@ const settle = (): Op =>
     (count, scene, t) => scene.set(t, GOT, count),
   );
 
-/** A promise of the second semaphore cancels. Nothing is ever due there, so its tombstone stays. */
+/** A promise of the second semaphore cancels. No request of this semaphore is ever due, so the tombstone stays. */
 const tombstone = [joinAlone(1), leave(1), cancel()];
 const queued = [joinAlone(), leave(1, 0), cancel()];
 
@@ -137,8 +146,9 @@ const cases: readonly (Pick<Model, 'name' | 'programs'> & Partial<Model>)[] = [
 ];
 
 /**
- * A thread that releases so many permits of the first semaphore has read the first tombstone, and is slow. The
- * tombstone goes, and its element becomes a tombstone of the second semaphore.
+ * A thread that releases `posted` permits of the first semaphore has read the first tombstone, and is slow. Meanwhile
+ * the tombstone goes, and its element becomes a tombstone of the second semaphore. The slow thread must not touch this
+ * second tombstone.
  */
 const leftBehind: readonly (readonly [name: string, own: readonly Op[], posted: number])[] = [
   ['by the thread that cancelled, beside a release', [...queued, post(), leave(1), ...tombstone], 1],
@@ -176,7 +186,11 @@ const gone = leftBehind.flatMap(([name, own, posted]) =>
   ),
 );
 
-/** A cell of the element belongs to another now, and the element's owner is admitted before it enters it elsewhere. */
+/**
+ * When the first wait ends, the element leaves its cell, and an element of another thread takes this cell. In the
+ * second wait a poll admits the owner of the element, before the owner has entered the element in another cell. The
+ * owner must not empty the first cell.
+ */
 const cell = (name: string, end: Op): Model => ({
   name: `owners: the cell of a run that was ${name}`,
   programs: [[arrive(), eventLoop(), leave(1), acquire(1, 1)], [end, post(2, 1)], [acquire(1, 1)]],

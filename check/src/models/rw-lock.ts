@@ -7,12 +7,12 @@
  *     p  take the turn (update)     g  become a writer with it (upgrade)     G  the same, and the sleep may run out
  *     d  go on as a reader (downgrade), if it writes     k  the same, if it has the turn alone
  *     a  a promise asks to read     e  the promises of the thread wait until they read     x  one of them is aborted
- *     m  write two words, if it writes     S  read them beside writers, by a stamp
+ *     m  write two words, if it writes     S  read these words without the lock, by a stamp
  *     D  dispose     X  reap threads that die     Z  sleep until killed     '  behind a letter: of a second lock
  *
- * A writer is alone. A reader waits for one writer at most: while it waits for a phase, no writer of another phase gets
- * in. What a dead writer may have left half-written is told to each reader until another has written. At the end nobody
- * sleeps, and a thread has a place if and only if it reads.
+ * A writer is alone. A reader waits for one writer at most: while it waits for the end of a phase, no writer of another
+ * phase gets in. If a writer has died, each reader is told that the data may be half-written, until another writer has
+ * written. At the end nobody sleeps, and a thread has a place if and only if it reads.
  */
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, constant, QUEUED, REFUSED, THREAD_SIZE, TIMED_OUT } from '../scene/layout.js';
@@ -40,12 +40,12 @@ const at = (scene: Scene, lock: number): number => scene.semaphores[lock];
 const low = (scene: Scene, lock: number): number => scene.machine.words[(at(scene, lock) + O_PHASE) >> 2];
 const high = (scene: Scene, lock: number): number => scene.machine.words[(at(scene, lock) + O_PHASE + 4) >> 2];
 
-// The words of a thread for each lock. They outlive the op.
+// The words that a thread has for each lock. They outlive the op.
 const EACH = 6;
 const READS = PROMISES;
-/** How many of its promises wait. */
+/** How many promises of the thread wait. */
 const WAITS = PROMISES + 1;
-/** The phase for whose end it waits, and 1 more; 0 if it waits for none. */
+/** The phase for whose end the thread waits, plus 1; 0 if it waits for no phase. */
 const FOR = PROMISES + 2;
 const PLACE = PROMISES + 3;
 const WRITES = PROMISES + 4;
@@ -62,7 +62,7 @@ function phaseSeen(scene: Scene, t: number): number {
   return scene.machine.get(t, globalIndex(scene.program, 'phase/phaseSeen'));
 }
 
-/** The thread reads so many times more. */
+/** Notes that the thread has `more` readers more, and checks that it may read. */
 function readsNow(scene: Scene, t: number, lock: number, more: number, answer: number): void {
   for (let u = 0; u < scene.threads; u++) {
     if (u === t || scene.get(u, WRITES + of(lock)) !== INSIDE) continue;
@@ -87,7 +87,10 @@ function writesNow(scene: Scene, t: number, lock: number, phase: number): void {
 
 type Step = (scene: Scene, t: number, answer: number, go: (to: number) => false) => boolean;
 
-/** An op from its steps. A step returns true when the op is done, or what `go` returns, after it has begun a call. */
+/**
+ * Makes an op of its steps. A step returns true when the op is done. Otherwise it has begun a call, and returns what
+ * `go` returns; `go` says which step follows.
+ */
 function stepwise(text: string, ...steps: readonly Step[]): Op {
   const next = (scene: Scene, t: number): boolean => {
     const step = scene.get(t, PHASE);
@@ -102,7 +105,7 @@ function stepwise(text: string, ...steps: readonly Step[]): Op {
   return { text, next };
 }
 
-/** Nobody reads these any more. */
+/** Clears words of the core that no step reads any more, so that equal states are seen to be equal. */
 function forget(scene: Scene, t: number): void {
   scene.clear(t, 'phase/phaseSeen');
   scene.clear(t, 'rw-lock/drainSeen');
@@ -202,7 +205,7 @@ function unread(lock: number): Op {
   );
 }
 
-/** A promise of the thread asks to read: it does at once, or waits with the others. */
+/** A promise of the thread asks to read. It reads at once, or waits with the other promises of the thread. */
 function ask(lock: number): Op {
   return stepwise(
     'readAsync',
@@ -227,7 +230,10 @@ function ask(lock: number): Op {
   );
 }
 
-/** The promises of the thread that wait become readers, or one is aborted: then it leaves, unless the phase is over. */
+/**
+ * The waiting promises of the thread become readers. Or one of them is aborted: it leaves, unless the phase is over
+ * already.
+ */
 function settle(lock: number, aborts: boolean): Op {
   return stepwise(
     aborts ? 'abort' : 'await promises',
@@ -265,7 +271,7 @@ function settle(lock: number, aborts: boolean): Op {
   );
 }
 
-/** Shuts the gate, with the turn, and waits for the readers. */
+/** Shuts the gate, for a thread that has the turn, and waits for the readers. */
 function shut(lock: number, how: 'for ever' | 'for a time' | 'try' | 'promise'): Op {
   const SAW = LOCAL + 2;
   const wait = (scene: Scene, t: number, go: (to: number) => false): false => {
@@ -319,7 +325,7 @@ function shut(lock: number, how: 'for ever' | 'for a time' | 'try' | 'promise'):
 }
 
 function wrote(scene: Scene, t: number, lock: number): void {
-  // Readers need not be told of dead writers any more.
+  // From now on readers need not be told of writers that died before.
   for (let u = 0; u < scene.threads; u++) if (scene.dead(u)) scene.set(u, WRITES + of(lock), 0);
   scene.set(t, WRITES + of(lock), 0);
 }
@@ -337,7 +343,7 @@ function open(lock: number): Op {
   );
 }
 
-/** The thread writes, and reads from now on. */
+/** Makes the thread, which writes, a reader. */
 function goOnReading(lock: number): Op {
   return stepwise(
     'downgrade',
@@ -363,7 +369,7 @@ function writeData(lock: number): Op {
       return go(word + 2);
     };
   };
-  // It may die where it looks at the stamp.
+  // The thread may die while it looks at the stamp.
   const begin: Step = (scene, t, _, go) => {
     if (scene.get(t, WRITES + of(lock)) !== INSIDE) return true;
     scene.call(t, 'stampOf', at(scene, lock));

@@ -16,7 +16,7 @@ const semaphore: readonly Line[] = [
   { name: '3x2 wrap', long: true, program: three, permits: [1], buckets: 2, first: WRAP },
   { name: '3x1 polling', program: 'A R | A R | A R', permits: [1], spin: 2 },
   // Waiters poll for as long as it pays, and are woken early (core/queue/polling.ts). The counts of vain polls are the
-  // first and the last of a trial, and the first and the last of the rest of a period.
+  // first and the last one of a trial, and the first and the last one of the rest of a period.
   ...[0, 127, 128, 511].flatMap((vain): Line[] => {
     const line = (name: string, program: string, rest: Partial<Line> = {}): Line => ({
       name: `awake, ${vain} in vain: ${name}`,
@@ -30,7 +30,7 @@ const semaphore: readonly Line[] = [
       line('3x1', 'A R | A R | A R', { buckets: 2 }),
       line('3x1 timed', 'B R | A R | B R', { long: true }),
       line('heavy', 'A2 R | A R | A2 R', { permits: [2], long: true }),
-      // The light request has two permits before it, so it polls its element, not grant.
+      // Two permits are ahead of the light request, so it polls its element and not grant.
       line('light behind heavy', 'A2 | A | V3', { permits: [0], mayWait: true, long: vain > 127 }),
       line('light behind heavy, dispose', 'A2 | A | D', { permits: [0], long: vain > 0 }),
       line('a promise between', 'A R | a1 d | A R', { long: true }),
@@ -186,7 +186,10 @@ const changing: readonly Line[] = [
   { name: 'add, die', program: 'P | A R | S', permits: [0], mortal: [0], mayWait: true },
 ];
 
-/** The arena records the permits that a thread holds of a robust semaphore, and adds those that it acquires again. */
+/**
+ * The arena records the permits that a thread holds of a robust semaphore. If the thread acquires again, these permits
+ * are added to the record.
+ */
 const robust: readonly Line[] = [
   { name: 'robust: 2 below 0', program: 'A R A R | A R A R', permits: [1], first: -4n },
   { name: 'robust: try of 2 below 0', program: 'A R | Y R Y R', permits: [1], first: -4n },

@@ -1,8 +1,8 @@
 /**
- * Small models of cancelling (core/queue/cancelling.ts). Most have one thread, whose promises stand in the queue one
- * behind the other and cancel in a given order. So each way in which tombstones can lie and be joined costs some
- * hundred states. The counters do not begin at 0, and the semaphore is not the first object, so no value that is read
- * can be mistaken for empty memory.
+ * Small models of cancelling (core/queue/cancelling.ts). Most models have one thread, whose promises stand in the queue
+ * one behind the other and cancel in a given order. So each way in which tombstones can lie and be joined costs only
+ * some hundred states. The counters do not begin at 0, and the semaphore is not the first object, so no value that is
+ * read can be mistaken for empty memory.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -12,7 +12,10 @@ import type { Scene } from '../scene/scene.js';
 import { type Line, modelOf } from './program.js';
 
 const FIRST = 16n;
-/** So far from 0 that a closed counter to which this number is added does not seem closed. */
+/**
+ * A first ticket that is very far from 0. A closed grant is this number plus CLOSED_DISTANCE, which is not far below 0:
+ * only its distance from the ticket shows that it is closed.
+ */
 const FAR = 2n ** 62n;
 
 const lines: readonly (Pick<Line, 'name' | 'program'> & Partial<Line>)[] = [
@@ -48,7 +51,7 @@ const lines: readonly (Pick<Line, 'name' | 'program'> & Partial<Line>)[] = [
   { name: 'in common lines', program: 't1 t1 a1 x x V d', cells: 0, extra: 8, linesCells: 0 },
 ];
 
-/** The last request in line leaves nothing behind when it cancels. */
+/** The last request of the queue leaves no tombstone when it cancels. */
 const last: readonly (Pick<Line, 'name' | 'program'> & Partial<Line>)[] = [
   { name: 'a promise', program: 't1 x' },
   { name: 'a promise in cells', program: 't2 e x', buckets: 4 },

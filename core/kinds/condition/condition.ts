@@ -10,9 +10,9 @@
  *     notify   grant += as many as wait, n at most; relay
  *     relay    woken += 1, and wake the waiter of that ticket; again, until it has woken a blocked thread or nobody is left
  *
- * So one exchange notifies all waiters of a call at once, and they are woken one after the other: a waiter that has the
- * mutex wakes the next waiter, which is on its way while the first one works. No waiter is woken only to queue up
- * behind 15 others, and notifyAll costs the notifier one wake-up.
+ * So one exchange notifies all waiters of a call at once, but they are woken one after the other. A waiter that has the
+ * mutex wakes the next waiter, which is on its way while the first one works. So no crowd of waiters is woken only to
+ * queue up for the mutex, and notifyAll costs the notifier one wake-up.
  *
  * Why no notified waiter sleeps for ever: while woken < grant, some thread relays sooner or later. This thread is the
  * notifier, in the same call, or the blocked thread that a relay has woken last. The blocked thread relays when it has
@@ -127,10 +127,13 @@ export function waitingFor(c: usize): i32 {
   return waiting <= 0 || waiting > -CLOSED_BELOW ? 0 : (live(c, grant, waiting, waiting) as i32);
 }
 
-/** The ticket behind the last that `live` has counted. */
+/** The ticket after the last one that `live` has counted. */
 let behind: i64 = 0;
 
-/** Returns how many of so many tickets from `first` on are not those of tombstones. It counts up to `most`. */
+/**
+ * Returns how many of the next `tickets` tickets, from `first` on, are not those of tombstones. It stops counting at
+ * `most`.
+ */
 function live(c: usize, first: i64, tickets: i64, most: i64): i64 {
   const last = first + tickets;
   let found: i64 = 0;
@@ -201,7 +204,7 @@ export function passOn(c: usize, e: usize): void {
   wakeDue(c, woken, grant - woken);
 }
 
-/** Returns whether a blocked thread stands in the queue with this ticket. This thread will relay. */
+/** Returns whether a blocked thread stands in the queue with this ticket. The blocked thread will relay. */
 function blocks(c: usize, ticket: i64): bool {
   let line = bucketOf(c, ticket);
   for (let left = extentOf(line); left >= 0; left--) {

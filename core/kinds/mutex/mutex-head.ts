@@ -37,11 +37,14 @@ import { beginTurn, isTurnOver, overtakingsBetween, paceOf, SLOW, setLimit, setP
 import { M_CLOSED, M_HEAD, M_OWNER, M_OWNER_DIED, M_RESERVED, M_SLEEPING, M_WAITER, M_WAITERS, M_WORD } from './words';
 
 /**
- * If the lock changes hands faster than the head polls, so many times more pauses lie between two polls. So the owner
- * keeps the line of the word in its cache.
+ * If the lock changes hands faster than the head polls, the head makes so many times more pauses between two polls. So
+ * the owner keeps the line of the word in its cache.
  */
 const LONG_PAUSE: i32 = 32;
-/** The same as IDLE_POLLS, when others wait behind the head: taking the lock then wakes one of them. */
+/**
+ * The same as IDLE_POLLS, for a head with waiters behind it. It is higher, because a head that takes the lock then also
+ * wakes the next head.
+ */
 const IDLE_POLLS_OF_MANY: i32 = 8;
 /** The head polls for no longer than so many polls with usual pauses take. */
 const MOST_POLLS: i32 = 20_000;
@@ -119,7 +122,7 @@ function pollAsHead(m: usize, attachment: i32): i32 {
   }
 }
 
-/** Whether a free lock whose word so many polls have found unchanged lies idle. */
+/** Whether a free lock lies idle. `unchanged` is how many polls in a row have found its word unchanged. */
 function liesIdle(w: i64, unchanged: i32): bool {
   return unchanged >= ((w & M_WAITERS) > M_WAITER ? IDLE_POLLS_OF_MANY : IDLE_POLLS);
 }

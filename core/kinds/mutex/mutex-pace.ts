@@ -7,9 +7,12 @@ import { M_COUNT_SHIFT, M_LIMIT, M_PACE, M_TURN, M_WAITER, M_WAITERS, M_WORD } f
 
 /** A turn lasts so many microseconds. The pace of a lock is the number of overtakings in that time. */
 const TURN: i64 = 500;
-/** So many turns last 30 milliseconds together. If more threads wait than this, turns are shorter. */
+/** So many full turns last 30 milliseconds together. If more threads wait, turns are shorter. */
 const MANY: i64 = 60;
-/** If the head does not run, the turn goes on up to the limit, which is so many times as far. */
+/**
+ * If the head does not run, the turn goes on up to the limit, which is so many times as far as the usual end of the
+ * turn.
+ */
 const OVERTIME: i64 = 4;
 /** The pace until a thread has measured it. */
 const USUAL_PACE: i32 = 10_000;
@@ -32,8 +35,8 @@ export const COUNT_HIGH_BITS: i32 = 3;
 /** The count of overtakings when this thread began to wait. */
 let base: i32 = 0;
 /**
- * `turnOf` is the mutex that this thread took last as the head, or 0 if this turn is measured. `turnFrom` is the count
- * of overtakings when the thread took it.
+ * `turnOf` is the mutex that this thread took last as the head, or 0 if its turn has been measured. `turnFrom` is the
+ * count of overtakings when the thread took it.
  */
 let turnOf: usize = 0;
 let turnFrom: i32 = 0;

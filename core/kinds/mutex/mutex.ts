@@ -10,9 +10,10 @@
  *                2. waiters += 1, and take a ticket
  *                3. wait in ticket order, until I am the head (queue/tickets.ts)
  *                4. poll the word: take the lock when it lies idle
- *                5. when the turn of the owner is over: take the lock if it is free, or else RESERVE it until it is
- *                6. when no polls are left: sleep; unlock wakes me. The second time, or if sections are long,
- *                   RESERVE it too
+ *                5. when the turn of the owner is over: take the lock if it is free; else RESERVE it, so that only I
+ *                   can take it when it is free
+ *                6. when no polls are left: sleep; unlock wakes me. Before the second sleep, or if sections are long
+ *                   before the first, RESERVE the lock
  *     unlock     owner me -> 0; wake the head if it sleeps
  *     the head, as it takes the lock: waiters -= 1; it sets turn and limit for the others, and gives the permit back
  *
@@ -55,8 +56,9 @@
  *
  * Why no waiter sleeps for ever:
  *     D9   SLEEPING against owner: the head sets SLEEPING and sees whether the word is free in one access, and
- *          unlock frees the word and sees SLEEPING in one
- *     D10  wake against the waker's store: the head clears wake before it sets SLEEPING, and sleeps only if it is clear
+ *          unlock frees the word and sees SLEEPING in one access, too
+ *     D10  clearing T_WAKE against the waker's store: the head clears T_WAKE before it sets SLEEPING, and sleeps only
+ *          while T_WAKE is clear
  *     the limit is reached: the head polls and takes the lock, or the head sleeps and the owner's unlock wakes it. The
  *         head looks at the word once more before it sleeps
  *     the waiters behind the head: as in the semaphore; a head gives its permit back in every case
@@ -65,8 +67,8 @@
  * is no call, loop or return, so a runtime that stops a thread only there cannot stop it in between (death/reaping.ts).
  *
  * lock and unlock do not load the word. They first try an exchange from the word that this thread saw last, its guess.
- * So a pair of lock and unlock is two locked instructions, also while other threads wait. In this case lock first looks
- * at the limit. The exchange of unlock also detects a thread that is not the owner.
+ * So a pair of lock and unlock is two locked instructions, also while other threads wait. If others wait, lock first
+ * looks at the limit. The exchange of unlock also detects a thread that is not the owner.
  */
 
 import {

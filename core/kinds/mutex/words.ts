@@ -1,6 +1,6 @@
 /** The words of a Mutex. */
 
-// A Mutex has a queue with one permit, so ticket and grant are as above. mutex.ts says what its other words are for:
+// A Mutex has a queue with one permit: ticket and grant are in arena/words.ts. mutex.ts says what the other words do:
 //
 // | word   | changed by                             | how                                                   |
 // |--------|----------------------------------------|-------------------------------------------------------|
@@ -27,7 +27,8 @@ export const M_OWNER_DIED: i64 = 0x8000; // an owner has died; the next thread t
 export const M_WAITER: i64 = 0x10000; // one waiter
 export const M_WAITERS: i64 = 0x7ffff * M_WAITER;
 /**
- * With so many waiters a mutex refuses another. 4,095 less than the field holds: each thread may be about to add one.
+ * A mutex with so many waiters refuses another one. The number is 4,095 less than the field holds, because each thread
+ * may be about to add one.
  */
 export const MOST_WAITERS: i64 = 0x7f000;
 export const M_COUNT_SHIFT: i64 = 35; // the bits above count the overtakings of waiters, modulo 2^29

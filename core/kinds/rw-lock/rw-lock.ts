@@ -14,9 +14,12 @@
  *     1. place := READS                                    1. gate := SHUT, in phase w
  *     2. gate is not SHUT: in                              2. no place of the lock is in the way: in
  *     3. SHUT in phase w: place := WAITS for w             3. else gate := DRAINING; look at the places again
- *     4. DRAINING: wake the writer                         4. sleep until O_DRAIN changes; look again
- *     5. sleep until phase w is over; place := READS; in   5. gate := open, phase w + 1; wake the readers
- *     6. place := 0; DRAINING: wake the writer             6. give the turn back
+ *     4. DRAINING: wake the writer                         4. sleep on O_DRAIN until a reader wakes it; look again
+ *     5. sleep until phase w is over; place := READS; in   5. to leave: gate := open, phase w + 1; wake the readers
+ *     6. to leave: place := 0; if DRAINING, wake the       6. give the turn back
+ *        writer
+ *
+ * "in" means that the thread has the lock. To wake the writer, a reader adds 1 to O_DRAIN and notifies that word.
  *
  * A place is in the way of the writer of phase w if the place READS, or if it WAITS for a phase other than w. So a
  * reader that waits for phase w already counts as a reader for every other phase, though it may not have woken. The
@@ -27,8 +30,8 @@
  * other thread writes B and then reads A. All accesses are sequentially consistent.
  *     D13  place against SHUT: the writer sees the place, or the reader sees SHUT. A reader that sees SHUT is not in, and
  *          takes READS back. A reader that has waited for phase w was in the way of all writers but the writer of w,
- *          without a gap. The writer may not look at a thread that registers meanwhile. This thread has no place
- *          yet, and sees SHUT
+ *          without a gap. The look of the writer may miss a thread that registers meanwhile. But this thread has no
+ *          place yet, and sees SHUT when it begins to read
  *     D14  place against DRAINING: a reader that goes, or begins to wait, stores its place and then reads the gate. The
  *          writer reads O_DRAIN, sets DRAINING, and then looks at the places. So the writer sees the place, or the reader
  *          sees DRAINING, and changes O_DRAIN after the writer has read it
@@ -41,13 +44,13 @@
  *
  * A writer that gives up opens the gate like a writer that has written. So the number of the phase may go round, after
  * 2^29 phases, while a place WAITS. This does harm only if the number comes back to exactly that of the place while the
- * one thread sleeps.
+ * thread of this place sleeps.
  *
  * The reaper of a dead reader clears its place. A thread that lets go of the lock clears its place itself
  * (rw-lock-places.ts). The reaper of a dead writer opens the gate with DIED (endOfDead in phase.ts), and then the turn
  * goes on. DIED stays until another writer has written: until then what a reader reads may be half-written. Nothing
- * else has to be repaired, so the words of the turn and of the gate do not change in one section: a thread that dies
- * between their changes has the turn, and its gate is open.
+ * else has to be repaired. So the words of the turn and of the gate need not change in one section: a thread that dies
+ * between the two changes has the turn, and its gate is open.
  *
  * Sources: the phases are those of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for
  * Multiprocessor Real-Time Systems (2010). The visible readers, each in a place of its own, are from Dice and Kogan,

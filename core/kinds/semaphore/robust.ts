@@ -1,13 +1,13 @@
 /**
- * Robust semaphores: what a thread holds is recorded with its attachment (arena/attachments.ts), so that the permits of
- * a dead thread go back, and the thread that acquires next learns of the death. The queue records what each request
- * gets.
+ * Robust semaphores: the attachment of a thread (arena/attachments.ts) records how many permits the thread holds. So
+ * the permits of a dead thread go back, and the thread that acquires next learns of the death. This file does both.
+ * core/queue/ writes the record: it adds the permits of each request that is admitted, and takes off what is released.
  */
 import { E_HELD, GRANT, O_DEATHS, O_UNREPORTED_DEATHS } from '../../arena/words';
 import { wakeDue } from '../../queue/waking';
 
 /**
- * Gives back the permits that a dead owner holds by this attachment. If the caller dies, another thread may call this
+ * Gives back the permits that the attachment of a dead owner records. If the caller dies, another thread may call this
  * function again.
  */
 export function releaseOfDead(s: usize, e: usize): void {
@@ -20,7 +20,10 @@ export function releaseOfDead(s: usize, e: usize): void {
   wakeDue(s, grant, held);
 }
 
-/** Returns how many owners have died since the last call. The thread that acquires next calls it. */
+/**
+ * Returns how many owners have died since the last call of this function. A thread calls the function when it has
+ * acquired.
+ */
 export function ownersDied(s: usize): i32 {
   return atomic.load<i32>(s, O_UNREPORTED_DEATHS) === 0 ? 0 : atomic.xchg<i32>(s, 0, O_UNREPORTED_DEATHS);
 }

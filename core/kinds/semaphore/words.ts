@@ -1,2 +1,2 @@
-/** The number of a Semaphore. It has no words of its own: ticket and grant are those of every line (arena/words.ts). */
+/** The kind of a Semaphore. It has no words of its own: every queue has ticket and grant (arena/words.ts). */
 export const KIND_SEMAPHORE: i32 = 1;

@@ -24,11 +24,13 @@ export interface Place {
 /** What a client library provides. */
 export interface Library {
   readonly cluster: boolean;
-  /** Finds out which places have these slots. A single server has all of them. */
+  /** Finds out which place has each of these slots. A single server has all slots. */
   locate(slots: readonly number[], signal: AbortSignal): Promise<(slot: number) => Place | undefined>;
   /**
-   * How long to wait before an attempt to connect: milliseconds, or a function that returns them for the number of the
-   * attempt, from 1 on. With any other value there are no more attempts. Undefined and null stand for at most a second.
+   * The option of the user that says how long to wait before a further attempt to connect: milliseconds, or a function
+   * that gets the number of the attempt (from 1 on) and the last error, and returns milliseconds. Any other value, of
+   * the option or returned by the function, means that there are no more attempts. The option may be missing (undefined
+   * or null): then the driver waits a random time that grows up to a second, as it also does if the function throws.
    */
   readonly strategy: unknown;
 }
@@ -59,7 +61,8 @@ export class Connections implements Driver {
   readonly #slots = new Map<number, Node | undefined>();
   readonly #channels = new Map<string, Channel>();
   /**
-   * The calls that wait for the node of a slot that is used for the first time. They are rejected if there is no node.
+   * The calls that wait until the driver knows the node of a slot, because the slot is used for the first time. They
+   * are rejected if no node is found.
    */
   readonly #newcomers: { slot: number; go: (node: Node | undefined) => void }[] = [];
   #events: Parameters<Driver['watch']>[0] | undefined;
@@ -138,7 +141,7 @@ export class Connections implements Driver {
   }
 
   ping(key: string): Promise<unknown> {
-    // ioredis knows its small letters among the few commands that go with subscriptions.
+    // Beside subscriptions ioredis allows only a few commands, and knows this one only in small letters.
     return this.#at(key, 'messages', (link) => link.send('ping', [], key));
   }
 
@@ -175,8 +178,7 @@ export class Connections implements Driver {
   }
 
   /**
-   * Does something with a connection to the node that has the key. Rejects if the connection does not stand. Never
-   * throws.
+   * Calls `act` with a connection to the node that has the key. Rejects if there is no such connection. Never throws.
    */
   #at<T>(key: string, role: Role, act: (link: Link, node: Node) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -248,7 +250,7 @@ export class Connections implements Driver {
       }
       try {
         await this.#assemble();
-        // A connection was lost again meanwhile, or a slot or channel has been added.
+        // If something is missing still, a connection was lost again, or a slot or channel has been added.
         if (!this.#up && !this.#isWhole()) this.#attempt++;
       } catch (error) {
         if (this.#closed) return;

@@ -4,19 +4,19 @@
 export type StopListening = () => Promise<void>;
 
 /**
- * A connection to one server or cluster, made from a client of the user's. The driver has two connections of its own,
- * which are duplicates of the user's: one for commands and one for messages. A connection never resends a command by
- * itself, and keeps no commands for later while it is down.
+ * What connects a space to one server or one cluster. A driver is made from a client of the user. It has two
+ * connections of its own, which are duplicates of the user's client: one for commands and one for messages. A
+ * connection never resends a command by itself, and keeps no commands for later while it is down.
  */
 export interface Driver {
   /** Whether the driver speaks to a cluster. In a cluster messages are sharded. */
   readonly cluster: boolean;
 
   /**
-   * Runs the script with the keys and arguments: by `EVALSHA`, and once by `EVAL` where the server does not know it.
-   * Resolves to the reply, whose strings are decoded as UTF-8. Rejects at once while it is not connected, and, when the
-   * connection is lost before the answer has come, with the client's error. Calls are sent in the order in which they
-   * are made.
+   * Runs the script with the keys and arguments: by `EVALSHA`, and by `EVAL` if the server does not know the script.
+   * Resolves to the reply, whose strings are decoded as UTF-8. Rejects at once while the driver is not connected. If
+   * the connection is lost before the answer has come, rejects with the client's error. Calls are sent in the order in
+   * which they are made.
    *
    * Never throws.
    */
@@ -30,8 +30,8 @@ export interface Driver {
 
   /**
    * Runs the script on a third connection, which is made when it is first needed. Then waits until `replicas` replicas
-   * have confirmed all writes before it, at most `timeout` milliseconds (`WAIT`). Resolves to the number of replicas
-   * that have confirmed them.
+   * have confirmed all earlier writes of this connection, but at most `timeout` milliseconds (`WAIT`). Resolves to the
+   * number of replicas that have confirmed these writes.
    */
   confirm(
     script: Script,
@@ -43,21 +43,22 @@ export interface Driver {
 
   /**
    * The space calls this once; the driver connects only then. The driver calls `down` when either connection is lost,
-   * and after each failed attempt to connect. It calls `up` when both connections stand again and the subscriptions are
-   * confirmed, each time that either connection is new. In a cluster a redirection and a sharded subscription that has
-   * moved count as a loss, so the driver then calls `down` and `up` too. gaveUp: the client's strategy wants no more
-   * attempts.
+   * and after each failed attempt to connect. It calls `up` each time that a connection is new, as soon as both
+   * connections stand and the subscriptions are confirmed. In a cluster a redirection and a sharded subscription that
+   * has moved count as a loss, so the driver then calls `down` and `up` too. gaveUp: the client's strategy wants no
+   * more attempts.
    */
   watch(events: { up(): void; down(error: Error | undefined, gaveUp?: boolean): void }): void;
 
   /**
-   * Begins to connect again if the driver has given up, and does nothing else. A driver that never gives up needs none.
+   * Begins to connect again if the driver has given up, and does nothing else. A driver that never gives up needs no
+   * `connect`.
    */
   connect?(): void;
 
   /**
    * Sends something to the node that has the key, on the connection for messages, and is settled when the answer has
-   * come. So the caller learns whether the connection carries anything. Optional.
+   * come. So the caller learns whether the connection carries anything. A driver may lack this method.
    */
   ping?(key: string): Promise<unknown>;
 
@@ -67,7 +68,10 @@ export interface Driver {
    */
   info(key: string, section: string): Promise<Map<string, string> | undefined>;
 
-  /** Lets the process end while nothing is held or awaited (`unref`), or keeps it alive (`ref`). */
+  /**
+   * With true, the connections keep the process alive (`ref`). With false they do not (`unref`), since nothing is held
+   * or awaited.
+   */
   keepAlive(alive: boolean): void;
 
   /**
@@ -76,8 +80,9 @@ export interface Driver {
    */
   reset(error?: Error): void;
 
-  /** Closes its own connections. Calls that are not answered are rejected, and neither `up` nor `down` is called again.
-   * The user's client stays open.
+  /**
+   * Closes the driver's own connections. Calls that are not answered are rejected, and neither `up` nor `down` is
+   * called again. The user's client stays open.
    */
   close(): Promise<void>;
 }

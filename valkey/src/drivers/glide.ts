@@ -6,9 +6,9 @@
  *
  * - It may send calls in an order other than that in which they were made. So the driver sends a call only after the
  *   call before it is answered. Meanwhile the session collects new operations, and sends them together in one call.
- * - It connects again by itself, and tells only the calls that were under way. If a call has failed in this way, the
- *   driver replaces the connection. GLIDE tells nobody that messages were lost. The session finds out by their numbers
- *   at its next beat.
+ * - It connects again by itself, and only the calls that were under way learn of the loss: they fail. If a call has
+ *   failed in this way, the driver replaces the connection. GLIDE tells nobody that messages were lost. The session
+ *   finds out by their numbers at its next beat.
  * - In a cluster one client speaks to all nodes, and follows slots that move. So all slots belong to one place.
  */
 import { Connections } from './connections.js';
@@ -24,8 +24,8 @@ export interface GlideClient {
 type Channels = ReadonlySet<string>;
 
 /**
- * The part of a client that is used. The configuration and the socket are private; all versions from 2.3 to 2.5 have
- * them.
+ * The part of a client that the driver uses. The configuration and the socket are private members; all versions from
+ * 2.3 to 2.5 have them.
  */
 interface Client {
   readonly config: object;
@@ -78,7 +78,7 @@ function open(given: Client, events: Events, sharded: boolean): Connection {
     clientSideCache: undefined,
     compression: undefined,
     clientCircuitBreaker: undefined,
-    // Without it, it is RESP3, which messages need.
+    // If no protocol is given, GLIDE speaks RESP3, which messages need.
     protocol: undefined,
     pubsubSubscriptions: { channelsAndPatterns: {}, callback: heard },
   };
@@ -95,7 +95,7 @@ function open(given: Client, events: Events, sharded: boolean): Connection {
     try {
       return await client.customCommand(command, { decoder: STRINGS, ...route });
     } catch (error) {
-      // These errors leave open whether the call was run. All other errors are the server's.
+      // These errors leave open whether the server has run the call. All other errors come from the server.
       if (/^(ConnectionError|ClosingError|TimeoutError)$/.test(nameOf(error))) lost(error);
       throw plain(error);
     }

@@ -11,8 +11,8 @@ import type { Script } from './driver.js';
 /** One connection, made by a client library. */
 export interface Connection {
   /**
-   * Sends a command. Rejects if it cannot, or if the connection is lost before the answer has come. key: some clients
-   * speak to all nodes of a cluster; for a command without a key of its own, this key tells the node.
+   * Sends a command. Rejects if it cannot send the command, or if the connection is lost before the answer has come.
+   * key: some clients speak to all nodes of a cluster; for a command without a key of its own, this key tells the node.
    */
   send(command: string, args: readonly string[], key?: string): Promise<unknown>;
   /** Resolves when the server has confirmed the subscription. */
@@ -24,7 +24,7 @@ export interface Connection {
   close(): void;
 }
 
-/** What a connection tells. It may tell more after its end, but then nobody listens. */
+/** What a connection reports. It may report more after its end, but then nobody listens. */
 export interface Events {
   /** The connection has its socket. `keepAlive` is called now. */
   connected(): void;
@@ -44,7 +44,10 @@ export function asError(value: unknown): Error {
   return value instanceof Error ? value : new Error(`${value}`);
 }
 
-/** The promise. Calls `late` if it takes too long. Sockets keep the process alive meanwhile, if anything does. */
+/**
+ * Returns the promise, and calls `late` if it is not settled in time. The timer does not keep the process alive; a
+ * socket may.
+ */
 export function impatient<T>(promise: Promise<T>, late: (error: Error) => void): Promise<T> {
   const timer = setTimeout(() => late(new Error('the server does not answer')), PATIENCE);
   timer.unref();
@@ -55,7 +58,7 @@ interface Call {
   readonly script: Script;
   /** Calls of one key keep their order. */
   readonly key: string;
-  /** After the script or its SHA-1. */
+  /** The arguments that follow the script or its SHA-1 in the command. */
   readonly rest: readonly string[];
   readonly resolve: (reply: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -65,13 +68,13 @@ export class Link {
   readonly opened: Promise<void>;
   readonly channels = new Set<string>();
   /**
-   * How often calls that the server has not run were sent again. The calls that were sent after them have come before
-   * them.
+   * How often calls that the server has not run were sent again. The server has then run commands that were sent after
+   * such a call before the call.
    */
   resent = 0;
   readonly #connection: Connection;
   readonly #onLoss: (error: Error) => void;
-  /** The functions to call if the connection is lost: they reject. */
+  /** The functions that reject the pending calls, in case the connection is lost. */
   readonly #pending = new Set<(error: Error) => void>();
   /** The calls of scripts that are sent and not answered. */
   #flying = 0;
@@ -152,9 +155,9 @@ export class Link {
   /**
    * Runs a script. The server may forget scripts at any time. A call that the server refuses for this reason has done
    * nothing, and is sent again with the text. No later call may run before it. So new calls are held back until all
-   * sent calls are answered. One of the sent calls may have run nevertheless, because somebody else has brought the
-   * script meanwhile. Then the order is broken, and the connection ends as if the refused calls had been lost with it.
-   * Calls of other keys may run: the connection may lead to several servers.
+   * sent calls are answered. One of the sent calls may have run nevertheless, because another client has brought the
+   * script to the server meanwhile. Then the order is broken, and the connection ends as if the refused calls had been
+   * lost with it. Calls of other keys may run before the refused call: the connection may lead to several servers.
    */
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
@@ -187,7 +190,10 @@ export class Link {
     );
   }
 
-  /** A call was answered. ran: the server has run it, and has not refused it because it does not know the script. */
+  /**
+   * Takes up that a call was answered. ran: the call, unless the server has refused it because it does not know the
+   * script.
+   */
   #answered(ran?: Call): void {
     this.#flying--;
     if (this.#over || this.#unknown.length === 0) return;
@@ -200,7 +206,7 @@ export class Link {
     }
   }
 
-  /** Calls one of the two when the promise is settled, and `reject` also when the connection is lost. */
+  /** Calls `resolve` or `reject` when the promise is settled, and `reject` also when the connection is lost. */
   #wait<T>(promise: Promise<T>, resolve: (value: T) => void, reject: (error: Error) => void): void {
     if (this.#over) reject(new Error('the connection is closed'));
     else this.#pending.add(reject);

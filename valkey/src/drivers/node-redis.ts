@@ -27,7 +27,7 @@ interface Options {
 
 type Listener = (text: string, channel: string) => void;
 
-/** What is used of a client. */
+/** What the driver uses of a client. */
 interface Single {
   readonly options?: Options;
   duplicate(override: object): Single;
@@ -54,9 +54,9 @@ interface ClusterNode {
   readonly port: number;
 }
 
-/** What is used of a cluster. */
+/** What the driver uses of a cluster client. */
 interface Cluster {
-  /** Of the client of which others are derived by `withCommandOptions`. */
+  /** The client itself. An object that `withCommandOptions` derives from a client leads to this client. */
   readonly _self: { readonly _options: ClusterOptions };
   readonly slots: readonly ({ readonly master: ClusterNode } | undefined)[];
   readonly masters: readonly ClusterNode[];
@@ -140,7 +140,7 @@ function destroy(client: { destroy(): void }): void {
 
 function open(client: Single, events: Events, sharded: boolean): Connection {
   const heard: Listener = (text, channel) => events.message(channel, text);
-  // What it is told before does not reach the socket.
+  // Calls of `ref` and `unref` before `connect` do not reach the socket.
   client.on('connect', events.connected);
   client.on('ready', events.ready);
   client.on('error', events.lost);

@@ -9,8 +9,8 @@ import { type NodeRedisClient, nodeRedis } from './node-redis.js';
 export type Client = IoredisClient | NodeRedisClient | GlideClient;
 
 /**
- * Returns a driver for a client of ioredis, iovalkey, node-redis or Valkey GLIDE. Returns a driver that is given as it
- * is.
+ * Returns a driver for a client of ioredis, iovalkey, node-redis or Valkey GLIDE. If the client is a driver already,
+ * returns it as it is.
  */
 export function driverOf(client: unknown): Driver {
   if (has(client, 'run', 'listen', 'watch', 'confirm')) return client as Driver;
