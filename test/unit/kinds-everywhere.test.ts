@@ -1,0 +1,27 @@
+/** Whoever adds a class finds here where else it belongs: in the programs that test at random, and in the pages. */
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { kinds as simulated } from '../../simulate/src/kinds/all.js';
+import { KINDS } from '../../src/border/kinds.js';
+import { kinds as soaked } from '../programs/soak/kinds/all.mjs';
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+/** The classes of the papers have models, measurements and pages of their own. */
+const OF_PAPERS =
+  /^(?:Ticket|Twa|Chain|Channel|Location|Atomic|Multilane|Binary|Counting)Semaphore$|Lock$|^(?:EventCount|Sequencer|Capacitor)$/;
+const ours = Object.keys(KINDS).filter((kind) => !OF_PAPERS.test(kind) || kind === 'RwLock');
+
+it('the pattern leaves out the classes of the papers, and no others', () => {
+  expect(ours).toContain('Semaphore');
+  expect(Object.keys(KINDS).length - ours.length).toBe(19);
+});
+
+it.each(ours)('%s is in the soak, in the simulation, and in the pages', (kind) => {
+  const name = kind.replace(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
+  expect(Object.keys(soaked)).toContain(name);
+  expect(Object.keys(simulated)).toContain(kind);
+  // The list of pages names the page of a class, or the class.
+  expect(read('README.md')).toContain(`\`${kind}\``);
+  expect(read('docs/README.md')).toMatch(new RegExp(`\\b(?:${name}\\.md|${kind})\\b`));
+});
