@@ -99,7 +99,8 @@ export class Realm implements Thread {
   constructor(scheduler: Scheduler, index: number, memory: WebAssembly.Memory, text: string, depth: number) {
     this.index = index;
     this.#context = vm.createContext({}, { microtaskMode: 'afterEvaluate' });
-    const instances = new Map(MODULES.map((name) => [name, instantiate(scheduler, name, memory)]));
+    const instances = new Map<ModuleName, Exports>();
+    for (const name of MODULES) instances.set(name, instantiate(scheduler, name, memory, instances));
     const given = {
       host: this.#host(scheduler),
       memory,
@@ -168,13 +169,22 @@ export class Realm implements Thread {
   }
 }
 
-function instantiate(scheduler: Scheduler, name: ModuleName, memory: WebAssembly.Memory): Exports {
+function instantiate(
+  scheduler: Scheduler,
+  name: ModuleName,
+  memory: WebAssembly.Memory,
+  before: ReadonlyMap<string, Exports>,
+): Exports {
   const env = {
     memory,
     wait: (address: number, expected: number, nanoseconds: bigint) => scheduler.wait(address, expected, nanoseconds),
     notify: (offset: number, address: number, count: number) => scheduler.notify(address + offset, count),
+    wait64: () => {
+      throw new Failure('a wait for a word of 64 bits is not simulated');
+    },
   };
-  const { exports } = new WebAssembly.Instance(moduleOf(name), { env });
+  const modules = Object.fromEntries(before) as Record<string, WebAssembly.ModuleImports>;
+  const { exports } = new WebAssembly.Instance(moduleOf(name), { ...modules, env });
   /** These take time, and do nothing that others can see. */
   const idle: Exports = { spend() {} };
   return Object.fromEntries(

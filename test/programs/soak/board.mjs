@@ -217,10 +217,18 @@ export class Board {
     return PLACE + PER_PLACE * (object * PLACES + i);
   }
 
-  /** A request stands in line from now on. Returns its place; undefined if none is free, or somebody cancels all. */
-  stand(object, life) {
+  /** How often all requests of an object have been cancelled; undefined while somebody does so. */
+  asks(object) {
     const asks = this.load(object, ASKS_DONE);
-    if (this.load(object, ASKS_BEGUN) !== asks) return undefined;
+    return this.load(object, ASKS_BEGUN) === asks ? asks : undefined;
+  }
+
+  /**
+   * A request stands in line from now on. Returns its place; undefined if none is free, or if the request may have been
+   * cancelled: `asks` is what `asks` has answered before the request was made.
+   */
+  stand(object, life, asks) {
+    if (asks === undefined || this.load(object, ASKS_BEGUN) !== asks) return undefined;
     for (let i = 0; i < PLACES; i++) {
       const at = this.#place(object, i);
       if (Atomics.compareExchange(this.words, at + 1, 0, life + 1) !== 0) continue;

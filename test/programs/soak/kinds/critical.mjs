@@ -29,8 +29,10 @@ export async function useBy(task, object, form, what, rules) {
   let standing;
   const ask = (call) => {
     const { refusals } = life.user;
+    const asks = board.asks(object.index);
     const asked = call();
-    if (stands && !life.gone && refusals === life.user.refusals) standing = board.stand(object.index, life.number);
+    if (stands && !life.gone && refusals === life.user.refusals)
+      standing = board.stand(object.index, life.number, asks);
     return asked;
   };
   const goOn = () => {
