@@ -15,12 +15,12 @@
  *     word says wait: exchange it, with SLEEPERS         exchange the word: next phase, no SLEEPERS
  *     sleep while the phase is that of the word          if SLEEPERS was set: notify all who sleep on the phase
  *
- * Why no waiter sleeps for ever: one of the two exchanges comes first. If the exchange of the opener comes first, that
- * of the waiter fails, and the waiter looks again. Otherwise the opener finds SLEEPERS. Then the waiter is asleep and
- * is woken, or it is about to sleep and finds another phase (D11). There is only one word, so there is no other pair to
- * look at. A waiter that is woken finds another phase, whatever has happened since: its wait is over, even if the word
- * says wait again by now. So no waiter misses an opening, and no waiter overtakes another: all who wait for a phase go
- * on together.
+ * Why no waiter sleeps for ever: one of the two exchanges comes first. If the exchange of the opener comes first, the
+ * exchange of the waiter fails, and the waiter looks again. If the exchange of the waiter comes first, the opener finds
+ * SLEEPERS. Then the waiter is asleep and is woken, or it is about to sleep and finds another phase (D11). All
+ * decisions fall on this one word, so no order of two words matters. A waiter that is woken finds another phase,
+ * whatever has happened since: its wait is over, even if the word says wait again by now. So no waiter misses an
+ * opening, and no waiter overtakes another: all who wait for a phase go on together.
  *
  * The word does not count the sleepers, so a thread that dies in its sleep leaves nothing but SLEEPERS, which costs the
  * next opener a notify. A notify wakes all sleepers, so no sleeper can swallow the wake-up of another. The exchange of
@@ -105,8 +105,8 @@ export function opened(word: i64, count: i64): i64 {
 }
 
 /**
- * Wakes those who wait for the end of the phase, if this exchange has ended it. Always inlined: no death may come
- * between the exchange and the notify (R11).
+ * Wakes those who wait for the end of the phase, if the exchange of `word` for `next` has ended the phase. Always
+ * inlined: no death may come between the exchange and the notify (R11).
  */
 export function wake(o: usize, word: i64, next: i64): void {
   if (word & ~next & PHASE_SLEEPERS) atomic.notify(o + PHASE, -1);
@@ -163,9 +163,9 @@ export function sleepInPhase(o: usize, phase: i32, nanoseconds: i64): i32 {
 }
 
 /**
- * Takes n, 1 or more, from the count, and opens the object if the count is 0 then. The attachment records that the
- * thread holds n fewer (0: it was not recorded that the thread holds them). Returns ADMITTED or ANSWER_CLOSED. Returns
- * ANSWER_OVER_MAX, and changes nothing, if the count is less than n.
+ * Takes n, 1 or more, from the count, and opens the object if the count is then 0. If `attachment` is not 0, its record
+ * says afterwards that the thread holds n tasks fewer. `attachment` is 0 if no record says that a thread holds them.
+ * Returns ADMITTED or ANSWER_CLOSED. Returns ANSWER_OVER_MAX, and changes nothing, if the count is less than n.
  */
 export function takeOff(o: usize, n: i32, attachment: i32): i32 {
   while (true) {
@@ -181,7 +181,10 @@ export function takeOff(o: usize, n: i32, attachment: i32): i32 {
   }
 }
 
-/** Adds n to the count; the attachment is as in takeOff. Returns ADMITTED, ANSWER_CLOSED or ANSWER_OVER_MAX. */
+/**
+ * Adds n to the count. If `attachment` is not 0, its record says afterwards that the thread holds n tasks more. Returns
+ * ADMITTED, ANSWER_CLOSED or ANSWER_OVER_MAX.
+ */
 export function putOn(o: usize, n: i32, attachment: i32): i32 {
   while (true) {
     const word = atomic.load<i64>(o, O_PHASE);
@@ -289,14 +292,14 @@ export function begin(o: usize, attachment: i32): i32 {
 }
 
 /**
- * Ends the work that this thread has begun: the work is done, or another thread may begin it. Wakes those who wait for
- * that.
+ * Ends the turn of this thread at the work of a `Once`. With `isDone` the work is done. Otherwise another thread may
+ * begin the work. Wakes those who wait for the end of the work.
  */
 export function end(o: usize, isDone: bool, attachment: i32): void {
   endFor(o, isDone ? 0 : 1, recordOf(attachment));
 }
 
-/** Opens with this count, and records that the thread of this attachment holds nothing any more. */
+/** Opens the object, gives it this count, and records that the thread of this attachment holds nothing any more. */
 function endFor(o: usize, count: i64, e: usize): void {
   while (true) {
     const word = atomic.load<i64>(o, O_PHASE);
