@@ -6,10 +6,11 @@
  *     RELEASING    grant has been moved, and waiters may have to be woken; finishRelease does that
  *     COMPETING    the thread is the head of a mutex; compete or abandonHead ends it
  *
- * acquire and release may answer that a second call must follow. Between the two calls no other code of the thread
- * runs, unless an exception ends the second call and the thread survives the exception. Such an exception is an
- * exhausted stack, or an interrupt by the embedder. Then the next call of the thread finds the pending call, and first
- * completes or cancels it (recover).
+ * acquire and release may answer that a second call must follow. JavaScript makes the second call at once. But an
+ * exception may end the second call before its work is done: the stack is exhausted, or the embedder interrupts the
+ * call. If the thread survives the exception, the first call stays the pending call, and other code of the thread runs.
+ * The next call of the thread that queues a request, sleeps or tries a mutex first completes or cancels the pending
+ * call (recover). A release that has to wake waiters completes only an interrupted release.
  */
 import { reserve, setSpare, spare } from '../arena/elements';
 import { me, setOwner, stayAwake } from '../arena/threads';
@@ -22,13 +23,13 @@ const PARKING: i32 = 1;
 export const RELEASING: i32 = 2;
 const COMPETING: i32 = 4;
 export let pendingCall: i32 = NOTHING;
-/** While RELEASING: the released object, and the old grant. */
+/** While RELEASING: the released object, and its grant before the release. */
 let released: usize = 0;
 export let grantBefore: i64 = 0;
 /** While COMPETING: the mutex, and the attachment that has the permit. */
 let competedFor: usize = 0;
 let competesBy: i32 = 0;
-/** The old grant of a release that found another call pending. */
+/** The grant before a release that found another call pending. */
 export let grantLate: i64 = 0;
 
 /** Called when the thread has registered. */
@@ -47,12 +48,13 @@ export function end(): void {
 }
 
 /**
- * Completes an interrupted call. It finishes a release. It cancels a request for a mutex, whether the request is the
- * head or waits behind the head. The element of an interrupted acquire stays in the queue, as the element of a killed
- * thread does, and the thread gets another spare. Returns false if the arena has no element for that. Then the
- * interrupted call stays the pending call, and the thread has no spare until a later call finds one. Even then a
- * request for a mutex is cancelled: the requests behind it may hold all elements of the arena, and would otherwise wait
- * for ever.
+ * Completes or cancels the interrupted call. It finishes a release. It cancels a request for a mutex, whether the
+ * request is the head or waits behind the head, and a request for a condition or a RwLock (abandonRequest in
+ * kinds/kinds.ts). A request for a semaphore stays in the queue with its element, as the request of a killed thread
+ * does. After a request that is not the head, the thread gets another spare. Returns false if the arena has no element
+ * for this spare. Then the interrupted call stays the pending call, and the thread has no spare until a later call
+ * finds one. Even then a request for a mutex is cancelled: the requests behind it may hold all elements of the arena,
+ * and would wait for ever if it stayed.
  */
 export function recover(): bool {
   if (pendingCall === RELEASING) {
@@ -91,8 +93,8 @@ export function beginLateRelease(before: i64): void {
 }
 
 /**
- * Records that the permit of a head has gone back to grant, which was `before`, and that wakeDue follows. An
- * interrupted acquire that found no other spare stays the pending call.
+ * Records that the permit of a head has gone back to grant, which was `before`, and that wakeDue follows. If the
+ * pending call is an interrupted acquire that found no other spare, it stays the pending call.
  */
 export function beginHeadRelease(s: usize, before: i64): void {
   if (pendingCall === PARKING) return;
@@ -108,7 +110,7 @@ export function becomeHead(m: usize, attachment: i32): void {
   pendingCall = COMPETING;
 }
 
-/** Ends the call that beginHeadRelease has recorded. An interrupted acquire stays the pending call. */
+/** Ends the call that beginHeadRelease has recorded. If an interrupted acquire is pending instead, it stays so. */
 export function endHeadRelease(): void {
   if (pendingCall === RELEASING) pendingCall = NOTHING;
 }
