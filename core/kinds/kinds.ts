@@ -1,6 +1,6 @@
 /**
  * This file alone knows every kind. The queue (by queue/hooks.ts), the death of threads and diagnostics call this file
- * wherever the answer depends on the kind of the object. So none of them names a kind.
+ * wherever the answer depends on the kind of the object. So their files name no kind.
  *
  *     when                                           semaphore          mutex                   counter (counter.ts)
  *     a promise is queued (hasHead, countWaiter)     is tried first     counts as a waiter      is tried first
@@ -10,14 +10,15 @@
  *     for a dead thread (cancelledByDeath)                                                      counts no more
  *     a wait is interrupted (abandonRequest)         stays queued       is cancelled            stays queued
  *     an owner dies (ownerDied)                      permits go back    lock and head go back
- *     its disposer may have died (disposeAgain)      waiters are woken  waiters are woken       in the other module
+ *     its disposer may have died (disposeAgain)      waiters are woken  waiters are woken       the value is closed
  *
- * An object of taketurns/sync has a phase, and no queue. A RwLock has a queue, which is that of a semaphore, and a
- * phase (rw-lock.ts). A thread that dies or ends stops reading the RwLock (ownerDied).
+ * Of the objects of taketurns/sync, a Latch, a WaitGroup, an Event, a Barrier and a Once have a phase and no queue. A
+ * Condition has a queue and no phase. A RwLock has both: the queue of a semaphore, and a phase (rw-lock.ts). A thread
+ * that dies or ends stops reading the RwLock (ownerDied).
  *
- * Each kind has a function of its own that says what becomes of the dead: releaseOfDead (semaphore/robust.ts),
- * releaseOfDeadOwner (mutex/mutex-head.ts), passOn (condition), endOfDead (phase), clearPlaces (rw-lock) and
- * uncountDead (counter).
+ * Each kind has a function of its own that gives back what a dead thread had of the object: releaseOfDead
+ * (semaphore/robust.ts), releaseOfDeadOwner (mutex/mutex-head.ts), passOn (condition), endOfDead (phase), clearPlaces
+ * (rw-lock) and uncountDead (counter).
  */
 import { attachedTo, recordOf } from '../arena/attachments';
 import { objectOf } from '../arena/objects';
@@ -111,10 +112,15 @@ export function abandonHead(o: usize, attachment: i32): void {
 }
 
 /**
- * Cancels the interrupted request of this thread that has this element, if it is queued for a mutex, a condition or a
- * RwLock. Otherwise no thread would compete as the head, and all requests behind it would wait; or no thread would use
- * the notification. The thread may have been stopped just before it had another spare. Then the element may belong to
- * another thread by now, so the state is read before the owner (reaping.ts).
+ * Cancels the interrupted request of this thread that has this element, if the request is queued for a mutex, a
+ * condition or a RwLock. If the request stayed in the queue, it could be admitted with no thread to use what it gets. A
+ * mutex would have a head that does not compete, a RwLock would have a turn that no thread takes, and the requests
+ * behind would wait. A notification of a condition would be lost. A request for a semaphore stays queued.
+ *
+ * An earlier cancellation may also have been interrupted, after the element was given away and before the thread had
+ * another spare. Then the element may belong to another thread by now. So the function reads the state first, and then
+ * the owner. This thread takes no element between the two reads. So if it is the owner at the second read, it was the
+ * owner at the first read too.
  */
 export function abandonRequest(e: usize): void {
   const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
