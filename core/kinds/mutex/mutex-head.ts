@@ -1,6 +1,7 @@
 /**
- * The head of a mutex: the waiter whose turn is next. It polls the word, ends the turn of the head before it, sleeps,
- * takes the lock, or cancels. mutex.ts says why no head sleeps for ever, and what bounds overtaking.
+ * The head of a mutex: the first waiter of its queue. It polls the word of the mutex. When the turn of the last head
+ * (mutex.ts) is over, it reserves the lock. It sleeps, takes the lock, or cancels. mutex.ts says why no head sleeps for
+ * ever, and what bounds overtaking.
  */
 
 import { ADMITTED, ANSWER_CLOSED, LEAVE, REFUSED, TIMED_OUT } from '../../answers';
@@ -37,8 +38,8 @@ import { beginTurn, isTurnOver, overtakingsBetween, paceOf, SLOW, setLimit, setP
 import { M_CLOSED, M_HEAD, M_OWNER, M_OWNER_DIED, M_RESERVED, M_SLEEPING, M_WAITER, M_WAITERS, M_WORD } from './words';
 
 /**
- * If the lock changes hands faster than the head polls, the head makes so many times more pauses between two polls. So
- * the owner keeps the line of the word in its cache.
+ * If the lock changes hands faster than the head polls, the head makes LONG_PAUSE times as many pauses between two
+ * polls. So the owner keeps the line of the word in its cache.
  */
 const LONG_PAUSE: i32 = 32;
 /**
@@ -46,13 +47,14 @@ const LONG_PAUSE: i32 = 32;
  * wakes the next head.
  */
 const IDLE_POLLS_OF_MANY: i32 = 8;
-/** The head polls for no longer than so many polls with usual pauses take. */
+/** The head polls for no longer than MOST_POLLS polls with usual pauses take. */
 const MOST_POLLS: i32 = 20_000;
 
 /**
- * Waits for the lock as the head. Returns ADMITTED or ANSWER_CLOSED. Unless `nanoseconds` is below 0, the thread sleeps
- * once, for at most so long, and may then return TIMED_OUT: the thread is still the head, and must call compete or
- * cancelHead. It returns LEAVE if askAll was called after the thread had begun to wait: cancelHead must follow.
+ * Waits for the lock as the head. Returns ADMITTED or ANSWER_CLOSED. If `nanoseconds` is 0 or more, the thread sleeps
+ * at most once, for at most this time. After this sleep the function may return TIMED_OUT: the thread is still the
+ * head, and must call compete or cancelHead. The function returns LEAVE if askAll was called after the thread had begun
+ * to wait: cancelHead must follow.
  */
 export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
   if (limitUnset) {
@@ -82,9 +84,9 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
 }
 
 /**
- * Polls as the head while other threads come and go, for at most MOST_POLLS polls. After `most` polls without an
- * overtaking, one owner has had the lock for so long that a sleep is worth its cost. Returns ADMITTED, REFUSED or
- * ANSWER_CLOSED.
+ * Polls as the head while other threads take the lock and give it back, for at most MOST_POLLS polls. It also stops
+ * after `most` polls in a row without an overtaking: then one owner has had the lock for so long that a sleep is worth
+ * its cost. Returns REFUSED when it has polled enough, or ADMITTED or ANSWER_CLOSED.
  */
 function pollAsHead(m: usize, attachment: i32): i32 {
   const most = pollLimit(m);
@@ -106,7 +108,7 @@ function pollAsHead(m: usize, attachment: i32): i32 {
     } else if ((w & M_RESERVED) === 0 && isTurnOver(m, w)) atomic.or<i64>(m, M_RESERVED, M_WORD);
     if (quiet >= most || spent >= MOST_POLLS) {
       if (spent > 0) pollsWereVain(m);
-      // Before the first sleep of the head nothing is stored: the owner may just have been interrupted.
+      // Before the first sleep of the head the pace stays as it is: the owner may only have been interrupted.
       if (slept && spent > 0 && quiet >= most) setPace(m, SLOW);
       return REFUSED;
     }
@@ -128,8 +130,8 @@ function liesIdle(w: i64, unchanged: i32): bool {
 }
 
 /**
- * Returns the word after the head has stopped waiting: it has a waiter less, is not reserved, and says that no head
- * sleeps.
+ * Returns what the word becomes when the head stops waiting: it has a waiter less, is not reserved, and says that no
+ * head sleeps.
  */
 function withoutHead(w: i64): i64 {
   return (w - M_WAITER) & ~(M_RESERVED | M_SLEEPING);
@@ -153,8 +155,8 @@ function takeLock(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
 
 /**
  * Competes for a promise that is the head. The thread of the promise cannot poll, so it reserves the lock at once. It
- * does not change the limit. Returns ADMITTED, ANSWER_CLOSED, or REFUSED: the doorbell rings when another try is worth
- * it.
+ * does not change the limit. Returns ADMITTED or ANSWER_CLOSED. Returns REFUSED if the lock has an owner: the doorbell
+ * of this thread rings when it should try again.
  */
 export function reserveLock(m: usize, attachment: i32): i32 {
   if (pendingCall !== NOTHING) recover();
@@ -214,7 +216,7 @@ export function releaseOfDeadOwner(m: usize, thread: i32, e: usize): void {
   if ((atomic.load<i64>(m, M_WORD) & M_OWNER) === (thread as i64)) {
     atomic.add<i32>(m, 1, O_DEATHS);
     atomic.add<i32>(m, 1, O_UNREPORTED_DEATHS); // R8 begins
-    // ownerHasDied may have set this bit already: adding the bit again would count a waiter that does not exist.
+    // ownerHasDied may have set this bit already. An addition would carry into M_WAITERS, and count one waiter too many.
     atomic.or<i64>(m, M_OWNER_DIED, M_WORD);
     atomic.sub<i64>(m, thread as i64, M_WORD); // D9, R8 ends
   }
