@@ -6,16 +6,17 @@
  *                       start ──► end           of its runs on this semaphore, only the first is in the array
  *
  *     AWAKE     the thread looks after the run itself: the run is in no cell, and no thread rings for it
- *     WAITING   entered as its first promise alone, [start, start + width); a releasing thread rings when that is due
+ *     WAITING   the run is in the waiting array, for the tickets [start, start + width) of its first promise only. When
+ *               these are due, a releasing thread rings the doorbell of the thread that has the run
  *
  * All promises of a run ask for the same number of permits, which is the width in the request. A promise of another
  * width begins another run. So start and end tell how many promises the run has. A promise comes and goes with two
  * stores: the thread raises end when the promise takes its ticket, and start when it settles the promise.
  *
- * Why no promise is forgotten: before a thread sleeps, it enters its first run on each semaphore in the array, and then
- * reads grant again (D2, D6). Before that, the thread is awake and settles its promises without being told. The thread
- * need not enter its later runs, because they are due later than the first. If a thread settles the first promises of a
- * run that is in the array, it takes the run out of the array beforehand, and increments the epoch of the element. A
+ * Why no promise is forgotten: while a thread is awake, it settles its promises without being told. Before the thread
+ * sleeps, it enters its first run on each semaphore in the array, and then reads grant again (D2, D6). The thread need
+ * not enter its later runs, because they are due later than the first. If a thread settles the first promises of a run
+ * that is in the array, it takes the run out of the array beforehand, and increments the epoch of the element. A
  * releasing thread may have read the old start of the run. Its exchange then fails, because the epoch has changed.
  *
  * R1 ends with the store of end or of AWAKE: at every call, loop and return, each ticket taken lies in [start, end) of
@@ -68,12 +69,12 @@ import { enterBoth } from './waiting-array';
 /**
  * Queues a promise. Returns ADMITTED, ANSWER_CLOSED, ANSWER_FULL (no ticket is taken), or the number of the run in
  * which the promise stands, which is above ADMITTED. `last` is the run that the thread began last on this semaphore, or
- * 0 if this run is over. The promise stands in `last`, or in a new run behind it, which is AWAKE. `attachment` is the
- * same as in enqueue. Never blocks.
+ * 0 if this run is over. The promise stands in `last`, or in a new run behind `last`. A new run is AWAKE. `attachment`
+ * is the same as in enqueue. Never blocks.
  */
 export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
-  // If the object is a lock with a head, the caller has tried to take it already. The queue of the lock makes a request
-  // the head, and does not give the lock to it.
+  // If the object is a lock with a head, the caller has tried to take the lock already. A request that the queue of the
+  // lock admits becomes the head, and does not have the lock yet.
   const isHeadKind = hasHead(s);
   if (isHeadKind) {
     const room = mayQueue(s);
@@ -141,7 +142,7 @@ export function settle(number: i32, attachment: i32): i32 {
   return count as i32;
 }
 
-/** Takes a run out of the array if it is entered. The run is AWAKE then: the thread looks after it itself again. */
+/** Takes a run out of the array if it is there. Afterwards the run is AWAKE: the thread looks after it itself again. */
 function leaveArray(e: usize): void {
   const state = atomic.load<i64>(e, E_STATE);
   if ((state & STATE_MASK) === AWAKE) return;
@@ -154,7 +155,7 @@ export function dropRun(number: i32): void {
   endRun(elementAt((number - 1) as u32), 0, 0);
 }
 
-/** Ends a run whose last promises have just got so many permits. Its element becomes a spare, or free. */
+/** Ends a run whose last promises have just got `settled` permits in all. Its element becomes a spare, or free. */
 function endRun(e: usize, settled: i64, attachment: i32): void {
   leaveCells(e);
   const state = atomic.load<i64>(e, E_STATE);
@@ -165,9 +166,9 @@ function endRun(e: usize, settled: i64, attachment: i32): void {
 }
 
 /**
- * Enters a run of which no promise was due, so that a releasing thread rings when the first promise is due. Returns
- * whether the first promise is due, or the semaphore is closed, by now: then settle must follow. `now` is the same as
- * in park.
+ * Enters a run of which no promise was due in the array, so that a releasing thread rings when the first promise is
+ * due. Returns whether the first promise is due, or the semaphore is closed, by now: then settle must follow. `now` is
+ * the same as in park.
  */
 export function enterRun(number: i32, now: i32): bool {
   // Before the thread sleeps, it ends a call that is pending.
