@@ -216,7 +216,7 @@ export function releaseOfDeadOwner(m: usize, thread: i32, e: usize): void {
   if ((atomic.load<i64>(m, M_WORD) & M_OWNER) === (thread as i64)) {
     atomic.add<i32>(m, 1, O_DEATHS);
     atomic.add<i32>(m, 1, O_UNREPORTED_DEATHS); // R8 begins
-    // ownerHasDied may have set this bit already. An addition would carry into M_WAITERS, and count one waiter too many.
+    // ownerHasDied may have set this bit already. An addition would then carry into the count of waiters.
     atomic.or<i64>(m, M_OWNER_DIED, M_WORD);
     atomic.sub<i64>(m, thread as i64, M_WORD); // D9, R8 ends
   }
