@@ -11,9 +11,9 @@ import { checkProperties, find } from './objects.js';
 /** The options of a new `LocationSemaphore`. */
 export interface LocationSemaphoreOptions extends HashedOptions, ThresholdOptions {
   /**
-   * Whether its waiters alternate between two wait elements, as in `LocationWaitOptions`. A waiter may have left an
-   * element at the location of an earlier ticket. With this option the waiter need not wait until that element is free
-   * again. Default false.
+   * Whether the threads that wait alternate between two wait elements, as in `LocationWaitOptions`. A thread may have
+   * left its element at the location of an earlier ticket. With this option the thread need not wait until the element
+   * is free again. Default false.
    */
   readonly alternating?: boolean;
 }
@@ -24,12 +24,14 @@ const KIND = 'LocationSemaphore';
 const DEFAULTS = { spin: 100, names: ['hash', 'threshold', 'farParks', 'alternating'] };
 
 /**
- * The semaphore over locations, first come, first served. A waiter calls `locationWait` in a loop until it sees by
- * grant that its turn has come. Then it leaves the loop, and may leave its wait element at the location. A waiter polls
- * a word of its own `spin` times (default 100) and then parks on this word.
+ * The semaphore over locations, first come, first served. A location is a chain of the arena on which threads wait; a
+ * hash of the ticket chooses it. A waiter calls `locationWait` in a loop until it sees by grant that its turn has come.
+ * Then it leaves the loop, and may leave its wait element at the location. A waiter polls a word of its own `spin`
+ * times (default 100) and then parks on this word.
  *
- * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 5. A thread that uses the semaphore takes
- * one of the `waiters` of the arena, or two with `alternating`, and keeps them until the thread ends.
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 5. A thread that uses the semaphore
+ * borrows a wait element of the arena, or two with `alternating`, and keeps them until the thread ends. Each borrowed
+ * element counts as one of the `waiters` of the arena.
  *
  * @example
  * ```ts
