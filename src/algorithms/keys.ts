@@ -29,10 +29,10 @@ export interface KeyWaitOptions extends KeyWakeOptions, PolicyOptions {}
 export interface LocationWaitOptions extends KeyWaitOptions {
   /**
    * Whether the thread alternates between two wait elements. A thread may have left its element at another location.
-   * Without this option it first waits until this element is free again. With the option it uses its second element at
-   * once. The thread takes both from the `waiters` of the arena, and keeps both until it ends. If the arena has no
-   * second waiter, the thread waits as without the option. Threads at one location may differ in this option. Default
-   * false.
+   * Without this option the thread first waits until this element is free again. With the option it uses its second
+   * element at once. The thread borrows both elements from the arena, and keeps both until it ends. Each counts as one
+   * of the `waiters` of the arena. If the arena has no second element, the thread waits as without the option. Threads
+   * at one location may differ in this option. Default false.
    */
   readonly alternating?: boolean;
 }
