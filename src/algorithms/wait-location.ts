@@ -1,4 +1,7 @@
-/** A WaitLocation is a location of Listing 5 as a value: the key is looked up once for all calls. */
+/**
+ * A WaitLocation is a location of Listing 5 as a value: the key is looked up once, and not in each call. A location is
+ * a chain of the arena on which threads wait (core/algorithms/locations.ts).
+ */
 
 import type { Algorithms } from '../border/algorithms.js';
 import { membershipOf } from '../own-arenas.js';
@@ -7,8 +10,10 @@ import { checkAlternating, type LocationWaitOptions, pollsOf } from './keys.js';
 import { prepare } from './listing.js';
 
 /**
- * A location as one thread sees it. `locationOf` makes the WaitLocation of a key. Other threads reach the same location
- * by `locationOf` with the same key, or by the calls that take the key, such as `locationWakeAll`.
+ * A WaitLocation is the location of one key, as one thread sees it. The location is the chain on which threads wait for
+ * the key. A hash of the key chooses the chain, so several keys may have the same location. `locationOf` makes the
+ * WaitLocation of a key. Other threads reach the same location by `locationOf` with the same key, or by the calls that
+ * take the key, such as `locationWakeAll`.
  *
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 5, WaitSlot.
  *
@@ -38,7 +43,7 @@ export class WaitLocation {
 
   /**
    * As `locationWait`: the first call announces that the thread waits here, and returns. The next call blocks until a
-   * `wakeAll`. Call `wait` in a loop around the condition.
+   * thread has called `wakeAll` since the first call. Call `wait` in a loop around the condition.
    * @throws `TypeError` on a thread that must not block.
    * @throws {@link ArenaFullError} if the arena has no room for another waiter.
    */
