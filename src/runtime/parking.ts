@@ -15,7 +15,7 @@ export function countdown(timeout: number): () => number {
 }
 
 /**
- * The nanoseconds that the core takes for so many milliseconds. The milliseconds may be over; below 0 stands for
+ * Returns these milliseconds in nanoseconds, as the core takes them: 0 if the milliseconds are below 0, and -1 for
  * `Infinity`.
  */
 export function nanoseconds(milliseconds: number): bigint {
@@ -26,9 +26,11 @@ export function nanoseconds(milliseconds: number): bigint {
 export type Parked = ReturnType<Core['parkFor']>;
 
 /**
- * Blocks the thread, whose request is QUEUED, until its turn has come or the request has left the queue. The request
- * leaves when the time has passed or the thread was asked to leave. Returns ADMITTED or ANSWER_CLOSED; or TIMED_OUT or
- * LEAVE, which are greater, if the request has left. A caller with a time-out has called reserveSecond before.
+ * Blocks the thread, whose request is QUEUED, until the request is due, or the object is closed, or the request has
+ * left the queue. The request leaves when `left` says that no time is left, or when the thread was asked to leave.
+ * Returns ADMITTED or ANSWER_CLOSED; or, if the request has left the queue, TIMED_OUT or LEAVE. The numbers of ADMITTED
+ * and ANSWER_CLOSED are below TIMED_OUT, and LEAVE is above TIMED_OUT. So a caller can test `answer < TIMED_OUT`. A
+ * caller with a time-out has called reserveSecond before, because `cancel` may need a second element.
  */
 export function parkUntilDue(core: Core, at: number, attachment: number, left: () => number): Parked {
   const since = timestamp();
