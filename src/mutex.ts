@@ -176,7 +176,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * TypeError, and the thread stays the owner. `hold` returns a guard.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {@link TimeoutError} when the time-out has passed. The thread is not the owner, and has left the queue.
-   * @throws {@link CancelledError} if `cancelAll` has cancelled the request, in the same way.
+   * @throws {@link CancelledError} if `cancelAll` has cancelled the request. The thread is not the owner either.
    * @throws the reason of a signal that is aborted already.
    * @throws {Error} if this thread is the owner already, or a promise of it waits: it would wait for itself.
    * @throws `RangeError` or `TypeError` for a bad time-out or signal.
@@ -192,7 +192,10 @@ export class Mutex extends SharedObject<typeof KIND> {
     return NO_LOCK;
   }
 
-  /** Locks, and returns whether it has reported the death of an owner. */
+  /**
+   * Locks, and returns whether it has reported the death of an owner. For `waitForUnlock` it then unlocks, and reports
+   * nothing.
+   */
   #lockFor(method: 'lock' | 'hold' | 'waitForUnlock', options: WaitOptions): boolean {
     const passes = method === 'waitForUnlock';
     const timeout = checkWaitOptions(`Mutex.${method}`, options);
@@ -203,7 +206,10 @@ export class Mutex extends SharedObject<typeof KIND> {
     throw timeout === 0 ? timedOut(wanted(this.#core, this.#at), 0) : noRoom();
   }
 
-  /** Waits for the lock; if it `passes`, for `waitForUnlock`. Returns whether it has reported the death of an owner. */
+  /**
+   * Waits for the lock. Returns whether it has reported the death of an owner. With `passes`, the call is for
+   * `waitForUnlock`: it unlocks, and reports nothing.
+   */
   #wait(timeout: number, passes = false): boolean {
     const method = passes ? 'waitForUnlock' : 'lock';
     const answer = waitInQueue(this[reference], this.#at, countdown(timeout));
@@ -220,7 +226,7 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   /**
    * @internal The thread has just locked. Reports the unreported deaths of owners, and returns whether there were any.
-   * For `waitForUnlock` it unlocks instead.
+   * With `passes`, for `waitForUnlock`, it unlocks instead and returns false.
    */
   [report](passes = false): boolean {
     if (passes) return this.#pass();
@@ -263,7 +269,9 @@ export class Mutex extends SharedObject<typeof KIND> {
     return true;
   }
 
-  /** As `tryLock`, but it returns a guard that unlocks, or undefined: `using held = mutex.tryHold(); if (held) work()`. */
+  /**
+   * As `tryLock`, but it returns a guard that unlocks, or undefined: `using held = mutex.tryHold(); if (held) work()`.
+   */
   tryHold(): HeldLock | undefined {
     return this.#try() === ADMITTED ? new LockGuard(this, this[report]()) : undefined;
   }
@@ -308,7 +316,11 @@ export class Mutex extends SharedObject<typeof KIND> {
     return locked === NO_DEATH ? DONE : locked.then(nothing, locate);
   }
 
-  /** If the promise `passes`, an answer of true says that it has waited, so the caller must `#pass`. */
+  /**
+   * Locks by a promise. Without `passes` the promise tells whether the death of an owner was reported. With `passes`,
+   * for `waitForUnlockAsync`, it tells whether it has waited. If so, the thread is the owner, and the caller must
+   * `#pass`.
+   */
   #lockAsync(options: WaitOptions | undefined, passes = false): Promise<boolean> {
     try {
       const method = passes ? 'waitForUnlockAsync' : 'lockAsync';
@@ -331,7 +343,8 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * @internal Waits for the lock by a promise. If it `passes`, it calls no code of the user, and answers true.
+   * @internal Waits for the lock by a promise, which tells whether the death of an owner was reported. With `passes`
+   * nothing is reported, and the promise tells true.
    */
   [enterAsync](timeout: number, signal: Signal | undefined, passes: boolean): Promise<boolean> {
     const impatient = timeout !== Infinity || signal !== undefined;
@@ -351,7 +364,7 @@ export class Mutex extends SharedObject<typeof KIND> {
         const give = (): unknown => (given = reason());
         const from = leave;
         from(give);
-        // Another thread had made it the head.
+        // Another thread had made the request the head, so the head must leave too.
         if (leave !== from) leave(give);
       };
       // The code of the signal runs before the request queues up.
@@ -373,7 +386,7 @@ export class Mutex extends SharedObject<typeof KIND> {
         unwatch();
         resolve(value === undefined ? passes || this.#lockedAsync() : value.catch(refused));
       };
-      // This is not an await, so no other task of this thread runs in between.
+      // The head begins in a callback, and not after an await, so no other task of this thread runs in between.
       const due = (value?: Promise<never>): void => {
         leave = step;
         if (value === undefined) head.begin(settle, since);
@@ -386,7 +399,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Waits, in turn, until the lock is free, and does not keep the lock. The call blocks the thread until then.
+   * Waits as `lock` does until the lock is free, and does not keep the lock. The call blocks the thread until then.
    *
    *     mutex.waitForUnlock({ timeout: 1000 }); // whoever had the lock when this was called has given it back
    *
@@ -402,9 +415,9 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * As `waitForUnlock` without blocking the thread: the promise is fulfilled when the lock has been free, in turn. This
-   * thread may be the owner until then. The process stays alive until the promise is settled. As with `lockAsync`,
-   * `lock` throws while the promise waits.
+   * As `waitForUnlock` without blocking the thread: the promise is fulfilled when a promise of `lockAsync` would be.
+   * The call is allowed while this thread is the owner. The process stays alive until the promise is settled. As with
+   * `lockAsync`, `lock` throws while the promise waits.
    *
    *     await mutex.waitForUnlockAsync();
    * @returns a promise. It rejects as that of `lockAsync` does.
@@ -424,14 +437,14 @@ export class Mutex extends SharedObject<typeof KIND> {
    *
    *     mutex.cancelAll(new Error('the server shuts down'));
    *
-   * If the wait of a thread or promise on a `Condition` is over, it queues up again, because it must become the owner
-   * again.
+   * A thread or promise whose wait on a `Condition` is over queues up for the lock again, because it must become the
+   * owner again.
    *
    * A blocked thread that leaves while others wait behind it leaves its element in the queue. If the arena has no room
    * for another waiter, the thread cannot leave, and waits on. If a thread dies in this call, it may have asked only
    * some of the requests.
-   * @param reason the `cause` of the errors in this thread. The errors in other threads have none, since a value cannot be
-   * shared.
+   * @param reason the `cause` of the errors in this thread. The errors in other threads have no cause, since threads
+   * cannot share a JavaScript value.
    */
   cancelAll(reason?: unknown): void {
     // Nobody waits for an object that has been evicted, and the words that count these calls are not there.
@@ -457,9 +470,10 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   /**
    * Locks by `lockAsync`, calls a function, and unlocks when the result of the function is settled. Never blocks the
-   * thread. The function must not wait for the same mutex: it would wait for itself. The library cannot know whether
-   * the function waits for a promise. So the first time that the function asks for the lock before its first `await`,
-   * there is a warning (`process.emitWarning`, or `console.warn` in browsers), and no error.
+   * thread. The function must not wait for the same mutex: it would wait for itself. But the function may ask for the
+   * lock without waiting for the promise that it gets, and the library cannot tell the two apart. So there is a
+   * warning, and no error, when the function asks for the lock before its first `await`, without a time-out or a
+   * signal. The warning comes once for each Mutex object (`process.emitWarning`, or `console.warn` in browsers).
    * @returns a promise of the result. It rejects with the error of the function or of `lockAsync`.
    */
   runExclusive<T>(run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
@@ -467,8 +481,8 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Returns, for example, `Mutex(locked by thread 1, 2 waiting)`. It is racy, and meant for diagnostics. Never blocks, throws
-   * nothing.
+   * Returns, for example, `Mutex(locked by thread 1, 2 waiting)`. It is racy, and meant for diagnostics. Never blocks,
+   * throws nothing.
    */
   override toString(): string {
     const owner = this.#core.ownerOf(this.#at);
