@@ -175,8 +175,8 @@ function grantIfDue(s: usize, e: usize, to: i64, first: i64): i64 {
  * made it due: the other thread rings only if it finds the promise WAITING.
  *
  * R9: the section from the exchange to the wake-up is uninterruptible. So neither an exception (an exhausted stack) nor
- * a death can come between the two: no other thread would wake the owner then. The thread notes the run before it rings,
- * so that the owner finds the note when the doorbell rings.
+ * a death can come between the two: no other thread would wake the owner then. The thread notes the run before it
+ * rings. So the owner finds the note when the doorbell rings.
  */
 export function endWait(e: usize, state: i64, next: i64, request: i64): void {
   const who = (request >> OWNER_SHIFT) as i32;
