@@ -51,7 +51,7 @@ export function unregister(): void {
   setSecondSpare(0);
   if (alive) {
     cleanUp(me, false);
-    // The host number is cleared while no other thread has the record yet. Otherwise a reader could take it for the
+    // The host number is cleared before another thread can take the record. Otherwise a reader could take it for the
     // number of the next thread.
     atomic.store<i32>(threadRecord(me), 0, T_HOST);
     atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (FREE - ALIVE) + LIFE_EPOCH, T_LIFE);
