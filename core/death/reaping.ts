@@ -122,8 +122,8 @@ function becomeReaper(): bool {
 function reapOne(thread: i32): void {
   cleanUp(thread, true);
   const life = lifeOf(thread);
-  // The host number is cleared while no thread has the record yet. Otherwise a reader could take it for the number of
-  // the next thread.
+  // The host number is cleared before another thread can take the record. Otherwise a reader could take it for the
+  // number of the next thread.
   atomic.store<i32>(threadRecord(thread), 0, T_HOST);
   atomic.cmpxchg<i32>(threadRecord(thread), life, life + (FREE - DEAD) + LIFE_EPOCH, T_LIFE);
   rouse(threadRecord(thread) + T_WAKE);
