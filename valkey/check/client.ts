@@ -1,6 +1,7 @@
 /**
- * A process, as session.ts has it, without time: one session in one partition, what it wants, and what it does when an
- * answer or a message comes. Plain data that can be copied and written as a text, so that a search can branch.
+ * The model of a process: what session.ts does, but without time. It has one session in one partition. The model says
+ * what the process wants, and what it does when an answer or a message comes. A process is plain data. The search
+ * copies these data to try several next steps, and writes them as a text to recognise a state that it has seen before.
  */
 
 /** One thing that a process wants to do. */
