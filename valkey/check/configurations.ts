@@ -1,8 +1,15 @@
 /**
- * What is searched. A name says how many permits each process wants of how many, and what may happen: C a cut, M a lost
- * message, T a time-out or abort, K a kill, L a lapsed lease, R a lease that is taken too early, F a failover to any older
- * copy, V the same while connections live, H another history without a loss, D what a driver sends twice, X the object
- * disposed of, A all waiters cancelled, Y a hold revoked, S a permit less, G a permit more.
+ * The configurations that are searched. The name `1, 2 of 2: CT` says that one process wants 1 permit and another wants
+ * 2, of 2 in all, and that the events C and T may happen, once each:
+ *
+ *     C  a connection is cut                       M  a message is lost
+ *     T  a request times out or is aborted         K  a process is killed
+ *     L  a lease lapses                            R  the server takes a lease too early
+ *     F  a failover to any older copy of the data  V  the same, and connections live on
+ *     H  another history of the data, no loss      D  a driver sends a call twice
+ *     X  the object is disposed of                 A  all waiters are cancelled
+ *     Y  a hold is revoked                         S  the object gets a permit less
+ *     G  the object gets a permit more
  */
 import type { ObjectSettings, Rules, Want } from './client.js';
 import type { Budget, Configuration } from './protocol.js';
