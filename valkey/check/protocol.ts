@@ -1,6 +1,7 @@
 /**
- * The protocol as a graph of states: processes, calls and messages under way, and the data of the server. A step is one
- * thing that may happen next. The server runs the shipped script; the processes are those of client.ts.
+ * The protocol as a graph of states. A state consists of the processes, the calls and messages under way, and the data
+ * of the server. A step leads from one state to another: it is one event that may happen next. The server runs the
+ * shipped script. The processes are the model of client.ts.
  */
 import {
   CHANNEL,
