@@ -1,6 +1,6 @@
 /**
- * The locks that are measured. Each is used as its documentation tells its users to. A process has one connection, and
- * its clients are tasks that share this connection.
+ * The locks that are measured, each by the code that its users would write. A connection stands for a process, and its
+ * clients for tasks of this process.
  */
 import { Redlock } from '@sesamecare-oss/redlock';
 import { Redis } from 'ioredis';
