@@ -25,9 +25,9 @@
  * the caller raises grant by B in one step.
  *
  * A thread may depart too often by mistake. This is noticed when the departure would complete a platoon that has not
- * arrived yet: then ticket is still below grant. The departure stays counted, so `departed` may be above B - 1. The
- * next thread that departs after the platoon has arrived lets the next platoon in. If several threads depart at the
- * same moment, a cmpxchg decides which of them lets the platoon in. So a capacitor that is misused may let a platoon in
+ * arrived yet: then ticket is still below grant. The departure stays counted, so `departed` may be above B - 1. When
+ * the platoon has arrived, the next thread that departs lets the next platoon in. If several threads depart at the same
+ * moment, a cmpxchg decides which of them lets the platoon in. So a capacitor that is misused may let a platoon in
  * early, but never keeps a platoon out.
  */
 import { ADMITTED, ANSWER_NOT_HELD, MORE } from '../answers';
@@ -52,9 +52,9 @@ export function capacitorDepart(s: usize, bypass: i32): i32 {
 }
 
 /**
- * Returns whether every thread that has arrived has departed. A thread that arrives before the reads and departs after
- * them counts as inside, because ticket is read last. If a platoon departs between the reads, the function counts the
- * threads of this platoon as inside, and answers false. A closed capacitor is never idle.
+ * Returns whether every thread that has arrived has departed. The function reads ticket last. So a thread that arrived
+ * before the reads and departs after them counts as inside. If a platoon departs between the reads, the count of the
+ * threads inside is B too high, and the answer is false. A closed capacitor is never idle.
  */
 export function capacitorIsIdle(s: usize, bypass: i32): bool {
   const grant = atomic.load<i64>(s, GRANT);

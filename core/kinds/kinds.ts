@@ -1,6 +1,6 @@
 /**
  * This file alone knows every kind. The queue (by queue/hooks.ts), the death of threads and diagnostics call this file
- * wherever the answer depends on the kind of the object. So their files name no kind.
+ * wherever the answer depends on the kind of the object. So the code of these three names no kind.
  *
  *     when                                           semaphore          mutex                   counter (counter.ts)
  *     a promise is queued (hasHead, countWaiter)     is tried first     counts as a waiter      is tried first
@@ -16,7 +16,7 @@
  * Condition has a queue and no phase. A RwLock has both: the queue of a semaphore, and a phase (rw-lock.ts). A thread
  * that dies or ends stops reading the RwLock (ownerDied).
  *
- * Each kind has a function of its own that gives back what a dead thread had of the object: releaseOfDead
+ * Each kind has a function of its own for what a dead thread held of it or waited for: releaseOfDead
  * (semaphore/robust.ts), releaseOfDeadOwner (mutex/mutex-head.ts), passOn (condition), endOfDead (phase), clearPlaces
  * (rw-lock) and uncountDead (counter).
  */
@@ -86,9 +86,9 @@ export function countWaiter(o: usize): void {
 }
 
 /**
- * Called when a request of this thread is admitted and its wait in the queue is over. No thread waits for a mutex
- * without an attachment. So without an attachment the function does not read the line of the object, which other
- * threads write.
+ * Called when a request of this thread is admitted and its wait in the queue is over. Only a mutex needs this call, and
+ * a request for a mutex always has an attachment. So without an attachment the function returns at once, and does not
+ * read the cache line of the object, which other threads write.
  */
 export function admitted(o: usize, attachment: i32): void {
   if (attachment !== 0 && isMutex(o)) becomeHead(o, attachment);
@@ -120,7 +120,7 @@ export function abandonHead(o: usize, attachment: i32): void {
  * An earlier cancellation may also have been interrupted, after the element was given away and before the thread had
  * another spare. Then the element may belong to another thread by now. So the function reads the state first, and then
  * the owner. This thread takes no element between the two reads. So if it is the owner at the second read, it was the
- * owner at the first read too.
+ * owner at the first read too (as in stateIf in reaping.ts).
  */
 export function abandonRequest(e: usize): void {
   const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
@@ -142,7 +142,7 @@ export function ownerDied(o: usize, thread: i32, e: usize): void {
 }
 
 /**
- * Disposes of an object again: its disposer may have died, or may not have come to the end. The algorithms of the
+ * Disposes of an object again, because its disposer may have died before it came to the end. The algorithms of the
  * papers wake their own waiters.
  */
 export function disposeAgain(o: usize): void {

@@ -59,7 +59,8 @@ export function end(): void {
 export function recover(): bool {
   if (pendingCall === RELEASING) {
     wakeDue(released, grantBefore, atomic.load<i64>(released, GRANT) - grantBefore);
-    // The caller may use another semaphore. The doorbell makes the thread look at its promises of the released one.
+    // The release may have made promises of this thread due, and wakeDue rings for no promise of the calling thread.
+    // The doorbell makes the thread look at its promises later.
     ring(me);
   } else {
     // The exception may have ended a sleep of the thread. In this sleep the thread may have been declared dead.

@@ -109,6 +109,16 @@ const runtime: Record<string, Fault> = {
     kinds: ['Mutex', 'Semaphore'],
     patches: [{ find: 'permits + beside() - before', put: 'permits' }],
   },
+  'counter-keeps': {
+    what: 'a wait of a CountingSemaphore that gives up keeps what has been handed on for it',
+    kinds: ['CountingSemaphore'],
+    patches: [{ find: 'if (held > 0) this.#raised(counter.countUp(at, held, 3), held);', put: '' }],
+  },
+  'counter-hands-nothing-on': {
+    what: 'a wait of a CountingSemaphore that joins the queue keeps back what those before it could have',
+    kinds: ['CountingSemaphore'],
+    patches: [{ find: 'if (answer > 3) this.#queue.release(answer - 3);', put: '' }],
+  },
 };
 
 /** That the library once had. */

@@ -44,8 +44,6 @@ export abstract class Ghost {
   isDisposed = false;
   /** Whether a death has left open what a call has done. */
   isUnsure = false;
-  /** So many milliseconds after its time a request may still look whether it has got something. */
-  protected readonly grace: number = 0;
   #cancelling = 0;
   /** The threads that are in a call of `dispose`. */
   readonly #disposing = new Set<Realm>();
@@ -173,8 +171,7 @@ export abstract class Ghost {
     for (const request of this.pending) {
       const { call, mustEnd, signal, queued } = request;
       const { timeout = Infinity } = call.operation;
-      const { clock } = this.stage.scheduler;
-      const isLate = clock - queued >= timeout + this.grace && !call.thread.isLate(clock);
+      const isLate = this.stage.scheduler.clock - queued >= timeout && !call.thread.isLate(this.stage.scheduler.clock);
       const why = mustEnd ?? (signal?.isAborted ? 'its signal is aborted' : isLate ? 'its time has passed' : undefined);
       if (why !== undefined && !call.thread.isDead && this.mayEnd()) this.fail(`${call} still waits, though ${why}`);
     }

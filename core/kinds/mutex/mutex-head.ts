@@ -208,8 +208,8 @@ function wakeNext(m: usize, grant: i64): void {
 
 /**
  * Gives back what a dead or ending thread has of a mutex to which it was attached: the lock, and its place as the head.
- * Wakes the head, because the dead thread may have left it asleep. If the caller dies, another thread may call this
- * function again.
+ * Wakes the head, because the dead thread may have unlocked and died before it could wake the head. If the caller dies,
+ * another thread may call this function again.
  */
 export function releaseOfDeadOwner(m: usize, thread: i32, e: usize): void {
   if (atomic.load<i64>(e, E_HELD) !== 0) wakeNext(m, returnHeadPermit(m, e));
