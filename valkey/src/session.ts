@@ -1,7 +1,8 @@
 /**
  * A session is this process's lease in one partition of a space. The session sends operations, hears of grants, and
  * gives up what the process holds before the server may give it to others. requests.ts says what becomes of each
- * request. The letters `O`, `S`, `B`, `X` are operations; wire.ts lists them.
+ * request. The letters `O` (enter), `S` (list the requests), `B` (beat) and `X` (leave) are operations; wire.ts lists
+ * all of them.
  *
  *     closed --> entering --> open          entering: it listens to its channel and sends `O`; after a loss also `S`
  *       ^           ^          |            open: it sends operations, one call for each turn of the event loop
@@ -10,14 +11,15 @@
  *
  * A session that is entered beats: four times a lease it sends `B`, by which the server sees that the process lives.
  *
- * Why nothing is lost: after a loss the answer to `S` tells what has become of each request, and the other operations
+ * Why nothing gets lost with a connection: when the session is entered again, the answer to `S` tells what has become
+ * of each request. So the operations that belong to a request are not sent again. Operations that belong to no request
  * are sent again. A command that is still under way on an old connection carries the old number `conn`, so the server
  * does nothing for it.
  *
  * Why no process works on with permits that another process has got: the server takes permits back only when some other
  * process has watched for 0.75 of a lease, by its own monotonic clock, that no sign of life came (turn/sessions.lua has
- * the argument). The process that holds counts from the moment when it sent the last answered beat, and gives up what
- * it holds after 0.7 of a lease.
+ * the argument). The process that holds the permits counts from the moment when it sent the last beat that was
+ * answered, and gives up what it holds 0.7 of a lease after this moment.
  */
 import { Calls, type Runner } from './calls.js';
 import type { Timer } from './clock.js';
@@ -37,8 +39,8 @@ import { TURN } from './turn-source.js';
 import * as wire from './wire.js';
 
 /**
- * How long `close` waits at most for the server, in milliseconds. If the server does not hear of the end, it takes
- * everything back when the lease is over.
+ * How long `close` waits at most for the server, in milliseconds. If the server does not hear that the session has
+ * ended, it takes everything back when the lease is over.
  */
 const CLOSING = 1000;
 
@@ -83,7 +85,10 @@ export class Session implements Sender, Runner {
   #beatTimer: Timer;
   /** When the oldest unanswered beat was sent. */
   #owedSince = 0;
-  /** How many connections have not answered since: the one for commands to the beat, the one for messages to a ping. */
+  /**
+   * How many connections have not answered since `#owedSince`: the connection for commands answers the beat, and the
+   * connection for messages answers a ping.
+   */
   #owed = 0;
   /** Why the session has ended for good. */
   fatal: Error | undefined;
@@ -123,7 +128,7 @@ export class Session implements Sender, Runner {
   async confirm({ replicas, timeout }: Durability): Promise<void> {
     const { driver } = this.around;
     const era = this.era;
-    // Nobody reads this reply for grants, so the beat must be one after which grants come by message.
+    // Nobody looks for grants in the reply to this beat. So the beat must be one after which grants come by message.
     const args = [...this.#head(), ...wire.beatAside()];
     const confirmed = await driver.confirm(TURN, this.#keys, args, replicas, timeout).catch((error) => {
       throw refusal(error) ?? error;
@@ -158,7 +163,7 @@ export class Session implements Sender, Runner {
     if (era !== this.era) return undefined;
     const answers: unknown[] = Array.isArray(reply) ? reply : [reply];
     const [first] = answers;
-    // If even `O` is answered so, the server knows a later connection of the session. To try again would not help.
+    // If even `O` is answered by STALE, the server knows a later connection of the session. Another try would not help.
     const isStale = first === wire.STALE;
     const isDead = first === wire.DEAD || (isStale && this.#phase === 'entering');
     if (!isDead && !isStale) return answers;
@@ -193,13 +198,13 @@ export class Session implements Sender, Runner {
 
   /**
    * Is called when a message may be lost. Asks the server for its state of all requests. Operations that were sent
-   * before reach the server first.
+   * before this call reach the server before the question.
    */
   compare(): void {
     this.#hasGap = this.#phase !== 'open';
     if (this.#hasGap) return;
-    // To enter the session lists all requests in any case. A list that is made before would be out of date, but its
-    // answer would set `#lastSeq`, so that missed messages seemed to be heard.
+    // If the session is not open, all requests are listed anyway when it is entered. A list that is made before that
+    // would be out of date. But the answer to this list would set `#lastSeq`, and missed messages would count as heard.
     for (const [args, listed] of this.requests.listings())
       this.send(args, (answer) => this.#settle(listed, answer, false), nothing, undefined, false);
   }
@@ -260,8 +265,8 @@ export class Session implements Sender, Runner {
       if (this.#phase !== 'entering') return;
       const era = this.era;
       const { clock, driver, lease } = this.around;
-      // A connection that was idle may look connected and carry nothing, so it is reset if no answer comes in time.
-      // With each attempt the time doubles, because the server may only be slow.
+      // A connection that was idle may look connected and carry nothing. So the connections are reset if no answer
+      // comes within `most` milliseconds. With each attempt this time doubles, because the server may only be slow.
       const most = Math.min(lease / 2, Math.max(250, lease / 8) * 2 ** attempt);
       let timer: Timer;
       const patience = (): void => {
@@ -287,8 +292,8 @@ export class Session implements Sender, Runner {
   }
 
   /**
-   * Tries once to enter. Resolves to something true if the next attempt need not wait longer than the first. patience:
-   * gives the server its time anew.
+   * Tries once to enter. Resolves to a true value if the pauses between attempts may begin again with the shortest one.
+   * patience: starts the time anew within which the server must answer.
    */
   async #enterOnce(patience: () => void): Promise<unknown> {
     const { clock, driver, lease, partitions, label } = this.around;
@@ -322,7 +327,7 @@ export class Session implements Sender, Runner {
     const entered = wire.enteredIn(reply[0]);
     if (entered.is === 'others') throw settingsDiffer(this.around, entered.settings);
     const { sign } = entered;
-    // Some process may be dead. This process must watch for a while before that is sure.
+    // Another process may be dead. This process must watch for a while before it can be sure of the death.
     if (entered.is === 'watch') return sign.told === seen || this.#tell(sign, entered.lease);
     this.#tell(sign);
     const epoch = sign.place;
@@ -330,7 +335,8 @@ export class Session implements Sender, Runner {
     const isAnother = before !== '' && epoch !== before;
     const silence = clock.now() - this.#lease.renewedAt;
     const answers = reply.slice(1, 2);
-    // Each of the other lists goes in a call of its own, so that no call takes the server long. Each call beats too.
+    // The first list went with `O`. Each further list goes in a call of its own, so that no call takes the server long.
+    // Each of these calls also beats.
     for (let at = 0; at < listings.length; ) {
       if (at in answers && wire.statesIn(answers[at]).isWhole) {
         at++;
@@ -395,7 +401,10 @@ export class Session implements Sender, Runner {
     this.#lease.tell(sign, lease);
   }
 
-  /** The last sign of life that is old enough. The sessions that have given no sign since then are dead. */
+  /**
+   * The last sign of life that this process has watched for long enough. The sessions that have given no sign of life
+   * since then are dead.
+   */
   #seen(): string {
     return this.#lease.seen?.told ?? wire.NONE;
   }
@@ -412,7 +421,7 @@ export class Session implements Sender, Runner {
     this.around.heartbeat?.order(order);
   }
 
-  /** Looks at the clock. If the lease is over, all that is held is lost. */
+  /** Looks at the clock. If the lease is over, the process loses all that it holds. */
   look(): void {
     const { clock, lease, heartbeat } = this.around;
     const now = clock.now();
@@ -428,13 +437,16 @@ export class Session implements Sender, Runner {
       `the ${words ? 'lease was not renewed' : 'server has not answered'} for 0.7 of the lease${words}`,
       false,
     );
-    // An answer or a message that comes now may tell of a grant that the server has taken back since.
+    // From now on, an answer or a message may tell of a grant that the server has taken back since.
     if (this.#phase === 'open') this.lost();
     // The connection may look connected and carry nothing.
     if (!words) this.around.driver.reset(SILENT);
   }
 
-  /** All that is held is lost. forgotten: whether the server has ended the session, or this process gives it up. */
+  /**
+   * The process loses all that it holds. forgotten: whether the server has ended the session, or this process gives the
+   * session up.
+   */
   #lose(why: string, forgotten: boolean): void {
     this.#lease.end();
     this.requests.lose(why, forgotten);
@@ -463,8 +475,9 @@ export class Session implements Sender, Runner {
       return;
     }
     this.#beatLater();
-    // A connection may look connected and carry nothing, so it is reset if the last beat was not answered for long. It
-    // has at least 250 ms, because with a short lease a busy machine would look the same.
+    // A connection may look connected and carry nothing. So the connections are reset if an answer to the oldest
+    // unanswered beat is missing for a sixth of a lease. The limit is at least 250 ms: with a short lease, answers may
+    // come so late only because the machine is busy.
     if (this.#owed > 0 && sentAt - this.#owedSince > Math.max(250, lease / 6)) return driver.reset(SILENT);
     const era = this.era;
     const isFirst = this.#owed === 0;
@@ -485,7 +498,7 @@ export class Session implements Sender, Runner {
         const [first, ...entries] = reply.map(String) as [string, ...string[]];
         const { seq, isLeft, sign } = wire.beatIn(first);
         this.#tell(sign);
-        // A connection may outlive a failover. Then the beat was answered from another history.
+        // A connection may outlive a failover. Then the answer to the beat comes from another history of the data.
         if (sign.place !== this.#epoch) return this.lost();
         for (const entry of entries) this.requests.hear(entry);
         if (seq !== this.#lastSeq) this.compare();
@@ -533,8 +546,8 @@ export class Session implements Sender, Runner {
     let sent = wasOpen ? end() : undefined;
     this.#fail(error);
     this.#forget();
-    // One call takes back only so much. As long as the server answers that something is left, the operation is sent
-    // again.
+    // One call takes back only a limited part of what the session has. While the server answers that something is left,
+    // `X` is sent again.
     while (String(await sent?.catch(nothing)) === wire.LEFT) sent = end();
     clock.stop(patience);
     this.calls.operating--;
