@@ -2,10 +2,12 @@
  * A handle of an object of a space: what semaphores, mutexes and read-write locks have in common. How a caller gets its
  * guard:
  *
- *     acquire (acquire.ts) --> granted --> #ready --> the promise is fulfilled with the guard
- *                                            |
- *                                            +--> #confirm: replicas confirm, then `onOwnerDied` repairs
- *                                                    +--> fails: the permits go back, and the promise rejects
+ *     acquire (acquire.ts) --> granted --> #ready -- nothing to confirm or repair --> fulfilled with the guard
+ *                                            |                                          ^
+ *                                            | otherwise                                | succeeds
+ *                                            +--> #confirm: replicas confirm (option `durability`);
+ *                                                 then `onOwnerDied` repairs, if holders have died
+ *                                                   +--> fails: the permits go back, and the promise rejects
  */
 import { acquire, type WaitOptions } from './acquire.js';
 import { bad, checkInteger, DisposedError, TimeoutError } from './errors.js';
@@ -24,13 +26,13 @@ export interface Party {
   readonly permits: number;
   /**
    * For how many milliseconds the party has waited or held, by the server's clock. The server notes these times only at
-   * beats, so the number is right to about a quarter of a lease. A waiter has waited no longer than this, and a holder
-   * has held no shorter. For a mutex the time begins when the process got the mutex from the server.
+   * beats, so the number may be wrong by about a quarter of a lease. A waiter has waited no longer than this number
+   * says, and a holder has held no shorter. For a mutex the time begins when the process got the mutex from the server.
    */
   readonly since: number;
   /**
-   * Of a holder: its fencing token, without the times that its process has passed the mutex on. Of a waiter: the
-   * smallest token that it may get.
+   * Of a holder: its fencing token. The number does not count how often the process of the holder has passed the mutex
+   * on within itself. Of a waiter: the smallest token that it may get.
    */
   readonly token: bigint;
 }
@@ -71,10 +73,10 @@ export abstract class Handle {
   protected readonly object: SharedObject;
 
   /**
-   * Your function that repairs what dead holders of the robust object have left. It is called with the number of deaths
-   * after the first grant since these deaths, before the promise of the request is fulfilled. If the function throws,
-   * or its promise rejects, the permits go back, the next holder learns of the deaths, and the request fails with the
-   * error.
+   * Your function that repairs what dead holders of the robust object have left. The process that gets the first grant
+   * since these deaths calls it with the number of deaths, before the promise of the request is fulfilled. If the
+   * function throws, or its promise rejects, the permits go back, the next holder learns of the deaths, and the request
+   * fails with the error.
    */
   onOwnerDied: ((deaths: number) => void | PromiseLike<void>) | undefined;
 
@@ -105,7 +107,8 @@ export abstract class Handle {
   }
 
   /**
-   * Has the grant confirmed and the data repaired, if needed. Most grants need neither, and wait for no promise here.
+   * Makes a grant ready for the caller: replicas confirm it, and the data is repaired, if this is needed. Most grants
+   * need neither, and wait for no promise here.
    */
   #ready<G extends Held>(held: G): G | Promise<G> {
     const { durability } = this.session.around;
@@ -168,8 +171,8 @@ export abstract class Handle {
     const { object, session } = this;
     if (object.broken) throw object.broken;
     let answer: unknown;
-    // One call cancels only so many requests. The next call goes on, up to the last ticket that waited at the first
-    // call.
+    // One call cancels only a limited number of requests. The next call goes on, up to the last ticket that waited at
+    // the first call.
     for (let upTo = wire.NONE; upTo; upTo = wire.upToIn(answer))
       answer = await session.operate(wire.cancelAll(object.name, object.born, upTo));
     // The server does not keep an idle ephemeral object. Nobody waits for it, so nothing is to be cancelled.
@@ -189,9 +192,9 @@ export abstract class Handle {
 
   /**
    * Asks the server whether a guard of any process still holds what it held when its `proof` was read. Takes one round
-   * trip. Use `validate` where tokens do not help, as where several holders have permits at once. Your next step is not
-   * atomic with the answer: the lease may end between the answer and your write. The answer is false for a guard of an
-   * object that has been disposed of: the guard still holds, but others may hold the next object of the same name.
+   * trip. Use `validate` where tokens do not help, for example where several holders have permits at once. The lease
+   * may end between the answer and your next step, such as a write. The answer is false for a guard of an object that
+   * has been disposed of: the guard still holds, but others may hold the next object of the same name.
    * @param proof `Held.proof`, or `Holder.proof` of `inspect`.
    * @throws (rejects) {RangeError | TypeError} if `proof` is no proof.
    */
@@ -204,9 +207,9 @@ export abstract class Handle {
    * permits go at once to those who wait. The next holder of a robust object is told of a death.
    *
    * The holder hears of the revocation by a message, a moment later: its `signal` is aborted with a `LeaseLostError`.
-   * What it gives back after the revocation changes nothing. Until it hears, it and the next holder both believe that
-   * they hold; the next holder has the larger token. If the holder's process has passed a mutex on within itself, the
-   * mutex is taken from the guard that has it now.
+   * Until the message comes, this holder and the next holder both believe that they hold the permits; the next holder
+   * has the larger token. What the old holder gives back after the revocation changes nothing. If the holder's process
+   * has passed a mutex on within itself, the mutex is taken from the guard that has it now.
    *
    *     const [stuck] = (await mutex.inspect())?.holders ?? [];
    *     if (stuck) await mutex.revoke(stuck.proof);
