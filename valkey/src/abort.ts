@@ -1,6 +1,6 @@
 /**
- * Two kinds of signals. A caller's signal cancels requests (`whenAborted`). A guard's signal tells that the lease is
- * lost, and looks at the clock whenever it is read (`lookingAtTheClock`).
+ * Two kinds of signals. A caller gives a signal to cancel its requests (`whenAborted`). A guard has a signal that is
+ * aborted when the lease is lost, and that looks at the clock whenever somebody reads it (`lookingAtTheClock`).
  *
  * A caller's signal gets one listener for all requests that it cancels, because Node warns if a signal has more than
  * ten listeners.
@@ -29,8 +29,8 @@ export function whenAborted(signal: AbortSignal, cancel: () => void): () => void
   // Each call has a function of its own, so that a caller may pass the same `cancel` twice.
   const own = (): void => cancel();
   cancels.add(own);
-  // A guard's signal may be aborted while it takes a listener, so `cancels` must have the function before. To add the
-  // same listener again has no effect.
+  // A guard's signal may be aborted while it takes a listener, so `cancels` must have the function before that. If the
+  // signal has this listener already, it is not added again.
   signal.addEventListener('abort', listener);
   return () => {
     if (!cancels.delete(own) || cancels.size > 0) return;
