@@ -6,8 +6,8 @@
  *                +------- #again: an operation that repeats <-- a loss: nobody knows whether the call has arrived
  *
  * All operations of one turn of the event loop go in one call, in the order in which they were asked for. After a loss,
- * the answer to `list` (wire.ts) tells what has become of each request, so operations of requests are not sent again.
- * All other operations are (`repeats`).
+ * the answer to `list` (wire.ts) tells what has become of each request. So operations that belong to a request are not
+ * sent again. Operations that belong to no request are sent again, unless their sender has said otherwise (`repeats`).
  */
 import type { Timer } from './clock.js';
 import type { Operation, Sender } from './operation.js';
@@ -81,8 +81,9 @@ export class Calls {
   }
 
   /**
-   * Calls `late` when no answer has come for `connectTimeout`. Before, an answer that came while the process was busy
-   * is read. The time that the server makes this process watch does not count.
+   * Calls `late` when no answer has come for `connectTimeout`. An answer may have come while the process was busy, so
+   * all that has come is read before `late` is called. The time for which the server makes this process watch silent
+   * sessions does not count.
    */
   unanswered(late: (error: Error) => void): Timer {
     const session = this.#session;
@@ -156,8 +157,9 @@ export class Calls {
         const refused = refusal(error);
         const kept = operations.filter(({ failed }) => !failed);
         if (refused?.code === 'OOM' && era === session.era && kept.length < operations.length) {
-          // Memory is full, and the server has refused the first write of the call. So it has done nothing of the call,
-          // and the session goes on. The operations that have nobody to tell are sent again.
+          // Memory is full, and the server has refused the first write of the call. So the server has done nothing of
+          // the call, and the session goes on. Operations without `failed`, whose error nobody would hear, are sent
+          // again.
           session.requests.lost();
           for (const { failed } of operations) failed?.(refused);
           this.#batch.unshift(...kept);
@@ -171,7 +173,7 @@ export class Calls {
     );
   }
 
-  /** Sends the operations again that repeat. */
+  /** Sends those operations again that repeat. If the session has ended for good, all of them fail. */
   #again(operations: Operation[]): void {
     const { fatal, isOpen } = this.#session;
     if (fatal) {
