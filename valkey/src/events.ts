@@ -15,7 +15,8 @@ export interface Metric {
   /** The number of permits that the request asks for or gives back: 1,048,576 for a writer of a read-write lock. */
   readonly permits: number;
   /**
-   * Milliseconds by this process's monotonic clock: since the grant for `release`, since the caller asked for others.
+   * Milliseconds by this process's monotonic clock. For `release` they count from the grant, and for the other events
+   * from the moment when the caller asked.
    */
   readonly ms: number;
 }
