@@ -2,8 +2,9 @@
 import type { Surroundings } from './surroundings.js';
 
 /**
- * Emits `failover`, unless the history is new only because the slot has moved to another server of the cluster. Then
- * the other server has run all the time, and was no replica of the earlier server. key: a key that lies in the slot.
+ * Emits `failover`, unless the history is new only because the slot has moved to another server of the cluster. The
+ * slot has moved if the server that answers now has run all the time and was no replica of the earlier server. key: a
+ * key that lies in the slot.
  * before: the earlier history, as `Sign.place`. silence: how many milliseconds ago the earlier server was last heard
  * of. isOver: whether the session has ended, so that nobody needs the event.
  */
@@ -16,7 +17,7 @@ export async function tellFailover(
 ): Promise<void> {
   const ask = async (): Promise<Map<string, string> | undefined> => {
     await whenConnected();
-    // `INFO` fails if the slot moves once more meanwhile. Then the process asks again.
+    // `INFO` fails if the slot moves once more while the process asks. Then the process asks again.
     const again = async (): Promise<Map<string, string> | undefined> => {
       if (isOver()) return undefined;
       await new Promise<void>((resolve) => clock.after(10, resolve, false));
