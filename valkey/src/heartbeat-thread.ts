@@ -1,4 +1,4 @@
-/** The thread that heartbeat.ts starts. It beats five times a lease for each session of which the main thread tells. */
+/** The thread that heartbeat.ts starts. It beats five times a lease for each session that the main thread has named. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { driverOf } from './drivers/recognise.js';
 import type { BeatData, BeatOrder } from './heartbeat.js';
