@@ -1,15 +1,16 @@
 /**
  * A thread that beats, so that a process which computes for long keeps its lease. The thread has a client of its own,
- * which a module of the user makes. A busy main thread could not read messages. So the thread writes into shared memory
- * when the last answered beat was sent, and the main thread looks there before it gives up its lease.
+ * which a module of the user makes. A busy main thread could not read messages from the thread. So the thread writes
+ * the time at which it sent the last answered beat into shared memory, and the main thread reads this time before it
+ * gives up its lease.
  *
  *     main thread --- BeatOrder: which session to beat for ---> thread --- beats ---> server
  *                 <-- `sentAt`, in shared memory, one number for each partition ---
  *
- * Why the main thread never gives up too late: the clocks of two threads may begin at different times, and the thread
- * must write times of the main thread's clock. Each order says when the main thread gave it, and the thread takes this
- * as the time at which the order arrives. So the thread thinks the main thread's clock is behind where it really is,
- * and the times that it writes are too early rather than too late.
+ * Why the main thread never gives up its lease too late: the clocks of two threads may begin at different times, and
+ * the thread must write times of the main thread's clock. Each order says when the main thread gave it, and the thread
+ * takes this as the time at which the order arrives. So the thread takes the main thread's clock to be behind what it
+ * really shows, and the times that the thread writes are too early rather than too late.
  */
 import { Worker } from 'node:worker_threads';
 
