@@ -1,7 +1,8 @@
 /**
  * Several objects held at once. Each caller takes its objects one after the other, in the order of their names. All
  * callers take them in this same order, so they never wait for each other in a circle (deadlock). There are as many
- * round trips as objects. If one object cannot be held, or one that is held is lost, all that are held are given back.
+ * round trips as objects. If one object cannot be held, or an object that is held already is lost, all objects that are
+ * held are given back.
  */
 import { lookingAtTheClock, whenAborted } from './abort.js';
 import { aborted, checkWait, type WaitOptions } from './acquire.js';
