@@ -42,14 +42,14 @@ export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? S
 /**
  * A guard: the object by which a caller holds permits or a lock, and gives them back. At the end of a `using` scope the
  * guard gives all back and does not wait for the server. At the end of an `await using` scope it gives all back and
- * waits until the server has it. A guard that has given all back does nothing more.
+ * waits until the server has everything. A guard that has given all back does nothing more.
  */
 export abstract class Held implements Disposable, AsyncDisposable {
   /** @internal */
   readonly keeper: Keeper;
   /**
-   * @internal The request under which the server counts the permits. Of a mutex that was passed on within the process,
-   * it is the request that got the mutex from the server, whose own guard held it before.
+   * @internal The request under which the server counts the permits. If a mutex was passed on within the process, this
+   * is the request that got the mutex from the server, and the first guard of the mutex belongs to that request.
    */
   readonly base: Request;
   /** @internal The permits that the guard still holds. */
@@ -58,7 +58,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
   readonly pass: number;
   /** @internal */
   readonly deaths: number;
-  /** @internal When it was granted, by `Surroundings.stamp`. */
+  /** @internal When the permits were granted, by `Surroundings.stamp`. */
   stamp = 0;
   /** @internal */
   lost: LeaseLostError | undefined;
@@ -82,14 +82,16 @@ export abstract class Held implements Disposable, AsyncDisposable {
 
   /**
    * The fencing token: larger than the token of every earlier grant of the object, also after a failover. Where only
-   * one holds at a time (a mutex, a writer, all permits of a semaphore), let the resource keep the largest token that
-   * it has seen, and refuse smaller ones. Then its data stays right even if two processes believe that they hold.
+   * one process holds at a time (a mutex, a writer, all permits of a semaphore), let the resource keep the largest
+   * token that it has seen, and refuse smaller ones. Then its data stays right even if two processes believe that they
+   * hold.
    *
-   * **Do not fence so with a part of the permits, or as a reader.** Several processes then hold rightly at once, with
-   * different tokens, and the resource would refuse the earlier ones. Keep one token for each row, slot or connection
-   * that only one of them uses, or ask `validate`.
+   * **Do not fence in this way with only some of the permits, or as a reader.** There several processes rightly hold at
+   * once, with different tokens, and the resource would refuse the smaller ones. Keep one token for each row, slot or
+   * connection that only one process uses at a time, or ask `validate`.
    *
-   * The token is about 9e17 or more, so above 2 ** 53: a BIGINT in SQL, decimal text in JSON and Lua, never a `Number`.
+   * The token is about 9e17 or more, so it is above 2 ** 53. Store it as a BIGINT in SQL and as decimal text in JSON
+   * and Lua, never as a `Number`.
    */
   get token(): bigint {
     return tokenOf(this.base.ticket, this.pass);
@@ -137,8 +139,8 @@ export abstract class Held implements Disposable, AsyncDisposable {
   }
 
   /**
-   * Returns, for example, `HeldPermits(2)`, `HeldLock(held)` or, if the lease is lost, `HeldLock(lost)`. Throws
-   * nothing.
+   * Returns, for example, `HeldPermits(2)` or `HeldLock(held)`. If the lease is lost, it returns for example
+   * `HeldLock(lost)`. Throws nothing.
    */
   toString(): string {
     return `${this[Symbol.toStringTag]}(${this.lost ? 'lost' : this.state()})`;
