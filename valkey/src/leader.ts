@@ -30,9 +30,9 @@ export interface LeaderState {
 }
 
 /**
- * Makes this process a candidate of an election, from `Space.leader`, which makes this object, until `close`. One
- * candidate leads at a time. When its process ends or its lease is lost, the next candidate leads, in the order in
- * which they came. The election is a mutex of the same name, with a bypass of 0.
+ * The candidacy of this process in an election. `Space.leader` makes this object, and the process is a candidate until
+ * `close`. One candidate leads at a time. When the leader's process ends or its lease is lost, the next candidate
+ * leads, in the order in which the candidates came. The election is a mutex of the same name, with a bypass of 0.
  */
 export class Leader implements AsyncDisposable {
   readonly #mutex: Mutex;
@@ -90,9 +90,10 @@ export class Leader implements AsyncDisposable {
   }
 
   /**
-   * Waits until this process leads. All callers get the same guard. Its `signal` is aborted when the lease is lost, and
-   * its `token` is the fencing token of the term. When the lease was lost, the process is a candidate again by itself.
-   * `unlock` of the guard resigns; the next call of `elected` makes the process a candidate again.
+   * Waits until this process leads. All callers get the same guard. The `signal` of the guard is aborted when the lease
+   * is lost, and its `token` is the fencing token of the term. When the lease was lost, the process is a candidate
+   * again without a further call. `unlock` of the guard resigns; the next call of `elected` makes the process a
+   * candidate again.
    *
    *     for (;;) {
    *       const { signal, token } = await scheduler.elected();
