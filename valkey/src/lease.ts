@@ -2,10 +2,10 @@
  * The lease of a session, by the clock of this process. The lease tells two things. turn/sessions.lua says why both are
  * right.
  *
- * 1. Until when the process may hold what it holds: for 0.7 of a lease from when it sent the last beat that was
- * answered. 2. Which sessions are dead. The server gives each sign of life a ticket, and tells it. When 0.75 of a lease
- * has passed
- *    since this process heard of a ticket, every session that has given no sign of life since that ticket is dead.
+ * - Until when the process may hold what it holds: until 0.7 of a lease after it sent the last beat that was answered.
+ * - Which sessions are dead. The server gives each sign of life a ticket, and tells the process this ticket. When 0.75
+ *   of a lease has passed since the process heard of a ticket, every session that has given no sign of life since that
+ *   ticket is dead.
  */
 import type { Timer } from './clock.js';
 import type { Surroundings } from './surroundings.js';
@@ -14,9 +14,7 @@ import type { Sign } from './wire.js';
 /** After this part of a lease without an answered beat, the session gives up all that it holds. */
 export const LOST_AFTER = 0.7;
 
-/**
- * For this part of a lease, as the watching process has lived through it, a session must be silent to count as dead.
- */
+/** A session is dead when it was silent for this part of a lease, by the clock of the process that watches it. */
 const DEAD_AFTER = 0.75;
 
 export class Lease {
@@ -66,7 +64,8 @@ export class Lease {
   }
 
   /**
-   * Notes a sign of life that the server has told: this session's own, or one from which on this process must watch.
+   * Notes a sign of life that the server has told: the last one of this session, or the sign of life after which this
+   * process must watch for silent sessions.
    */
   tell(sign: Sign, lease = this.#around.lease): void {
     this.#told.push({ sign, due: this.#around.clock.now() + DEAD_AFTER * lease });
