@@ -1,6 +1,6 @@
 /**
- * A line of waiters, as a doubly linked list. Each operation costs the same, however many wait. The first of a `Set`
- * would cost more, because a `Set` steps over all entries that were deleted.
+ * A line of waiters, as a doubly linked list. Each operation costs the same, however many wait. To find the first entry
+ * of a `Set` would cost more, because a `Set` steps over all entries that were deleted.
  */
 
 /** An entry that can stand in one line at a time. The line sets these properties. */
