@@ -26,11 +26,14 @@ export function describe({ kind, max, robust, ephemeral, bypass }: Settings): st
 export class SharedObject {
   readonly name: string;
   settings: Settings;
-  /** The ticket with which the object was made, as the server told it; `NONE` before, and for an ephemeral object. */
+  /**
+   * The ticket with which the object was made. It is `NONE` before the server has told it, and always for an ephemeral
+   * object.
+   */
   born: string = NONE;
   /**
-   * `Sender.place` when the object was opened last: the session and the history of the data. In another session or
-   * history the object is opened again before use.
+   * `Sender.place` at the time when the object was opened last: the session and the history of the data. In another
+   * session or history the object is opened again before it is used.
    */
   openedIn = '';
   /** Why the object cannot be used any more. */
