@@ -1,9 +1,9 @@
 /**
  * The objects that a session has opened: how they are opened, opened again and disposed of.
  *
- * The server may forget the objects: in a failover, or, if they are ephemeral, while they are idle. So each request is
- * preceded by the operation `N`, which opens or makes the object, if this session has not opened the object in the
- * present history of the data.
+ * The server may forget an object: in a failover, or, if the object is ephemeral, while it is idle. So the operation
+ * `N`, which opens or makes the object, goes before a request for an ephemeral object, and before a request for an
+ * object that this session has not opened in the present history of the data.
  */
 import { describe, differs, disposed, SharedObject } from './object.js';
 import type { Sender } from './operation.js';
@@ -19,8 +19,8 @@ export class Objects {
   }
 
   /**
-   * Opens an object, or makes it. All handles of one name share one `SharedObject`. Handles of ephemeral objects do
-   * not, because the names may be without limit, and this class would keep them all.
+   * Opens an object, or makes it. All handles of one name share one `SharedObject`. Each handle of an ephemeral object
+   * has its own, because the number of names may have no limit, and this class would keep them all.
    */
   async open(name: string, settings: wire.Settings): Promise<SharedObject> {
     if (settings.ephemeral) return new SharedObject(name, settings);
@@ -75,8 +75,9 @@ export class Objects {
     // From now on, whoever opens the name gets another object, even before the server has answered.
     const wasKnown = this.#objects.get(name) === object && this.#objects.delete(name);
     try {
-      // The operation may be sent twice, and the second time it must not dispose of the next object of the name. So it
-      // says with which ticket the object was made. Of an ephemeral object the server must first be asked for it.
+      // The operation may be sent twice, and the second time it must not dispose of the next object of the name. So the
+      // operation says with which ticket the object was made. If this process does not know the ticket, as with an
+      // ephemeral object, it first asks the server.
       let born: string | undefined = object.born;
       if (born === wire.NONE) born = wire.inspectedIn(await this.#sender.operate(wire.inspect(name)))?.object.born;
       if (born) while ((await this.#sender.operate(wire.dispose(name, born))) === wire.LEFT);
