@@ -39,10 +39,13 @@ export interface Sender {
   ): Operation;
   /** Sends an operation that belongs to no request, and resolves to its answer. */
   operate(args: Arguments): Promise<unknown>;
-  /** Asks for the server's state of all requests. The server drops all others of the session. */
+  /**
+   * Asks for the server's state of all requests that the process knows. The server drops all other requests of the
+   * session.
+   */
   compare(): void;
   /** Enters the session. */
   enter(): void;
-  /** Looks at the clock. If the lease is over, all that is held is lost. */
+  /** Looks at the clock. If the lease is over, the process loses all that it holds. */
   look(): void;
 }
