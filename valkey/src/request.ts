@@ -1,7 +1,7 @@
 /**
- * A request of this process for permits of an object, from the moment that somebody wants them until the server has
- * them back. requests.ts finds the request by its number, `rid`. The numbers of a session count up, and none is used
- * twice.
+ * A request of this process for permits of an object, from the moment when somebody wants the permits until the server
+ * has them back. requests.ts finds the request by its number, `rid`. The numbers of a session count up, and none is
+ * used twice.
  *
  *     asked -> waiting -> held -> returning -> over
  *        \        |  \
@@ -16,9 +16,9 @@
  *     returning   all permits go back: `D` is sent
  *     over        nobody here wants the request
  *
- * Invariant: whatever the server still has of a request that is over goes back. Either the answer to an operation under
- * way shows it, and the process gives it back (`Requests.#undo`), or the server drops it at the next `S`, because `S`
- * does not list the request.
+ * Invariant: if a request is over, and the server still has permits or a place in its queue for the request, these go
+ * back. Either the answer to an operation under way shows that the server has them, and the process gives them back
+ * (`Requests.#undo`). Or the server drops them at the next `S`, because `S` does not list the request.
  */
 import type { Line, Waiter } from './line.js';
 import type { SharedObject } from './object.js';
@@ -40,8 +40,8 @@ export interface Guard {
 export interface Caller {
   /**
    * The request holds. base: the request under which the server counts the permits. pass: how often the mutex was
-   * passed on within this process since the server granted `base`. deaths: how many holders have died since the grant
-   * before. Returns the guard.
+   * passed on within this process since the server granted `base`. deaths: how many holders have died since the last
+   * grant before this one. Returns the guard.
    */
   granted(base: Request, permits: number, pass: number, deaths: number): Guard;
   /** The request has failed. Without an error, its time-out has passed. */
@@ -77,7 +77,8 @@ export class Request implements Waiter {
   /** The deaths of which the server has told the request. */
   deaths = 0;
   /**
-   * The guard that holds the permits now: the request's own, or of a mutex the guard to which the mutex was passed on.
+   * The guard that holds the permits now: the guard of this request or, for a mutex that was passed on within this
+   * process, the guard that has it now.
    */
   guard: Guard | undefined;
   /** What `D` says of the deaths of which the server has told the request. */
@@ -119,7 +120,7 @@ export class Request implements Waiter {
     return this.unsent !== undefined;
   }
 
-  /** Tells those who wait for it that the server has what was given back, or that there is nothing more to wait for. */
+  /** Tells the callers who gave permits back that the server has them, or that there is nothing more to wait for. */
   settle(): void {
     for (const resolve of this.settled.splice(0)) resolve();
   }
