@@ -257,8 +257,8 @@ export class Requests implements Keeper {
 
   /**
    * Reads the messages that have come, and then passes the mutex on within this process or gives it back. Without this
-   * step no message could come: waiters that hand the mutex to each other by promises alone leave the event loop no
-   * time.
+   * step the process could read no message: waiters that hand the mutex to each other by promises alone leave the event
+   * loop no time.
    */
   async #goOn(base: Request): Promise<void> {
     await eventsHandled();
@@ -328,7 +328,10 @@ export class Requests implements Keeper {
     return [...this.#requests.values()];
   }
 
-  /** The operation that goes with a beat: it names some held requests that no beat has named. The oldest come first. */
+  /**
+   * The operation that goes with a beat: it names some of the requests that are held and that no beat has named since
+   * the last loss. The oldest come first.
+   */
   marks(): wire.Arguments {
     const rids: string[] = [];
     for (const request of this.#requests.values()) {
@@ -340,7 +343,7 @@ export class Requests implements Keeper {
     return rids.length > 0 ? wire.mark(rids) : rids;
   }
 
-  /** The operations that ask for the server's state of all requests, none of which takes the server long. */
+  /** The operations that together ask for the server's state of all requests. None of them takes the server long. */
   listings(): Listing[] {
     const all = [...this.#requests.values()].sort((a, b) => (a.rid < b.rid ? -1 : 1));
     const listings: Listing[] = [];
@@ -357,10 +360,10 @@ export class Requests implements Keeper {
 
   /**
    * Compares the server's state of the listed requests with what the process wants of them now, and acts on the
-   * difference. entered: the session was entered anew, so what was sent before has arrived or never will. If not
-   * entered, only a message may have been lost: answers to what was sent before will still come, and they settle the
-   * requests that are being cancelled or given back. seq: the number of the last message before the server's answer.
-   * isAnother: whether the data has another history than before the loss.
+   * difference. entered: whether the session was entered anew. If so, each operation that was sent before has arrived,
+   * or never will. If not, only a message may have been lost: answers to earlier operations will still come, and they
+   * settle the requests that are being cancelled or given back. seq: the number of the last message before the server's
+   * answer. isAnother: whether the data has another history than before the loss.
    */
   settle(
     listed: readonly Request[],
@@ -381,7 +384,7 @@ export class Requests implements Keeper {
       }
       // The message that tells of the revocation may have been lost.
       if (state === 'held' && fate.is === wire.UNKNOWN && !entered) this.#revoked(request);
-      // Some requests wait for the mutex. They may be of other processes, and the message that says so may be lost.
+      // Some requests wait for the mutex. Other processes may have made them, and the message that says so may be lost.
       if (state === 'held' && fate.is === wire.HELD && fate.waiting > 0) request.object.othersWait = true;
       if (entered) {
         if (state === 'held' || state === 'returning') this.#settleHeld(request, fate, seq, isAnother);
@@ -408,8 +411,8 @@ export class Requests implements Keeper {
       return;
     }
     this.#loseOne(request, isAnother ? 'a failover has lost the grant' : REVOKED);
-    // The server may have the request in its queue, because a failover has lost only the grant, or hold permits for it,
-    // because a driver has sent the request twice.
+    // The server may have the request in its queue, because a failover has lost only the grant. Or it may hold permits
+    // for the request, because a driver has sent the request twice.
     this.#undo(request, fate);
   }
 
@@ -470,7 +473,8 @@ export class Requests implements Keeper {
   }
 
   /**
-   * All that is held is lost. forgotten: whether the server has taken it back, or this process gives the session up.
+   * The process loses all that it holds. forgotten: whether the server has taken everything back, or this process gives
+   * the session up.
    */
   lose(why: string, forgotten: boolean): void {
     const names = new Set<string>();
@@ -479,7 +483,7 @@ export class Requests implements Keeper {
       if (state === 'held') {
         request.wanted = 0;
         request.state = 'returning';
-        // Without permits left, the guard has given a mutex back that is about to be passed on. Then nobody loses it.
+        // A guard without permits has given back a mutex that is about to be passed on. Then nobody loses the mutex.
         if (guard && guard.left > 0) {
           names.add(request.object.name);
           request.note = 'd';
