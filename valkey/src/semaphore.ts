@@ -50,7 +50,7 @@ export class Semaphore extends Handle {
     // The options may stand in the place of the number.
     if (typeof permits === 'object' && options === undefined) return this.#hold(what, 1, permits);
     const wanted = this.#wanted(what, permits);
-    // Without `await` where none is needed, the requests of one turn of the event loop are made in the order of the
+    // The call awaits only where it must. So the requests of one turn of the event loop are made in the order of the
     // calls.
     return this[ask](what, typeof wanted === 'number' ? wanted : await wanted, HeldPermits, options);
   }
