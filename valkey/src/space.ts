@@ -100,7 +100,7 @@ export class Space implements AsyncDisposable {
         await new Promise<void>((resolve, reject) => this.#whenConnected.push({ resolve, reject }));
       },
       note: (trouble) => {
-        // The cause that was noted before tells more than that a connection has ended.
+        // If the new trouble is only that a connection has ended, the cause that was noted before tells more.
         if (trouble && this.#trouble && /EPIPE|ECONNRESET|closed/.test(trouble.message)) return;
         if (trouble && trouble.message !== this.#trouble?.message) this.#listeners.emit('trouble', trouble);
         this.#trouble = trouble;
@@ -205,8 +205,8 @@ export class Space implements AsyncDisposable {
   }
 
   /**
-   * Is called when the client's retry strategy wants no more attempts to connect. All callers hear of it. The next call
-   * makes the driver try again.
+   * Is called when the client's retry strategy wants no more attempts to connect. All callers hear of this. The next
+   * call makes the driver try again.
    */
   #giveUp(code = 'UNREACHABLE'): void {
     const why = `the client's strategy has given up to connect${this.#around.lastWords()}`;
@@ -216,7 +216,7 @@ export class Space implements AsyncDisposable {
     for (const session of this.#sessions.values()) session.abandon(error);
   }
 
-  /** Rejects if the server may evict any key when its memory is full. Resolves to whether the server has answered. */
+  /** Rejects if a server whose memory is full may evict any key. Resolves to whether the server has answered. */
   async #checkEviction(key: string): Promise<boolean> {
     const memory = await this.#driver.info(key, 'memory').catch((error: unknown) => {
       const refused = refusal(error);
@@ -350,7 +350,7 @@ export class Space implements AsyncDisposable {
   /**
    * Lists the objects that the server knows. The list comes in parts, so no call takes the server long, however many
    * objects there are. Objects that are made or disposed of meanwhile may be in the list or not. Idle ephemeral objects
-   * are not.
+   * are not in the list.
    *
    *     for await (const { name, kind, waiting } of space.objects()) console.log(kind, name, waiting);
    * @throws (rejects) {DisposedError} when the space is closed.
@@ -376,7 +376,7 @@ export class Space implements AsyncDisposable {
 
   /** Tells the state of the space on the server. Tells only of the first partition, which every process uses. */
   async inspect(): Promise<SpaceState> {
-    // A session that beats meanwhile moves to the end of the list, and is told twice.
+    // A session that beats between two calls moves to the end of the list, and the server tells it twice.
     const labels = new Map<string, string>();
     let [epoch, from, until] = [0, wire.LOWEST, Infinity];
     do {
@@ -408,8 +408,8 @@ export class Space implements AsyncDisposable {
    *
    *     process.once('SIGTERM', () => space.close({ drain: true }));
    * @param options with `drain`, `close` first waits until the running functions of `runExclusive` and `limit` have
-   * ended. Meanwhile these functions keep what they hold, and all new requests fail with a `DisposedError`, also those
-   * that these functions make. `close` does not wait for guards that you hold otherwise. A later `close()` without
+   * ended. Meanwhile these functions keep what they hold, and all new requests fail with a `DisposedError`, also the
+   * requests of these functions. `close` does not wait for other guards that you hold. A later `close()` without
    * `drain` ends the waiting.
    * @throws (rejects) {TypeError} for a bad argument, and nothing else.
    */
