@@ -1,7 +1,7 @@
 /**
- * Loads heartbeat.ts only if the user wants it. heartbeat.ts starts a thread from another file, and that thread imports
- * a module whose name is known only at run time. A bundle could contain neither of them. So the `import` here is
- * written in such a way that bundlers do not follow it.
+ * Loads heartbeat.ts only if the user wants a thread that beats. heartbeat.ts starts the thread from another file, and
+ * the thread imports a module whose name is known only at run time. A bundle could contain neither that file nor that
+ * module. So the `import` here is written in such a way that bundlers do not follow it.
  */
 import type { Heartbeat } from './heartbeat.js';
 
