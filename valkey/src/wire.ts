@@ -62,8 +62,8 @@ export const NONE = '-';
 export const call = (sid: string, conn: number, channel: string): string[] => [sid, String(conn), channel];
 
 /**
- * Opens the session, or resumes it. seen: `Sign.told` of a sign of life; sessions that have given none since then are
- * dead. topmost: the largest ticket that the server has told this process.
+ * Opens the session, or resumes it. seen: `Sign.told` of a sign of life; sessions that have given no sign of life since
+ * then are dead. topmost: the largest ticket that the server has told this process.
  */
 export const enter = (partitions: number, lease: number, label: string, seen: string, topmost: string): string[] => [
   'O',
@@ -82,7 +82,7 @@ export const open = (name: string, { kind, max, resized, robust, ephemeral, bypa
 
 /**
  * Asks for permits. queues: whether the request waits (`A`) or is refused (`T`) if it cannot have the permits at once.
- * born: the ticket with which the object was made, or `NONE`.
+ * born: the ticket with which the object was made; `NONE` asks for whichever object has the name.
  */
 export const ask = (queues: boolean, name: string, born: string, rid: string, permits: number): Arguments => [
   queues ? 'A' : 'T',
@@ -93,8 +93,9 @@ export const cancel = (rid: string): Arguments => ['C', rid];
 
 /**
  * What `giveBack` says of the deaths of which the server has told the holder:
- * `-` nothing; `c` the holder has repaired what the dead holders left; `r` the holder has not repaired it, so the next
- * holder is told of the deaths; `d` as `r`, and this holder has lost its lease, which counts as one more death.
+ * `-` it was told of none; `c` the holder has repaired what the dead holders left; `r` the holder has not repaired it,
+ * so the next holder is told of the deaths; `d` as `r`, and this holder has lost its lease, which counts as one more
+ * death.
  */
 export type Note = '-' | 'c' | 'r' | 'd';
 
@@ -131,7 +132,7 @@ export const behind = (rid: string): string => `${rid}g`;
 /** A beat: a sign of life of the session. seen: as in `enter`. */
 export const beat = (seen: string): string[] => ['B', seen];
 
-/** A beat in a call whose reply nobody reads for grants. The server tells the session its grants by messages. */
+/** A beat in a call in whose reply nobody looks for grants. The server tells the session its grants by messages. */
 export const beatAside = (): string[] => ['W', NONE];
 
 /** Goes with a beat: names some requests that hold, so that the server notes since when they hold. */
