@@ -55,7 +55,9 @@ class Run implements Stage {
     this.ghosts = program.objects.map((spec, on) => kindOf(spec).ghost(this, on));
     const made: Library[] = [];
     scheduler.as(first, () => {
-      for (const spec of program.objects) made.push(kindOf(spec).make(first.library, spec, arena, made));
+      program.objects.forEach((spec, on) => {
+        made.push(kindOf(spec).make(first.library, spec, arena, made, this.ghosts[on] as Ghost));
+      });
     });
     this.objects.set(first, made);
     this.#handles = made.map((object) => object.handle);
@@ -69,7 +71,11 @@ class Run implements Stage {
 
   /** A library object of the thread for the object of this number. */
   #attach(thread: Realm, on: number): Library {
-    return thread.library[(this.program.objects[on] as Spec).kind].from(this.#handles[on]);
+    const spec = this.program.objects[on] as Spec;
+    const handle = this.#handles[on];
+    return (
+      kindOf(spec).from?.(thread.library, handle, this.ghosts[on] as Ghost) ?? thread.library[spec.kind].from(handle)
+    );
   }
 
   isClosed(on: number): boolean {

@@ -11,6 +11,9 @@ class BarrierGhost extends Ghost {
   readonly #passed: number[] = Array.from({ length: this.spec.n as number }, () => 0);
   /** Whether the barrier is broken for certain. */
   #isBroken = false;
+  /** How often the action has run. */
+  #actions = 0;
+  #hasThrown = false;
   /** Whether a thread has died that has arrived. */
   #hasDied = false;
 
@@ -25,7 +28,7 @@ class BarrierGhost extends Ghost {
     const { clock } = this.stage.scheduler;
     const gaveUp = ({ call, began, signal }: Request): boolean =>
       clock - began >= (call.operation.timeout ?? Infinity) || signal?.isAborted === true || signal?.isRefused === true;
-    return this.#hasDied || this.#all.some(gaveUp);
+    return this.#hasDied || this.#hasThrown || this.#all.some(gaveUp);
   }
 
   /** A call goes on, as the one that arrived after so many others. */
@@ -35,11 +38,27 @@ class BarrierGhost extends Ghost {
     passed[index] = (passed[index] as number) + 1;
     const rounds = Math.max(...passed);
     if (rounds * passed.length > this.#all.length) this.fail(`${call} goes on before all have arrived`);
+    if (this.spec.callback && rounds > this.#actions) this.fail(`${call} goes on before the action has run`);
+  }
+
+  /** The options of a library object: its action, which runs once a round, when all have arrived. */
+  get options(): object {
+    if (this.spec.callback === undefined) return {};
+    const action = (): void => {
+      if (++this.#actions * this.#passed.length > this.#all.length)
+        this.fail('the action runs before all have arrived');
+      if (Math.max(...this.#passed) >= this.#actions) this.fail('the action runs when a call has gone on');
+      // The first round is complete.
+      this.#hasThrown = this.spec.callback === 'throws' && this.#actions > 1;
+      if (this.spec.callback === 'calls back' || this.#hasThrown) this.callback();
+    };
+    return { action };
   }
 
   override refused(request: Request, error: unknown): void {
     const { name } = error as Error;
-    if (name === 'TimeoutError') this.#isBroken = true;
+    // A call that comes while the action of a full round runs has not arrived yet, and breaks nothing.
+    if ((name === 'TimeoutError' && !this.spec.callback) || this.stage.errors.has(error)) this.#isBroken = true;
     if (name !== 'BrokenBarrierError') super.refused(request, error);
     else if (!this.#mayBeBroken) this.fail(`${request.call} finds it broken, and nobody has given up`);
   }
@@ -56,7 +75,9 @@ class BarrierGhost extends Ghost {
       this.fail(`${this.#passed.join(', ')} calls have gone on with each index`);
   }
 
-  override callsBack(): void {}
+  override callsBack(thread: Realm): void {
+    this.objectOf(thread).inspect();
+  }
 
   override died(thread: Realm): void {
     super.died(thread);
@@ -76,8 +97,12 @@ class BarrierGhost extends Ghost {
 const ghostOf = ({ ghost }: Call): BarrierGhost => ghost as BarrierGhost;
 
 export const barrier: Kind = {
-  draw: (random) => ({ n: 1 + random.below(3) }),
-  make: ({ Barrier }, { n }, arena) => new Barrier(n, { arena }),
+  draw(random) {
+    const n = 1 + random.below(3);
+    return random.once(2) ? { n } : { n, callback: random.of(['throws', 'calls back']) };
+  },
+  make: ({ Barrier }, { n }, arena, _, ghost) => new Barrier(n, { arena, ...(ghost as BarrierGhost).options }),
+  from: ({ Barrier }, handle, ghost) => Barrier.from(handle, (ghost as BarrierGhost).options),
   ghost: (stage, on) => new BarrierGhost(stage, on),
   outlives: () => false,
   operations: {

@@ -20,7 +20,9 @@ export interface Kind {
   readonly needs?: string;
   /** Draws what an object is made with. */
   draw(random: Random): Omit<Spec, 'kind'>;
-  make(library: Library, spec: Spec, arena: Library, made: readonly Library[]): Library;
+  make(library: Library, spec: Spec, arena: Library, made: readonly Library[], ghost: Ghost): Library;
+  /** Makes the library object of another thread, if it needs more than the handle. */
+  from?(library: Library, handle: unknown, ghost: Ghost): Library;
   ghost(stage: Stage, on: number): Ghost;
   /** Whether what a dead thread has of the object goes on to others. */
   outlives(spec: Spec): boolean;
