@@ -15,7 +15,7 @@ export class StateTable {
     this.#mask = (1 << bits) - 1;
   }
 
-  /** Returns the number of the state with this hash. The state is new if that equals the size before. */
+  /** Returns the number of the state with this hash. The state is new if its number equals the size before the call. */
   add(low: number, high: number): number {
     const lo = low | 0;
     const hi = high | 0;
