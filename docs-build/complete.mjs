@@ -1,6 +1,7 @@
 /**
- * A plugin of TypeDoc, which checks what the docstring of a public symbol says. A method or a function says whether it
- * blocks, and what it throws; a number has its range; a class names the source of its algorithm, and has an example.
+ * A plugin of TypeDoc, which checks the docstrings of public symbols. The docstring of a method or function must say
+ * whether it blocks, and what it throws. The docstring of a number must give its range. The docstring of a class must
+ * name the source of its algorithm, and must have an example.
  */
 import { Application, ReflectionKind } from 'typedoc';
 
