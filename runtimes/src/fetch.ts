@@ -1,4 +1,4 @@
-/** Installs npm packages that one command alone needs and the machine does not have, in a folder that git ignores. */
+/** Installs npm packages that only one command needs, if the machine does not have them. Git ignores their folder. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
