@@ -101,7 +101,7 @@ export const jobs: Record<string, Job> = {
    */
   readAndWrite(handle: Handle, words: Int32Array, rounds: number): void {
     const lock = attach(handle) as RwLock;
-    // Without the lock, other threads could see the words between these steps.
+    // This increment is not one atomic step. Only the lock keeps other threads out of it.
     const count = (i: number): void => {
       words[i] = (words[i] as number) + 1;
     };
