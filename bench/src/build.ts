@@ -1,4 +1,4 @@
-// A digest of the build: of all code that a figure depends on, and not of the reports that are made of it.
+// Computes a digest of all code on which the measured figures depend. Code that only makes reports is not part of it.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
