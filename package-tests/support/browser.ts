@@ -57,7 +57,7 @@ async function visit(address: string, result: Promise<string>): Promise<string> 
   }
 }
 
-/** Resolves to what the page of the folder posts to /result. If it posts nothing, resolves to its first output. */
+/** Resolves to what the page of the folder posts to /result, or to its output after the first change of that. */
 export async function resultOf(folder: string): Promise<string> {
   let onPost: (result: string) => void = () => {};
   const result = new Promise<string>((resolve) => {
