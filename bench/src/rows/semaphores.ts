@@ -210,7 +210,10 @@ export const PAPER_SEMAPHORES: readonly Row[] = [
   native('twa-spin near', 'twa-futex', ['--spin', SPINNING]),
 ];
 
-/** Variants of the papers' semaphores. They are measured only if the command line names them. */
+/**
+ * Variants of the papers' semaphores. They are measured only if the command line names them. A `TwaSemaphore` without
+ * the option has a threshold of 1.
+ */
 export const SEMAPHORES_BY_NAME: readonly Row[] = [
   semaphore('TwaSemaphore threshold 0', twa, { threshold: 0 }),
   semaphore('TwaSemaphore threshold 2', twa, { threshold: 2 }),
