@@ -76,7 +76,7 @@ async function releases(of: Benchmark, shape: string, name: string, seconds: num
       else for (let k = 0; k < MANY; k++) subject.release();
     }
     dispose?.();
-    // The collector does not run during this loop. Undisposed objects would fill the arena.
+    // Without this, objects that nobody uses any more would fill the arena while this loop runs.
     (subject as { dispose?(): void }).dispose?.();
   });
 }
