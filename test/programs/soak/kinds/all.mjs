@@ -14,7 +14,8 @@
  *
  * Where a kind needs them, it also has:
  *
- * - `isLock`: the object is a lock. A task that holds a lock waits without a limit only for a lock with a higher
+ * - `isLock`: tasks hold the object, or permits of it. A task that holds one waits without a limit only for one with a
+ *   higher
  *   number;
  * - `haunts`: a request that was interrupted stays in line until its thread ends;
  * - `tells(object)` and `telling(lib)`: whether the object has an `onOwnerDied`, and which library object has it;
