@@ -4,7 +4,9 @@
  * in such an order that it does no harm if the later ones are missing.
  */
 export const OBJECTS = 12;
-/** The most threads that a program has had when it ends. Each is a life, with a number. The main thread is life 0. */
+/**
+ * The most threads of a program, over its whole run. Each thread is a life, with a number. The main thread is life 0.
+ */
 export const LIVES = 40;
 /**
  * How many tasks of a life have a number: four tasks, the stretches in which the thread blocks, and five of callbacks.
