@@ -14,9 +14,8 @@
  *
  * Where a kind needs them, it also has:
  *
- * - `isLock`: tasks hold the object, or permits of it. A task that holds one waits without a limit only for one with a
- *   higher
- *   number;
+ * - `isLock`: tasks hold the object, or permits of it. A task that holds such an object waits without a limit only for
+ *   another with a higher number;
  * - `haunts`: a request that was interrupted stays in line until its thread ends;
  * - `tells(object)` and `telling(lib)`: whether the object has an `onOwnerDied`, and which library object has it;
  * - `repair(life, object, lib)`: what the callback `onOwnerDied` repairs;
