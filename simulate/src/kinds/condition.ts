@@ -52,10 +52,7 @@ class ConditionGhost extends Ghost {
     return this.#least > 0 && this.mutex.owner === undefined ? first : undefined;
   }
 
-  /**
-   * A time-out limits only the waiting itself. After that a wait needs the mutex, and so it cannot end while that is
-   * locked.
-   */
+  /** A time-out limits only the waiting itself. Before a wait ends it locks the mutex, so the mutex must be free. */
   protected override mayEnd(): boolean {
     return this.mutex.owner === undefined && !this.stage.isUnreaped;
   }
