@@ -1,16 +1,17 @@
 /**
- * Makes mutants: programs with one access to memory changed.
+ * Makes mutants: programs with one access to memory changed. The table says what the changed access does, for each kind
+ * of access and each change.
  *
- * | kind    | dropped                                         | others                                       |
- * |---------|-------------------------------------------------|----------------------------------------------|
- * | load    |                                                 | zero, ones: it always reads that             |
- * | store   | nothing is written                              |                                              |
- * | rmw     | the old value is read, nothing is written       |                                              |
- * | cmpxchg | the same; success is reported if it is possible | loosened: it always writes and succeeds;     |
- * |         |                                                 | fails: it always fails                       |
- * | wait    | it answers at once, as if woken                 | loosened: it sleeps whatever the word is     |
- * | notify  | no thread is woken                              | one: one thread is woken                     |
- * | any     |                                                 | swapped with the next access (swap.ts)       |
+ * | kind    | change `dropped`                               | other changes                                 |
+ * |---------|------------------------------------------------|-----------------------------------------------|
+ * | load    |                                                | `zero`, `ones`: always reads 0, or all ones   |
+ * | store   | writes nothing                                 |                                               |
+ * | rmw     | reads the old value, and writes nothing        |                                               |
+ * | cmpxchg | reads the old value, and writes nothing: if it | `loosened`: always writes and succeeds;       |
+ * |         | is as expected, this looks like success        | `fails`: always fails                         |
+ * | wait    | answers at once, as if woken                   | `loosened`: sleeps, whatever the word is      |
+ * | notify  | wakes no thread                                | `one`: wakes one thread                       |
+ * | any     |                                                | `swapped`: with the next access (swap.ts)     |
  */
 import {
   B,
