@@ -35,6 +35,8 @@ export interface FunctionType {
 }
 
 /**
+ * An instruction. The meaning of the operands `a` and `b` depends on `op`:
+ *
  * | op                             | a                          | b        |
  * |--------------------------------|----------------------------|----------|
  * | block, loop, if                | words of the result: 0 to 2 |          |
