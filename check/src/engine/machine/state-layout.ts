@@ -1,6 +1,6 @@
 /**
- * The layout of a machine's state: an array of words with the program's image, and then a header, frames and globals
- * for each thread.
+ * The layout of a machine's state. The state is an array of words: first the program's image, and then a header, frames
+ * and globals for each thread.
  */
 
 // The first words of the state, in the place of the image's first instruction, say where each area of operands begins.
