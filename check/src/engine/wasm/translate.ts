@@ -1,6 +1,6 @@
 /**
- * Translates a module to a program (code.ts). It translates the functions (translate-function.ts), and lays them out in
- * one image with their constants, branch tables and lists of live words.
+ * Translates a module to a program (code.ts). First each function is translated (translate-function.ts). Then all
+ * functions go into one image, with their constants, branch tables and lists of live words.
  */
 import {
   FRAME_HEADER,
