@@ -1,5 +1,5 @@
-// The command line: `taketurns bench semaphores`, `hashes` and `locks`; hand-over/command.ts has `hand-over`,
-// sync/command.ts has `sync`, and exponents/command.ts has `exponents`.
+// The command line of `taketurns bench`. The commands `semaphores`, `hashes` and `locks` are here. hand-over/command.ts
+// has `hand-over`, sync/command.ts has `sync`, and exponents/command.ts has `exponents`.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
