@@ -1,5 +1,5 @@
-// Statistics over the runs of a benchmark. Each function gives NaN for an empty list, where simple-statistics throws
-// an error.
+// Statistics over the runs of a benchmark. For an empty list each function returns NaN. (simple-statistics would throw
+// an error.)
 
 import { median as medianOfSome, sum } from 'simple-statistics';
 
