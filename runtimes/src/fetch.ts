@@ -10,8 +10,8 @@ const CACHE = fileURLToPath(new URL('../build/cache', import.meta.url));
 export class Missing extends Error {}
 
 /**
- * Returns the folder of a package, which is fetched once.
- * @param wanted a name with a version or a range, as npm accepts it.
+ * Returns the folder of a package. If the folder does not have the package yet, fetches it.
+ * @param wanted a version or a range, as npm accepts it.
  */
 export function fetchPackage(name: string, wanted: string): string {
   const folder = join(CACHE, `${name}@${wanted}`.replaceAll('/', '+'));
