@@ -11,7 +11,7 @@ export class Missing extends Error {}
 
 /**
  * Returns the folder of a package. If the folder does not have the package yet, fetches it.
- * @param wanted a version or a range, as npm accepts it.
+ * @param wanted a version, a range or a tag, as npm accepts it.
  */
 export function fetchPackage(name: string, wanted: string): string {
   const folder = join(CACHE, `${name}@${wanted}`.replaceAll('/', '+'));
