@@ -2,7 +2,7 @@
  * Lists the uninterruptible sections that the core relies on.
  *
  * The runtime stops a thread only where the thread enters a function, goes round a loop or returns from a function. An
- * exception (a stack that overflows) cuts a call short only where it enters a function. So a section contains no call,
+ * exception such as a stack overflow cuts a call short only where it enters a function. So a section contains no call,
  * no loop and no return. docs/internals/adding-a-primitive.md has a table of the sections:
  * R1 in core/queue/ (tickets, runs) and core/kinds/mutex/mutex.ts, R2 in cancelling, R3 and R4 in tombstones, R5 in
  * core/arena/elements.ts and waiting-array, R6 in core/arena/attachments.ts, R7 wherever permits are recorded, R8 in
