@@ -3,10 +3,18 @@
  *
  * The runtime stops a thread only where the thread enters a function, goes round a loop or returns from a function. An
  * exception such as a stack overflow cuts a call short only where it enters a function. So a section contains no call,
- * no loop and no return. docs/internals/adding-a-primitive.md has a table of the sections:
- * R1 in core/queue/ (tickets, runs) and core/kinds/mutex/mutex.ts, R2 in cancelling, R3 and R4 in tombstones, R5 in
- * core/arena/elements.ts and waiting-array, R6 in core/arena/attachments.ts, R7 wherever permits are recorded, R8 in
- * the files of the mutex, R9 in waking, R11 in core/kinds/phase/phase.ts, R12 in rw-lock.ts.
+ * no loop and no return. docs/internals/adding-a-primitive.md has a table of the sections. This is where they are:
+ *
+ *     R1           core/queue/tickets.ts, runs.ts; core/kinds/mutex/mutex.ts
+ *     R2           core/queue/cancelling.ts
+ *     R3, R4       core/queue/tombstones.ts
+ *     R5           core/arena/elements.ts, names.ts; core/queue/waiting-array.ts
+ *     R6           core/arena/attachments.ts
+ *     R7           wherever permits are recorded
+ *     R8           core/kinds/mutex/; core/queue/runs.ts; core/death/reaping.ts
+ *     R9           core/queue/waking.ts; core/kinds/mutex/mutex.ts
+ *     R11          core/kinds/phase/phase.ts; core/kinds/rw-lock/rw-lock.ts; core/death/reaping.ts
+ *     R12          core/kinds/rw-lock/rw-lock.ts
  *
  * engine/wasm/uninterruptible.ts checks the sections in the code that the search runs, on every path from the first
  * access of a section to the last. `returns` says why a path may return before the last access.
