@@ -1,20 +1,23 @@
-/** Barrier: so many calls wait for one another, round by round, until one gives up. A round is complete for all or for none. */
+/**
+ * Barrier: a number of calls wait for one another, round by round. If one gives up, the barrier is broken. A round is
+ * complete for all of its calls or for none.
+ */
 import type { Call } from '../call.js';
 import { type Caller, Ghost, type Request } from '../ghosts.js';
 import type { Realm } from '../realm.js';
 import { dispose, type Kind, patience } from './kind.js';
 
 class BarrierGhost extends Ghost {
-  /** All that have ever arrived, and may have. */
+  /** All requests that have ever arrived, or may have. */
   readonly #all: Request[] = [];
-  /** How many have gone on with each index. */
+  /** How many calls have returned each index. */
   readonly #passed: number[] = Array.from({ length: this.spec.n as number }, () => 0);
   /** Whether the barrier is broken for certain. */
   #isBroken = false;
   /** How often the action has run. */
   #actions = 0;
   #hasThrown = false;
-  /** Whether a thread has died that has arrived. */
+  /** Whether a thread that has arrived has died. */
   #hasDied = false;
 
   override begin(call: Caller, n?: number): Request {
@@ -31,7 +34,7 @@ class BarrierGhost extends Ghost {
     return this.#hasDied || this.#hasThrown || this.#all.some(gaveUp);
   }
 
-  /** A call goes on, as the one that arrived after so many others. */
+  /** Notes that a call goes on. `index` says how many other calls of its round arrived before it. */
   passes(call: Call, index: unknown): void {
     const passed = this.#passed;
     if (typeof index !== 'number' || !(index in passed)) this.fail(`${call} answers ${index}`);
@@ -84,7 +87,7 @@ class BarrierGhost extends Ghost {
     if (this.#all.some(({ call }) => call.thread === thread)) this.#hasDied = true;
   }
 
-  /** Those who wait may be too few for a round. */
+  /** Disposes of the barrier, since the calls that wait in the end may be too few for a round. */
   override finish(thread: Realm): void {
     if (this.isDisposed || this.stage.isUnreaped) return;
     const { broken } = this.objectOf(thread).inspect();
@@ -119,7 +122,7 @@ export const barrier: Kind = {
     arriveAndWait: {
       weight: 2,
       blocks: true,
-      // Nobody else may come.
+      // Perhaps no other call comes, so the call has a time-out.
       draw: (random) => ({ timeout: random.below(4) }),
       run(call) {
         call.blocks(
