@@ -109,6 +109,11 @@ const runtime: Record<string, Fault> = {
     kinds: ['Mutex', 'Semaphore'],
     patches: [{ find: 'permits + beside() - before', put: 'permits' }],
   },
+  'action-breaks-nothing': {
+    what: 'a barrier whose action throws is not broken',
+    kinds: ['Barrier'],
+    patches: [{ find: 'this.sync.breakPhase(this.at, phase); throw error;', put: 'throw error;' }],
+  },
   'counter-keeps': {
     what: 'a wait of a CountingSemaphore that gives up keeps what has been handed on for it',
     kinds: ['CountingSemaphore'],
