@@ -1,5 +1,6 @@
 /**
- * The exports of the module; everything else is private to it. Start reading at queue/tickets.ts and arena/words.ts.
+ * The exports of the core. Nothing else of the core can be called from outside. Start reading at queue/tickets.ts and
+ * arena/words.ts.
  *
  *     arena/         where things lie, and the pools: threads, elements, objects, attachments, names
  *     queue/         the one queue in which the waiters of every kind stand: tickets, parking, waking, cancelling, promises

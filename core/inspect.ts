@@ -60,8 +60,8 @@ export function elementObject(i: u32): usize {
 }
 
 /**
- * Returns how many requests of the element wait and are not due. For an attachment to a mutex, returns 1 if its thread
- * has the head.
+ * Returns how many requests of the element wait and are not due. For an attachment to a mutex, returns 1 if its thread,
+ * or a promise of its thread, is the head.
  */
 export function elementWaiting(i: u32): i32 {
   const e = elementAt(i);

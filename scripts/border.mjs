@@ -1,19 +1,20 @@
 /**
- * Writes the files by which TypeScript knows the core. They are made from the sources of the core, so nobody writes
- * these facts twice:
+ * Writes the files from which the TypeScript of src/ knows the core. They are made from the sources of the core, so
+ * nobody writes a number or an answer of the core twice:
  *
  *     src/border/numbers.ts                        every constant of words.ts and answers.ts, as a number and as a type
  *     src/border/kinds.ts                          the kinds of objects and their numbers
  *     src/border/core.ts, sync.ts, algorithms.ts   the exports of each module
  *     build/answers.json                           which answers each export may give, for the searches of check/
  *
- * The answers of a function are those that its return statements name, through calls, conditions and local variables.
- * If a function computes an answer, or sorts one out by a comparison, its docstring declares its answers:
+ * The answers of a function are the constants that its return statements name. The script follows calls, conditions and
+ * local variables to find them. If a function computes an answer, or excludes one by a comparison, the script cannot
+ * find its answers. Then the docstring of the function declares them:
  *
  *     @answers ADMITTED | ANSWER_CLOSED
  *
- * A function that returns other numbers beside answers has the type number, since TypeScript has no type for `above 0`.
- * The searches check every union of answers: the driver of check/ compares each answer with the union.
+ * A function that returns other numbers beside answers has the type number, because TypeScript has no type for "above
+ * 0". The searches check every union of answers: the driver of check/ compares each answer with the union.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -36,8 +37,8 @@ const TYPES = {
 const MADE = '// Made by scripts/border.mjs.\n';
 
 /**
- * Numbers that src/ needs, computed from those of the core. A bundler computes no division ahead of time, so the border
- * has the results.
+ * Numbers that src/ needs, computed from those of the core. A bundler computes no division ahead of time, so the script
+ * writes the results into src/border/.
  */
 const DERIVED = {
   GRANT_HIGH: (value) => value('GRANT') + 4,

@@ -1,8 +1,8 @@
 /**
  * Compiles core/ to three modules, build/core.wasm, algorithms.wasm and sync.wasm, and embeds each in a file of src/.
- * So the library needs no loader, bundler plugin or fetch, and a program carries only the modules whose entries it
- * imports. The build fails if a module is larger than its limit. It also fails if a module has static data: every
- * thread that instantiates the module would write the data over live memory again.
+ * So the library needs no loader, bundler plugin or fetch. A bundled program contains only the modules of the entries
+ * that it imports. The build fails if a module is larger than its limit. It also fails if a module has static data:
+ * every thread that makes an instance of the module would write these data over the memory that other threads use.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -100,8 +100,8 @@ function optimize(bytes) {
   binaryen.setDebugInfo(true);
   module.optimize();
   let text = module.emitText();
-  // The compiler writes an invalid instruction for a fence, and Binaryen removes fences as useless. So a fence is a
-  // call up to this point, and now becomes the instruction.
+  // The compiler writes an invalid instruction for a fence, and Binaryen would remove a valid one as useless. So the
+  // source calls an imported function `fence`, and here each of these calls becomes the instruction.
   const [fenceImport, fence] = /^ \(import "[^"]*" "fence" \(func ([^\s)]+)[^\n]*\n/m.exec(text) ?? [];
   if (fence !== undefined) {
     module.dispose();

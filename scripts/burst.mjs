@@ -1,5 +1,6 @@
 /**
- * Measures a release that looks into one bucket of the waiting array, before and after a burst of waiters:
+ * Measures how long a release takes that looks into one bucket of the waiting array, before and after a burst of
+ * waiters:
  *
  *     node scripts/burst.mjs [folder of another build]
  *

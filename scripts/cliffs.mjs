@@ -1,7 +1,9 @@
 /**
- * Measures operations whose cost once grew with the number of unrelated things. Each row has the cost beside many such
- * things, the cost beside none, and a figure with its allowed maximum: median, least and most of several runs. Run the
- * script after a build as `node scripts/cliffs.mjs`. `--runs 3` sets the runs, and numbers of rows select these rows.
+ * Measures operations whose cost once grew with the number of other things in the arena, such as objects and waiters
+ * that have nothing to do with the operation. Each row has the cost beside many such things, the cost beside none, and
+ * a figure with its allowed maximum. Each cost is the median, the least and the most of several runs. Run the script
+ * after a build as `node scripts/cliffs.mjs`. `--runs 3` sets the number of runs, and numbers of rows select these
+ * rows.
  */
 import { isMainThread, MessageChannel, receiveMessageOnPort, Worker, workerData } from 'node:worker_threads';
 import { Arena, Semaphore } from '../dist/index.js';
@@ -60,7 +62,8 @@ const MADE = 100_000;
 const BATCH = 2000;
 
 /**
- * Measures how long it takes to make the first objects or names of a large arena, and those after the first 100,000.
+ * Measures how long it takes to make the first objects or names of a large arena, and to make some more when there are
+ * 100,000 already.
  */
 function creation(make) {
   const batch = () => {

@@ -1,8 +1,9 @@
 /**
- * Counts how many waiters share a slot, by each hash of core/algorithms/hashes.ts. A hash is a function, so nothing is
- * measured. S semaphores have w waiters each. Their tickets start anywhere and then go up in step through a whole round
- * of the slots. In step, two semaphores that collide may collide all the time. The script prints which share of the
- * waiters found another waiter at their slot: median, least and most of 40 such starts. Run the script after a build.
+ * Counts how many waiters share a slot, by each hash of core/algorithms/hashes.ts. A hash is a function, so the script
+ * computes and does not measure. S semaphores have w waiters each. Their first tickets are random. Then the tickets of
+ * all semaphores go up by one together, through a whole round of the slots. In this way two semaphores that collide
+ * once may collide all the time. The script prints which share of the waiters found another waiter at their slot: the
+ * median, the least and the most of 40 random starts. Run the script after a build.
  *
  *     node scripts/hash-collisions.mjs           every hash, at 2048 slots and at 64
  *     node scripts/hash-collisions.mjs --sizes   the default hash, at 1 to 64 slots for each waiter
@@ -80,8 +81,8 @@ function everyHash() {
 }
 
 /**
- * Prints the shares if all waiters are on one semaphore, on some semaphores, and on one semaphore each, beside the
- * share for slots drawn at random.
+ * Prints three shares: if all waiters are on one semaphore, on a few semaphores, and on one semaphore each. Beside them
+ * it prints the share for slots drawn at random.
  */
 function everySize() {
   const most = 64;

@@ -1,7 +1,7 @@
 /**
- * Makes some functions of core/ part of each caller. Most lie in an uninterruptible section
- * (check/src/uninterruptible.ts), which must contain no call. Others (acquire, tryAcquire, release) are called by the
- * functions of robust semaphores and by those of plain ones; inlined, they leave no call in their callers.
+ * Inlines some functions of core/ into each caller. Most of them are called in an uninterruptible section
+ * (check/src/uninterruptible.ts), which must contain no call. The others (acquire, tryAcquire, release) are inlined for
+ * speed: the functions of plain and of robust semaphores use them, and become leaf functions in this way.
  *
  * AssemblyScript has a decorator `@inline`, but on a function it is no valid TypeScript. So the names stand in a list
  * here, and the build adds the decorator.

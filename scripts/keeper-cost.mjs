@@ -29,8 +29,8 @@ function start(job, given = {}) {
 }
 
 /**
- * Prints by how much the resident memory of a process grows that shares an arena, how long the first handle takes, and
- * when the process begins to exit.
+ * Runs in a process that shares an arena. Prints by how much the resident memory of the process grows, how long the
+ * first handle takes, and when the process begins to exit.
  */
 function program(watch) {
   const arena = new Arena({ watch });
@@ -45,7 +45,8 @@ function program(watch) {
 }
 
 /**
- * Measures the time from `terminate` of a worker that has locked a mutex until this thread, which blocks, has the lock.
+ * A worker locks a mutex, and this thread terminates the worker and blocks for the lock. Measures the time from
+ * `terminate` until this thread has the lock.
  */
 function notice() {
   const mutex = new Mutex({ arena: new Arena() });

@@ -12,8 +12,8 @@ const { runs, probes, pairs, rows } = JSON.parse(
 const threads = [...new Set(runs.map((run) => run.threads))].sort((a, b) => a - b);
 const several = threads.filter((n) => n > 1);
 /**
- * The numbers of threads that have a column: one thread, if it was measured, and of the other numbers the least, the
- * middle one and the greatest.
+ * The numbers of threads that get a column: 1, if one thread was measured, and the least, the middle and the greatest
+ * of the other numbers.
  */
 const shown = [
   ...new Set([...threads.slice(0, 1), several[0], several[Math.floor(several.length / 2)], ...several.slice(-1)]),

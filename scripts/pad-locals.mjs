@@ -1,11 +1,12 @@
 /**
- * Works around a fault of V8's baseline compiler (seen in Node 20.20, x64): memory.atomic.wait32 and wait64 widen their
- * address on the operand stack, and so overwrite four bytes of the slot before the address. If no other operand is on
- * the stack, this slot is the function's last local. After the wait, a local of 32 bits is 0, and a local of 64 bits
- * has lost a half.
+ * Works around a fault of V8's baseline compiler (seen in Node 20.20, x64). memory.atomic.wait32 and wait64 widen their
+ * address on the operand stack from 32 to 64 bits. By this they overwrite four bytes of the slot before the address. If
+ * no other operand is on the stack, this slot is the function's last local. After the wait, a local of 32 bits is 0,
+ * and a local of 64 bits has lost a half.
  *
- * So each function with such an instruction gets one more local of 64 bits behind all others, which no code uses. This
- * suffices only if no operand lies on the stack below those of the instruction. If one does, the build fails.
+ * So this script gives each function with such an instruction one more local of 64 bits, behind all others. No code
+ * uses this local, so its loss does no harm. If another operand lay on the stack below those of the instruction, this
+ * operand would be overwritten instead. If there is such an operand, the build fails.
  */
 const CODE = 10;
 const I64 = 0x7e;

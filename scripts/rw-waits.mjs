@@ -3,8 +3,8 @@
  *
  *     node scripts/rw-waits.mjs [writers 16] [readers 2] [seconds 5] [runs 10] [split]
  *
- * With `split` a writer takes its turn by `update` and then upgrades. So its wait in the queue and its wait for the
- * readers inside are measured apart.
+ * With `split` a writer takes its turn by `update` and then upgrades. So the script measures two waits apart: the wait
+ * in the queue, and the wait until the readers inside have left.
  */
 import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';

@@ -1,15 +1,17 @@
 /**
  * Measures whether elements, chains and buckets of 128 bytes are faster than those of 64, which the library has.
  *
- * Dice and Kogan align what threads wait on to sectors of 128 bytes. A line has 64 bytes, but Intel's processors fetch
- * lines in pairs, so a neighbour's line is taken away too. In the library each bucket, chain or element has one line,
- * and consecutive tickets are spread over lines that are 17 apart. The script shows what the other 64 bytes would gain
- * on the machine at hand. The result says something only if each waiter polls on a processor of its own. With more
- * threads than processors the waiters park, and a hand-over costs a thousand times what a line does.
+ * Dice and Kogan align what threads wait on to sectors of 128 bytes. A cache line has 64 bytes, but Intel's processors
+ * fetch lines in pairs. So a processor that fetches one line may take the neighbour line from another processor. In the
+ * library each bucket, chain or element has one line, and consecutive tickets are spread over lines that are 17 apart.
+ * The script shows whether 128 bytes would be faster on the machine at hand. The result is meaningful only if each
+ * waiter polls on a processor of its own. With more threads than processors the waiters park, and a hand-over costs a
+ * thousand times as much as the fetch of a line.
  *
- * The script copies the library and the benchmark twice to a temporary folder. It compiles one core as it is, and one
- * with the sizes patched. It runs the same rows on both, in the order 64, 128, 128, 64 and so on. It prints the median,
- * the least and the most of each, and the ratio of the medians. Run the script after a build.
+ * The script copies the library and the benchmark twice to a temporary folder. It compiles the core of one copy as it
+ * is, and the core of the other copy with the sizes patched. It runs the same rows of the benchmark on both, in the
+ * order 64, 128, 128, 64 and so on. It prints the median, the least and the most of each, and the ratio of the medians.
+ * Run the script after a build.
  *
  *     node scripts/sector-size.mjs [--benchmark semaphores] [--rows A,B] [--threads 2,8] [--runs 11] [--seconds 1]
  */

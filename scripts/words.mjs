@@ -1,11 +1,11 @@
 /**
- * Reads every constant of core/answers.ts and of each words.ts of core/, so that no other file writes a number of the
- * core again, and draws the map of the words of an object (docs/internals/words-of-objects.md). It throws
+ * Reads every constant of core/answers.ts and of each words.ts of core/. Other scripts take the numbers of the core
+ * from here, so no file repeats one of these numbers. It also draws the map of the words of an object
+ * (docs/internals/words-of-objects.md). It throws
  *
- *   - for two words of one class of objects that overlap, unless the comment of one says `in the place of` the other;
- *   - for a word that buildObject of core/arena/objects.ts does not set, unless its comment says `not set in a new object`.
- *
- * It also throws if two answers, or two kinds, have the same number.
+ *   - if two words of one class of objects overlap, unless the comment of one says `in the place of` the other;
+ *   - if buildObject of core/arena/objects.ts does not set a word, unless its comment says `not set in a new object`;
+ *   - if two answers, or two kinds, have the same number.
  *
  * The comment of a word begins with the width of the word, i32 or i64. `of a TwaSemaphore` in the comment says that no
  * other class has the word.

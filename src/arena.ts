@@ -88,8 +88,8 @@ export class Arena {
    * which no other thread can take for the default arena. Other threads reach an object there by its handle, which
    * names the arena. A name or a key leads threads to one object only if they look in the same arena. So in such a
    * worker `open` throws the error of this property. If the main thread does not use the library, call `new
-   * Arena().makeDefault()` in a worker: it makes the worker the first thread, for itself and the workers that it
-   * starts.
+   * Arena().makeDefault()` in a worker. The new arena is then the default arena of this worker, and of the workers that
+   * it starts.
    * @throws {Error} in a worker that has none: two threads would use two arenas and not synchronise.
    */
   static get default(): Arena {
@@ -202,12 +202,14 @@ export class Arena {
    * not disturbed. The thread may attach again by a handle that it gets from another thread. Does nothing the second
    * time. Never blocks.
    *
-   * The memory goes when every thread has left, no thread keeps an object or a handle of the arena, and the runtime has
-   * collected these. V8 collects them at the latest when it needs the address space for another arena, but only what
-   * was used in earlier turns of the event loop. So a program that makes thousands of arenas one after another must let
-   * the event loop turn. (Under a tight `ulimit -v` V8 does so only for arenas whose handle was never taken.) Locks and
-   * capacitors of `taketurns/algorithms` that the thread holds stay locked, as they do when a thread ends: unlock them
-   * before.
+   * The memory is freed when every thread has left, no thread keeps an object or a handle of the arena, and the runtime
+   * has collected these objects and handles. V8 collects them at the latest when it needs the address space for another
+   * arena. But V8 does not collect what the present turn of the event loop has used. So a program that makes thousands
+   * of arenas one after another must let the event loop turn. (Under a tight `ulimit -v` V8 collects in this way only
+   * arenas whose handle was never taken.)
+   *
+   * Locks and capacitors of `taketurns/algorithms` that the thread holds stay locked, as they do when a thread ends.
+   * Unlock them before you call `dispose`.
    * @throws {Error} for the default arena of the thread, which others use without naming it.
    */
   dispose(): void {
@@ -268,8 +270,8 @@ function reapTerminated(membership: Membership, thread: number, life: number, le
   // that time the worker counts as ended if no thread notices ends in the arena.
   const LOOK = 20;
   const { core, memory } = membership;
-  // When the grace period is over, the record may say that the thread is awake although it has ended. If a thread
-  // notices deaths in the arena, that thread decides.
+  // When the grace period is over, the record may say that the thread is awake although the thread has ended. If a
+  // keeper or a page notices deaths in this arena, it decides. Otherwise the thread counts as ended here.
   const onlyAsleep = left > 0 || (host.grace > 0 && host.deaths?.isWatched(memory));
   if (core.reap(thread, life, Number(onlyAsleep)) !== STILL_AWAKE || left <= 0) return;
   setTimeout(() => reapTerminated(membership, thread, life, left - LOOK), LOOK);

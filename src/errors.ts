@@ -17,8 +17,8 @@ export function arenaFull(thing: string, advice: string): ArenaFullError {
 }
 
 /**
- * @internal The error of an arena that is full of things that can be disposed of; `option` of the arena says how many
- * there may be.
+ * @internal Makes the error of an arena that has no room for another thing of this kind. The program can make room by
+ * disposing of some. `option` names the option of the arena that says how many there may be.
  */
 export function tooMany(thing: string, option: string): ArenaFullError {
   return arenaFull(thing, `dispose of some, or make it with more \`${option}\``);

@@ -21,8 +21,8 @@ export class HeldLock implements Disposable, AsyncDisposable {
   #mutex: { unlock(): void } | undefined;
 
   /**
-   * Whether an owner of the mutex has died and this thread is the first to lock since. The data that the mutex guards
-   * may then be half-written.
+   * Whether an owner of the mutex has died, and this thread is the first that has locked the mutex since that death.
+   * The data that the mutex guards may then be half-written.
    */
   readonly ownerDied: boolean;
 

@@ -34,9 +34,9 @@ export const NO_READING = /*#__PURE__*/ noGuard('RwLock.lockRead', 'read');
 export const NO_WRITING = /*#__PURE__*/ noGuard('RwLock.lockWrite', 'write');
 
 /**
- * Permits that `hold`, `holdAsync` or `tryHold` has taken. The end of the `using` or `await using` scope gives them
- * back, or `release` does, all at once or in parts. Each permit goes back once: a guard never gives back permits that
- * are not its own.
+ * Permits that `hold`, `holdAsync` or `tryHold` has taken. They go back at the end of the `using` or `await using`
+ * scope. `release` gives them back sooner, all at once or in parts. Each permit goes back once: a guard never gives
+ * back permits that are not its own.
  *
  * @example
  * ```ts
@@ -54,8 +54,8 @@ export class HeldPermits implements Disposable, AsyncDisposable {
   #permits: number;
 
   /**
-   * Whether an owner of the robust semaphore has died with its permits and this thread is the first to acquire since.
-   * The data that the permits guard may then be half-written.
+   * Whether an owner of permits of the robust semaphore has died, and this thread is the first that has acquired
+   * permits since that death. The data that the permits guard may then be half-written.
    */
   readonly ownerDied: boolean;
 
@@ -84,7 +84,8 @@ export class HeldPermits implements Disposable, AsyncDisposable {
    *     held.release();
    * @param permits 1 to the number that the guard still holds (the default).
    * @throws `RangeError` or `TypeError` for a bad number, such as more than the guard still holds. Nothing has changed then.
-   * @throws `RangeError` if, because of other releases, more than the `max` of the semaphore would be available.
+   * @throws `RangeError` if more than the `max` of the semaphore would be available, because others have released
+   * or added permits.
    */
   release(permits?: number): void {
     const source = this.#source;

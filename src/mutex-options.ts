@@ -7,12 +7,15 @@ import { ADAPTIVE } from './runtime/numbers.js';
 /** The options of a new `Mutex`. */
 export interface MutexOptions extends ParkingOptions {
   /**
-   * How often a waiter may be overtaken at most, 0 (first come, first served) to 134,217,728. Default 2,097,152. While
-   * others wait, a turn lasts about half a millisecond, and less with more than 60 waiters. A turn lasts up to four
-   * times as long if the next waiter does not run. A turn never has more locks than the bound divided by the number of
-   * waiters plus one. The shorter the turns are, the more time the changes of turns take. A thread that polls before it
-   * queues up is not yet a waiter, and is not overtaken. The bound counts from the ticket on. A waiter takes its ticket
-   * just after `waiting` shows the waiter.
+   * How often a waiter may be overtaken at most, 0 (first come, first served) to 134,217,728. Default 2,097,152.
+   *
+   * While others wait, a thread that has got the lock may lock again and again for a turn. A turn lasts about half a
+   * millisecond, and less with more than 60 waiters. A turn lasts up to four times as long if the next waiter does not
+   * run. A turn never has more locks than the bound divided by the number of waiters plus one. The shorter the turns
+   * are, the more of its time the program spends on changing turns.
+   *
+   * A thread that polls before it queues up is not yet a waiter, and is not overtaken. The bound counts from the moment
+   * when a waiter takes its ticket. This is just after `waiting` shows the waiter.
    */
   readonly bypass?: number;
   /** The arena of the object. Default: `Arena.default`. */

@@ -12,9 +12,10 @@ import { nanoseconds, parkUntilDue } from './runtime/parking.js';
 export type Entered = ReturnType<Core['queue' | 'compete']>;
 
 /**
- * Waits for the mutex of this reference, at this address, and calls no code of the user. Returns ADMITTED. Or returns
- * TIMED_OUT or LEAVE, if the request has left the queue; REFUSED if the thread may not block, or a promise of it waits
- * for the lock; or ANSWER_HELD, ANSWER_CLOSED or ANSWER_FULL.
+ * Waits for the mutex of this reference, at this address, and calls no code of the user. Returns ADMITTED if the thread
+ * has the lock. Returns TIMED_OUT or LEAVE if the request has left the queue. Returns REFUSED if the thread may not
+ * block, or if a promise of the thread waits for the lock. Otherwise it returns ANSWER_HELD, ANSWER_CLOSED or
+ * ANSWER_FULL.
  */
 export function waitInQueue({ membership, shared }: Reference, at: number, left: () => number): Entered {
   const { awake, core } = membership;

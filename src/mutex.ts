@@ -92,10 +92,11 @@ export class Mutex extends SharedObject<typeof KIND> {
   readonly #unlock = this.#core.unlock;
 
   /**
-   * Is called in a thread that has just locked, before `lock` returns, with the number of owners that have died and of
-   * which no owner has been told yet. (`ownerDied` of a guard tells the same.) The data that the mutex guards may then
-   * be half-written. If the callback throws, the mutex is unlocked, `lock` throws (`lockAsync` rejects with) the same
-   * error, and the next owner is told of these deaths again.
+   * A callback for a thread that has just locked, if owners have died. The library calls it before `lock` returns. It
+   * gets the number of owners that have died and of whose death no owner has been told yet. (`ownerDied` of a guard
+   * tells the same.) The data that the mutex guards may then be half-written. If the callback throws, the mutex is
+   * unlocked, `lock` throws (`lockAsync` rejects with) the same error, and the next owner is told of these deaths
+   * again.
    */
   onOwnerDied: ((deaths: number) => void) | undefined;
   /** Whether this object has warned of a function of `runExclusive` that locks the mutex again. */
@@ -154,7 +155,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   /**
    * The number of waiters, blocked threads and promises alike; 0 once the mutex is disposed of. Threads that still poll
    * before they queue up do not count. The number is racy, and meant for diagnostics. It may show a waiter a few
-   * instructions before the waiter has its place in the queue, and `bypass` counts only from there on.
+   * instructions before the waiter has its place in the queue. `bypass` counts from the moment when it has this place.
    */
   get waiting(): number {
     return this.#core.waitersOf(this.#at);
@@ -176,7 +177,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * TypeError, and the thread stays the owner. `hold` returns a guard.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {@link TimeoutError} when the time-out has passed. The thread is not the owner, and has left the queue.
-   * @throws {@link CancelledError} if `cancelAll` has cancelled the request, in the same way.
+   * @throws {@link CancelledError} if `cancelAll` has cancelled the request. The thread is not the owner either.
    * @throws the reason of a signal that is aborted already.
    * @throws {Error} if this thread is the owner already, or a promise of it waits: it would wait for itself.
    * @throws `RangeError` or `TypeError` for a bad time-out or signal.
@@ -390,9 +391,9 @@ export class Mutex extends SharedObject<typeof KIND> {
    *
    *     mutex.waitForUnlock({ timeout: 1000 }); // whoever had the lock when this was called has given it back
    *
-   * The call does what `lock` and then `unlock` would do. So another thread may have the lock when the call returns,
-   * and a thread that dies at this very moment counts as an owner that has died. But the call does not run
-   * `onOwnerDied`: the next owner learns of the dead owners.
+   * The call does what `lock` and then `unlock` would do. So another thread may have the lock when the call returns. If
+   * this thread dies between the two, it counts as an owner that has died. But the call does not run `onOwnerDied`: the
+   * next owner learns of the dead owners.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {Error} if this thread is the owner itself, or a promise of it waits: it would wait for itself.
    * @throws the other errors of `lock`.
@@ -419,13 +420,14 @@ export class Mutex extends SharedObject<typeof KIND> {
    * Asks all requests that wait for the lock now, in every thread, to leave the queue, whether they are blocked threads
    * or promises. These requests end with a CancelledError. A request that gets the lock before it has left keeps the
    * lock. The mutex goes on: its owner stays the owner, and later requests are not touched. A thread that still polls
-   * before it queues up does not wait yet. Never blocks, throws nothing: the promises of this thread are rejected
-   * before it returns, and other threads leave as soon as they run. On a disposed mutex it does nothing.
+   * before it queues up does not wait yet, so it is not asked. Never blocks, throws nothing: the promises of this
+   * thread are rejected before the call returns, and other threads leave as soon as they run. On a disposed mutex it
+   * does nothing.
    *
    *     mutex.cancelAll(new Error('the server shuts down'));
    *
-   * If the wait of a thread or promise on a `Condition` is over, it queues up again, because it must become the owner
-   * again.
+   * A thread or promise whose wait on a `Condition` is over must become the owner again. If `cancelAll` meets it there,
+   * it queues up once more.
    *
    * A blocked thread that leaves while others wait behind it leaves its element in the queue. If the arena has no room
    * for another waiter, the thread cannot leave, and waits on. If a thread dies in this call, it may have asked only

@@ -10,8 +10,8 @@ import { reasonOf } from './runtime/cancellation.js';
 import { MOST_POLLS } from './runtime/numbers.js';
 
 /**
- * The part of an `AbortSignal` that this library needs, for programs whose types have no `AbortSignal`. Where the types
- * have it, every `AbortSignal` is a `Signal`.
+ * The part of an `AbortSignal` that this library needs. The library has this type because the types of some programs
+ * have no `AbortSignal`. Every `AbortSignal` is a `Signal`.
  */
 export interface Signal {
   /** Whether it has been aborted. */
@@ -93,8 +93,8 @@ export interface ParkingOptions {
   readonly policy?: 'park' | 'spin-then-park';
   /**
    * The number of polls before a waiter near the head parks, 0 to 1,000,000. Only `'spin-then-park'` takes this option.
-   * By default the polls take about as long as a park and a wake-up, 50 microseconds, and less while polling is in
-   * vain. A poll of a mutex takes a tenth of a microsecond. The waiter looks at its time-out only after the polls.
+   * By default the polls take about as long as a park and a wake-up, 50 microseconds, and less while polls are in vain.
+   * A poll of a mutex takes a tenth of a microsecond. The waiter looks at its time-out only after the polls.
    */
   readonly spin?: number;
 }
@@ -145,7 +145,7 @@ export interface Properties {
 const ROBUST = ' (of a robust one: only holders can release)';
 
 /**
- * @internal Checks the options of a new object, which may have these names and the usual names. Returns the properties.
+ * @internal Checks the options of a new object. They may have these names and the usual names. Returns the properties.
  */
 export function checkProperties(
   kind: Kind,

@@ -1,8 +1,8 @@
 /**
  * The arenas of the calling thread: how it makes one and attaches to one, and which of them is its default arena.
  *
- * In this file an arena is the membership of the thread in it. The objects need no more than the membership. So a
- * program that never names an arena does not carry the class `Arena` (arena.ts).
+ * In this file an arena is represented by the membership of the thread in it. Semaphores and locks need only the
+ * membership. So the bundle of a program that never names an arena does not contain the class `Arena` (arena.ts).
  */
 import { host } from '#host';
 import { VERSION } from './border/numbers.js';
@@ -17,8 +17,9 @@ import { bufferOf, isShared, requireSharedMemory, sharedMemory } from './runtime
 export interface ArenaOptions {
   /**
    * The number of shared objects at one time, 1 to 1,048,576. Default 65,536. An object counts until it is disposed of.
-   * If no other thread can know the object, because it has no name and its handle was never taken, it counts until its
-   * library object is collected. A `Mutex` or a `Semaphore` that is not robust leaves room for others while it is idle.
+   * An object that no other thread can know, because it has no name and its handle was never taken, counts at most
+   * until its library object is collected. While a `Mutex`, or a `Semaphore` that is not robust, is idle and no other
+   * thread can know it, it leaves its room to others.
    */
   readonly objects?: number;
   /**
@@ -31,16 +32,16 @@ export interface ArenaOptions {
   readonly threads?: number;
   /**
    * The number of waiters at one time, 8 to 4,000,000. Default 65,536. Blocked threads and pending promises both count.
-   * If more than two threads are attached to an object, each further one takes a place too.
+   * If more than two threads are attached to an object, the third thread and each later one counts as a waiter, too.
    */
   readonly waiters?: number;
   /** Buckets of the waiting array, a power of two from 1 to 65,536. Default 2048; 1 and 2 are for tests. */
   readonly slots?: number;
   /**
    * Whether the library notices the deaths of threads by itself: on Node, in Deno, in Bun (not of its web workers), and
-   * in browsers. To notice deaths costs the program one small thread, from the time when the arena is shared (none in
-   * browsers). Default true. With false, a dead thread keeps what it holds and its place in the queue until
-   * `Arena.watch` or `Arena.reap` tells of its death.
+   * in browsers. Default true. From the time when the arena is shared, this costs the program one small thread (none in
+   * browsers). With false, a dead thread keeps what it holds and its place in the queue until `Arena.watch` or
+   * `Arena.reap` tells the library of the death.
    */
   readonly watch?: boolean;
   /**
@@ -51,8 +52,8 @@ export interface ArenaOptions {
 }
 
 /**
- * A shared `WebAssembly.Memory`, for programs whose types have no `WebAssembly`. Where the types have it, every memory
- * is one, and `instanceof WebAssembly.Memory` tells that a value is a memory.
+ * A shared `WebAssembly.Memory`. The library has this type because the types of some programs have no `WebAssembly`.
+ * Every `WebAssembly.Memory` is a `SharedMemory`, and `instanceof WebAssembly.Memory` tells that a value is one.
  */
 export interface SharedMemory {
   /** Its bytes. */
@@ -132,8 +133,8 @@ export function handleOf(membership: Membership): ArenaHandle {
 }
 
 /**
- * An arena has one handle object at a time. So a message with several handles names the memory only once. Firefox 140
- * takes the second mention of a memory for a mention of its buffer.
+ * An arena has one handle object at a time. So a message with several handles mentions the memory only once. This
+ * matters in Firefox 140: if a message mentions a memory twice, the receiver gets its buffer instead the second time.
  */
 function plainHandle(membership: Membership): ArenaHandle {
   const isDefault = own.membership === membership;
@@ -174,18 +175,19 @@ export function create(options: ArenaOptions): Membership {
   // Each attached thread owns up to two elements besides those of its waiters, and each of its attachments takes one.
   const elements = waiters + 2 * threads + 2 * objects;
   const sizes = [objects, names, threads, slots, chains, elements] as const;
-  // V8 reserves 10 GiB of address space for each memory, whatever its size. So there is no second memory in which the
-  // core could measure the arena. The size here is an upper bound, which `open` checks. Untouched pages are free.
+  // The core computes the exact size of an arena only inside a memory. But V8 reserves 10 GiB of address space for each
+  // memory, so the library makes no extra memory for that. The size here is an upper bound, which `open` checks. Pages
+  // that are never touched cost nothing.
   const records = objects + names + 3 * threads + slots + chains;
-  // A record, a bucket, and an element with its share of the overflow lines each take fewer bytes than this
-  // (core/arena/arena.ts). The bytes that they leave exceed the header and the gaps that align tables, or fit the first
-  // page together with them.
+  // A record, a bucket, and an element with its share of the overflow lines each take fewer bytes than are reckoned
+  // here (core/arena/arena.ts). The surplus makes up for the header and for the gaps that align tables. In a small
+  // arena all of these fit the first page.
   const PAGE = 65536;
   const RECORD = 256;
   const ELEMENT = 96;
   const memory = sharedMemory(Math.ceil((RECORD * records + ELEMENT * elements) / PAGE));
-  // Node 20 may lack `crypto`. A test may replace `Math.random`, and a clock may be coarse. So a count tells apart
-  // arenas that are made at the same moment.
+  // Node 20 may lack `crypto`, so the id comes from the clock and `Math.random`. A test may replace `Math.random`, and
+  // a clock may be coarse. So a count tells apart arenas that are made at the same moment.
   const id = BigInt(Math.floor((now() + Math.random()) * 2 ** 40)) + ++made;
   instantiate(memory).create(id, ...sizes);
   if (!watch) host.deaths?.unwatch(memory);

@@ -1,5 +1,5 @@
 /**
- * What happens when an owner learns that earlier owners have died: the library calls its callback, as README promises.
+ * What happens when an owner learns that earlier owners have died: the library calls the callback `onOwnerDied`.
  */
 
 import { reference, type SharedObject } from './shared-object.js';
@@ -12,9 +12,10 @@ type Owned = SharedObject<'Mutex' | 'Semaphore'> & { readonly onOwnerDied: ((dea
  * the callback has repaired nothing: the deaths count again for the next owner, the permits go back, and the error is
  * thrown.
  *
- * The callback may itself have given permits back, and promises of this thread may have got them: what a promise has
- * got is not given back. So `beside` is what this thread holds, less all that its promises have ever got. A change of
- * `beside` is what the callback itself has taken or given back.
+ * The callback may itself take permits or give permits back, and only the rest must go back here. So `beside` is
+ * computed before and after the callback. Permits that promises of this thread get meanwhile do not go back. Therefore
+ * `beside` is what this thread holds, less all that its promises have ever got. A change of `beside` is what the
+ * callback itself has taken or given back.
  */
 export function tellOwnerDied(
   object: Owned,

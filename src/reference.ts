@@ -46,10 +46,10 @@ export interface Handle<K extends Kind = Kind> {
 
 /**
  * @internal
- * The place of a shared object to which the thread is attached. Each library object is made from a reference.
+ * Where a shared object is to which the thread is attached. Each library object is made from a reference.
  *
- * `from` and `open` pass the reference to the constructor of their class in place of the options (`given`). The types
- * allow this, because the options of every class may name an arena, and a reference may not.
+ * `from` and `open` pass a reference to the constructor of their class in place of the options (`given`). TypeScript
+ * accepts a reference there, because its `arena?: never` makes it look like options that name no arena.
  */
 export class Reference {
   declare readonly arena?: never;
@@ -84,8 +84,9 @@ export class Reference {
   detach(owner: Owner): void {
     const { membership, address, shared } = this;
     const { head, promises } = shared;
-    // Another thread may have begun to dispose of the object and not have closed all its words. Promises that wait here
-    // must find the words closed now, because the memory may become that of another object.
+    // Another thread may have begun to dispose of the object, and may not have closed all its words yet. Promises of
+    // this thread that wait on the object must find the words closed now, because another object may get this memory
+    // later.
     if ((head?.waits || promises.first !== 0) && membership.core.isDisposed(address))
       membership.core.disposeAgain(address);
     head?.flush();
@@ -177,8 +178,8 @@ const ANY: Properties = { permits: -1, max: LIMIT, spin: 0, robust: false };
 
 /**
  * @internal
- * @param mismatch makes the error for an object of this name that has other properties. Or it is the name that callers
- * know for the one property that they choose.
+ * @param mismatch makes the error for an object of this name that has other properties. If callers choose only one
+ * property, `mismatch` may be the name by which they know this property.
  */
 export function open<K extends Kind>(
   kind: K,

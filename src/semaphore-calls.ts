@@ -9,7 +9,8 @@ import type { Shared } from './runtime/membership.js';
 import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
 
 /**
- * Answers as acquire of the core. The answer CHECK_OWNER_DEATHS says that a robust semaphore has admitted the thread.
+ * Gives the answers of the core's acquire, and one more: CHECK_OWNER_DEATHS says that a robust semaphore has admitted
+ * the thread.
  */
 export type Acquire = (at: number, n: number) => ReturnType<Core['acquire']> | typeof CHECK_OWNER_DEATHS;
 

@@ -2,9 +2,9 @@
  * What a semaphore counts, and the texts that tell the counts: its getters, its errors and its warning. semaphore.ts,
  * which extends this class, takes permits and gives them back.
  *
- * The class keeps an address of its own. Nothing in this class need be fast. But `acquire` and `release` must be fast:
- * for them V8 must treat the address as a constant, and it does so only for a field of the class itself
- * (shared-object.ts).
+ * This class and `Semaphore` each keep the address of the object in a field of their own. `acquire` and `release` must
+ * be fast, so V8 has to treat the address as a constant there. V8 does so only for a field that the class itself
+ * declares (shared-object.ts). Nothing in this class need be fast.
  */
 import { host } from '#host';
 import { ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from './border/numbers.js';
@@ -90,7 +90,8 @@ export function permitsOf(permits: number | WaitOptions): number {
 
 /**
  * Warns of a request for more permits than the semaphore has in all, because the request is likely to wait for ever.
- * Returns the number of permits up to which a later request needs no call of this function; `usual` is the last answer.
+ * Returns the number of permits up to which a later request needs no call of this function. `usual` is the number that
+ * the last call returned.
  */
 export function usualAfter(semaphore: SemaphoreCounts, method: string, permits: number, usual: number): number {
   if (permits <= semaphore.available || semaphore.disposed) return usual;

@@ -85,10 +85,11 @@ export class Semaphore extends SemaphoreCounts {
   #usual = LIMIT;
 
   /**
-   * Is called in a thread that has just acquired permits of a robust semaphore, before `acquire` returns, with the
-   * number of owners that have died and of which no owner has been told yet. (`ownerDied` of a guard tells the same.)
-   * The data that the permits guard may then be half-written. If the callback throws, the permits are given back,
-   * `acquire` throws (`acquireAsync` rejects with) the same error, and the next owner is told of these deaths again.
+   * A callback for a thread that has just acquired permits of a robust semaphore, if owners have died. The library
+   * calls it before `acquire` returns. It gets the number of owners that have died and of whose death no owner has been
+   * told yet. (`ownerDied` of a guard tells the same.) The data that the permits guard may then be half-written. If the
+   * callback throws, the permits are given back, `acquire` throws (`acquireAsync` rejects with) the same error, and the
+   * next owner is told of these deaths again.
    */
   onOwnerDied: ((deaths: number) => void) | undefined;
 
@@ -144,12 +145,12 @@ export class Semaphore extends SemaphoreCounts {
    * @param permits 1 (the default) to `max`. The options may stand in its place.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {@link TimeoutError} when the time-out has passed. The request has left the queue, and holds nothing.
-   * @throws {@link CancelledError} if `cancelAll` has cancelled it, in the same way.
+   * @throws {@link CancelledError} if `cancelAll` has cancelled the request. It holds nothing either.
    * @throws the reason of a signal that is aborted already.
    * @throws `RangeError` or `TypeError` for a bad number.
    * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
-   * @throws {@link ArenaFullError} if it has a time-out and would have to wait, and the arena has no room for what a cancelled
-   * request leaves in the queue.
+   * @throws {@link ArenaFullError} if the request has a time-out and would have to wait, and the arena has no free
+   * element. A cancelled request may leave an element in the queue, so the thread needs another one beforehand.
    * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(permits?: number, options?: WaitOptions): void;
@@ -265,8 +266,8 @@ export class Semaphore extends SemaphoreCounts {
   }
 
   /**
-   * Makes more permits, such as for a pool that grows, and wakes each waiter whose turn has come. Other than with
-   * `release`, the permits do not count as given back: any thread may add permits to a robust semaphore.
+   * Makes more permits, such as for a pool that grows, and wakes each waiter whose turn has come. Unlike permits that
+   * are released, these permits do not count as given back. So any thread may add permits to a robust semaphore.
    * `inspect().added` shows them. Never blocks. On a disposed semaphore it does nothing.
    * @param permits 1 (the default) to `max`.
    * @throws `RangeError` or `TypeError` for a bad number.
@@ -289,8 +290,8 @@ export class Semaphore extends SemaphoreCounts {
   /**
    * Takes permits away for good, such as from a pool that shrinks. Free permits go at once. The rest go in their turn:
    * when the present waiters have been served and enough permits have been given back. Later requests wait until then.
-   * You may take away more than there are: then no request is admitted until as many have been added. Never blocks.
-   * `inspect().added` shows it.
+   * You may take away more permits than there are: then no request is admitted until as many permits have been added.
+   * Never blocks. `inspect().added` counts the permits that were added, less those that were taken away.
    *
    *     const pool = new Semaphore(4, { max: 8 });
    *     pool.add(2); // 6 from now on
@@ -410,14 +411,15 @@ export class Semaphore extends SemaphoreCounts {
   /**
    * Asks all requests that wait now, in every thread, to leave the queue, whether they are blocked threads or promises.
    * They end with a CancelledError. A request that is admitted before it has left keeps its permits. The semaphore goes
-   * on: no permit is lost or made, later requests are not touched, and those that are admitted stay in order. Never
-   * blocks, throws nothing: the promises of this thread are rejected before it returns, and other threads leave as soon
+   * on: no permit is lost or made, later requests are not touched, and the order of admissions stays. Never blocks,
+   * throws nothing: the promises of this thread are rejected before the call returns, and other threads leave as soon
    * as they run. On a disposed semaphore it does nothing.
    *
    *     pool.cancelAll(new Error('the server shuts down'));
    *
    * A blocked thread that leaves while others wait behind it leaves its element in the queue. If the arena has no room
-   * for another waiter, it cannot leave, and waits on. If a thread dies in this call, it may have asked only some.
+   * for another waiter, the thread cannot leave, and waits on. If a thread dies in this call, it may have asked only
+   * some of the requests.
    * @param reason the `cause` of the errors in this thread. The errors in other threads have none, since a value cannot be
    * shared.
    */
@@ -460,8 +462,9 @@ export class Semaphore extends SemaphoreCounts {
   }
 
   /**
-   * Returns a function that calls `run` with its own arguments and `this`, by `runExclusive`. So in all threads
-   * together, as many calls run at a time as there are permits. `limit` and the function never block the thread.
+   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on. So in all threads
+   * together, at most as many calls run at a time as there are permits. `limit` and the function never block the
+   * thread.
    *
    *     const get = semaphore.limit((address: string) => fetch(address));
    *     const pages = await Promise.all(addresses.map((address) => get(address)));

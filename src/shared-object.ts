@@ -62,11 +62,12 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
   }
 
   /**
-   * Closes the object in every thread: all present and later waiters get a DisposedError. To give back what a thread
-   * holds then has no effect. All library objects of this thread release the shared object. Its memory is reused once
-   * all other threads have released it too. A thread releases it when it uses the object again, or when it attaches to
-   * other objects. A thread that stays idle keeps one place of the `objects` of the arena for each such object. Never
-   * blocks, throws nothing.
+   * Closes the object in every thread: all present and later waiters get a DisposedError. If a thread then gives back
+   * what it holds, this has no effect. Never blocks, throws nothing.
+   *
+   * All library objects of this thread release the shared object. Its memory is reused once all other threads have
+   * released it too. Another thread releases it when the thread uses the object again, or when the thread attaches to
+   * other objects. Until then the object still takes one of the `objects` of the arena.
    */
   dispose(): void {
     if (this.#hasLetGo) return;
@@ -102,7 +103,8 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
   }
 
   /**
-   * @internal Gives the object a place if it has been evicted, and returns whether it was. Other calls find it closed.
+   * @internal If the object has been evicted, gives it a place again. Returns whether it had been evicted. Until then
+   * calls of the core find the object closed.
    */
   protected [back](): boolean {
     const { shared } = this.#reference;

@@ -169,8 +169,8 @@ export interface MutexStats {
 }
 
 /**
- * What is known of some of the waiting requests. It is summed element by element, because there may be millions of
- * requests.
+ * Sums over the waiting requests that have been looked at so far. There may be millions of requests, so no list of them
+ * is made.
  */
 interface Tally {
   /** The number of requests. */

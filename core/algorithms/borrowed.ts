@@ -30,8 +30,8 @@ export function prepare(): bool {
 }
 
 /**
- * Returns an element for one wait. An element is at hand, except in a wait inside another wait and after the end of the
- * thread. If the arena has no element then, the thread sleeps until the arena has one.
+ * Returns an element for one wait. As a rule this is the element at hand. In a wait inside another wait, and after the
+ * thread has ended, no element is at hand. If the arena has no free element then, the thread sleeps until it has one.
  */
 export function borrow(): usize {
   let e = mine;

@@ -13,20 +13,20 @@
  * on the words of this object. This file has only the departure.
  *
  * Bound. Let a thread have ticket t. Threads that come after it have higher tickets. At most B - 1 of these are in its
- * own platoon. The next platoon begins when its own platoon has departed, and the thread with it. So at most B - 1
- * later threads can pass a lock inside the capacitor before this thread does, whatever the order of the lock. If there
- * are B threads or more and all come again at once, each of the later threads passes this thread once at most: a thread
- * that has departed has its next ticket behind all the threads that wait.
+ * own platoon. The next platoon begins only when the whole platoon of the thread, and so the thread itself, has
+ * departed. So at most B - 1 later threads can pass a lock inside the capacitor before this thread does, whatever the
+ * order of the lock. If there are B threads or more and all come again at once, each of the later threads passes this
+ * thread once at most: a thread that has departed has its next ticket behind all the threads that wait.
  *
  * The word departed is on the object's second line, where nobody polls. A thread that departs touches this word alone.
  * The last thread of a platoon is alone: the threads of all tickets below grant have departed, and no ticket above is
  * admitted. So the last thread takes B off departed, and then raises grant by B in one step.
  *
  * A thread may depart too often by mistake. This is noticed when the departure would complete a platoon that has not
- * arrived yet: then ticket is still below grant. The departure stays counted, so departed may be above B - 1. The next
- * thread that departs after the platoon has arrived lets the next platoon in. If several threads depart at the same
- * moment, a cmpxchg decides which of them does so. So a capacitor that is misused may let a platoon in early, but never
- * keeps a platoon out.
+ * arrived yet: then ticket is still below grant. The departure stays counted, so departed may be above B - 1. When the
+ * platoon has arrived, the next thread that departs lets the next platoon in. If several threads depart at the same
+ * moment, a cmpxchg decides which of them lets the platoon in. So a capacitor that is misused may let a platoon in
+ * early, but never keeps a platoon out.
  */
 import { ADMITTED, ANSWER_NOT_HELD, MORE } from '../answers';
 import { GRANT, TICKET } from '../arena/words';
@@ -50,9 +50,9 @@ export function capacitorDepart(s: usize, bypass: i32): i32 {
 }
 
 /**
- * Returns whether every thread that has arrived has departed. A thread that arrived before the reads and departs after
- * them counts as inside, because ticket is read last. If a platoon departs between the reads, the threads inside are
- * counted B too high, and the answer is false. A closed capacitor is never idle.
+ * Returns whether every thread that has arrived has departed. The function reads ticket last. So a thread that arrived
+ * before the reads and departs after them counts as inside. If a platoon departs between the reads, the count of the
+ * threads inside is B too high, and the answer is false. A closed capacitor is never idle.
  */
 export function capacitorIsIdle(s: usize, bypass: i32): bool {
   const grant = atomic.load<i64>(s, GRANT);

@@ -25,10 +25,10 @@
  * taken off and pushed again: no other thread pushes this element, so while the element is on top, everything below it
  * is unchanged.
  *
- * Passing: a notifier may pass the value of the counter, and the object of the counter, down the chain. If the value
- * proves that the turn of a waiter for the same object has come, this waiter need not read the counter. The value may
- * be old. But counters only grow until they are closed, so what the value proves stays true. If the value proves
- * nothing, the waiter reads the counter itself.
+ * Passing: a notifier may hand the value of the counter, and the object of the counter, down the chain. The value may
+ * prove to a waiter for the same object that its turn has come. Then the waiter need not read the counter. The value
+ * may be old. But counters only grow until they are closed, so a turn that has come by the old value has still come. If
+ * the value proves nothing, the waiter reads the counter itself.
  */
 import { chainMask, chains } from '../arena/arena';
 import { GRANT, LINE } from '../arena/words';
@@ -142,9 +142,9 @@ export function addressSignalPolite(key: u32, about: usize, counter: i64): void 
 }
 
 /**
- * Together with chainLeave and chainAwait, does what addressWaitUntil does, for a condition that is a function of the
- * user. chainEnter pushes an element and returns it. Then the caller looks at the condition, and calls chainLeave or
- * chainAwait with the element.
+ * chainEnter, chainLeave and chainAwait together do what addressWaitUntil does, for a condition that is a function of
+ * the user. chainEnter pushes an element and returns it. Then the caller looks at the condition. If the condition
+ * holds, it calls chainLeave with the element, and otherwise chainAwait.
  */
 export function chainEnter(key: u32): usize {
   const e = borrow();

@@ -14,7 +14,7 @@
  * the chain reads this count before it evaluates, and again when it has pushed the rest back. If the count has changed,
  * it begins again. So it sees the count of another notifier, or the other notifier sees the elements. A waiter pushes,
  * then reads its counter. If the waiter is due, it acts as a notifier. After that its gate is open, or another notifier
- * has its element. This element is evaluated once more after the change of the counter, so its gate will open.
+ * has its element. That notifier evaluates the element once more after the change of the counter, and opens its gate.
  */
 
 import { GRANT } from '../arena/words';

@@ -1,7 +1,7 @@
 /**
- * The exports of the module with the papers' algorithms. The module is an instance of its own over the arena's memory,
- * with its own globals, and the parts of the core that it needs are compiled into it. A thread that has registered
- * through the core calls adopt first. create, createObject and attachedTo are for programs that run this module alone
+ * The exports of the module with the papers' algorithms. The module contains the parts of the core that it needs. A
+ * thread has an instance of it over the memory of the arena, with globals of its own. A thread first registers through
+ * the core, and then calls adopt here. create, createObject and attachedTo are for programs that run this module alone
  * (check/).
  */
 export { create } from '../arena/arena';

@@ -11,10 +11,10 @@
  * thread whose ticket is not due waits, by ticketAwait, on the grant of the lane with the number ticket mod n. Each
  * lane is an object of its own.
  *
- * The grant of every lane begins at g, where the grant of the semaphore begins. The first ticket of a lane that has to
- * wait is at least g and below g + n. So after k of the lane's tickets have been granted, the grant of the lane is
- * above the k-th ticket and not above the next one. Releasing threads add to this grant, so it does not matter which of
- * two releasing threads comes to a lane first.
+ * The grant of every lane begins at g, the first value of the grant of the semaphore. In each lane the first ticket
+ * that has to wait is at least g and below g + n. So after k of the lane's tickets have been granted, the grant of the
+ * lane is above the k-th ticket and not above the next one. Releasing threads add to the grant of a lane, so it does
+ * not matter which of two releasing threads comes to the lane first.
  *
  * Why no waiter sleeps for ever: a releasing thread moves the grant of the semaphore, then that of a lane, then reads
  * ticket. If it finds that the lane's ticket has been taken, it wakes the lane. A thread that takes the ticket later
@@ -34,8 +34,8 @@ export function laneOf(n: i32): i32 {
 }
 
 /**
- * Gives permits back, and returns the lane of the first ticket that gets one. laneOpen must follow for this lane and
- * the lanes after it: for as many lanes as there are permits, and for n at most. Never blocks.
+ * Gives permits back, and returns the lane of the first ticket that gets one. The caller must then call laneOpen for
+ * this lane and the lanes after it: for as many lanes as there are permits, but for at most n. Never blocks.
  */
 export function lanesRelease(s: usize, permits: i32, n: i32): i32 {
   grantBefore = atomic.add<i64>(s, permits, GRANT);

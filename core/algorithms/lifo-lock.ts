@@ -3,7 +3,7 @@
  *
  *     top   0        free
  *           HELD     held, nobody waits
- *           node     held; its waiter came last, the waiter of its next node came before that, and so on to HELD
+ *           node     held; its waiter came last, and the next node is that of the waiter before; the last next is HELD
  *
  * A waiter pushes its node. The owner pops the top node and opens the gate of this node. Only the owner pops. So the
  * node that the owner sees on top stays on the stack, with the same next node, until the owner pops it. If the owner's

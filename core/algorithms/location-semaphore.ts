@@ -12,7 +12,7 @@ import { O_ALTERNATES } from './words';
 
 /**
  * Waits until grant has passed `value` or is closed, and returns grant. The caller has looked at grant before. If the
- * thread is emplaced at this location already, this look came after the thread was emplaced.
+ * thread is emplaced at this location already, it was emplaced before the caller looked at grant.
  */
 export function locationWaitUntil(s: usize, location: usize, value: i64, polls: i32): i64 {
   const alternates = atomic.load<i32>(s, O_ALTERNATES) !== 0;

@@ -28,10 +28,9 @@
  *     W4  sleeps
  *
  * - The value of W3 is ticket - T for a far waiter, and ticket for a near waiter. grant passes ticket - T in the
- *   release
- *   that has the ticket in its second row. grant passes ticket in the release that has the ticket in its first row, or
- *   in its second row if n > T. So each of the two waits ends by the release that signals its chain for it. Without the
- *   first row, a waiter that is near, polls in vain and goes to sleep would be woken by chance only.
+ *   release that has the ticket in its second row. grant passes ticket in the release that has the ticket in its first
+ *   row, or in its second row if n > T. So the release that ends one of the two waits also signals the chain of the
+ *   waiter. Without the first row, a near waiter that has polled in vain and sleeps would be woken by chance only.
  * - W2 comes before W3, and R1 before R3: so the waiter sees grant, or the release finds the waiter. This holds in each
  *   of the two waits, because a waiter that has become near stands on the chain again and looks again. On a channel the
  *   sequence stands for grant, so a release moves the sequence whether a thread stands there or not.

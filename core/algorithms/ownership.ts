@@ -14,8 +14,8 @@ import { me } from '../arena/threads';
 import { O_OWNER } from '../arena/words';
 
 /**
- * How many locks the calling thread holds, or a greater number: if another thread disposes of a lock, the lock may stay
- * counted.
+ * How many locks the calling thread holds. The number may be too high: a lock that another thread has disposed of may
+ * stay counted.
  */
 let held: i32 = 0;
 

@@ -25,9 +25,9 @@
  *     second line    the tickets taken
  *
  * The next ticket is the sum of ticket and the tickets taken. Threads that acquire change the second line, and threads
- * that release change the first line. This pays only if a release does not read how many tickets were taken, so every
- * post of a sequestered semaphore is conservative. The post pokes for all the permits that it gives, as if the queue of
- * waiters had no end. So it pokes at least for each ticket for which a post with the short-cut would poke. Everything
+ * that release change the first line. This pays only if a release does not read how many tickets were taken. So every
+ * post of a sequestered semaphore is conservative: it pokes for all the permits that it gives, as if a waiter stood
+ * behind each of them. So it pokes at least for each ticket for which a post with the short-cut would poke. Everything
  * else is as above, because a waiter knows its ticket and reads only grant.
  *
  * Dispose sets grant to the first ticket + CLOSED_DISTANCE, which is at most 2^61 - 2^62. Any other semaphore with the
@@ -47,8 +47,8 @@ import { farBudget, relax } from './relax';
 import { O_HASH, O_TAKEN, SEQUESTERED, THRESHOLD } from './words';
 
 /**
- * The answer of a wait that a notify has ended. A wait answers something else if the word had another value from the
- * start.
+ * The answer of a wait that a notify has ended. A wait answers something else if the word had another value when the
+ * wait began.
  */
 const NOTIFIED: i32 = 0;
 

@@ -55,8 +55,8 @@ export let elements: usize = 0;
 export let elementCapacity: u32 = 0;
 
 /**
- * A bucket goes on in at most so many lines of its own. So no bucket has more lines after it than EXTENT_MASK, even in
- * an arena of 4,000,000 waiters and the most objects and threads.
+ * The most overflow lines of its own that a bucket has. The number keeps the extent of each bucket within EXTENT_MASK,
+ * even in an arena of 4,000,000 waiters and the most objects and threads.
  */
 const ROUNDS_MOST: u32 = 64;
 
@@ -64,9 +64,9 @@ const ROUNDS_MOST: u32 = 64;
 const PAGE: u32 = 4096;
 
 /**
- * Returns the address where a table of so many lines, a power of two, begins: the start of a page. So as few pages as
- * possible hold the table, and 64 lines that share the upper bits of their number share a page. A table that is shorter
- * than a page does not cross the end of a page.
+ * Returns the address where a table of so many lines, a power of two, begins: the start of a page. So the table lies in
+ * as few pages as possible, and 64 lines that share the upper bits of their number share a page. A table that is
+ * shorter than a page may begin later, but does not cross the end of a page.
  */
 function aligned(at: usize, count: u32): usize {
   const step = min(count * (LINE as u32), PAGE) as usize;

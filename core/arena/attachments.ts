@@ -8,9 +8,9 @@
  * what a dead thread referred to and held. The record is an element because a reaper looks through the pool anyway.
  * Only the attached thread and its reaper change a record.
  *
- * R6 (the record comes and goes with the reference) and R7 (held changes with the counter, or with the word that ends a
- * wait) are uninterruptible sections. So no runtime can stop a thread while it has a reference that is not recorded, or
- * permits that count twice or not at all.
+ * Two kinds of sections are uninterruptible. In R6 a thread changes the references of the object, and its record. In R7
+ * it changes the counter of the object, or the word that ends a wait, and `held`. So no runtime can stop a thread while
+ * it has a reference that is not recorded, or permits that count twice or not at all.
  */
 
 import { ANSWER_FULL, ANSWER_OBJECTS_FULL } from '../answers';
@@ -21,8 +21,9 @@ import { me } from './threads';
 import { ATTACHED, E_END, E_HELD, E_REQUEST, E_STATE, OBJECT_SHIFT, OBJECT_SIZE, OWNER_SHIFT, RESERVED } from './words';
 
 /**
- * Makes an object, and attaches the thread to it. The object has the max `limit`, the first ticket `first` and, if it
- * is of the algorithms, the words `variant` (O_VARIANT). Returns the number of the attachment, which is above 0.
+ * Makes an object, and attaches the thread to it. The object has the max `limit` and the first ticket `first`. If it is
+ * of the algorithms, it also has the words `variant` (O_VARIANT). Returns the number of the attachment, which is above
+ * 0.
  * Returns ANSWER_OBJECTS_FULL if there is no room for the object, and ANSWER_FULL if there is no room for the
  * attachment.
  */

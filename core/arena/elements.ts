@@ -2,8 +2,8 @@
  * The pool of wait elements.
  *
  * A thread takes an element by a cmpxchg IDLE -> RESERVED on the element itself, and frees it by a store of IDLE with
- * the next epoch. There is no free list that a dying thread could tear, and there is no ABA problem. A hint, private to
- * the thread, says where a free element is likely: at the one that the thread freed last. R5 is uninterruptible: a
+ * the next epoch. There is no free list that a dying thread could tear, and there is no ABA problem. Each thread has a
+ * hint of its own where a free element is likely: the element that the thread freed last. R5 is uninterruptible: a
  * thread takes an element and stores its owner, or takes a cell and stores its address in the element (enterBoth).
  *
  * The search tries some elements from the hint on. Then it extends the used part of the pool by one. Only when the
@@ -82,10 +82,13 @@ export function reserve(): usize {
 }
 
 /**
- * Reserves the second spare, if the thread has none. Returns whether the thread has one. A promise takes a spare as its
- * element in the queue. A request that has blocked its thread leaves a spare in the queue as a tombstone when it is
- * cancelled. So both make sure of the next spare before their ticket is taken: after that it is too late to fail. A
- * thread that has left the arena gets no second spare, because nobody would free it; all objects of this thread are
+ * Reserves the second spare, if the thread has none. Returns whether the thread has one.
+ *
+ * A promise takes the spare of the thread as its element in the queue. A request that has blocked its thread may leave
+ * the spare in the queue as a tombstone when it is cancelled. The thread then goes on with the second spare. So it
+ * reserves the second spare before it takes the ticket, because after that it can no longer refuse the call.
+ *
+ * A thread that has left the arena gets no second spare, because nobody would free it. All objects of this thread are
  * closed.
  */
 export function reserveSecond(): bool {

@@ -10,10 +10,10 @@
  * entry stands in a list.
  *
  * An entry becomes stale when its object is disposed of, and stays stale. Every thread that walks along a list takes
- * the stale entries out. First it marks the link that leads on from the entry (GONE). No other thread changes this link
- * then. Then it leads the link before the entry past the entry (Michael's list: SPAA 2002). A thread that finds the
- * table full walks along all lists. So a name that has been disposed of takes up no room for good, and no thread need
- * remember where the name stood.
+ * the stale entries out. First it marks the link from the stale entry to the next one (GONE), so no other thread
+ * changes this link any more. Then it changes the link to the stale entry: this link now leads to the next entry
+ * (Michael's list: SPAA 2002). A thread that finds the table full walks along all lists. So a name that has been
+ * disposed of takes up no room for good, and no thread need remember where the name stood.
  *
  * A free entry may get a new name while another thread still reads it. So each link has a tag, which grows whenever the
  * link changes. A thread reads an entry, and then reads again the link that led it to the entry. If the link has not
@@ -22,11 +22,11 @@
  * this thread began.
  *
  * A thread looks at the number of names, searches the list, publishes its entry, and then counts the entry. The thread
- * is refused only if there are as many names as the arena has room for, all stale entries are out, and nobody has added
+ * is refused only if the arena has as many names as it has room for, all stale entries are out, and nobody has added
  * the name that it looks for meanwhile. (An entry that another thread is just taking out still counts as a name.)
- * Threads that publish at the same moment may exceed this number, by one name each: the next look of each thread finds
- * the table full. So the table has two more entries for each thread: one for such a name, and one for a draft, with
- * which the thread can search a full table.
+ * Threads that publish at the same moment may exceed the number of names, by one name each: the next look of each
+ * thread finds the table full. So the table has two more entries for each thread: one for a name too many, and one for
+ * a draft, with which the thread can search a full table.
  *
  *     used     0 (free)  ->  the drafting thread, a cmpxchg of that thread
  *              the drafting thread  ->  PUBLISHED, an exchange of that thread; or 0 again, a store of it or its reaper
@@ -198,9 +198,10 @@ export function openName(
     const o = attachedTo(fresh);
     atomic.store<i64>(draft, ((generation(o) as i64) << 32) | (o as i64) | (length as i64), N_TARGET);
     atomic.store<i64>(draft, ((atomic.load<i64>(draft, N_NEXT) & TAGS) + TAG) | (first & ~TAGS), N_NEXT);
-    // The section from here to the end is uninterruptible: a reaper would free an entry that is in a list. The mark
-    // comes first, since another thread may take the entry out at once. It is an exchange, by which the check of
-    // sections (check/src/uninterruptible.ts) tells it from the stores.
+    // The section from here to the end is uninterruptible: if the thread died inside, a reaper would free an entry that
+    // is in a list. The thread marks the entry as PUBLISHED before the entry is in the list, because another thread may
+    // take it out at once. The mark is an exchange and no store, so that the check of sections
+    // (check/src/uninterruptible.ts) can tell it from the stores.
     atomic.xchg<i32>(draft, PUBLISHED, N_USED);
     if (atomic.cmpxchg<i64>(head, first, (first & TAGS) + TAG + (draft as i64)) === first) {
       atomic.add<i32>(PUBLISHED_NAMES, 1);

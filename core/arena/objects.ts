@@ -1,8 +1,8 @@
 /**
  * The allocator of shared objects, and how long an object lives.
  *
- * life is generation << 32 | state << 24 | references. It is changed by cmpxchg, except that a store ends BUILDING.
- * While the state is BUILDING, the index of the building thread stands in place of the references:
+ * The word `life` is generation << 32 | state << 24 | references. Threads change it by cmpxchg; only BUILDING ends by a
+ * store. While the state is BUILDING, the index of the building thread stands in place of the references:
  *
  * | from                | to                          | changed by                                             |
  * |---------------------|-----------------------------|--------------------------------------------------------|
@@ -15,12 +15,13 @@
  * | DISPOSED, 1         | FREE, next generation       | the last thread that detaches                          |
  * | BUILDING of a dead thread | FREE, next generation | the reaper of that thread                              |
  *
- * A thread holds a reference for as long as any code of the thread can still reach the object. A wait of the thread,
- * even in its sleep, is such code, too. So when a disposed object is freed, no thread is inside and no element names
- * the object, and its memory can be used again. An object that other threads know is freed only if a thread disposes of
- * it. Each reference has a record (attachments.ts), by which the reaper of a killed thread detaches the thread.
+ * A thread holds a reference for as long as any code of the thread can still reach the object. A thread that sleeps in
+ * a wait for the object holds a reference, too. So when a disposed object is freed, no thread uses it and no element
+ * names it, and its memory can be used again. An object that other threads know is freed only if a thread disposes of
+ * it. Each reference has a record (attachments.ts). By this record the reaper of a killed thread detaches the thread.
  *
- * Because of the generation, an old handle fails to attach and does not find another object.
+ * When an object is freed, its generation changes. So an old handle fails to attach, and does not find the next object
+ * in the same place.
  */
 
 import { ANSWER_CLOSED, ANSWER_STALE, ANSWER_WRONG_KIND } from '../answers';
@@ -208,7 +209,7 @@ export function freeUnfinished(thread: i32): void {
 
 /**
  * Closes a live object: from now on no thread attaches to it or waits on it. Returns whether the object is closed. If
- * it is, the caller, which knows the kind, wakes the waiters.
+ * it is closed, the caller wakes the waiters, because only the caller knows the kind of the object.
  */
 export function closeObject(o: usize): bool {
   while (true) {

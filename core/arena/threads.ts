@@ -15,8 +15,9 @@ export let myLife: i32 = DEAD;
 export let owner: i64 = 0;
 
 /**
- * Whether this thread traps if it wakes after it was declared dead. A host that never stops a sleeping thread catches
- * the trap, so that the thread ends and its memory is freed.
+ * Whether this thread traps if it wakes after it was declared dead. Some runtimes never stop a sleeping thread. There
+ * the reaper wakes the dead thread, the host catches the trap and ends the thread, and the memory of the thread is
+ * freed (src/host/deno-bun.ts).
  */
 let traps: bool = false;
 
@@ -56,10 +57,10 @@ export function doorbell(): usize {
 }
 
 /**
- * Sleeps while the word has this value, for at most so many nanoseconds (below 0: for ever). Meanwhile the thread is
- * recorded as asleep. In some runtimes a thread that was terminated in its sleep can still wake and run on. If the
- * thread was declared dead in its sleep, the words with which it waited may have the next owner by now. So the thread
- * touches nothing, and sleeps on NEVER for ever, or traps.
+ * Sleeps while the word has this value, for at most so many nanoseconds (below 0: for ever). Meanwhile the record says
+ * that the thread sleeps. In some runtimes a thread that was terminated in its sleep can still wake and run on. If the
+ * thread was declared dead in its sleep, its element and the other words of its wait may belong to another thread by
+ * now. So the thread touches nothing: it sleeps for ever on the word NEVER, or traps.
  */
 export function sleepOn(word: usize, value: i32, nanoseconds: i64): void {
   while (!fallAsleep()) stop();

@@ -50,9 +50,9 @@ export const PUBLISHED_NAMES: usize = 320;
 
 // i64: the thread that reaps, its index << 32 | life; 0 when no thread reaps. See reaping.ts.
 export const REAPER: usize = 384;
-// i32: 0, or UNWATCHED from the start, or the host number of the keeper, the thread that notices deaths here. The
-// thread that shares the arena first sets it, cmpxchg (src/host/keeper.ts). -2 means that the keeper is about to set it
-// (src/host/ports.ts).
+// i32: the host number of the keeper, which is the thread that notices deaths in this arena. 0 if the arena has no
+// keeper yet. UNWATCHED from the start if it never gets one. The first thread that shares the arena sets the word by
+// cmpxchg (src/host/keeper.ts). -2 means that the keeper is about to set the word (src/host/ports.ts).
 export const KEEPER: usize = 392;
 export const UNWATCHED: i32 = -1;
 // i32, always 0: a thread that was declared dead in its sleep sleeps on here, and no thread wakes it.
@@ -117,8 +117,8 @@ export const O_KNOWN: usize = 108; // i32
 // How often all waiters have been asked to leave, modulo 2^32.
 export const O_ASKS: usize = 124; // i32, not set in a new object
 
-// Counters are compared by their difference, so it does no harm if requests for many permits carry them round. The
-// grant of a disposed semaphore lies so far below its ticket that no number of waiters could make up for the distance.
+// Counters are compared by their difference, so it does no harm if they overflow. The grant of a disposed semaphore
+// lies so far below its ticket that no number of releases could make up for the distance.
 export const CLOSED_DISTANCE: i64 = -0x4000000000000000;
 export const CLOSED_BELOW: i64 = -0x2000000000000000;
 // The same two numbers for a counter.
@@ -201,10 +201,10 @@ export const THREAD_MASK: i32 = 0xfff; // so at most 4,095 threads, from 1 on
 // | any of a dead thread, but BORROWED | IDLE, epoch+1 | reaper, store             | see reaping.ts                |
 // | WAITING, GRANTED, ASKED, AWAKE of a dead thread | TOMBSTONE | reaper, cmpxchg | cancelled in its name      |
 //
-// start and request are written only while the element is RESERVED; start also while it is AWAKE. Suppose that a thread
-// reads (epoch, WAITING), then start and request, and then succeeds in a cmpxchg from the value that it has read first.
-// Then it has read the words of one owner. Only the owner and a merge write end. Other threads read end to count, and
-// to claim or merge a tombstone.
+// start and request are written only while the element is RESERVED; start also while it is AWAKE. A thread that grants
+// a request reads the state (epoch, WAITING), then start and request, and then makes a cmpxchg from the state that it
+// has read. If the cmpxchg succeeds, the element had one owner all the while, so start and request belong to one
+// request. Only the owner and a merge write end. Other threads read end to count, and to claim or merge a tombstone.
 //
 // A store to shared memory costs as much as a locked instruction, so what is written together is one word:
 //     request   owner: 13 bits (ASYNC, thread) | object: 20 bits | width: 31 bits; 0 while IDLE

@@ -2,7 +2,8 @@
  * Reaping: what a dead thread waited for, held and referred to is given back, and its unfinished work is done.
  *
  * A runtime stops a thread where it enters a function, goes round a loop or returns from a function, or in its sleep
- * (docs/internals/checking.md). R1 to R12 are uninterruptible, so the elements tell how far the thread had come:
+ * (docs/internals/checking.md). No runtime stops a thread inside the uninterruptible sections R1 to R12. So the
+ * elements tell how far the thread had come:
  *
  *     element of the dead thread          meaning                          what the reaper does
  *     WAITING to AWAKE (arena/words.ts)  it waited                        cancels in its name (cancelling.ts)
@@ -18,17 +19,18 @@
  * tickets are due. So a releasing thread need leave no trace but the change of grant itself. The thread that claims a
  * tombstone adds its width in an uninterruptible section.
  *
- * One thread reaps at a time. REAPER names this thread, by index and life. So another thread sees when the reaper
- * itself is dead, and goes on in its place. Every step may be done again from its beginning. A thread that declares a
- * death first marks the record DEAD and then looks at REAPER. A reaper first frees REAPER and then looks for records
- * that are DEAD. So no dead thread is left over, and no thread waits (D8).
+ * One thread reaps at a time. The word REAPER names this thread, by index and life. So another thread sees when the
+ * reaper itself is dead, and goes on in its place. Every step may be done again from its beginning. A thread that
+ * declares a death first marks the record DEAD, and then looks at REAPER. If another thread is reaping, the declaring
+ * thread does not wait for it. A reaper first clears REAPER, and then looks for records that are DEAD. So one of the
+ * two threads reaps the dead one (D8).
  *
- * The keeper reaps without being registered. It reaps as the thread 0, whose record says DEAD for ever. No instance
- * that was registered has this life. So REAPER tells the keeper from other reapers, and the next keeper goes on where a
- * keeper has died.
+ * The keeper reaps without being registered. It reaps as the thread 0, whose record says DEAD for ever. No thread that
+ * was registered ever had this life, so this value of REAPER means the keeper. If a keeper dies while it reaps, the
+ * next keeper finds this value, which is its own, and goes on.
  *
- * The record of the dead thread is freed last. Until then its attachments keep their objects from being freed. So the
- * sweep touches no object that has been made in the place of one of these.
+ * The record of the dead thread is freed last. Until then its attachments keep their objects from being freed, so no
+ * new object takes the place of one of them while the reaper still looks at it.
  */
 
 import { GONE, REAPED, STILL_AWAKE } from '../answers';
@@ -120,8 +122,8 @@ function becomeReaper(): bool {
 function reapOne(thread: i32): void {
   cleanUp(thread, true);
   const life = lifeOf(thread);
-  // The number is cleared before the next thread has the record: a reader would take the old number for that of the
-  // next thread.
+  // The host number is cleared before another thread can take the record. Otherwise a reader could take it for the
+  // number of the next thread.
   atomic.store<i32>(threadRecord(thread), 0, T_HOST);
   atomic.cmpxchg<i32>(threadRecord(thread), life, life + (FREE - DEAD) + LIFE_EPOCH, T_LIFE);
   rouse(threadRecord(thread) + T_WAKE);
@@ -147,9 +149,10 @@ export function cleanUp(thread: i32, killed: bool): void {
 
 /**
  * Returns the state of an element of this thread, or IDLE if another thread owns the element. The function reads the
- * state first, and then the owner. A thread that is dead or ends takes no more elements. So if it owns the element at
- * the second look, it owned the element at the first look, too. In the other order the element could be a tombstone of
- * the thread at the first look, and a tombstone of a live thread at the second.
+ * state first, and then the owner. A thread that is dead or ends takes no more elements. So if the thread owns the
+ * element when the owner is read, it owned the element when the state was read, too. In the other order, the owner
+ * could be that of a tombstone which the thread has left, and the state that of a live thread's tombstone, which has
+ * the element next.
  */
 function stateIf(e: usize, thread: i32): i64 {
   const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;

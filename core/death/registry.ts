@@ -51,8 +51,8 @@ export function unregister(): void {
   setSecondSpare(0);
   if (alive) {
     cleanUp(me, false);
-    // The number is cleared before the next thread has the record: a reader would take the old number for that of the
-    // next thread.
+    // The host number is cleared before another thread can take the record. Otherwise a reader could take it for the
+    // number of the next thread.
     atomic.store<i32>(threadRecord(me), 0, T_HOST);
     atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (FREE - ALIVE) + LIFE_EPOCH, T_LIFE);
   }

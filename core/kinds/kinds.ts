@@ -1,6 +1,6 @@
 /**
  * This file alone knows every kind. The queue (by queue/hooks.ts), the death of threads and diagnostics call this file
- * wherever the answer depends on the kind of the object. So none of them names a kind.
+ * wherever the answer depends on the kind of the object. So the code of these three names no kind.
  *
  *     when                                           semaphore          mutex                   counter (counter.ts)
  *     a promise is queued (hasHead, countWaiter)     is tried first     counts as a waiter      is tried first
@@ -15,9 +15,9 @@
  * An object of taketurns/sync has a phase, and no queue. A RwLock has a queue, which is that of a semaphore, and a
  * phase (rw-lock.ts). A thread that dies or ends stops reading the RwLock (ownerDied).
  *
- * Each kind has a function of its own that says what becomes of the dead: releaseOfDead (semaphore/robust.ts),
- * releaseOfDeadOwner (mutex/mutex-head.ts), passOn (condition), endOfDead (phase), clearPlaces (rw-lock) and
- * uncountDead (counter).
+ * Each kind has a function of its own for what a dead thread held of it or waited for: releaseOfDead
+ * (semaphore/robust.ts), releaseOfDeadOwner (mutex/mutex-head.ts), passOn (condition), endOfDead (phase), clearPlaces
+ * (rw-lock) and uncountDead (counter).
  */
 import { attachedTo, recordOf } from '../arena/attachments';
 import { objectOf } from '../arena/objects';
@@ -85,9 +85,9 @@ export function countWaiter(o: usize): void {
 }
 
 /**
- * Called when a request of this thread is admitted and its wait in the queue is over. No thread waits for a mutex
- * without an attachment. So without an attachment the function does not read the line of the object, which other
- * threads write.
+ * Called when a request of this thread is admitted and its wait in the queue is over. Only a mutex needs this call, and
+ * a request for a mutex always has an attachment. So without an attachment the function returns at once, and does not
+ * read the cache line of the object, which other threads write.
  */
 export function admitted(o: usize, attachment: i32): void {
   if (attachment !== 0 && isMutex(o)) becomeHead(o, attachment);
@@ -112,9 +112,10 @@ export function abandonHead(o: usize, attachment: i32): void {
 
 /**
  * Cancels the interrupted request of this thread that has this element, if it is queued for a mutex, a condition or a
- * RwLock. Otherwise no thread would compete as the head, and all requests behind it would wait; or no thread would use
- * the notification. The thread may have been stopped just before it had another spare. Then the element may belong to
- * another thread by now, so the state is read before the owner (reaping.ts).
+ * RwLock. If a request for a mutex or a RwLock stayed, no thread would compete as the head or use the turn, and all
+ * requests behind it would wait. If a request for a condition stayed, no thread would use its notification. The thread
+ * may have been stopped just before it had another spare. Then the element may belong to another thread by now, so the
+ * state is read before the owner (stateIf in reaping.ts says why).
  */
 export function abandonRequest(e: usize): void {
   const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
@@ -136,7 +137,7 @@ export function ownerDied(o: usize, thread: i32, e: usize): void {
 }
 
 /**
- * Disposes of an object again: its disposer may have died, or may not have come to the end. The algorithms of the
+ * Disposes of an object again, because its disposer may have died before it came to the end. The algorithms of the
  * papers wake their own waiters.
  */
 export function disposeAgain(o: usize): void {

@@ -8,8 +8,10 @@
  * leave (closing.ts). A thread also cancels the requests of a dead thread, in the name of the dead thread.
  *     D3  TOMBSTONE against grant: the cancelling thread sees grant past start, or the releasing thread sees TOMBSTONE
  *     D4  the same after two tombstones have become one
+ * tickets.ts says what these pairs of accesses are for.
  *
- * R2 is uninterruptible. So no runtime can stop a thread while a ticket is taken back and still queued.
+ * R2 is uninterruptible. So no runtime can stop a thread at a moment when a ticket has been taken back and its element
+ * still stands in the queue.
  */
 
 import { ADMITTED, REFUSED } from '../answers';
@@ -54,11 +56,11 @@ import { wakeDue } from './waking';
  * Cancels the request for which this thread has blocked. Returns REFUSED if the request is cancelled. Returns ADMITTED
  * or ANSWER_CLOSED if the request was granted or closed first. The thread must have called reserveSecond before.
  *
- * After the cancellation the thread need not settle its own promises. Its promises on this semaphore took their tickets
- * before the thread blocked. So their tickets are below `start`. They are also below the first ticket of any tombstone
- * with which this one is merged, because merged tombstones lie side by side. The width of the tombstone is added to
- * grant only when grant is past this first ticket. So another thread has made the promises due before, and this other
- * thread rings the doorbell (endWait).
+ * The cancellation makes no promise of this thread due, so the thread has no promise to settle. The promises of the
+ * thread on this semaphore took their tickets before the thread blocked. So the tickets of these promises are below
+ * `start`. They are also below the first ticket of the tombstone into which this request may be merged, because merged
+ * tombstones lie side by side. The thread adds the width of the tombstone to grant only when grant is past this first
+ * ticket. By then the promises are due already: another thread has made them due, and rings the doorbell (endWait).
  * @answers REFUSED | ADMITTED | ANSWER_CLOSED
  */
 export function cancel(s: usize, attachment: i32): i32 {
@@ -93,8 +95,8 @@ const OF_THE_DEAD: bool = true;
  * the element has left its cells.
  */
 function takeBack(s: usize, e: usize, start: i64, end: i64, to: bool, whose: bool): bool {
-  // Other requests may get these tickets soon. From now on no releasing thread mistakes them for tickets of this
-  // request (wakeDue).
+  // Other requests may get these tickets soon. This store tells a releasing thread that the tickets may no longer be
+  // those of this request (wakeDue).
   atomic.store<i64>(e, ~start, E_LEAVING);
   if (atomic.cmpxchg<i64>(s, end, start, TICKET) !== end) return false; // R2 begins
   cancelled(s, end - start);
@@ -123,8 +125,9 @@ function leaveTombstone(s: usize, e: usize, requests: i64, end: i64): i32 {
 }
 
 /**
- * Cancels a run of promises. Returns REFUSED if the run is cancelled. Returns ADMITTED if the first promise of the run
- * is due or the semaphore is closed, or ANSWER_CLOSED. After ADMITTED and ANSWER_CLOSED settle must follow.
+ * Cancels a run of promises. Returns REFUSED if the run is cancelled. Returns ADMITTED or ANSWER_CLOSED if the first
+ * promise of the run is due or the semaphore is closed: then the run still stands, and settle must follow. ADMITTED
+ * alone does not say which of the two has happened.
  * @answers REFUSED | ADMITTED | ANSWER_CLOSED
  */
 export function cancelRun(number: i32): i32 {
@@ -148,9 +151,9 @@ export function cancelRun(number: i32): i32 {
 }
 
 /**
- * Cancels a request, or a run with all its promises, in the name of a thread that is dead or ends. Permits that were
- * granted to the request, and that the thread has not seen, also go to the waiters behind it. If the caller dies,
- * another thread may call this function again.
+ * Cancels a request, or a run with all its promises, in the name of a thread that is dead or ends. If permits were
+ * granted to the request and the thread has not seen that, these permits go to the waiters behind the request. If the
+ * caller dies, another thread may call this function again.
  */
 export function cancelFor(e: usize): void {
   const request = atomic.load<i64>(e, E_REQUEST);
@@ -179,9 +182,10 @@ export function cancelFor(e: usize): void {
 }
 
 /**
- * Ends a cancellation. If the new tombstone is due, the thread adds its width to grant. Otherwise the thread merges the
- * tombstone with its neighbours. If two cancelling threads meet in a merge, the thread that succeeds looks at the
- * neighbours again, also for the other thread.
+ * Ends a cancellation. If grant has passed the start of the new tombstone, the thread adds the width of the tombstone
+ * to grant. Otherwise the thread merges the tombstone with neighbours that are tombstones, too. If two cancelling
+ * threads try the same merge, one of them succeeds. This thread looks at the neighbours of the merged tombstone again,
+ * so the other thread need not.
  */
 function settleTombstone(s: usize, tombstone: usize, first: i64): void {
   let e = tombstone;

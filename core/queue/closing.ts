@@ -12,12 +12,12 @@
  * releasing thread does not grant an ASKED element. So the owner of an ASKED element must not sleep again before one of
  * these:
  *     it leaves   its tickets go back, or its element becomes a tombstone, which passes on what has been granted (D3)
- *     it stays    if the arena has no element for that. The element is WAITING again, and then the owner reads grant
- *                 (D12)
+ *     it stays    if the arena has no free element: to leave, a thread needs a second spare. The owner makes its
+ *                 element WAITING again, and then reads grant (D12)
  *
- *     D12  the count against WAITING or SLEEPING: a thread enters a run, or sets SLEEPING, and then reads the count;
- *          askAll changes the count, and then looks for runs and for SLEEPING. For an owner that stays: WAITING against
- *          grant, as in D2
+ *     D12  the count against WAITING or SLEEPING: a thread enters a run, or sets SLEEPING (the bit that says that the
+ *          head of a mutex sleeps), and then reads the count; askAll changes the count, and then looks for runs and for
+ *          SLEEPING. For an owner that stays: WAITING against grant, as in D2
  *
  * A thread that dies in askAll may have asked only some of the waiters. Nothing is lost then: the other waiters wait
  * on.
@@ -59,12 +59,14 @@ export function asks(s: usize): i32 {
 }
 
 /**
- * Wakes every waiter of an object whose grant is closed already. With `asks`, it asks every waiter to leave instead. A
- * part of the pool that is not marked has no waiter. A thread that marks the part later reads grant or the count of
- * askAll after it has set the mark. So the thread sees that the semaphore is closed (D6), or that askAll was called
- * (D12), unless its request is later than that call.
+ * Wakes every waiter of an object whose grant is closed already. With `asks`, it asks every waiter to leave instead.
  *
- * To ask promises, the function only rings for their run. The run stays WAITING.
+ * The function skips each part of the pool that is not marked: it has no waiter yet. A thread that marks the part later
+ * first sets the mark, and then reads grant or the count of askAll. So the thread finds by itself that the semaphore is
+ * closed (D6), or that askAll was called (D12). If the request of the thread is later than the call of askAll, the
+ * request need not leave.
+ *
+ * To ask promises, the function rings the doorbell of their thread, and their run stays WAITING.
  */
 function endWaits(s: usize, asks: bool): void {
   const where = whereOf(s);

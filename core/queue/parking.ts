@@ -41,8 +41,8 @@ const FOREVER: i64 = -1;
  */
 const WOKEN_SHIFT: i32 = 2;
 /**
- * A waiter with more requests than this before it does not poll grant: each store to a line takes the line from all who
- * poll it.
+ * A waiter polls grant only if at most this many requests are before it. The more threads poll grant, the slower a
+ * release is: its store to grant has to take the cache line from all of them.
  */
 const NEXT: i64 = 1;
 /** How often the waiter may still poll before it sleeps. */
@@ -108,10 +108,10 @@ export function leaveQueue(answer: i32, attachment: i32): void {
 }
 
 /**
- * Polls grant if at most `most` requests of the same width are before this one, unless the queue is crowded. Then it
- * enters the request in the waiting array. Returns ADMITTED or ANSWER_CLOSED if the wait is over already, else QUEUED.
- * A waiter that is near, but has more than `most` requests before it, polls its element in `sleep`. A waiter of a
- * mutex, for which `most` is 0, does not poll its element.
+ * First polls grant, if at most `most` requests of the same width are before this one and the queue is not crowded.
+ * Afterwards enters the request in the waiting array. Returns ADMITTED or ANSWER_CLOSED if the wait is over already,
+ * else QUEUED. If a waiter is near, but has more than `most` requests before it, it polls its element later, in
+ * `sleep`. A waiter of a mutex, for which `most` is 0, does not poll its element.
  */
 export function untilDue(s: usize, e: usize, most: i64): i32 {
   const start = atomic.load<i64>(e, E_START);
@@ -177,8 +177,9 @@ export function answerOf(state: i64): i32 {
 }
 
 /**
- * Sleeps until the element is granted or closed, or until the thread is asked to leave and has a second spare, so that
- * it can leave its element behind. A timed sleep may end early, because the caller has the clock.
+ * Sleeps until the element is granted or closed, or until the thread is asked to leave and can leave: it needs a second
+ * spare, because the element that it has now may stay in the queue as a tombstone. A timed sleep may end early. The
+ * caller has the clock, and sleeps again if time is left.
  */
 function sleep(e: usize, nanoseconds: i64): i32 {
   let slept = false;

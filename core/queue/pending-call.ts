@@ -6,10 +6,10 @@
  *     RELEASING    grant has been moved, and waiters may have to be woken; finishRelease does that
  *     COMPETING    the thread is the head of a mutex; compete or abandonHead ends it
  *
- * acquire and release may answer that a second call must follow. Between the two calls no other code of the thread
- * runs, unless an exception ends the second call and the thread survives the exception. Such an exception is an
- * exhausted stack, or an interrupt by the embedder. Then the next call of the thread finds the pending call, and first
- * completes or cancels it (recover).
+ * acquire and release may answer that a second call must follow. As a rule the thread makes the second call at once,
+ * and the second call comes to its end. But an exception may end the second call, and the thread may survive the
+ * exception: an exhausted stack, or an interrupt by the embedder. Then the next call of the thread finds the pending
+ * call, and first completes or cancels it (recover).
  */
 import { reserve, setSpare, spare } from '../arena/elements';
 import { me, setOwner, stayAwake } from '../arena/threads';
@@ -57,7 +57,8 @@ export function end(): void {
 export function recover(): bool {
   if (pendingCall === RELEASING) {
     wakeDue(released, grantBefore, atomic.load<i64>(released, GRANT) - grantBefore);
-    // The caller may use another semaphore. The doorbell makes the thread look at its promises of the released one.
+    // The release may have made promises of this thread due, and wakeDue rings for no promise of the calling thread.
+    // The doorbell makes the thread look at its promises later.
     ring(me);
   } else {
     // The exception may have ended a sleep of the thread. In this sleep the thread may have been declared dead.

@@ -3,20 +3,21 @@
  *
  *     a waiter polls      for about as long as a park and a wake-up take: `turns` calls of pause(). Each thread
  *                         measures for itself how many calls take this time (setAwake)
- *     only in a short     if a few more than `near` waiters are queued, their threads outnumber the processors by so
- *     queue               much that a polling thread only keeps a processor from the thread whose turn it is
+ *     only in a short     in a queue of a few more than `near` waiters there are more threads than processors. There a
+ *     queue               polling thread only keeps a processor from the thread whose turn it is
  *     on one of two       grant, if the waiter is one of the next two in the queue: this is the fastest way. Otherwise
- *     words               its own element, which only the thread writes that admits it. So at most two waiters poll one
- *                         cache line, however many waiters poll
- *     it is woken early   if it sleeps and at most `near` waiters are before it: then it is awake, and polls, when it
- *                         is due. A waiter that goes to sleep leaves a mark in the object. A releasing thread that finds
- *                         all waiters near and awake takes the mark off, and later releases look for no sleepers
- *     vain polls          are counted in the object. While the count is not 0, waiters poll in full for the first TRIAL
- *                         of each PERIOD, all at the same time. In the rest of a period they poll a 16th as often, and
- *                         none of them is woken early
+ *     words               its own element, which is written only by the thread that admits the waiter. So at most two
+ *                         waiters poll one cache line, however many waiters poll
+ *     it is woken early   if it sleeps and at most `near` waiters are before it. So the waiter is awake and polls when
+ *                         its turn comes. A waiter that goes to sleep leaves a mark in the object. A releasing thread
+ *                         that finds all waiters near and awake takes the mark off, and later releases look for no
+ *                         sleepers
+ *     vain polls          are counted in the object, and PERIOD of them are a period. While the count is not 0, all
+ *                         waiters poll in full during the first TRIAL vain polls of each period. In the rest of a
+ *                         period they poll a 16th as often, and none of them is woken early
  *
- * All waiters of a queue try full polls again together, and not one by one: a queue in which all waiters sleep gets out
- * of this state only if several of them stay awake.
+ * All waiters of a queue try full polls again at the same time, and not one by one. If a single waiter stayed awake
+ * while all others sleep, its polls would be in vain again.
  *
  * The count of vain polls is a hint. A thread loads the count and then stores it, and may overwrite what other threads
  * store meanwhile. The count only decides how long a waiter polls, and whether a waiter is woken that will sleep again.

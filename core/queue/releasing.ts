@@ -12,10 +12,12 @@ import { LIMIT } from './words';
 
 /**
  * Finishes a release that returned `answered`. It wakes every waiter that the release has made due, except promises of
- * this thread. `run` is the first run of these promises, or 0 if none of them waits. The function settles the promises
- * in `run` that are due, and returns how many it has settled. If more than LIMIT permits are available, it takes n
- * permits back and returns ANSWER_OVER_MAX: the attachment of a robust semaphore still holds them. If the semaphore is
- * disposed of, it takes n permits back and returns 0.
+ * this thread. `run` is the first run of promises of this thread on the semaphore, or 0 if no promise of the thread
+ * waits. The function settles the promises in `run` that are due, and returns how many it has settled.
+ *
+ * If more than LIMIT permits are available, the function takes the n permits back and returns ANSWER_OVER_MAX. The
+ * attachment to a robust semaphore then counts these permits as held again. If the semaphore is disposed of, the
+ * function takes the n permits back and returns 0.
  */
 export function finishRelease(s: usize, n: i32, answered: i32, run: i32, attachment: i32): i32 {
   const width = n as i64;

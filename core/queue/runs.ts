@@ -6,7 +6,8 @@
  *                       start ──► end           of its runs on this semaphore, only the first is in the array
  *
  *     AWAKE     the thread looks after the run itself: the run is in no cell, and no thread rings for it
- *     WAITING   entered as its first promise alone, [start, start + width); a releasing thread rings when that is due
+ *     WAITING   the run is entered in the array as if it were its first promise alone, [start, start + width); a
+ *               releasing thread rings when this promise is due
  *
  * All promises of a run ask for the same number of permits, which is the width in the request. A promise of another
  * width begins another run. So start and end tell how many promises the run has. A promise comes and goes with two
@@ -14,12 +15,14 @@
  *
  * Why no promise is forgotten: before a thread sleeps, it enters its first run on each semaphore in the array, and then
  * reads grant again (D2, D6). Before that, the thread is awake and settles its promises without being told. The thread
- * need not enter its later runs, because they are due later than the first. If a thread settles the first promises of a
- * run that is in the array, it takes the run out of the array beforehand, and increments the epoch of the element. A
- * releasing thread may have read the old start of the run. Its exchange then fails, because the epoch has changed.
+ * need not enter its later runs, because they are due later than the first.
  *
- * R1 ends with the store of end or of AWAKE: at every call, loop and return, each ticket taken lies in [start, end) of
- * an element that is AWAKE, WAITING, GRANTED or CLOSED.
+ * A thread may settle the first promises of a run that is in the array. Before it does so, it takes the run out of the
+ * array, and increments the epoch of the element. A releasing thread may have read the old start of the run. Then the
+ * exchange of the releasing thread fails, because the epoch has changed.
+ *
+ * R1 ends with the store of end or of AWAKE. So whenever a runtime can stop the thread, each ticket that it has taken
+ * lies in [start, end) of an element that is AWAKE, WAITING, GRANTED or CLOSED.
  */
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, REFUSED } from '../answers';
@@ -67,9 +70,9 @@ import { enterBoth } from './waiting-array';
 
 /**
  * Queues a promise. Returns ADMITTED, ANSWER_CLOSED, ANSWER_FULL (no ticket is taken), or the number of the run in
- * which the promise stands, which is above ADMITTED. `last` is the run that the thread began last on this semaphore, or
- * 0 if this run is over. The promise stands in `last`, or in a new run behind it, which is AWAKE. `attachment` is the
- * same as in enqueue. Never blocks.
+ * which the promise stands. This number is above ADMITTED. `last` is the run that the thread began last on this
+ * semaphore, or 0 if this run is over. The promise joins `last`, or begins a new run, which is AWAKE. `attachment` is
+ * the same as in enqueue. Never blocks.
  */
 export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
   // If the object is a lock with a head, the caller has tried to take it already. The queue of the lock makes a request
@@ -165,9 +168,9 @@ function endRun(e: usize, settled: i64, attachment: i32): void {
 }
 
 /**
- * Enters a run of which no promise was due, so that a releasing thread rings when the first promise is due. Returns
- * whether the first promise is due, or the semaphore is closed, by now: then settle must follow. `now` is the same as
- * in park.
+ * Enters a run in the array. From then on a releasing thread rings when the first promise of the run is due. At the
+ * last look of the caller no promise of the run was due. Returns true if by now the first promise is due or the
+ * semaphore is closed: then settle must follow. `now` is the same as in park.
  */
 export function enterRun(number: i32, now: i32): bool {
   // Before the thread sleeps, it ends a call that is pending.

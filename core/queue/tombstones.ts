@@ -1,21 +1,22 @@
 /**
  * Tombstones: the elements of cancelled requests, which stand in the queue for tickets that no request wants.
  *
- *     ticket   ... | 40 41 42 | 43 | ...        start is 40, end is 43, and grant is 41, past start. So every request
- *                   tombstone   next            before the tombstone is due, and its width goes to those behind it:
- *                                               grant += 3 gives 44, and ticket 43 is due
+ *     ticket   ... | 40 41 42 | 43 | ...        start is 40, and end is 43. If grant is 41, it is past start, so every
+ *                   tombstone   next            request before the tombstone is due. Then the width of the tombstone
+ *                                               goes to the requests behind it: grant += 3 gives 44, ticket 43 is due
  *
- * The thread that brings grant past the start of a tombstone claims the tombstone, and adds its width to grant. This is
- * a releasing thread, or the cancelling thread if grant has passed the start already. If a thread added the width
- * sooner, waiters before the tombstone would be admitted to permits that do not exist. If no thread added the width,
- * waiters behind the tombstone would never be admitted.
+ * When grant is past the start of a tombstone, a thread claims the tombstone, and adds its width to grant. This is the
+ * releasing thread that brings grant past the start, or the cancelling thread if grant was past the start before. If a
+ * thread added the width sooner, waiters before the tombstone would be admitted to permits that do not exist. If no
+ * thread added the width, waiters behind the tombstone would never be admitted.
  *
  * Two tombstones side by side become one (merge), so a semaphore has at most one tombstone more than it has waiters. A
  * tombstone stands in the cells of its first ticket and of its last ticket. So a thread finds a neighbour on either
  * side in one bucket. Each change of a tombstone increments the epoch. A thread reads the state of a tombstone, then
  * its other words, and then exchanges the state. If the exchange succeeds, all these words were those of one tombstone.
  *
- * R3 and R4 are uninterruptible. So no runtime can leave a tombstone that is claimed and never counted, or half merged.
+ * R3 and R4 are uninterruptible. So no thread can die after it has claimed a tombstone and before it has added the
+ * width to grant, or in the middle of a merge.
  */
 import { elementAt, freeElement, indexOf, leaveCellsInlined } from '../arena/elements';
 import { objectOf } from '../arena/objects';

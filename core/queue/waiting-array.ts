@@ -57,7 +57,8 @@ export function bucketOf(semaphore: usize, ticket: i64): usize {
 function enter(semaphore: usize, ticket: i64, e: usize, offset: usize): void {
   const number = (indexOf(e) + 1) as i32;
   const bucket = bucketOf(semaphore, ticket);
-  // No load comes before this exchange: the line is usually in another cache, and has to come for a write anyway.
+  // The thread does not load the cell before this exchange. The line is usually in another cache, and a load would
+  // fetch the line only for reading, and the exchange would fetch it again for writing.
   // D2 write, R5 begins
   if (atomic.cmpxchg<i32>(bucket, 0, number, B_CELLS) === 0) {
     atomic.store<u32>(e + offset, (bucket + B_CELLS) as u32); // R5 ends
@@ -77,7 +78,8 @@ function enter(semaphore: usize, ticket: i64, e: usize, offset: usize): void {
     line = lineAfter(line);
     depth++;
     if (line < elements) continue;
-    // The common lines have room, but a cell behind this thread may have become free. So the thread begins again.
+    // The thread has found every cell taken. But the common lines have room for all elements, so a cell that the
+    // thread has passed has become free meanwhile. The thread begins again.
     line = bucket;
     depth = 0;
   }
@@ -94,8 +96,9 @@ export function extentOf(bucket: usize): i32 {
 }
 
 /**
- * Makes the extent of a bucket cover the line of this depth, in which the caller has just taken a cell. A thread that
- * trims the bucket may have found this cell empty, so the caller wipes out the number of the trimming thread.
+ * Makes the extent of a bucket cover the line of this depth, in which the caller has just taken a cell. Another thread
+ * may be trimming the bucket, and may have found this cell empty. So the caller wipes out the number of this thread,
+ * and the trimming fails (trim).
  */
 function raise(bucket: usize, depth: i32): void {
   while (true) {

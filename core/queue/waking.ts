@@ -39,18 +39,18 @@ export const ALL: i32 = -1;
 const HOPS: i32 = 16;
 
 /**
- * Looks into the buckets of the tickets from `from` to `from + width`, as far as these tickets have been taken, and
- * once into each bucket. If it claims a tombstone, more tickets are granted, and it looks again into the bucket where
- * it has found the tombstone.
+ * Wakes the waiters that are due among the tickets from `from` to `from + width`. The thread looks into the buckets of
+ * these tickets, as far as the tickets have been taken, and once into each bucket. If it claims a tombstone, more
+ * tickets are granted, and it looks again into the bucket where it has found the tombstone.
  *
  * A look into a bucket does not stop at the request that has the ticket. This request may have just taken its tickets
  * back, and the request that has the tickets now may be in the same bucket.
  *
- * Suppose that the thread finds a request under its first ticket, and that the request is not about to take its tickets
- * back. Then the thread hops over the other tickets of this request. These tickets belonged to the request after grant
- * had been moved. If another request has them now, that request took them later, so it saw the moved grant (D1). So a
- * heavy request costs no more than a light one. After HOPS hops, the thread looks into all the buckets that may be
- * left.
+ * A heavy request costs no more than a light one: if the thread finds a request under its first ticket, and the request
+ * is not about to take its tickets back, the thread hops over the other tickets of the request. No other waiter is
+ * missed by that. The request still had these tickets after grant had been moved. If another request has one of the
+ * tickets now, it took the ticket after grant had been moved, so it sees the moved grant by itself (D1). After HOPS
+ * hops, the thread looks into all the buckets that may be left.
  */
 export function wakeDue(s: usize, from: i64, width: i64): void {
   const all = (bucketMask as i64) + 1;
@@ -168,15 +168,15 @@ function grantIfDue(s: usize, e: usize, to: i64, first: i64): i64 {
 /**
  * Moves an element from WAITING to the next state, once, and wakes its owner.
  *
- * A promise of the calling thread stays WAITING. If this thread makes the promise due or closes it, the thread also
- * settles it before the call returns (release, dispose, a promise that is cancelled), or rings for itself (reap,
- * recover). A thread that cancels the request for which it blocks makes none of its own promises due: their tickets are
- * before those of the request, and the thread adds nothing to grant before grant is past them (cancelling.ts). If
- * another thread has just made a promise due, the other thread rings only if it finds the promise WAITING.
+ * A promise of the calling thread stays WAITING, and the thread does not ring its own doorbell. If this thread makes
+ * the promise due or closes it, the thread also settles it before the call returns (release, dispose, a promise that is
+ * cancelled), or rings for itself (reap, recover). A thread that cancels the request for which it blocks makes none of
+ * its own promises due (cancel in cancelling.ts). The promise has to stay WAITING because another thread may have just
+ * made it due: the other thread rings only if it finds the promise WAITING.
  *
  * R9: the section from the exchange to the wake-up is uninterruptible. So neither an exception (an exhausted stack) nor
- * a death comes between, after which no thread would wake the owner. The note comes first: it is there when the bell
- * rings.
+ * a death can come between the two: no other thread would wake the owner then. The thread notes the run before it
+ * rings. So the owner finds the note when the doorbell rings.
  */
 export function endWait(e: usize, state: i64, next: i64, request: i64): void {
   const who = (request >> OWNER_SHIFT) as i32;
@@ -195,10 +195,10 @@ export function wakeOwner(e: usize, request: i64): void {
 }
 
 /**
- * Notes where the thread of this owner has to look when its doorbell rings: at the run of this number, or at the lock
- * of this number, of which it has the head. A thread that sees the note also sees that grant has been moved, or that
- * the lock is free. The note is always inlined: no death may come between the note and the exchange which says that a
- * head has been woken.
+ * Notes where the thread of this owner has to look when its doorbell rings: at the run with this number, or at the lock
+ * with this number, whose head is a promise of the thread. A thread that sees the note also sees that grant has been
+ * moved, or that the lock is free. The function is always inlined: no death may come between the note and the exchange
+ * which says that a head has been woken.
  */
 export function note(who: i32, number: u32): void {
   const words = threadRecord(who & THREAD_MASK) + T_DUE;

@@ -1,8 +1,8 @@
 /**
- * The exports of the module of `taketurns/sync`. Like the module of the algorithms, it is an instance of its own over
- * the arena's memory, and the parts of the core that it needs are compiled into it. A thread that has registered
- * through the core calls adopt first. create, createObject and attachedTo are for programs that run this module alone
- * (check/).
+ * The exports of the module of `taketurns/sync`. Like the module of the algorithms, this module contains the parts of
+ * the core that it needs, and a thread has an instance of it over the memory of the arena. A thread first registers
+ * through the core, and then calls adopt here. create, createObject and attachedTo are for programs that run this
+ * module alone (check/).
  */
 export { create } from '../arena/arena';
 export { attachedTo, createObject } from '../arena/attachments';

@@ -1,6 +1,6 @@
 /**
- * Faults that are put into the library, one at a time, to show that the simulation finds them: some that were thought up, and
- * some that the library once had, whose mend is undone.
+ * Faults that are put into the library, one at a time, to show that the simulation finds them. Some are invented. The
+ * others are faults that the library once had, and their repair is undone.
  */
 import type { Patch } from './library.js';
 
@@ -12,7 +12,7 @@ export interface Fault {
   readonly kinds: readonly string[];
 }
 
-/** Of the runtime side of a thread. */
+/** Invented faults, in what the library does in JavaScript around the core. */
 const runtime: Record<string, Fault> = {
   'bell-after-look': {
     what: 'the doorbell is read after the look at the promises, not before (D7)',
@@ -109,9 +109,19 @@ const runtime: Record<string, Fault> = {
     kinds: ['Mutex', 'Semaphore'],
     patches: [{ find: 'permits + beside() - before', put: 'permits' }],
   },
+  'counter-keeps': {
+    what: 'a wait of a CountingSemaphore that gives up keeps what has been handed on for it',
+    kinds: ['CountingSemaphore'],
+    patches: [{ find: 'if (held > 0) this.#raised(counter.countUp(at, held, 3), held);', put: '' }],
+  },
+  'counter-hands-nothing-on': {
+    what: 'a wait of a CountingSemaphore that joins the queue keeps back what those before it could have',
+    kinds: ['CountingSemaphore'],
+    patches: [{ find: 'if (answer > 3) this.#queue.release(answer - 3);', put: '' }],
+  },
 };
 
-/** That the library once had. */
+/** Faults that the library once had. */
 const mended: Record<string, Fault> = {
   'rw-lock-callback': {
     what: '`RwLock.onOwnerDied` that calls the lock gives up what the caller has got',

@@ -8,8 +8,9 @@
  * A helper waits for one word at a time and is used again. So a thread has as many helpers as it has had pending
  * waits at one time: one for each arena in which its promises wait, and one for each wait of `atomicWaitAsync`.
  *
- * The helper is in a blob, so that no bundler and no server needs to know of a file. A Content-Security-Policy must
- * allow the blob (worker-src blob:). If it does not, the console gets one error, and a timer looks at the word instead.
+ * The code of the helper is in a blob, so no bundler and no server needs to know of a file. A Content-Security-Policy
+ * must allow the blob (worker-src blob:). If the policy forbids it, the console gets one error, and a timer looks at
+ * the word instead.
  */
 import type { WaitAsync } from './host.js';
 import { now, setTimeout } from './surroundings.js';

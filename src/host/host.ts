@@ -43,8 +43,8 @@ export interface Deaths {
   /** Prepares for threads that are about to attach to an arena. */
   watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module, id: bigint, registry: Registry): void;
   /**
-   * Opens a line, which closes when this thread dies. Called before the thread registers. Undefined if nobody
-   * listens. `share` calls `watchOver` again.
+   * Opens a line, which closes when this thread dies: so the thread that notices deaths hears of it. Called before the
+   * thread registers. Returns undefined if nobody listens. `share` is a function that calls `watchOver` again.
    */
   openLine(memory: WebAssembly.Memory, id: bigint, share: () => void): Line | undefined;
 }
@@ -102,13 +102,14 @@ export interface Host {
   /** Undefined where the runtime offers no way. */
   readonly deaths?: Deaths | undefined;
   /**
-   * Ends this thread if it wakes after it was declared dead: it calls `endObjects`, and then the call in which it slept
-   * throws, and so does every later call of the core. For a runtime that does not wake a thread that it terminates.
+   * Ends this thread if it wakes after it was declared dead. The thread calls `endObjects`. Then the call in which it
+   * slept throws, and every later call of the core throws, too. This is for a runtime that leaves a terminated thread
+   * asleep.
    */
   endIfDead?(module: Sleeper, sleeping: readonly string[], thread: Mortal): void;
   /**
-   * Reaps the thread of a worker that reports its exit, when it does. Returns whether the value is such a worker.
-   * Undefined where the runtime has none.
+   * Reaps the thread of a worker when the worker reports its exit. Returns whether the value is a worker that reports
+   * its exit. The function is missing in a runtime that has no such workers.
    * @throws {Error} if the worker has ended already.
    */
   watchExit?(worker: object, core: Registry, memory: WebAssembly.Memory): boolean;

@@ -1,8 +1,9 @@
 /**
  * What the keepers of all runtimes do (keeper-thread.js, ports-thread.js).
  *
- * A keeper keeps the memory of an arena for as long as it hears a thread of it. A core instance over the memory takes
- * more room than all else here, so it is made for each look and each death, and then dropped.
+ * A keeper keeps the memory of an arena for as long as it has the line of a living thread of the arena. An instance of
+ * the core over this memory takes more room than all else here. So the keeper makes an instance for each look and each
+ * death, and then drops it.
  */
 import { workerData } from 'node:worker_threads';
 

@@ -11,10 +11,14 @@
  *
  * Why a closed port proves a death. Node closes the channels of a thread when no code of the thread can run any more,
  * and a port that lies unread in a closed channel closes too. So the port stays open as long as the thread can run,
- * even if the thread never turns its event loop to read the port. A thread opens its channel before it registers. So if
- * a record names a thread, and no other member is in the channel of this thread when the keeper joins, then the thread
- * is dead. The keeper then counts the port as closed at once. A thread that leaves an arena gives its record back
- * before it closes the channel. The keeper reaps only the record that it has found, so it reaps nothing then.
+ * even if the thread never turns its event loop to read the port.
+ *
+ * The thread may die before the keeper joins its channel. A thread opens its channel before it registers. So if a
+ * record names a thread, and the keeper finds no other member in the channel of this thread, then the thread is dead.
+ * The keeper then counts the port as closed at once.
+ *
+ * A thread that leaves an arena without dying gives its record back before it closes the channel. The keeper reaps only
+ * the record that it has found, so it reaps nothing then.
  *
  * Why a named channel (BroadcastChannel). It leads straight from thread to thread, so only the keeper must turn its
  * event loop. Node's postMessageToThread goes through the main thread, which may block. Node sends a port into a named
@@ -29,9 +33,9 @@
  * A thread first registers, and then looks for the name of the keeper. The sharing thread first writes the name, and
  * then tells the keeper, which looks for threads. So the thread finds the name, or the keeper finds the thread.
  *
- * If a keeper ends before the program, the threads hear of it by the same port, as soon as one of them turns its
- * event loop. This thread takes the name out of the arena and shares the arena again. While all threads block, deaths
- * go unnoticed.
+ * If a keeper ends before the program, its end of each port closes, and the first thread that turns its event loop
+ * hears of it. This thread takes the name of the keeper out of the arena, and shares the arena again. If all threads
+ * block meanwhile, deaths go unnoticed.
  *
  * The keeper is registered in no arena and takes no record. It reaps by a core instance that is not registered
  * (core/death/reaping.ts). Its code is keeper-thread.js, which scripts/build-keeper.mjs turns into a text.

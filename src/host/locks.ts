@@ -1,7 +1,7 @@
 /**
- * How browsers notice deaths. Each worker holds a lock of the Web Locks API for its life. Another thread that
- * requests the same lock gets it when the worker has ended. The page requests it, because its event loop is never
- * blocked for long.
+ * How deaths are noticed in browsers. Each worker holds a lock of the Web Locks API for its life. Another thread that
+ * requests the same lock gets the lock when the worker has ended. The page makes this request, because its event loop
+ * is never blocked for long.
  *
  *     worker                              page
  *     requests its lock, at load
@@ -11,9 +11,10 @@
  *     ...
  *     ends, and with it its lock   ──►    the lock is granted: reaps the worker
  *
- * Why it is a proof. The browser gives the lock back when the worker has stopped: Chromium lets a terminated worker
- * compute on for up to 2 s, and grants the lock after its last step. Requests are granted in their order, and the page
- * requests a lock only when it knows that the worker has requested it before.
+ * Why the granted lock proves a death. The browser gives the lock of the worker back only when the worker has stopped:
+ * Chromium lets a terminated worker compute on for up to 2 s, and grants the lock to the page after the last step of
+ * the worker. Requests are granted in their order, and the page requests a lock only when it knows that the worker has
+ * requested it before.
  *
  * The request needs no turn of the worker's event loop, only some milliseconds, and more if all processors are busy.
  * If a worker ends before its request has arrived, its death is not noticed (docs/runtimes.md). A worker that shares an

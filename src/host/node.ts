@@ -79,16 +79,16 @@ function listen(): void {
     }
   } as typeof process.emit;
   process.on('exit', onExitEvent);
-  // The handler of another copy of the library also wants to be the last. The two must not move behind each other for
-  // ever.
+  // A handler of another copy of the library also moves behind every handler that is added later. The two must not move
+  // behind each other for ever.
   process.on('newListener', (event, listener) => {
     if (event === 'exit' && !(LAST in listener)) queueMicrotask(beLast);
   });
 }
 
 /**
- * Reaps the thread of this name, if it is attached. Deno lets a worker run on, or even attach, after it has reported
- * the worker's end. So this function looks at the thread every LOOK milliseconds for so many milliseconds.
+ * Reaps the thread of this name, if it is attached. Deno lets a worker run on, or even attach, after Deno has reported
+ * the end of the worker. So this function looks at the thread every LOOK milliseconds, for `left` milliseconds in all.
  * @param isProof whether the thread then counts as ended, even if it does not sleep.
  */
 function reapNamed(core: Registry, name: number, left: number, isProof: boolean): void {

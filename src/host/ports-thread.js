@@ -12,8 +12,8 @@ function claim(memory) {
   return before === workerData.starting || before === me;
 }
 
-// A port that comes by postMessageToThread is one of the web in Deno, and has no event `close`. It has one after it has
-// passed a channel of worker_threads.
+// In Deno a port that comes by postMessageToThread is a port of the web platform, and has no event `close`. After the
+// port has passed through a channel of worker_threads, it has this event.
 const { port1, port2 } = new MessageChannel();
 process.on('workerMessage', (message) => port1.postMessage(message, [message.port]));
 port2.on('message', ({ memory, host, port }) => {

@@ -10,9 +10,10 @@
  *     ...
  *     ends, and with it its port   ──►    the other end closes: reaps the thread
  *
- * Why it is a proof. Deno and Bun close the ports of a thread when no code of the thread can run any more, though both
- * report its `exit` to the parent, and Deno gives back its Web Locks, before that (docs/runtimes.md). A thread sends
- * the port before it registers. So its death is noticed wherever it dies, as soon as the message has arrived.
+ * Why a closed port proves a death. Deno and Bun close the ports of a thread only when no code of the thread can run
+ * any more. (Its `exit` proves nothing: both runtimes report it to the parent before that. Nor do its Web Locks: Deno
+ * gives them back before that. See docs/runtimes.md.) A thread sends the port before it registers. So its death is
+ * noticed wherever it dies, as soon as the message has arrived.
  *
  * Deno brings the message from thread to thread. In Bun the message passes the event loop of the main thread. So a
  * death is noticed only after the main thread has next turned its event loop. Web workers of Bun can send nothing.

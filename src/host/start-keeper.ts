@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 
 /**
- * @param source the code of the thread. It is a text, because a bundle would lack a file of its own.
+ * @param source the code of the thread, as a text. If the code were a file of its own, a bundle would not contain it.
  * @returns undefined if the program may start no threads. Then no thread can die.
  */
 export function startKeeper(source: string, data: Record<string, unknown>): Worker | undefined {

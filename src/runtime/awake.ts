@@ -50,8 +50,8 @@ export class Awake {
   #measure(): void {
     /**
      * The nanoseconds of a park and a wake-up, roughly. Hand-overs of 11 to 60 microseconds have been measured
-     * (docs/waiting.md). By the rule for renting or buying, a waiter that polls for about this long and then sleeps
-     * never spends more than twice the cost of the best choice.
+     * (docs/waiting.md). A waiter that polls for about this long and then sleeps never spends more than twice the cost
+     * of the best choice, which would be to poll only or to sleep at once (the ski rental problem).
      */
     const AWAKE = 50_000;
     /** The turns in one measurement, which takes some microseconds. */
@@ -65,7 +65,8 @@ export class Awake {
     /** The nanoseconds of a turn if the clock is too coarse to measure it. */
     const USUAL = 12;
     /**
-     * A waiter stays awake with this many tickets before its own: as many as there are processors, within these bounds.
+     * The bounds of `near`, which is otherwise the number of processors: a waiter stays awake if at most `near` tickets
+     * are before its own.
      */
     const NEAREST = 2;
     const FARTHEST = 8;

@@ -26,8 +26,8 @@ const abortions = new WeakMap<Signal, Abortion>();
 function listen(signal: Signal): Abortion {
   const cancels = new Set<() => void>();
   const listener = (): void => {
-    // The loop does not copy the set: a cancelled request may pass permits to another one, which is settled and leaves
-    // the set.
+    // The loop goes over the set itself and not over a copy: a cancelled request may pass permits to another request,
+    // which is then settled, leaves the set, and must not be cancelled.
     for (const cancel of cancels) cancel();
   };
   signal.addEventListener('abort', listener);
@@ -40,10 +40,11 @@ function listen(signal: Signal): Abortion {
 export type Cancel = (reason: () => unknown) => void;
 
 /**
- * Calls `cancel` when the time-out has passed or the signal is aborted. Returns a function that stops this, and throws
- * nothing. If adding a listener to the signal throws, the request is cancelled with this error. `cancel` asks for the
- * reason when the request has left the queue: the error of a time-out tells the state at that moment. `cancel` is never
- * called before this function has returned, though a signal may call back.
+ * Calls `cancel` when the time-out has passed or the signal is aborted. Returns a function that stops the watch. Throws
+ * nothing: if adding a listener to the signal throws, the request is cancelled with this error. `cancel` gets a
+ * function that makes the reason, and calls it when the request has left the queue, because the error of a time-out
+ * tells the state at that moment. `cancel` is never called before this function has returned, even if the signal calls
+ * its listener at once.
  */
 export function watch(timeout: number, signal: Signal | undefined, cancel: Cancel, wanted: Wanted): () => void {
   const stop = timeout === Infinity ? nothing : after(timeout, () => cancel(() => timedOut(wanted(), timeout)));
@@ -75,8 +76,8 @@ export function watch(timeout: number, signal: Signal | undefined, cancel: Cance
   return () => {
     stop();
     if (!cancels.delete(abort) || cancels.size > 0) return;
-    // The code of the signal must not run here: a call of the thread may be under way, and some promises may not be
-    // settled yet.
+    // The code of the signal belongs to the user, so it runs in a microtask. Here a call of the thread may be under
+    // way, and some promises may not be settled yet.
     queueMicrotask(() => {
       if (cancels.size > 0 || abortions.get(signal) !== abortion) return;
       abortions.delete(signal);
@@ -109,9 +110,9 @@ export function reasonOf({ reason }: Signal): unknown {
 }
 
 /**
- * Throws the error again. A TimeoutError gets the stack of those who await the promise of this call, if the runtime
- * tells it: a timer has made the error, so it has no such stack. V8 finds the stack from a reaction of the promise,
- * which costs nothing before.
+ * Throws the error again. A timer makes a TimeoutError, so the stack of the error does not show which code awaits the
+ * promise. This function runs in a reaction of the promise. There V8 can tell which code awaits the promise, so the
+ * TimeoutError gets this stack. A promise that does not time out costs nothing for this.
  */
 export function locate(error: unknown): never {
   if (error instanceof TimeoutError) Error.captureStackTrace?.(error, locate);

@@ -1,7 +1,7 @@
 /**
  * The library takes the clocks and timers of the runtime when it is loaded. A test may later replace the global clocks
- * and timers by false ones that stand still ("fake timers"). The library waits in real time all the same, because other
- * threads do, and because nobody could tell a blocked thread that a false clock has moved.
+ * and timers by false ones that stand still ("fake timers"). The library waits in real time all the same. Other threads
+ * wait in real time, too, and nobody could tell a blocked thread that a false clock has moved.
  */
 import { host } from '#host';
 

@@ -4,9 +4,10 @@
  * also finds the names of the exports in the surrounding code. In Base64 no character stands for one byte, and the text
  * takes a third more when compressed.
  *
- * The characters of TABLE, which are rare as bytes, stand for other bytes. Each of the first five names the page of the
- * next character; a page has 57 bytes from "#" on. The characters after the first five stand for 254, 255, 0 to 27, 127
- * and 128. scripts/build-core.mjs writes the text by the same table.
+ * The bytes of the characters in TABLE are rare in a module, so these characters stand for something else. Each of the
+ * first five says from which page of bytes the next character is; a page has 57 bytes, which the characters from "#" on
+ * stand for. The characters after the first five stand for the bytes 254, 255, 0 to 27, 127 and 128.
+ * scripts/build-core.mjs writes the text by the same table.
  */
 const TABLE = "*/9:=%')+,-.125678;<>?CJMTVWXZ[]^_xz{";
 const PAGES = 5;

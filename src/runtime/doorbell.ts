@@ -8,12 +8,12 @@
  *     rest: d = doorbell; settle the due promises and enter the others; if none is left, end.
  *           Else waitAsync(doorbell, d) unless one is pending, then again
  *
- * The releasing thread also records in the other thread's record which run is due, modulo 256. So a thread looks at the
- * due run and few others, however many runs wait. A thread looks at all runs if an exception has cut its last look
- * short.
+ * The releasing thread also notes in the record of the other thread which run is due: it sets one of 256 bits. So a
+ * thread looks at the due run and few others, however many runs wait. A thread looks at all runs if an exception has
+ * cut its last look short.
  *
- * A thread reads the doorbell before the records of due runs, and these records before the grants. So if the doorbell
- * rings after the thread has read it, the wait returns at once (D7).
+ * A thread reads the doorbell, then the bits of the due runs, and then the grants. So if a run becomes due after the
+ * thread has looked, the doorbell has another value than the thread has read, and the wait returns at once (D7).
  */
 
 import { host } from '#host';

@@ -6,7 +6,8 @@
  * thread then rings the doorbell of this thread. If the unlocking thread is this thread itself, it tries to take the
  * lock for the promise before `unlock` returns, and rings no doorbell.
  *
- * When the promise began, the count of cancelAll had the value that the promises have seen last (promises.ts).
+ * The promise leaves if cancelAll has been called since it began. To find this out, it compares the count of cancelAll
+ * with the value that the promises of this thread have seen last (promises.ts).
  */
 
 import type { Core } from '../border/core.js';

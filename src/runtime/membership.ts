@@ -8,15 +8,16 @@
  *
  *     this thread disposes of the shared object       all library objects of the thread let go at once (letGo)
  *     another thread has disposed of it               one lets go when it notices, the others by a look (tidy, sweep)
- *     it is collected                                 the thread detaches, and disposes of an object of its own
+ *     it is collected                                 the thread detaches, and disposes of the object if it is private
  *     it is evicted                                   the same, and the object gets another place when it is used again
  *     the thread ends, or leaves the arena (dispose)
  *
  * So no garbage collection is needed for objects that are disposed of. Each time the thread attaches to an object, it
- * looks at other objects, all in turn, until it has met two that stay. One round of looks takes as many attachments as
- * there were objects when the round began. It finds all objects that were disposed of before the round. So a thread
- * that goes on attaching keeps at most about as many disposed objects as it has others. If a thread finds the arena
- * full, it looks at all its objects. An idle thread lets go of nothing, because no other thread may let go for it.
+ * looks at other objects, all in turn, until it has met two that stay. A round of looks at all objects is over after at
+ * most as many attachments as there were objects when the round began. It finds all objects that were disposed of
+ * before the round. So a thread that goes on attaching keeps at most about as many disposed objects as it has others.
+ * If a thread finds the arena full, it looks at all its objects. An idle thread lets go of nothing, because no other
+ * thread may let go for it.
  *
  * If a thread has many objects, an object is evicted if it is idle, no other thread can know it, and it is a mutex or a
  * semaphore that is not robust. The words of an evicted object stay with its library object. They go to another place
@@ -99,7 +100,8 @@ function known({ buffer }: WebAssembly.Memory): Membership | undefined {
 }
 
 /**
- * The available permits in the words of an object, less the permits that requests ask for; below 0 if too many to tell.
+ * Returns the available permits in the words of an object, less the permits that requests ask for. Returns a number
+ * below 0 if the difference does not fit the result.
  */
 export function balanceOf(words: Int32Array): number {
   return ((words[GRANT / 4] as number) - (words[TICKET / 4] as number)) | 0;
@@ -141,7 +143,8 @@ export class Membership {
   readonly doorbell: Doorbell;
   readonly awake: Awake;
   /**
-   * A thread calls this when it is about to wait for a mutex. The call of the core only completes an interrupted call.
+   * A thread calls this when it is about to wait for a mutex. If an exception interrupts the wait, the tryLock here
+   * completes the interrupted call later; it has no other effect, because the closed object cannot be locked.
    */
   readonly expectInterrupt = afterInterrupt(() => this.core.tryLock(CLOSED_OBJECT));
   /** The words that are written once, when an arena is made: magic, version, id and sizes. */
@@ -155,7 +158,8 @@ export class Membership {
   readonly #ignoreExit: () => void;
   /**
    * What the thread knows of each object, by address. After an object has been let go, its key stays until `tidy` finds
-   * the key. The next object often gets the same address, and V8 walks over all deleted entries of one key.
+   * the key. If each key were deleted at once, the map would become slow: the next object often gets the same address,
+   * and V8 walks over all deleted entries of one key.
    */
   readonly #shared = new Map<number, Shared | undefined>();
   /** The addresses at which the thread looks next. */
@@ -246,8 +250,8 @@ export class Membership {
   }
 
   /**
-   * Lets library objects of this thread let go of an object that is disposed of or evicted. By default all of them let
-   * go.
+   * Makes library objects of this thread let go of an object that is disposed of or evicted. By default all of them let
+   * go. `leaves` may choose some.
    */
   letGo(shared: Shared, leaves: (owner: Owner) => boolean | undefined = () => true, away?: Int32Array): void {
     for (const ref of [...shared.owners]) {
@@ -325,8 +329,8 @@ export class Membership {
     if (!core.isDisposed(address)) {
       // Nobody can reach a private object any more. So nobody waits for it, and losing what is held of it does no harm.
       if (shared.isPrivate) core.dispose(address);
-      // A thread that holds robust permits stays attached, because it may get the object again by handle or name, to
-      // release them.
+      // A thread that holds robust permits stays attached, because it may get the object again by handle or name and
+      // then release the permits.
       else if (robust && core.held(number) > 0) return;
     }
     // If an exception has ended a call on the object midway, the next call of the core completes that call

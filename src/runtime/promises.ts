@@ -2,16 +2,17 @@
  * This file keeps the promises of one thread on one shared object, and settles them in the order of their tickets.
  *
  * Promises stand in runs (core/queue/runs.ts). If a run has just begun, or this thread has settled its first promises,
- * the run is not entered in the waiting array, and no thread can ring for it. A rest (doorbell.ts) then follows in this
- * turn of the event loop, and enters the run. There is one rest, however many promises come and go until then.
+ * the run is not entered in the waiting array, and no thread can ring for it. A rest is a look at all promises before
+ * the thread may sleep (doorbell.ts). It follows in the same turn of the event loop, and enters the run. There is one
+ * rest, however many promises come and go until then.
  *
  * If this thread itself releases, it does not ring. It settles its own promises before the release returns. If this
  * thread blocks for a request, the request has a later ticket than these promises. So no promise here becomes due when
  * the request is cancelled (core/queue/cancelling.ts).
  *
  * cancelAll adds 1 to a count in the object and rings this thread. This thread reads the count before each promise
- * begins. So when the promises here began, the count had the value that this thread has seen last. If the count has
- * changed, all promises here leave. A thread enters the first run before it reads the count. So a thread that calls
+ * begins. If the count has changed since the last read, all promises here are older than the call of cancelAll, so all
+ * of them leave. In a rest the thread first enters the first run and then reads the count. So a thread that calls
  * cancelAll after this read sees the run, and rings (D12).
  */
 
@@ -43,7 +44,8 @@ interface Owner {
 }
 
 /**
- * Where an object is, and the attachment that counts the permits of this thread, if the semaphore is robust; else 0.
+ * Where an object is, and the attachment that counts the permits of this thread. The attachment is 0 if the semaphore
+ * is not robust.
  */
 export interface Place {
   readonly address: number;
@@ -204,8 +206,8 @@ export class Promises {
       this.#remove(run);
       run.alone?.(Promise.reject(reason()));
     }
-    // The run may have been due, or may have passed permits to promises of this thread. No thread rings for these
-    // promises.
+    // The run may have been due, or may have passed permits to other promises of this thread. No thread rings for these
+    // promises, so they are settled here.
     this.settle();
     if (this.first === 0) this.#end();
   }

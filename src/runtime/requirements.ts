@@ -73,8 +73,8 @@ export function compile(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
   try {
     return new WebAssembly.Module(bytes);
   } catch (cause) {
-    // The smallest module has only the magic number and the version. A policy that forbids this module forbids all
-    // modules.
+    // The first 8 bytes, the magic number and the version, are the smallest module. If a policy forbids this module, it
+    // forbids all modules.
     throw attempt(() => new WebAssembly.Module(bytes.slice(0, 8))) === undefined
       ? missing(
           "the Content-Security-Policy forbids WebAssembly: add 'wasm-unsafe-eval' to script-src (or default-src)",

@@ -1,8 +1,9 @@
 /** How often the most overtaken of a sequence was overtaken. */
 
 /**
- * Takes the places of requests in the order in which they were granted, and returns for the worst of them how many
- * requests with a later place were granted before it. A place is a ticket, or the time at which a request was made.
+ * Returns how often the most overtaken request was overtaken: how many requests with a later place were granted before
+ * it. A place is a ticket, or the time at which a request was made. `places` are in the order in which the requests
+ * were granted.
  */
 export function largestBypass(places: readonly number[]): number {
   const order = places.map((_, i) => i).sort((a, b) => (places[a] as number) - (places[b] as number) || a - b);

@@ -1,6 +1,7 @@
 /**
- * A program of clients. For each order it connects, says so, takes and gives back the lock in each client from one moment
- * to another, and tells what each client was granted. `crowd.ts` starts it.
+ * A process with some of the clients of a benchmark. `crowd.ts` starts it and sends it orders. For each order the
+ * process connects its clients and says that they are connected. From one given moment to another each client takes and
+ * gives back the lock, again and again. Then the process reports what each client was granted.
  */
 import { on } from 'node:events';
 import { now, processorTime } from './clock.js';

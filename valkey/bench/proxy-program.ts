@@ -1,6 +1,6 @@
 /**
  * A proxy that delays what passes through it. `delayed.ts` starts it: its arguments are the port of the server and the
- * round trip in milliseconds. Half of it is taken each way.
+ * round trip in milliseconds. Each direction is delayed by half of the round trip.
  */
 import { connect, createServer, type Socket } from 'node:net';
 import { now } from './clock.js';

@@ -37,8 +37,8 @@ export function spreadOf(results: Results, where: Where, figure: string): Spread
 }
 
 /**
- * A figure of one row over that of another, round by round, and the median of that: both sides saw the same load. NaN if
- * one of the two was not measured.
+ * Divides a figure of one row by the same figure of another row, round by round, and returns the median of the
+ * quotients. The two rows of one round saw the same load of the machine. NaN if one of the two rows was not measured.
  */
 export function quotient(results: Results, above: Where, below: Where, figure: string): number {
   const divisors = valuesOf(results, below, figure);

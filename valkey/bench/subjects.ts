@@ -1,6 +1,6 @@
 /**
- * The locks that are measured, each with what its users would write. A connection is what a process has; its clients are
- * tasks of the process.
+ * The locks that are measured, each by the code that its users would write. A connection stands for a process, and its
+ * clients for tasks of this process.
  */
 import { Redlock } from '@sesamecare-oss/redlock';
 import { Redis } from 'ioredis';
@@ -142,8 +142,8 @@ const mutex: Subject = {
 };
 
 /**
- * Redisson's protocol, except that each client is subscribed throughout: it does not subscribe anew for each wait. Each
- * message wakes every client that waits, and each of them tries again.
+ * Redisson's protocol, with one difference: each client stays subscribed, and does not subscribe anew for each wait.
+ * Each message wakes every client that waits, and each of them tries again.
  */
 const herd: Subject = {
   commands: ['evalsha', 'eval'],
@@ -251,8 +251,9 @@ const poll: Subject = {
 };
 
 /**
- * No lock: a message goes round. Each client waits for it on a channel of its own and publishes to the next one's. No
- * lock whose waiters hear by pub/sub can hand over faster, and its order is that of the ring.
+ * No lock, but a ring of clients in which a message goes round. Each client waits for the message on a channel of its
+ * own, and then publishes it to the channel of the next client. No lock whose waiters hear by pub/sub can hand over
+ * faster.
  */
 const ring: Subject = {
   commands: ['publish'],

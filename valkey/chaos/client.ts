@@ -1,7 +1,7 @@
 /**
- * One of the processes of a run: several tasks that take turns on the shared objects, give up, look, write to the
- * register, and note all that they do. A line is written before the next step, so what a process did that is killed is
- * known up to that step.
+ * One of the processes of a run. Its tasks take permits and locks of the shared objects, give up, look at the objects,
+ * and write to the register. They note all that they do, by one line for each step. A task writes the line of a step
+ * before it begins the next step. So if a process is killed, its file shows what it did up to its last step.
  *
  *   a ID NAME N TRY T     asks for N permits        f ID T WHY           has not got them: R refused, T time-out, A abort
  *   g ID T TOKEN SID      has got them              l ID T               held them at T

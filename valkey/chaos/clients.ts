@@ -1,7 +1,7 @@
 /**
- * The processes of a run. Each that ends is replaced while the run lasts: by a spare one, which has loaded its program
- * and waits, or, where there is none, by the next that has loaded. They are ended by their process ids, at the latest when
- * this process ends.
+ * The processes of a run. While the run lasts, a process that ends is replaced. A spare process, which has loaded its
+ * program and waits, takes its place. If there is no spare process, the next one that has loaded takes the place. The
+ * processes are ended by their process ids, at the latest when this process ends.
  *
  *     loading --> spare --> starting --> working --> drained --> ended        each may be killed, and is ended then
  */
@@ -214,8 +214,8 @@ export class Clients {
   }
 
   /**
-   * Nobody asks any more. Resolves to the number of processes in which somebody still waits when nothing at all has
-   * happened for `ms`: nobody was granted anything, and nobody has given anything back or up.
+   * Tells the processes to make no more requests, and waits until all requests have ended. If nothing at all has been
+   * noted for `ms` milliseconds, it gives up. Resolves to the number of processes in which a request still waits.
    */
   async drain(ms: number): Promise<number> {
     this.#isOver = true;

@@ -12,10 +12,12 @@ export type What =
   | { readonly is: 'refused'; readonly n: number };
 
 /**
- * permits: what each request wants, in the order of tokens. The requests have asked in this order, and each gets its
- * permits as soon as all before it have theirs and enough are free.
+ * The model of a fair semaphore, with which a history is compared. `permits` says how many permits each request wants,
+ * in the order of tokens. The requests ask in this order, and each gets its permits as soon as all requests before it
+ * have theirs and enough permits are free.
  *
- * A request that was never seen to hold is left out: had it not been, those behind would have got theirs no later.
+ * A request that was never seen to hold is left out. This makes no history look wrong: without the request, the
+ * requests behind it get their permits no later.
  */
 export class Fifo implements Model<What> {
   readonly #permits: readonly number[];

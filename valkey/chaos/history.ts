@@ -1,14 +1,16 @@
 /**
- * What the processes of a run have noted, and whether it is what the objects promise:
+ * Reads what the processes of a run have noted, and checks whether the objects have kept their promises:
  *
- *   - each object is a semaphore that serves in the order in which requests reach the server (see fifo.ts), a mutex that
- *     passes its lock on is one in the order of tokens;
- *   - tokens rise: who asks after another has got its permits has a larger one, and no two are the same;
+ *   - each object is a semaphore that serves requests in the order in which they reach the server (fifo.ts). A mutex
+ *     that passes its lock on within a process serves requests in the order of their tokens;
+ *   - tokens rise: a request that begins after another one was granted gets a larger token, and no two tokens are the
+ *     same;
  *   - no waiter of a mutex is overtaken more than `bypass` times.
  *
- * Where a fault loses the server's last writes, this holds for the grants of one history of the server's data. Tokens
- * rise over all of them, unless two primaries serve at once. With another history tickets leap, by 2^24 or to where the
- * time is, and so do those of who waits, so they tell histories apart.
+ * A fault may lose the last writes of the server. Then the data have another history, and the promises hold for the
+ * grants of each history by itself. Tokens rise over all histories, unless two primaries serve at once. When a history
+ * begins, the tickets leap, by 2^24 or to a number made from the time. The tickets of requests that already wait leap,
+ * too. So the tickets tell the histories apart.
  */
 import { readFileSync } from 'node:fs';
 import { Fifo, type What } from './fifo.js';
@@ -126,10 +128,13 @@ export function parseHistory(text: string, process: number): Asked[] {
 const ANOTHER_HISTORY = (1n << 16n) * 4096n;
 
 /**
- * Tells the histories of the server's data apart, and finds out when requests were known to stand in the queue. forgets:
- * the server may forget the script. It then refuses a call, which has not arrived, and may run the next one that was sent
- * on the same connection, if somebody else has brought the script meanwhile. What was refused is asked for again, behind.
- * So what was sent before the refusal tells nothing, but by its ticket.
+ * Tells the histories of the server's data apart, and finds out from when on a request certainly stood in the queue:
+ * when a later request of the same session was answered.
+ *
+ * `forgets` says that the server may forget the script. Then the server refuses a call, and the refused call has done
+ * nothing. The server may run the next call of the same connection, if another client has brought the script meanwhile.
+ * The refused call is sent again, behind the other. So with `forgets` the answer to a later request proves nothing
+ * about an earlier one, unless the tickets or the times show that the earlier one came first.
  */
 export function relate(all: readonly Asked[], inOrder: ReadonlySet<string>, forgets = false): void {
   const granted = all.filter(({ outcome }) => outcome === 'granted');
@@ -174,9 +179,10 @@ export interface Checked {
 }
 
 /**
- * From when on a replica was no longer one, and until when the processes worked with the old primary. Both have the queue
- * from before, and so may serve those who wait in it: the old one while the processes work with it, the new one later,
- * when it may think that those still hold whom the old one has long taken for dead.
+ * A time in which two servers were primaries: from the moment when the replica was promoted, to the moment when the
+ * processes left the old primary. Both servers have the queue as it was before, so both may serve the requests in it:
+ * the old primary while the processes work with it, and the new one later. The new primary may then count a session as
+ * a holder that the old one has long taken for dead.
  */
 export interface Fork {
   readonly from: number;
@@ -293,8 +299,9 @@ function checkBypass({ bypass }: Plan, granted: readonly Asked[], fault: (text: 
 }
 
 /**
- * The refusals for which only requests that the history shows can be the reason. A request that was given up may stay in
- * the queue until its process has twice got an answer from the server to what it asked later.
+ * Returns the refusals that can be checked: only requests that the history shows can be the reason for them. A request
+ * that was given up may be an invisible reason: it may stay in the queue until its process has sent two later requests,
+ * one after the other, and got the answers of the server.
  */
 function refusalsOf(mine: readonly Asked[], all: readonly Asked[]): Asked[] {
   const answered = new Map<number, Asked[]>();

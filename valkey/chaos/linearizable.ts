@@ -1,7 +1,8 @@
 /**
- * Whether a history can be explained as steps of a sequential object: each operation takes effect at one moment between
- * its call and its return. The search of Wing and Gong, with the memo of Lowe: a set of operations that has led to a
- * dead end once is not tried again. Here the state follows from the set, so the memo needs no state.
+ * Checks whether a history is linearizable: can each operation take effect at one moment between its call and its
+ * return, so that the whole is a sequence of steps of a sequential object? The search is that of Wing and Gong, with
+ * the memo of Lowe: a set of operations that has led to a dead end once is not tried again. Here the state of the
+ * object follows from the set of operations, so the memo needs to remember no state.
  */
 
 /** An operation. It takes effect between `call` and `end`; `end` is Infinity if that may be at any time, or never. */

@@ -1,6 +1,6 @@
 /**
- * Stands between the processes and the server, and does to one connection at random what networks do: cuts it, stalls
- * it, cuts it in the middle of a piece of data, or delays all that it carries.
+ * A proxy between the processes and the server. It does to connections what networks do: it picks a connection at
+ * random and cuts it, stalls it, cuts it in the middle of a piece of data, or delays all that it carries.
  */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';

@@ -1,7 +1,8 @@
 /**
- * A resource that fencing tokens protect. It refuses a token smaller than the largest that it has seen, on reads as well
- * as on writes. A writer says on which version it builds. A write that is accepted and builds on another version than the
- * last one would have overwritten what it has not read: two holders have written between each other.
+ * A resource that fencing tokens protect. It refuses a token smaller than the largest that it has seen, on reads as
+ * well as on writes. A writer says which version it has read. If an accepted write has not read the last version, it
+ * overwrites something that it has not seen: then two holders have written at the same time, and `disorder` counts
+ * that.
  */
 export class Register {
   largest = 0n;

@@ -1,6 +1,7 @@
 /**
- * What a hand-over costs as waiters, processes and names grow: commands, messages and processor time of the server. A
- * server and processes of its own for each measurement; leases are long, so that beats do not count.
+ * Measures what a hand-over costs as the numbers of waiters, processes and names grow: commands, messages and processor
+ * time of the server. Each measurement has a server and processes of its own. Leases are long, so heartbeats do not add
+ * to the cost.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -97,8 +97,9 @@ export class World {
   }
 
   /**
-   * A replica that lacks the last writes becomes the primary: it is promoted, the processes work on with the old one for
-   * `ms` or longer, and are then cut off and sent to the new one. The old one becomes its replica.
+   * A replica that lacks the last writes becomes the primary. The replica is promoted, and the processes work on with
+   * the old primary for `ms` milliseconds or longer. Then the processes are cut off from the old primary and connect to
+   * the new one. The old primary becomes a replica of the new one.
    */
   async promote(ms: number): Promise<void> {
     const [old, next] = [this.primary, this.replica as Server];

@@ -226,8 +226,9 @@ const FULL = { isFull: true };
 const COMMANDS = 'TIME HGET HMGET HSET HDEL HINCRBY HSCAN ZADD ZREM ZRANGEBYLEX ZRANGEBYSCORE ZCARD'.split(' ');
 
 /**
- * Calls that random ones seldom make: a process waits for the mutex that it holds, 70 wait for one, large numbers, a user
- * without rights, and a server whose memory is full. `ticketOf` finds the ticket of a request in the data.
+ * Scripted calls for cases that random calls seldom reach: a process waits for the mutex that it holds, 70 requests
+ * wait for one mutex, numbers are large, a user lacks rights, or the memory of the server is full. `ticketOf` finds the
+ * ticket of a request in the data.
  */
 export function scriptedCalls(
   channel: string,
@@ -352,8 +353,9 @@ export function scriptedCalls(
       const ticket = ticketOf(one, rid(931));
       return { args: [one, '0', channel, 'D', 'dies', rid(931), ticket, hex(1, 8), '1', 'ds', '0', '0'] };
     },
-    // A session ends of which one request holds, and another waits behind that of another session, for more than there are
-    // by now: that is turned away as the other is granted.
+    // The session `two` ends. One of its requests holds. Another request of `two` waits behind a request of session
+    // `one`, and asks for more permits than the semaphore has by now. The request of `one` is granted, and the other
+    // one is turned away.
     open(two),
     call(two, [...make('away', 's', 4), ...ask('away', 951, 4)]),
     call(one, [...make('away', 's', 4), ...ask('away', 953, 2)]),

@@ -1,6 +1,7 @@
 /**
- * Searches the configurations, and prints a table. Arguments: `--short` for those that the tests search, or parts of the
- * names of those to be searched. Each search ends at 300,000 states, or at `MOST`; a million need some 10 GB of memory.
+ * Searches the configurations, and prints a table. Arguments: `--short` selects the configurations that the tests
+ * search. Otherwise the arguments are parts of the names of the configurations to search. Each search ends at 300,000
+ * states, or at the number in the environment variable `MOST`. A million states need about 10 GB of memory.
  */
 import { cpus } from 'node:os';
 import { CONFIGURATIONS, SHORT } from './configurations.js';

@@ -1,17 +1,18 @@
 /**
- * A process, as session.ts has it, without time: one session in one partition, what it wants, and what it does when an
- * answer or a message comes. Plain data that can be copied and written as a text, so that a search can branch.
+ * The model of a process: what session.ts does, but without time. It has one session in one partition. The model says
+ * what the process wants, and what it does when an answer or a message comes. A process is plain data. The search
+ * copies these data to try several next steps, and writes them as a text to recognise a state that it has seen before.
  */
 
 /** One thing that a process wants to do. */
 export interface Want {
   readonly object: number;
   readonly n: number;
-  /** Asks and does not wait. */
+  /** The process asks for the permits and does not wait for them. */
   readonly tries?: boolean;
-  /** Gives so many permits back first. */
+  /** How many permits the process gives back first, before it gives back the rest. */
   readonly part?: number;
-  /** Has not repaired what the dead left: it restores the deaths that it was told. */
+  /** The process does not repair the data of dead holders. It gives the deaths back: the next holder is told. */
   readonly fails?: boolean;
 }
 
@@ -38,11 +39,11 @@ export interface Request {
   lent: number;
   passes: number;
   served: string[];
-  /** How often others were served before it. */
+  /** How often other requests were served before this one. */
   overtaken: number;
-  /** The part was given back. */
+  /** Whether the first part (`Want.part`) was given back. */
   parted: boolean;
-  /** The number of the message by which it was granted; 0 by an answer. */
+  /** The number of the message by which the request was granted; 0 if an answer granted it. */
   heard: number;
 }
 
@@ -54,12 +55,12 @@ export interface Operation {
   readonly listed?: readonly string[];
 }
 
-/** A call that was sent and not answered. */
+/** A call that was sent and whose answer has not come. */
 export interface Call {
   readonly sid: string;
   readonly conn: number;
   readonly operations: readonly Operation[];
-  /** What the server has answered, under way to the client. */
+  /** The answer of the server, if it is under way to the client. */
   readonly reply?: readonly unknown[];
 }
 
@@ -68,7 +69,7 @@ export interface Message {
   readonly text: string;
 }
 
-/** What happened to a process that must not be, or that the search counts. */
+/** An event in a process: a fault, or a grant, which the search counts. */
 export type Event = { readonly fault: string } | { readonly granted: Request };
 
 const BASE = 2 ** 32;
@@ -87,15 +88,15 @@ export class Client {
   lastSeq = 0;
   /** The connection whose messages count; -1 after a loss. */
   hears = 0;
-  /** A message has not come, and `S` is to be asked. */
+  /** A message has not come. The process must send `S`, which compares its list of requests with the server. */
   hasGap = false;
   lastNumber = 0;
-  /** An answer of the call that is being read tells of another history. */
+  /** The answer that the process is reading shows that the data have another history. */
   isElsewhere = false;
   next = 0;
-  /** What other sessions may take from it: the deadline has passed, and no renewal has reached the server since. */
+  /** Other sessions may take what it holds: its deadline has passed, and no renewal has reached the server since. */
   lapsed = false;
-  /** Some hold of it may rightly be lost. */
+  /** It would be no fault if the process lost a hold. */
   mayLose = false;
   requests: Request[] = [];
   opened: { in: string; born: string }[] = [];
@@ -110,7 +111,7 @@ export class Client {
   readonly rules: Rules;
   /** Somebody disposes of objects, cancels all waiters or takes permits away, so requests may fail. */
   readonly expels: boolean;
-  /** Somebody takes holds away. */
+  /** Somebody revokes holds. */
   readonly revokes: boolean;
 
   constructor(
@@ -704,33 +705,33 @@ export class Client {
   }
 }
 
-/** Rules of the client. The search shows what goes wrong without each. */
+/** Rules of the client. For each rule, RULE_SEARCHES has a search that shows what goes wrong without it. */
 export interface Rules {
-  /** A grant that was heard is newer than an answer that was written before it. */
+  /** If a message has granted a request, an answer that the server wrote before the message does not undo the grant. */
   readonly comparesHeard: boolean;
-  /** After a loss no message counts until `O` is sent by the next connection. */
+  /** After the loss of a connection no message counts until the next connection has sent `O`. */
   readonly hearsNothingWhenLost: boolean;
-  /** A gap in the numbers that shows while the session is entered is remembered. */
+  /** If the numbers of messages show a gap while the session is being entered, the client remembers the gap. */
   readonly remembersGaps: boolean;
-  /** What was sent to open an object is sent again, before requests, if it was not answered. */
+  /** An operation that opens an object and was not answered is sent again, before any request. */
   readonly opensAgain: boolean;
-  /** `S` does not settle requests that were made after it. */
+  /** The answer of a comparison (`S`) settles no request that was made after the comparison. */
   readonly settlesListedOnly: boolean;
-  /** The numbers of messages are compared, at beats and when messages come. */
+  /** The client compares the numbers of messages, at beats and when messages come. */
   readonly comparesNumbers: boolean;
   /** A comparison that was cut off is not sent again. */
   readonly listsAnew: boolean;
-  /** Each connection of a session has a number, and calls of one that was replaced do nothing. */
+  /** Each connection of a session has a number, and a call of a connection that was replaced does nothing. */
   readonly numbersConnections: boolean;
-  /** A history that changes while the connection lives is noticed, at beats and when a return is unknown. */
+  /** The client notices a change of the history while its connection lives: at beats, and if a return is unknown. */
   readonly comparesHistories: boolean;
-  /** What is held is lost before the lease ends on the server. */
+  /** The client counts its holds as lost before its lease ends on the server. */
   readonly losesInTime: boolean;
-  /** The server is told of a request that is given up. */
+  /** The client tells the server when a request is given up. */
   readonly tellsWhoLeaves: boolean;
-  /** A request that a driver has sent again may be granted again. What it gets goes back. */
+  /** A request that a driver has sent twice may be granted twice. The client gives the second grant back. */
   readonly returnsOtherGrants: boolean;
-  /** Requests to which a mutex was passed on that is taken away leave the queue. */
+  /** If a mutex is revoked, the requests to which it was passed on within the process leave the queue. */
   readonly dropsServed: boolean;
 }
 

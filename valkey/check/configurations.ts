@@ -1,8 +1,15 @@
 /**
- * What is searched. A name says how many permits each process wants of how many, and what may happen: C a cut, M a lost
- * message, T a time-out or abort, K a kill, L a lapsed lease, R a lease that is taken too early, F a failover to any older
- * copy, V the same while connections live, H another history without a loss, D what a driver sends twice, X the object
- * disposed of, A all waiters cancelled, Y a hold revoked, S a permit less, G a permit more.
+ * The configurations that are searched. The name `1, 2 of 2: CT` says that one process wants 1 permit and another wants
+ * 2, of 2 in all, and that the events C and T may happen, once each:
+ *
+ *     C  a connection is cut                       M  a message is lost
+ *     T  a request times out or is aborted         K  a process is killed
+ *     L  a lease lapses                            R  the server takes a lease too early
+ *     F  a failover to any older copy of the data  V  the same, and connections live on
+ *     H  another history of the data, no loss      D  a driver sends a call twice
+ *     X  the object is disposed of                 A  all waiters are cancelled
+ *     Y  a hold is revoked                         S  the object gets a permit less
+ *     G  the object gets a permit more
  */
 import type { ObjectSettings, Rules, Want } from './client.js';
 import type { Budget, Configuration } from './protocol.js';
@@ -14,7 +21,7 @@ const named = (name: string): ObjectSettings => ({ name, kind: 's', max: 1 });
 /** A reader takes one permit, a writer all. */
 const READERS = 2 ** 20;
 const rwLock: ObjectSettings = { name: 'a', kind: 'w', max: READERS };
-/** One record or grant a call, so that calls of others come between, and deaths. */
+/** Each call of the script handles one record or grant only. So calls of other processes, and deaths, come between. */
 const SLOWLY = { WORK: 1 };
 const LETTERS: Record<string, keyof Budget> = {
   ...{ C: 'cuts', M: 'losses', T: 'timeouts', K: 'kills', L: 'lapses', R: 'reapings', F: 'failovers', D: 'resends' },
@@ -32,7 +39,7 @@ function budget(letters: string): Budget {
   return counts;
 }
 
-/** Processes that each want once what the list says of it. */
+/** Processes with one request each: the list says how many permits each process wants. */
 const once = (...permits: readonly number[]): Want[][] => permits.map((n) => [{ object: 0, n }]);
 const times = (count: number, processes: number): Want[][] =>
   Array.from({ length: processes }, () => Array.from({ length: count }, () => ({ object: 0, n: 1 })));
@@ -91,7 +98,8 @@ export const SHORT: readonly Configuration[] = [
     after: [...asks(0), ...asks(1), '0: lapse', 'the lease of p0000001', '1: beat', 'another history'],
   }),
   of('1, 1 of 1, the first holds', 'V', [semaphore(1)], once(1, 1), { after: asks(0) }),
-  // Who is passed the mutex has got an earlier one of the name, which was disposed of before its caller knew.
+  // The request to which the mutex is passed on is of an earlier object of the same name. That object was disposed of
+  // before the process knew of it.
   of(
     'a mutex that the server forgets, 2 and 1 requests, bypass 1, on two objects of the name',
     'X',
@@ -104,17 +112,17 @@ export const SHORT: readonly Configuration[] = [
       ],
     },
   ),
-  // In the history that is lost, who waits was taken for dead, and a later request was granted.
+  // In the history that is lost, the waiting process was taken for dead, and a later request was granted.
   of('1 and 1 again, 1, of 1', 'FR', [semaphore(1)], [...times(2, 1), ...times(1, 1)], {
     sequential: true,
     after: [...asks(0), ...asks(1), 'the lease of p0000002', 'the copy', ...givesBack(0)],
   }),
-  // Who gives back 2 permits may die before the second request has its one.
+  // The process that gives back 2 permits may die before the second request has got its one permit.
   of('2; 1 and 1, of 2, a grant a call', 'K', [semaphore(2)], [...once(2), ...times(2, 1)], {
     constants: SLOWLY,
     after: [...asks(0), ...asks(1), ...asks(1), ...givesBack(0)],
   }),
-  // The first of those who wait is cancelled, and the second could be served before the second call cancels it.
+  // The first waiting request is cancelled. The second one could be served before the second call cancels it.
   of(
     '1; 2 and 1, of 2, a cancellation a call',
     'AK',
@@ -203,11 +211,12 @@ export const CONFIGURATIONS: readonly Configuration[] = [
 /** The first process holds 2 of 2 and gives them back one by one; the second wants 1, and 1 once more. */
 const oneByOne: Want[][] = [[{ object: 0, n: 2, part: 1 }], ...times(2, 1)];
 
-/** By each rule of the client, a search that goes wrong without it, and does not with it. */
+/** For each rule of the client, a search that finds a fault without the rule, and none with it. */
 export const RULE_SEARCHES: Readonly<Record<keyof Rules, Configuration>> = {
   comparesHeard: of('1, 1 of 1', 'C', [semaphore(1)], once(1, 1)),
   comparesNumbers: of('1, 1 of 1', 'MT', [semaphore(1)], once(1, 1)),
-  // The first is granted after it has lapsed, its session is reaped, and the other asks again.
+  // The first process is granted its request after its lease has lapsed. Its session is reaped, and the other process
+  // asks again.
   hearsNothingWhenLost: of('1; 1 and 1 again, of 1', 'L', [semaphore(1)], [...times(1, 1), ...times(2, 1)], {
     sequential: true,
     after: [
@@ -219,7 +228,7 @@ export const RULE_SEARCHES: Readonly<Record<keyof Rules, Configuration>> = {
       ...['1: answer', '1: beat', '1: the server runs B', '1: answer', '1: ask'],
     ],
   }),
-  // Of two messages that come while the session is entered, the first is lost.
+  // Two messages come while the session is being entered, and the first of them is lost.
   remembersGaps: of('2 of 2, a part first; 1, 1', 'CM', [semaphore(2)], oneByOne, {
     after: [
       ...asks(0),
@@ -233,7 +242,7 @@ export const RULE_SEARCHES: Readonly<Record<keyof Rules, Configuration>> = {
     ],
   }),
   opensAgain: of('1 of 1, which nobody has opened', 'C', [semaphore(1)], once(1), { cold: true, unmade: true }),
-  // A driver sends a comparison once more that is older than a request which was granted meanwhile.
+  // A driver sends a comparison once more. The comparison is older than a request that was granted meanwhile.
   settlesListedOnly: of('2 of 2, a part first; 1, 1', 'CMD', [semaphore(2)], oneByOne, {
     after: [
       ...asks(0),
@@ -258,7 +267,7 @@ export const RULE_SEARCHES: Readonly<Record<keyof Rules, Configuration>> = {
   numbersConnections: of('1, 1 of 1', 'CT', [semaphore(1)], once(1, 1), { after: ['0: ask', '0: cut'] }),
   comparesHistories: of('1, 1 of 1, the first holds', 'V', [semaphore(1)], once(1, 1), { after: asks(0) }),
   losesInTime: of('1, 1 of 1', 'L', [semaphore(1)], once(1, 1), { after: asks(0) }),
-  // A driver sends a request once more that was granted by a message, and was given back.
+  // A driver sends a request once more, after a message has granted it and its permit was given back.
   returnsOtherGrants: of('1, 1 of 1', 'CD', [semaphore(1)], once(1, 1), {
     after: [
       ...asks(0),

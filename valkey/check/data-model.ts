@@ -1,6 +1,7 @@
 /**
- * The data of a server, as far as the script uses it: hashes, sorted sets, and the commands on them, with the replies
- * that a script sees. What the server takes from outside (the time, its history) is given to it.
+ * A model of the data of a server, as far as the script uses them: hashes, sorted sets, and the commands on them, with
+ * the replies that a script sees. The caller passes in what a real server knows by itself: the time, and which history
+ * the data have.
  */
 import { LuaError, type LuaFunction, Table, type Value } from './lua.js';
 

@@ -1,12 +1,13 @@
 /**
- * Makes the mutants of the script, and of the rules of the client, and says by what each is told:
+ * Makes the mutants of the script, and of the rules of the client, and says which check detects each of them:
  *
  *   1 random calls, of the kind that replay.test.ts compares with real servers: other answers, messages, data
  *   2 simulated worlds (simulation.ts)     3 the beginnings of the searches that the tests make
  *
- * Mutants that nothing tells are listed in mutants-explained.ts with the reason, and each reason there must be of use.
- * `LINES=queue.lua:45,call.lua:9` looks at the mutants of these lines of src/turn/ only. `SHARD=0/4` looks at every fourth mutant only, and says which reasons it used. Arguments: `--rules` looks at the rules
- * alone, `--lua` at the script alone; `--markdown FILE` writes the report.
+ * A mutant that no check detects must be listed in mutants-explained.ts with the reason. A reason there that explains
+ * no mutant is an error. `LINES=queue.lua:45,call.lua:9` tries only the mutants of these lines of src/turn/.
+ * `SHARD=0/4` tries only every fourth mutant, and says which reasons it used. Arguments: `--rules` tries the rules
+ * alone, `--lua` the script alone; `--markdown FILE` writes the report.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';

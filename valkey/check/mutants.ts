@@ -1,7 +1,8 @@
 /**
- * Mutants of the script: copies with one fault each. A statement is left out; a condition is always or never true, or the
- * other way round; an operator is another one; a constant is one more, or another text. Whoever makes such a mistake must
- * be told, by the invariants or by other answers, or the script has more than it needs.
+ * Mutants of the script: copies with one fault each. A statement is left out. A condition is always true, never true,
+ * or negated. An operator is replaced by another one. A constant is one more, or another text. The checks must detect
+ * each such fault: an invariant fails, or an answer changes. If a fault changes nothing, the checks are too weak or the
+ * script contains more than it needs.
  */
 import { parse } from 'luaparse';
 import { turnSource } from './server.js';

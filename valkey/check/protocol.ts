@@ -1,6 +1,7 @@
 /**
- * The protocol as a graph of states: processes, calls and messages under way, and the data of the server. A step is one
- * thing that may happen next. The server runs the shipped script; the processes are those of client.ts.
+ * The protocol as a graph of states. A state consists of the processes, the calls and messages under way, and the data
+ * of the server. A step leads from one state to another: it is one event that may happen next. The server runs the
+ * shipped script. The processes are the model of client.ts.
  */
 import {
   CHANNEL,
@@ -18,32 +19,32 @@ import { Data, type Surroundings } from './data-model.js';
 import { faultOf, type Grant, heldOf, leftOf, queueOf, recordsOf, stepOf } from './invariants.js';
 import { type Reply, Server, turnChunk } from './server.js';
 
-/** What may happen, and how often. */
+/** Which events may happen, and how often each. */
 export interface Budget {
-  /** A connection is cut: what was not run may be run later, or never. */
+  /** A connection is cut. Calls of it that the server has not run may run later, or never. */
   readonly cuts?: number;
   /** A message is lost. */
   readonly losses?: number;
-  /** A request is given up; how the caller wants it is tried both ways. */
+  /** A request is given up. The search tries both ways: the caller waits for the answer of the server, or does not. */
   readonly timeouts?: number;
   /** A process is killed. */
   readonly kills?: number;
   /** A process finds that its lease may have ended. */
   readonly lapses?: number;
-  /** The server takes the lease of a process that believes in it. */
+  /** The server takes the lease of a process that still relies on it. */
   readonly reapings?: number;
   /** The data become an older copy of themselves, with another history. */
   readonly failovers?: number;
-  /** The same, and connections live: the server was another's replica meanwhile. */
+  /** The same, but the connections live on: the server was the replica of another server meanwhile. */
   readonly returns?: number;
-  /** The history is another, and nothing is lost: the server's first replica has come. */
+  /** The data have another history, but nothing is lost: the server has got its first replica. */
   readonly changes?: number;
-  /** A driver sends again what was not answered. */
+  /** A driver sends the calls that were not answered again. */
   readonly resends?: number;
   /** Somebody disposes of the first object, or cancels its waiters. */
   readonly disposals?: number;
   readonly cancels?: number;
-  /** Somebody takes a hold of the first object away, or gives the object one permit less or more. */
+  /** Somebody revokes a hold of the first object, or gives the object one permit less or more. */
   readonly revocations?: number;
   readonly shrinks?: number;
   readonly growths?: number;
@@ -54,7 +55,7 @@ export interface Configuration {
   readonly objects: readonly ObjectSettings[];
   readonly clients: readonly (readonly Want[])[];
   readonly budget: Budget;
-  /** Requests of a process are made one after the other has ended, not at any time. */
+  /** A process makes a request only when its request before has ended. Otherwise it makes requests at any time. */
   readonly sequential?: boolean;
   /** The processes have no session yet. */
   readonly cold?: boolean;
@@ -62,7 +63,7 @@ export interface Configuration {
   readonly closes?: boolean;
   /** Nobody has opened the objects yet. */
   readonly unmade?: boolean;
-  /** The first steps, by the beginnings of their labels: what is searched is what can follow them. */
+  /** The first steps, by the beginnings of their labels. The search tries only what can follow these steps. */
   readonly after?: readonly string[];
   readonly constants?: Readonly<Record<string, number>>;
   readonly rules?: Partial<Rules>;
@@ -166,7 +167,7 @@ interface Outcome {
 
 const idOf = (history: number): string => hex(history, 40);
 
-/** A second lies between one history and the next. */
+/** The time and the history that the server knows. Each history is a second later than the one before it. */
 const surroundings = (history: number): Surroundings => ({
   time: (1577836800 + history) * 1_000_000,
   history: idOf(history),
@@ -186,7 +187,7 @@ export interface State {
 export interface Step {
   readonly label: string;
   readonly to: State;
-  /** It need not happen: a state in which only such steps are left is an end. */
+  /** Whether the step may never happen. If a state has only such steps, it counts as an end. */
   readonly optional?: boolean;
 }
 

@@ -1,11 +1,13 @@
 /**
- * The shipped client, session.ts and all that is above it, on the shipped script, in a world without time: processes,
- * connections, calls and messages under way, a server with a history. What happens next is chosen at random, the same
- * for the same seed. The model of client.ts is searched in full and is small; this one is the code itself and is sampled.
+ * Simulated worlds: the shipped client, which is session.ts and all that is above it, runs on the shipped script in a
+ * world without time. A world has processes, connections, calls and messages under way, and a server whose data have a
+ * history. What happens next is chosen at random, and the same seed gives the same choices. The search of protocol.ts
+ * tries every order of steps, on the small model of client.ts. A simulation tries only some orders, but on the real
+ * code.
  *
- * Checked after each step: the data of the server (invariants.ts), that no more permits are held than there are, and
- * that no rejection is unhandled. In the end, when nothing goes wrong any more: every request is settled, all permits are
- * back, and nothing of anybody is left on the server.
+ * After each step the simulation checks the data of the server (invariants.ts), that no more permits are held than
+ * there are, and that no rejection is unhandled. In the end no more faults happen. Then every request must be settled,
+ * all permits must be back, and nothing may be left on the server.
  */
 
 import type { Clock } from '../src/clock.js';

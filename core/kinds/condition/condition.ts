@@ -10,30 +10,35 @@
  *     notify   grant += as many as wait, n at most; relay
  *     relay    woken += 1, and wake the waiter of that ticket; again, until it has woken a blocked thread or nobody is left
  *
- * So one exchange notifies all waiters of a call at once, but they are woken one after the other. A waiter that has the
- * mutex wakes the next waiter, which is on its way while the first one works. So no crowd of waiters is woken only to
- * queue up for the mutex, and notifyAll costs the notifier one wake-up.
+ * One exchange notifies all waiters of a call at once, but they are woken one after the other. A waiter that has got
+ * the mutex wakes the next waiter, and the next waiter wakes up while the first one works. So no crowd of waiters is
+ * woken only to queue up for the mutex, and notifyAll costs the notifier one wake-up.
  *
  * Why no notified waiter sleeps for ever: while woken < grant, some thread relays sooner or later. This thread is the
  * notifier, in the same call, or the blocked thread that a relay has woken last. The blocked thread relays when it has
- * the mutex, whatever the answer of its wait. If a relay finds no blocked thread with the ticket, it goes on to the
- * next ticket. There are three cases. The waiter has not entered its cell yet: then it finds by itself that it is due
- * (D2). The waiter has given up: then it relays too. The waiter is a promise: its event loop may be busy, so no thread
- * waits for it to relay. Two relays at a time do no harm. If an exception has ended the wait of a thread, the thread
- * relays in a microtask (src/sync/condition.ts). If a thread that uses the condition dies, its reaper wakes all who are
- * due (sweep in death/reaping.ts, and passOn).
+ * the mutex, whatever the answer of its wait. A relay that finds no blocked thread with the ticket goes on to the next
+ * ticket. Then the waiter of the ticket is one of these:
+ *     a thread that has not entered its cell yet     it finds by itself that it is due (D2)
+ *     a thread that has given up                     it relays too
+ *     a promise                                      its event loop may be busy, so the relay does not leave the next
+ *                                                    wake-up to it
+ * Two relays at a time do no harm. If an exception has ended the wait of a thread, the thread relays in a microtask
+ * (src/sync/condition.ts). If a thread that uses the condition dies, its reaper wakes all who are due (sweep in
+ * death/reaping.ts, and passOn).
  *
  * A thread carries a notification from the step in which its wait ends until it is the owner of the mutex again. Its
- * attachment counts the notifications that it carries, as the attachment of a robust semaphore counts permits (R7): a
+ * attachment counts the notifications that it carries, as the attachment of a robust semaphore counts permits (R7). A
  * thread that blocks carries one, and a thread with promises may carry several. If the thread dies or ends, its
- * notifications go to the next waiters (passOn). If the thread dies as the owner, before putDown, its notification goes
- * on, too: the next waiter finds the mutex of a dead owner, and may find what it waits for or not.
+ * notifications go to the next waiters (passOn). This is also so if the thread dies when it is the owner again and has
+ * not yet called putDown. The next waiter then learns that the owner of the mutex has died. What it waits for may be
+ * there or not.
  *
- * The queue handles time-outs and deaths (queue/cancelling.ts): if a waiter gives up too late, or dies before it has
- * seen its notification, the notification goes to the next waiter. If no waiter is left, grant gets past ticket. Then
- * the waiter that has given up takes the notification after all, by tryAcquire. A later wait must not find an old
- * notification, so each wait begins with settleUp, which raises ticket to grant. If a notification becomes free between
- * settleUp and the ticket of a wait, it counts as given after this wait has begun.
+ * The queue handles time-outs and deaths (queue/cancelling.ts): if a waiter gives up when it is notified already, or
+ * dies before it has seen its notification, the notification goes to the next waiter. If no waiter is left, grant
+ * exceeds ticket: a notification is free. Then the waiter that has given up takes the notification after all, by
+ * tryAcquire. A later wait must not find an old notification, so each wait begins with settleUp, which raises ticket to
+ * grant. If a notification becomes free between settleUp and the ticket of a wait, it counts as given after this wait
+ * has begun.
  *
  * A waiter takes its ticket before it unlocks the mutex. So no notification is lost between the two steps.
  *
@@ -183,8 +188,7 @@ export function relay(c: usize, all: bool): void {
 
 /**
  * Ends waits of this thread that carried so many notifications, and relays. As a rule the thread is the owner of the
- * mutex again. If an exception has ended the wait earlier, `passesOn` says so, and the notifications go to other
- * waiters.
+ * mutex again. `passesOn` says that an exception has ended the wait before: then the notifications go to other waiters.
  */
 export function putDown(c: usize, attachment: i32, carried: i32, passesOn: bool): void {
   countHeld(attachment, -carried); // R7 begins

@@ -1,36 +1,37 @@
 /**
  * The counter of a BinarySemaphore or CountingSemaphore: a value beside the queue of a Semaphore. A taker wants n of
- * the value, all or nothing, and is through when it has them. A permit is handed on when it goes from the value to the
- * queue.
+ * the value, all or nothing. When it has all n, its call is through. A permit is handed on when it goes from the value
+ * to the queue.
  *
  *     value word    waiting << 32 | value          the queue (ticket, grant): permits that were handed on
- *                       │         └── a taker subtracts n while it is n or more, and is through
- *                       └── any other taker adds n here, and acquires n permits of the queue
- *     signal n      value += n;  k = min(limit, value, waiting), the limit being 0 for none, and for one the most that
- *                   a taker ever waited for;  value -= k, waiting -= k, all in one exchange;  the queue is given k
+ *                       │         └── if the value is n or more, a taker subtracts n, and is through
+ *                       └── otherwise a taker adds n to `waiting`, and acquires n permits of the queue
+ *     signal n      value += n;  k = min(limit, value, waiting);  value -= k, waiting -= k, all in one exchange;
+ *                   then k permits are released to the queue
+ *                   limit: 0 for a signal of `none`; for `one`, the most that a taker ever waited for
  *
  * Source: P0514R1, 32.10. In this paper a signal of `none` may leave the value above 0 while threads sleep. The
  * counters of a Semaphore cannot express this, so the value is a word of its own. A signal acts as if the waiters that
- * it unblocks had taken the value in that instant. The paper wants "1 or count" taken (clause 12), and lets an
- * implementation take them one by one. A taker here may take them one by one, too: permits that are handed on are put
- * by for the first taker in the queue until it has all that it wants.
+ * it unblocks had taken the value in that instant. By the paper a taker takes 1 or `count` of the value (clause 12),
+ * and an implementation may take `count` one by one. A taker here may take them one by one, too: the queue keeps the
+ * permits that are handed on for its first taker, until this taker has all that it wants.
  *
- * Invariant: waiting + permits handed on and not acquired = the permits that counted takers still want. A taker is
- * counted when it has added its n to `waiting`. So the queue gets all that these takers want. The queue
- * (queue/tickets.ts) loses no wake-up, and keeps a permit that comes before the ticket. It serves in order, so lighter
- * takers do not starve a taker of many at its head.
+ * A taker is counted from the moment when it has added its n to `waiting`. Invariant: waiting + permits handed on and
+ * not acquired = the permits that counted takers still want. So in the end the queue gets as many permits as these
+ * takers want. The queue (queue/tickets.ts) loses no wake-up, and keeps a permit that comes before the ticket. It
+ * serves in order, so lighter takers do not starve a heavy taker at its head.
  *
  * A taker that must wait hands on at once what is in the value. If moreover every signal is of `all`, nobody waits
  * while value > 0, and newcomers overtake nobody.
  *
- * Cancelling: a taker subtracts as much of its n from `waiting` as it can. If `waiting` is less than n, all the rest of
- * what any taker wants has been handed on, and so has the rest of what this taker wants. But this taker has left its
- * place in the queue. A later taker may get those permits, and be counted in `waiting` in the place of this taker. So
- * this taker does not wait in the queue: it tries in turn to subtract from `waiting`, and to acquire one permit. One of
- * the two succeeds as soon as signals that have handed on have come to the queue, whoever stands there: permits are
- * short in the queue only if somebody is counted in `waiting`. If in the end this taker holds all n, it is through.
- * Otherwise it gives back what it holds (GIVE_BACK). This may carry the value past the maximum, if signals have raised
- * the value meanwhile.
+ * Cancelling: a taker subtracts as much of its n from `waiting` as it can. If `waiting` is less than n, a rest is left.
+ * Then all that counted takers still want has been handed on, and with it the rest of this taker. But this taker has
+ * left its place in the queue, so a later taker may get those permits. The later taker is then no longer short of
+ * permits, though it is still counted in `waiting`. So this taker does not wait in the queue: it tries in turn to
+ * subtract from `waiting`, and to acquire one permit. One of the two succeeds as soon as the signals that have handed
+ * on have released their permits to the queue: the queue lacks permits only if somebody is counted in `waiting`. If in
+ * the end this taker holds all n, it is through. Otherwise it gives back what it holds (GIVE_BACK). This may carry the
+ * value past the maximum, if signals have raised the value meanwhile.
  *
  * Closing leaves `waiting` as it is. Takers that find the queue closed subtract in the same way. If a taker can
  * subtract nothing, and has subtracted nothing before, all that it wants has been handed on, and it is through. If a
@@ -61,8 +62,8 @@ import {
 } from './words';
 
 /**
- * A closed counter is far below 0. Dead waiters bring an open counter so far below 0 only if they wanted, in all, over
- * 2 ** 29 more than takers are counted for.
+ * A closed counter is far below 0. Dead waiters can bring an open counter below 0, too, but not so far: for that they
+ * would have to have wanted, in all, over 2 ** 29 more than is counted in `waiting`.
  */
 function isClosed(word: i64): bool {
   return word < COUNTER_CLOSED_BELOW;
@@ -136,9 +137,8 @@ export function tryCountDown(s: usize, n: i32): i32 {
 
 /**
  * Subtracts as much of n from `waiting` as it can, for a counted caller that is cancelled or finds the queue closed.
- * Returns how many of the n are left. So many permits have been handed on for the caller, and the caller must try to
- * acquire them from the queue. If the queue is closed, the caller is through when all that it wanted has been handed
- * on.
+ * Returns how many of the n are left. As many permits have been handed on for the caller, and the caller must try to
+ * acquire them from the queue. If the queue is closed and all n have been handed on, the caller is through.
  */
 export function cancelWaiting(s: usize, n: i32): i32 {
   while (true) {

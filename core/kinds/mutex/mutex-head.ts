@@ -37,8 +37,8 @@ import { beginTurn, isTurnOver, overtakingsBetween, paceOf, SLOW, setLimit, setP
 import { M_CLOSED, M_HEAD, M_OWNER, M_OWNER_DIED, M_RESERVED, M_SLEEPING, M_WAITER, M_WAITERS, M_WORD } from './words';
 
 /**
- * If the lock changes hands faster than the head polls, the head makes so many times more pauses between two polls. So
- * the owner keeps the line of the word in its cache.
+ * If the lock changes hands faster than the head polls, the head pauses so many times longer between two polls. So the
+ * owner keeps the cache line of the word for longer.
  */
 const LONG_PAUSE: i32 = 32;
 /**
@@ -50,8 +50,8 @@ const IDLE_POLLS_OF_MANY: i32 = 8;
 const MOST_POLLS: i32 = 20_000;
 
 /**
- * Waits for the lock as the head. Returns ADMITTED or ANSWER_CLOSED. Unless `nanoseconds` is below 0, the thread sleeps
- * once, for at most so long, and may then return TIMED_OUT: the thread is still the head, and must call compete or
+ * Waits for the lock as the head. Returns ADMITTED or ANSWER_CLOSED. With `nanoseconds` of 0 or more, the thread sleeps
+ * once, for at most this time, and may then return TIMED_OUT: the thread is still the head, and must call compete or
  * cancelHead. It returns LEAVE if askAll was called after the thread had begun to wait: cancelHead must follow.
  */
 export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
@@ -83,8 +83,8 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
 
 /**
  * Polls as the head while other threads come and go, for at most MOST_POLLS polls. After `most` polls without an
- * overtaking, one owner has had the lock for so long that a sleep is worth its cost. Returns ADMITTED, REFUSED or
- * ANSWER_CLOSED.
+ * overtaking it gives up: one owner has had the lock for so long that a sleep is worth its cost. Returns ADMITTED,
+ * REFUSED or ANSWER_CLOSED.
  */
 function pollAsHead(m: usize, attachment: i32): i32 {
   const most = pollLimit(m);
@@ -153,8 +153,8 @@ function takeLock(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
 
 /**
  * Competes for a promise that is the head. The thread of the promise cannot poll, so it reserves the lock at once. It
- * does not change the limit. Returns ADMITTED, ANSWER_CLOSED, or REFUSED: the doorbell rings when another try is worth
- * it.
+ * does not change the limit. Returns ADMITTED, ANSWER_CLOSED, or REFUSED: the thread tries again when its doorbell
+ * rings.
  */
 export function reserveLock(m: usize, attachment: i32): i32 {
   if (pendingCall !== NOTHING) recover();
@@ -206,8 +206,8 @@ function wakeNext(m: usize, grant: i64): void {
 
 /**
  * Gives back what a dead or ending thread has of a mutex to which it was attached: the lock, and its place as the head.
- * Wakes the head, because the dead thread may have left it asleep. If the caller dies, another thread may call this
- * function again.
+ * Wakes the head, because the dead thread may have unlocked and died before it could wake the head. If the caller dies,
+ * another thread may call this function again.
  */
 export function releaseOfDeadOwner(m: usize, thread: i32, e: usize): void {
   if (atomic.load<i64>(e, E_HELD) !== 0) wakeNext(m, returnHeadPermit(m, e));

@@ -1,5 +1,6 @@
 /**
- * The pace of a mutex: how many locks fit into a turn, and how far a turn may go. mutex.ts says what turns are for.
+ * The pace of a mutex: how many locks fit into a turn, and after how many locks a turn ends. mutex.ts says what turns
+ * are for.
  */
 
 import { O_MAX } from '../../arena/words';
@@ -10,8 +11,8 @@ const TURN: i64 = 500;
 /** So many full turns last 30 milliseconds together. If more threads wait, turns are shorter. */
 const MANY: i64 = 60;
 /**
- * If the head does not run, the turn goes on up to the limit, which is so many times as far as the usual end of the
- * turn.
+ * If the head does not run, the turn goes on up to the limit. A turn up to the limit has so many times as many locks as
+ * a usual turn.
  */
 const OVERTIME: i64 = 4;
 /** The pace until a thread has measured it. */
@@ -73,7 +74,7 @@ export function beginTurn(m: usize, w: i64): void {
 
 /**
  * Measures the pace. The thread took the lock as the head so many microseconds ago, and has now found the lock
- * contended. The overtakings in this time give the pace.
+ * contended. The pace follows from the number of overtakings in this time.
  */
 export function turnLasted(m: usize, microseconds: i32): void {
   if (turnOf !== m) return;
@@ -98,8 +99,8 @@ export function paceOf(m: usize): i32 {
 }
 
 /**
- * Stores the count at which the next turn ends, and the limit. Neither exceeds the base of this thread by more than
- * max.
+ * Stores the count of overtakings at which the next turn ends, and the limit. Neither of the two exceeds the base of
+ * this thread by more than max.
  */
 export function setLimit(m: usize, w: i64): void {
   const now = overtakings(w);

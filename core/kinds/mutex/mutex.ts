@@ -15,44 +15,46 @@
  *                6. when no polls are left: sleep; unlock wakes me. Before the second sleep, or if sections are long
  *                   before the first, RESERVE the lock
  *     unlock     owner me -> 0; wake the head if it sleeps
- *     the head, as it takes the lock: waiters -= 1; it sets turn and limit for the others, and gives the permit back
+ *     the head, when it takes the lock: waiters -= 1; it sets turn and limit for the others, and gives the permit back
  *
  * Turns. The thread that was the head last may lock and unlock undisturbed, with two instructions for each pair, until
  * its turn is over or it leaves the lock alone. Meanwhile the head polls, and the waiters behind the head sleep. A turn
  * lasts about half a millisecond. If more than 60 threads wait, turns are shorter, so that all their turns together
- * take 30 milliseconds. A turn is counted in locks, because a count ends all turns alike, whatever the kernel does.
- * After its own turn each thread measures how many locks fit into half a millisecond (turnLasted). The head ends a turn
- * by reserving the lock. If the head does not run, the turn goes on up to the limit, which is four times as far:
- * otherwise the lock would be free until the head runs.
+ * take 30 milliseconds. A turn is measured in locks and not in time: then all turns are alike, even if the kernel takes
+ * the processor from a thread in its turn. After its own turn each thread measures how many locks fit into half a
+ * millisecond (turnLasted). The head ends a turn by reserving the lock. If the head does not run, the turn goes on up
+ * to the limit, which allows four times as many locks. Without this, the lock would lie free and unused until the head
+ * runs.
  *
- * If an owner keeps the lock for all the polls of the head, its section is long, or the owner has lost its processor.
- * So the head first sleeps without reserving the lock, and the owner may finish its turn. If an owner keeps the lock so
- * long again, the head assumes that sections are long: it reserves the lock before it sleeps, until a thread measures a
- * faster pace.
+ * An owner may keep the lock for all the polls of the head. Then its section is long, or the owner has lost its
+ * processor. The first time, the head sleeps without reserving the lock, so the owner may finish its turn. If an owner
+ * keeps the lock that long again, the head assumes that sections are long: it reserves the lock before it sleeps, until
+ * a thread measures a faster pace.
  *
  * If threads work between their sections, the lock is often idle: it is free, and its word does not change from poll to
- * poll. A thread that polls then takes the lock before its turn, and no processor waits for the queue. While a thread
- * waits, each overtaking adds 1 to a count in the word; a head that takes the lock adds nothing to this count. So an
- * unchanged word tells the head that no thread has had the lock since its last poll. It tells a barging thread that no
- * thread but a head has had the lock. If the count has grown much, the lock changes hands faster than these threads
- * poll. Then the barging thread queues up, and the head polls less often. So the owner keeps the line of the word in
- * its cache.
+ * poll. A thread that polls then takes the lock before its turn, so the lock does not lie unused until a sleeping
+ * waiter has woken. While a thread waits, each overtaking adds 1 to a count in the word. A head that takes the lock
+ * adds nothing to this count. So an unchanged word tells the head that no thread has had the lock since its last poll.
+ * An unchanged word tells a barging thread that no thread but a head has had the lock. If the count has grown much, the
+ * lock changes hands faster than these threads poll. Then the barging thread queues up, and the head polls less often.
+ * So the owner keeps the cache line of the word for longer.
  *
  * The bound. Let B be `max` of the object. Let the base of a waiter be the count of overtakings when the waiter raised
  * `waiters`, before it took its ticket. From then on each thread that takes the lock and is not the head adds 1 to the
  * count in the exchange that takes the lock. A thread tries this exchange only while the count is below the limit, and
- * the exchange fails if the word has changed. Every limit ever stored was at most B more than the base of a head. This
- * was the head of that time, or the head that had just taken the lock. The waiters behind this head took their tickets
- * later, when the count had reached at least its base. So while a waiter waits, every limit that a thread can have read
- * is at most B more than the count when the waiter took its ticket. So the waiter is overtaken at most B times, by any
- * number of threads.
+ * the exchange fails if the word has changed. Every stored limit is at most B more than the base of some head: the
+ * present head, or the head that has just taken the lock. A waiter behind this head took its ticket later than the head
+ * raised `waiters`, so at the time of this ticket the count was at least the base of the head. So while the waiter
+ * waits, every limit that a thread can have read is at most B more than the count when the waiter took its ticket. So
+ * the waiter is overtaken at most B times, by any number of threads.
  *
  * Between `waiters` += 1 and its ticket a waiter has no place yet: threads that take tickets meanwhile go before it,
- * each with a limit of its own. lock compares the limit with the count in a word that it saw earlier. This word may
- * be out of date, but that does no harm: the exchange succeeds only if the word still has this count. So the
- * lock is taken only while the count is below a limit that this thread has read. Overtakings are counted modulo 2^29.
- * This is enough, because no thread stands still between its look at the limit and its exchange for as long as 2^27
- * overtakings, which take seconds.
+ * each with a limit of its own.
+ *
+ * lock compares the limit with the count in a word that it saw earlier. This word may be out of date, but that does no
+ * harm: the exchange succeeds only if the word still has this count. So a thread takes the lock only while the count is
+ * below a limit that the thread has read. Overtakings are counted modulo 2^29. This is enough: 2^27 overtakings take
+ * seconds, and no thread stands still for so long between its look at the limit and its exchange.
  *
  * Why no waiter sleeps for ever:
  *     D9   SLEEPING against owner: the head sets SLEEPING and sees whether the word is free in one access, and
@@ -61,14 +63,16 @@
  *          while T_WAKE is clear
  *     the limit is reached: the head polls and takes the lock, or the head sleeps and the owner's unlock wakes it. The
  *         head looks at the word once more before it sleeps
- *     the waiters behind the head: as in the semaphore; a head gives its permit back in every case
+ *     the waiters behind the head: they wait as in the semaphore. A head gives its permit back in every case
  *
- * R8: waiters and the ticket change together, and so do owner, waiters and the permit. Between the two accesses there
- * is no call, loop or return, so a runtime that stops a thread only there cannot stop it in between (death/reaping.ts).
+ * R8: `waiters` and the ticket change together. Owner, `waiters` and the permit change together, too. Between the two
+ * accesses there is no call, loop or return. A runtime stops a thread only at those points (death/reaping.ts), so it
+ * cannot stop the thread between the two accesses.
  *
  * lock and unlock do not load the word. They first try an exchange from the word that this thread saw last, its guess.
- * So a pair of lock and unlock is two locked instructions, also while other threads wait. If others wait, lock first
- * looks at the limit. The exchange of unlock also detects a thread that is not the owner.
+ * So a pair of lock and unlock costs two locked instructions, also while other threads wait. If others wait, lock looks
+ * at the limit before it tries. The exchange of unlock fails if the thread is not the owner, so it also detects this
+ * misuse.
  */
 
 import {
@@ -183,8 +187,8 @@ export function waitersOf(m: usize): i32 {
 
 /**
  * Returns ADMITTED if this thread may count one more waiter, ANSWER_CLOSED, or ANSWER_FULL if MOST_WAITERS wait.
- * Between this look and the add of this thread, each other thread may add 1 at most, and the field has room for all of
- * them.
+ * Between this look and the add that counts the waiter, each other thread may add 1 at most. The field has room for all
+ * of these waiters.
  */
 export function roomForWaiter(m: usize): i32 {
   const w = atomic.load<i64>(m, M_WORD);
@@ -284,9 +288,9 @@ export function waitsSince(attachment: i32, now: i32): void {
 
 /**
  * Queues up for a lock that was CONTENDED. Returns ADMITTED: the thread has the lock. Returns HEAD: compete must
- * follow. Returns QUEUED: park or parkFor must follow, and if they return ADMITTED, this means the same as HEAD here.
- * Returns ANSWER_HELD: the thread is the owner itself and would wait for ever. It may also return ANSWER_CLOSED or
- * ANSWER_FULL.
+ * follow. Returns QUEUED: park or parkFor must follow. If that call returns ADMITTED, the thread is the head, and
+ * compete must follow. Returns ANSWER_HELD: the thread is the owner itself and would wait for ever. It may also return
+ * ANSWER_CLOSED or ANSWER_FULL.
  */
 export function queue(m: usize, attachment: i32): i32 {
   if (pendingCall !== NOTHING && !recover()) return ANSWER_FULL;

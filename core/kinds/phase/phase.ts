@@ -15,18 +15,17 @@
  *     word says wait: exchange it, with SLEEPERS         exchange the word: next phase, no SLEEPERS
  *     sleep while the phase is that of the word          if SLEEPERS was set: notify all who sleep on the phase
  *
- * Why no waiter sleeps for ever: one of the two exchanges comes first. If the exchange of the opener comes first, that
- * of the waiter fails, and the waiter looks again. Otherwise the opener finds SLEEPERS. Then the waiter is asleep and
- * is woken, or it is about to sleep and finds another phase (D11). There is only one word, so there is no other pair to
- * look at. A waiter that is woken finds another phase, whatever has happened since: its wait is over, even if the word
- * says wait again by now. So no waiter misses an opening, and no waiter overtakes another: all who wait for a phase go
- * on together.
+ * Why no waiter sleeps for ever: one of the two exchanges comes first. If the exchange of the opener comes first, the
+ * exchange of the waiter fails, and the waiter looks again. Otherwise the opener finds SLEEPERS. Then the waiter is
+ * asleep and is woken, or it is about to sleep and finds another phase (D11). A waiter that is woken finds another
+ * phase, whatever has happened since: its wait is over, even if the word says wait again by now. So no waiter misses an
+ * opening, and no waiter overtakes another: all who wait for a phase go on together.
  *
- * The word does not count the sleepers, so a thread that dies in its sleep leaves nothing but SLEEPERS, which costs the
- * next opener a notify. A notify wakes all sleepers, so no sleeper can swallow the wake-up of another. The exchange of
- * an opener and its notify lie in one uninterruptible section (R11), so a dead opener leaves nobody asleep. The phase
- * goes round after 2^29 openings. A waiter would miss its wake-up if exactly so many openings came between its look and
- * its sleep.
+ * The word does not count the sleepers. So a thread that dies in its sleep leaves nothing but SLEEPERS, and the next
+ * opener makes a notify in vain. A notify wakes all sleepers, so no sleeper can swallow the wake-up of another. The
+ * exchange of an opener and its notify lie in one uninterruptible section (R11), so a dead opener leaves nobody asleep.
+ * The number of the phase goes round after 2^29 openings. A waiter would miss its wake-up if exactly 2^29 openings came
+ * between its look and its sleep.
  *
  * Sources: the event counts of Reed and Kanodia (1979), where a thread waits until a number has been reached; a futex
  * word with a bit for sleepers, as in Drepper, Futexes Are Tricky (2011).
@@ -163,8 +162,8 @@ export function sleepInPhase(o: usize, phase: i32, nanoseconds: i64): i32 {
 }
 
 /**
- * Takes n, 1 or more, from the count, and opens the object if the count is 0 then. The attachment records that the
- * thread holds n fewer (0: it was not recorded that the thread holds them). Returns ADMITTED or ANSWER_CLOSED. Returns
+ * Takes n, 1 or more, from the count, and opens the object if the count is 0 then. The attachment then records n fewer
+ * that the thread holds; with the attachment 0, no record is changed. Returns ADMITTED or ANSWER_CLOSED. Returns
  * ANSWER_OVER_MAX, and changes nothing, if the count is less than n.
  */
 export function takeOff(o: usize, n: i32, attachment: i32): i32 {
@@ -204,9 +203,9 @@ export function arm(o: usize): i32 {
 
 /**
  * Arrives at a barrier. Returns ARRIVED plus the index of the arrival, and records that the thread is one of the
- * parties. Returns QUEUED if the last thread of this phase runs the action: then the caller waits for the next phase
- * and arrives in it. Returns ANSWER_BROKEN or ANSWER_CLOSED. The last thread to arrive opens the barrier, unless it has
- * an action: then finishAction must follow.
+ * parties. Returns QUEUED if all parties of this phase have arrived and the last one still runs the action: then the
+ * caller waits for the next phase, and arrives in that phase. Returns ANSWER_BROKEN or ANSWER_CLOSED. The last thread
+ * to arrive opens the barrier here if it has no action. If it has an action, finishAction must follow.
  */
 export function arriveAt(o: usize, hasAction: bool, attachment: i32): i32 {
   const parties = atomic.load<i32>(o, O_MAX) as i64;
@@ -289,8 +288,8 @@ export function begin(o: usize, attachment: i32): i32 {
 }
 
 /**
- * Ends the work that this thread has begun: the work is done, or another thread may begin it. Wakes those who wait for
- * that.
+ * Ends the work that this thread has begun: the work is done, or another thread may begin it. Wakes the threads that
+ * wait for the end of the work.
  */
 export function end(o: usize, isDone: bool, attachment: i32): void {
   endFor(o, isDone ? 0 : 1, recordOf(attachment));
@@ -310,16 +309,17 @@ function endFor(o: usize, count: i64, e: usize): void {
 }
 
 /**
- * Ends what a dead or ending thread had to do, which its attachment records: its tasks count as done; its barrier is
- * broken; the work that it has begun may be begun again; its gate is opened. Returns whether the caller must also give
- * back what the thread holds, which is the turn of a writer of a RwLock. If the caller dies, another thread may call
- * this function again: opening an open gate only ends a phase in which nobody waits.
+ * Ends what a dead or ending thread had to do, as its attachment records. The tasks of a wait group count as done. A
+ * barrier is broken. The work of a Once may be begun again. The gate of a RwLock is opened if the thread had the turn.
+ * Returns whether the caller must also give back what the thread holds, which is the turn of a writer of a RwLock. If
+ * the caller dies, another thread may call this function again: opening an open gate only ends a phase in which nobody
+ * waits.
  */
 export function endOfDead(o: usize, e: usize, kind: i32): bool {
   const held = atomic.load<i64>(e, E_HELD);
   const isLock = kind === KIND_RW_LOCK;
-  // The death is counted before the exchange, so that the threads that go on after the exchange find it counted. If the
-  // caller dies here, the death is counted twice.
+  // The death is counted before the exchange. So a thread that goes on after the exchange finds the death counted. If
+  // the caller dies between the two, the death is counted twice.
   if (held !== 0 && !isLock) atomic.add<i32>(o, 1, O_DEATHS);
   while (held !== 0) {
     const word = atomic.load<i64>(o, O_PHASE);

@@ -1,6 +1,6 @@
 /**
- * The part of a RwLock that the death of a thread needs: the thread stops reading, and a writer is woken. rw-lock.ts
- * has the rest.
+ * The part of a RwLock that the death of a thread needs: the thread stops reading, and the writer that waits for it is
+ * woken. rw-lock.ts has the rest.
  */
 
 import { threadRecord } from '../../arena/threads';

@@ -21,30 +21,30 @@
  *
  * "in" means that the thread has the lock. To wake the writer, a reader adds 1 to O_DRAIN and notifies that word.
  *
- * A place is in the way of the writer of phase w if the place READS, or if it WAITS for a phase other than w. So a
- * reader that waits for phase w already counts as a reader for every other phase, though it may not have woken. The
- * next writer shuts the gate at once, and waits for this reader. So a reader waits for one writer at most, and a reader
- * that comes after a writer has shut the gate does not go before this writer.
+ * A place is in the way of the writer of phase w if the place READS, or if it WAITS for a phase other than w. So when
+ * phase w is over, a reader that has waited for its end counts as a reader, though it may not have woken yet. The next
+ * writer shuts the gate at once, and waits for this reader. So a reader waits for one writer at most, and a reader that
+ * comes after a writer has shut the gate does not go before this writer.
  *
  * Why the lock excludes, and why no thread sleeps for ever: in each pair one thread writes A and then reads B, and the
  * other thread writes B and then reads A. All accesses are sequentially consistent.
  *     D13  place against SHUT: the writer sees the place, or the reader sees SHUT. A reader that sees SHUT is not in, and
- *          takes READS back. A reader that has waited for phase w was in the way of all writers but the writer of w,
- *          without a gap. The look of the writer may miss a thread that registers meanwhile. But this thread has no
- *          place yet, and sees SHUT when it begins to read
+ *          takes READS back. A reader that has waited for the end of phase w is in the way of every later writer, from
+ *          its wait on until it leaves. The look of the writer may miss a thread that registers meanwhile. But this
+ *          thread has no place yet, and sees SHUT when it begins to read
  *     D14  place against DRAINING: a reader that goes, or begins to wait, stores its place and then reads the gate. The
  *          writer reads O_DRAIN, sets DRAINING, and then looks at the places. So the writer sees the place, or the reader
  *          sees DRAINING, and changes O_DRAIN after the writer has read it
  * D11 (phase.ts) is the sleep of the readers.
  *
- * If a thread reads already, a further reader of the thread is let in though a writer waits: otherwise the thread would
- * wait for itself. The further reader needs no access here, because the thread counts its readers in JavaScript.
- * Promises of the thread that wait share one place with the thread. This place then READS and WAITS. These promises
- * become readers together when the phase is over.
+ * A thread that reads already may begin to read once more, even while a writer waits: otherwise the thread would wait
+ * for itself. The second read needs no access here, because the thread counts its readers in JavaScript. Promises of
+ * the thread that wait to read share the place of the thread. If the thread also reads, its place READS and WAITS.
+ * These promises become readers together when the phase is over.
  *
- * A writer that gives up opens the gate like a writer that has written. So the number of the phase may go round, after
- * 2^29 phases, while a place WAITS. This does harm only if the number comes back to exactly that of the place while the
- * thread of this place sleeps.
+ * A writer that gives up opens the gate like a writer that has written, so each writer uses up a phase. The number of
+ * the phase goes round after 2^29 phases. This does harm only if a place WAITS and its thread sleeps all the while, and
+ * the number has come back to exactly that of the place.
  *
  * The reaper of a dead reader clears its place. A thread that lets go of the lock clears its place itself
  * (rw-lock-places.ts). The reaper of a dead writer opens the gate with DIED (endOfDead in phase.ts), and then the turn
@@ -82,8 +82,8 @@ const UNUSUAL: i64 = (1 << 63) | GATE_SHUT | GATE_DIED;
 export let drainSeen: i32 = 0;
 
 /**
- * Orders plain accesses of the thread. The build replaces each call by the instruction, because the compiler writes an
- * invalid fence.
+ * A memory fence: it orders the plain accesses of the thread. The build replaces each call by the instruction
+ * atomic.fence, because the compiler would write this instruction in an invalid way.
  */
 declare function fence(): void;
 
@@ -145,8 +145,8 @@ export function tryRead(o: usize, p: usize): i32 {
 }
 
 /**
- * Lets a promise of a thread that reads already read too, or has it wait for the end of the phase. The thread has this
- * place. Returns the same as beginRead.
+ * Begins to read for a promise of a thread that uses this place already: the promise reads at once, or waits for the
+ * end of the phase. Returns the same as beginRead.
  */
 export function readToo(o: usize, p: usize): i32 {
   const word = atomic.load<i64>(o, O_PHASE);
@@ -211,9 +211,9 @@ export function shutGate(o: usize): i32 {
 }
 
 /**
- * Returns whether no place is in the way of the writer of this phase. If none is, every thread sees the stores that the
- * writer makes from now on only after SHUT. The fence ensures this: otherwise some processors would let a plain store
- * overtake SHUT, and isStamp would not see SHUT.
+ * Returns whether no place is in the way of the writer of this phase. The writer may then write by plain stores. The
+ * fence ensures that no thread sees one of these stores before it sees SHUT: otherwise some processors would let a
+ * plain store overtake SHUT, and a thread could see the store while isStamp does not see SHUT.
  */
 export function isDrained(o: usize, phase: i32): bool {
   const end = threadRecord(mostThreads() + 1);
@@ -227,8 +227,8 @@ export function isDrained(o: usize, phase: i32): bool {
 }
 
 /**
- * Looks at the places. Before that, the function makes sure that a reader which leaves later changes O_DRAIN from the
- * value drainSeen. Returns ADMITTED, QUEUED or ANSWER_CLOSED.
+ * First keeps the value of O_DRAIN in drainSeen and sets DRAINING, and then looks at the places. So a reader that
+ * leaves after the look changes O_DRAIN, and the writer does not sleep. Returns ADMITTED, QUEUED or ANSWER_CLOSED.
  */
 export function announceDrain(o: usize, phase: i32): i32 {
   drainSeen = atomic.load<i32>(o, O_DRAIN);
@@ -259,8 +259,8 @@ export function drainReaders(o: usize, phase: i32, nanoseconds: i64): i32 {
 }
 
 /**
- * Opens the gate, which this thread has shut. `keepsDied` says that the thread has written nothing: what was
- * half-written is so still.
+ * Opens the gate, which this thread has shut. `keepsDied` says that the thread has written nothing. Then DIED stays,
+ * because data that a dead writer left half-written are still half-written.
  */
 export function openGate(o: usize, keepsDied: bool): void {
   while (true) {
@@ -283,7 +283,8 @@ export function stampOf(o: usize): i32 {
 
 /**
  * Returns whether nobody has written since the thread had this stamp. The thread may have read the data by plain loads.
- * An atomic load does not hold plain loads back: some processors would do them after it. The fence holds them back.
+ * The fence makes these loads happen before the load of the gate. Without it, some processors would do the plain loads
+ * after the atomic load of the gate.
  */
 export function isStamp(o: usize, stamp: i32): bool {
   fence();

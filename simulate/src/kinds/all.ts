@@ -2,6 +2,7 @@
 import type { Spec } from '../program.js';
 import { barrier } from './barrier.js';
 import { condition } from './condition.js';
+import { countingSemaphore } from './counter.js';
 import { event } from './event.js';
 import type { Kind } from './kind.js';
 import { latch } from './latch.js';
@@ -21,6 +22,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   Barrier: barrier,
   Latch: latch,
   WaitGroup: waitGroup,
+  CountingSemaphore: countingSemaphore,
 };
 
 export function kindOf({ kind }: Spec): Kind {

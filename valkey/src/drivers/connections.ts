@@ -7,9 +7,9 @@
  * which node has which slot each time a connection is lost. It treats a redirection, or the refusal to subscribe in a
  * slot that has moved, like the loss of a connection.
  *
- *     down --> up          up: all connections stand, and all channels are subscribed; `#repair` sees to it
- *      ^ ^------+          gave up: the user's strategy wants no more attempts
- *      +--> gave up        closed: none of these any more
+ *     down --> up          up: all connections are open, and all channels are subscribed; `#repair` leads to it
+ *      ^ ^------+          gave up: the user's strategy wants no more attempts to connect
+ *      +--> gave up        closed: the driver was closed, and leaves this state no more
  */
 import type { Driver, Script, StopListening } from './driver.js';
 import { asError, type Connection, ELSEWHERE, type Events, impatient, Link } from './link.js';
@@ -29,8 +29,8 @@ export interface Library {
   /**
    * The option of the user that says how long to wait before a further attempt to connect: milliseconds, or a function
    * that gets the number of the attempt (from 1 on) and the last error, and returns milliseconds. Any other value, of
-   * the option or returned by the function, means that there are no more attempts. The option may be missing (undefined
-   * or null): then the driver waits a random time that grows up to a second, as it also does if the function throws.
+   * the option or returned by the function, means that there are no more attempts. If the option is missing (undefined
+   * or null), or the function throws, the driver waits a random time, which grows up to a second.
    */
   readonly strategy: unknown;
 }

@@ -42,11 +42,11 @@ export interface Driver {
   ): Promise<number>;
 
   /**
-   * The space calls this once; the driver connects only then. The driver calls `down` when either connection is lost,
-   * and after each failed attempt to connect. It calls `up` each time that a connection is new, as soon as both
-   * connections stand and the subscriptions are confirmed. In a cluster a redirection and a sharded subscription that
-   * has moved count as a loss, so the driver then calls `down` and `up` too. gaveUp: the client's strategy wants no
-   * more attempts.
+   * The space calls this once. The driver begins to connect only then. The driver calls `down` when either connection
+   * is lost, and after each failed attempt to connect. The argument `gaveUp` says that the user's strategy wants no
+   * more attempts. When a connection has been replaced, the driver calls `up`, as soon as both connections are open and
+   * the subscriptions are confirmed. In a cluster, a redirection counts as a loss, and so does a sharded subscription
+   * that has moved. So the driver then calls `down` and `up`, too.
    */
   watch(events: { up(): void; down(error: Error | undefined, gaveUp?: boolean): void }): void;
 
@@ -57,8 +57,8 @@ export interface Driver {
   connect?(): void;
 
   /**
-   * Sends something to the node that has the key, on the connection for messages, and is settled when the answer has
-   * come. So the caller learns whether the connection carries anything. A driver may lack this method.
+   * Sends something to the node that has the key, on the connection for messages. The promise is settled when the
+   * answer has come. So the caller learns whether the connection still works. A driver may lack this method.
    */
   ping?(key: string): Promise<unknown>;
 
@@ -69,8 +69,8 @@ export interface Driver {
   info(key: string, section: string): Promise<Map<string, string> | undefined>;
 
   /**
-   * With true, the connections keep the process alive (`ref`). With false they do not (`unref`), since nothing is held
-   * or awaited.
+   * With true, the connections keep the process alive (`ref`). With false they do not (`unref`): the space passes false
+   * while it neither holds nor awaits anything.
    */
   keepAlive(alive: boolean): void;
 

@@ -6,9 +6,9 @@
  *
  * - It may send calls in an order other than that in which they were made. So the driver sends a call only after the
  *   call before it is answered. Meanwhile the session collects new operations, and sends them together in one call.
- * - It connects again by itself, and only the calls that were under way learn of the loss: they fail. If a call has
- *   failed in this way, the driver replaces the connection. GLIDE tells nobody that messages were lost. The session
- *   finds out by their numbers at its next beat.
+ * - It connects again by itself. Only the calls that were under way show that a connection was lost: they fail. If a
+ *   call has failed in this way, the driver replaces the connection. GLIDE tells nobody that messages were lost. But
+ *   messages are numbered, so the session notices at its next heartbeat that some are missing.
  * - In a cluster one client speaks to all nodes, and follows slots that move. So all slots belong to one place.
  */
 import { Connections } from './connections.js';

@@ -1,9 +1,10 @@
 /**
  * The driver for ioredis 5 and 6 and for iovalkey: a single server, Sentinel or a cluster.
  *
- * Each connection is a duplicate of the user's client that connects only once. So the client does nothing of what it
- * does when it reconnects: it resends, queues and subscribes nothing. In a cluster too, these are plain connections to
- * the nodes. The driver only asks a duplicate of the user's cluster client which node has which slot.
+ * Each connection is a duplicate of the user's client that connects only once. A client that reconnects would resend
+ * commands, keep commands for later, and subscribe again. Because these clients never reconnect, they do none of this.
+ * In a cluster too, the duplicates are plain connections to single nodes. The driver uses a duplicate of the user's
+ * cluster client for one purpose: to ask which node has which slot.
  */
 
 import { eventsHandled } from '../ticks.js';
@@ -89,8 +90,8 @@ const OPTIONS = {
 function ofServer(client: Single): Library {
   const place: Place = { name: '', open: (events) => open(client.duplicate(OPTIONS), events, false) };
   const { retryStrategy } = client.options;
-  // The default strategy of ioredis waits longer and longer, up to 5 seconds. The default does not say that the user
-  // wants that.
+  // The default strategy of ioredis waits longer and longer, up to 5 seconds. If a client has the default strategy, the
+  // user has not chosen it, so the driver uses its own.
   const standard = (client.constructor as { defaultOptions?: { retryStrategy?: unknown } }).defaultOptions;
   const isOwn = retryStrategy !== standard?.retryStrategy;
   return { cluster: false, locate: async () => () => place, strategy: isOwn ? strategyOf(retryStrategy) : undefined };
@@ -162,8 +163,8 @@ function open(client: Single, events: Events, sharded: boolean): Connection {
     );
   });
   client.on('ready', events.ready);
-  // An error event is never fatal here, not even after the end. ioredis 5 takes the notice that a subscription has
-  // moved for an error; ioredis 6 has an event for this notice.
+  // There is a listener for errors in every state, also after the end, so that no error event ends the process. ioredis
+  // 5 reports by an error that a subscription has moved; ioredis 6 has an event for that.
   client.on('error', events.lost);
   client.on('moved', () => events.lost(new Error('MOVED A subscription has moved')));
   client.on('close', closed);
@@ -184,9 +185,11 @@ function open(client: Single, events: Events, sharded: boolean): Connection {
 
 /**
  * Holds the first commands of a connection back until the first words of the server have been read, and then sends the
- * commands in one write. A server that has no room for a connection says so and closes the connection. The first write
- * to such a connection resets it, and a second write fails. When a write fails, Node gives the socket up without
- * reading the server's words.
+ * commands in one write.
+ *
+ * This is for a server that has no room for another connection: it sends the reason, and closes the connection. If the
+ * client writes twice meanwhile, the first write resets the connection and the second write fails. Then Node gives the
+ * socket up without reading the reason.
  */
 function listenFirst(client: Single): void {
   const { connector } = client;

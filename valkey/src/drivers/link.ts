@@ -1,7 +1,7 @@
 /**
- * One connection as the driver keeps it. A connection is opened once, becomes ready once and is lost once. It never
- * connects again: a new connection replaces it. Nothing is sent twice, except a script that the server does not know
- * and has not run.
+ * A link: one connection of the driver. A connection is opened once, becomes ready once and is lost once. It never
+ * connects again: a new connection replaces it. Nothing is sent twice, with one exception: a call of the script that
+ * the server has not run because it does not know the script.
  *
  *     opening --> ready --> over          over: all that is pending is rejected, and whoever keeps the link is told
  *        +---------------->
@@ -12,7 +12,7 @@ import type { Script } from './driver.js';
 export interface Connection {
   /**
    * Sends a command. Rejects if it cannot send the command, or if the connection is lost before the answer has come.
-   * key: some clients speak to all nodes of a cluster; for a command without a key of its own, this key tells the node.
+   * Some clients speak to all nodes of a cluster. For a command that names no key, `key` tells such a client the node.
    */
   send(command: string, args: readonly string[], key?: string): Promise<unknown>;
   /** Resolves when the server has confirmed the subscription. */
@@ -45,8 +45,8 @@ export function asError(value: unknown): Error {
 }
 
 /**
- * Returns the promise, and calls `late` if it is not settled in time. The timer does not keep the process alive; a
- * socket may.
+ * Returns the promise, and calls `late` if it is not settled in time. The timer for this does not keep the process
+ * alive.
  */
 export function impatient<T>(promise: Promise<T>, late: (error: Error) => void): Promise<T> {
   const timer = setTimeout(() => late(new Error('the server does not answer')), PATIENCE);
@@ -68,8 +68,8 @@ export class Link {
   readonly opened: Promise<void>;
   readonly channels = new Set<string>();
   /**
-   * How often calls that the server has not run were sent again. The server has then run commands that were sent after
-   * such a call before the call.
+   * How often calls were sent again because the server had not run them. Commands that were sent after such a call may
+   * have run before it.
    */
   resent = 0;
   readonly #connection: Connection;
@@ -153,11 +153,13 @@ export class Link {
   }
 
   /**
-   * Runs a script. The server may forget scripts at any time. A call that the server refuses for this reason has done
-   * nothing, and is sent again with the text. No later call may run before it. So new calls are held back until all
-   * sent calls are answered. One of the sent calls may have run nevertheless, because another client has brought the
-   * script to the server meanwhile. Then the order is broken, and the connection ends as if the refused calls had been
-   * lost with it. Calls of other keys may run before the refused call: the connection may lead to several servers.
+   * Runs a script. The server may forget scripts at any time, and then refuses a call. A refused call has done nothing,
+   * and is sent again with the text of the script. No later call of the same key may run before the refused one. So new
+   * calls are held back until all sent calls are answered.
+   *
+   * Still, a call that was sent after the refused one may have run, if another client has brought the script to the
+   * server between the two. Then the order is broken, and the connection ends as if the refused calls had been lost
+   * with it. Calls of other keys may run before the refused call, because the connection may lead to several servers.
    */
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
@@ -191,8 +193,8 @@ export class Link {
   }
 
   /**
-   * Takes up that a call was answered. ran: the call, unless the server has refused it because it does not know the
-   * script.
+   * Notes that a call was answered. `ran` is this call, or undefined if the server has refused the call because it does
+   * not know the script.
    */
   #answered(ran?: Call): void {
     this.#flying--;

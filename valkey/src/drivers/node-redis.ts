@@ -1,8 +1,8 @@
 /**
  * The driver for node-redis (the package `redis`) 5 and 6: a single server or a cluster, by RESP2 or RESP3.
  *
- * Each connection is a duplicate of the user's client that connects once, also in a cluster. The driver only asks a
- * duplicate of the user's cluster client which node has which slot.
+ * Each connection is a duplicate of the user's client that connects only once, also in a cluster. The driver uses a
+ * duplicate of the user's cluster client for one purpose: to ask which node has which slot.
  */
 import { Connections, type Library, type Place } from './connections.js';
 import type { Driver } from './driver.js';

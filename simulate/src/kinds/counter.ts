@@ -1,0 +1,142 @@
+/**
+ * CountingSemaphore of P0514: a value that anybody raises, and that waits lower. BinarySemaphore is the same class with
+ * another most.
+ */
+import type { Call } from '../call.js';
+import { Ghost, type Request } from '../ghosts.js';
+import type { Random } from '../random.js';
+import type { Realm } from '../realm.js';
+import type { Stage } from '../stage.js';
+import { dispose, type Kind } from './kind.js';
+
+/** So much lets all go on who may wait in the end. */
+const ENOUGH = 64;
+
+class CounterGhost extends Ghost {
+  /** What the value may be at most, and what it is at least, less what calls that are under way may take. */
+  #most: number;
+  #least: number;
+
+  constructor(stage: Stage, on: number) {
+    super(stage, on);
+    this.#most = this.#least = this.spec.n as number;
+  }
+
+  /** Runs a `signal`. */
+  signals(n: number, signal: () => void): void {
+    this.#most += n;
+    signal();
+    this.#least += n;
+  }
+
+  took(n: number): void {
+    this.#most -= n;
+    this.#least -= n;
+    if (this.#most < 0 && !this.isUnsure) this.fail(`more is taken than was signalled: ${-this.#most}`);
+  }
+
+  /** A wait for a limited time has taken nothing. */
+  gaveUp({ call, began }: Request): void {
+    const { timeout = Infinity } = call.operation;
+    if (this.stage.scheduler.clock - began < timeout) this.fail(`${call} has given up too early`);
+  }
+
+  protected due(): Request | undefined {
+    const [first] = this.pending;
+    const { clock } = this.stage.scheduler;
+    // One that gives up may have been handed permits, and looks for them a little later.
+    for (const { call, queued } of this.pending)
+      if (clock - queued >= (call.operation.timeout ?? Infinity)) return undefined;
+    return this.#least >= Math.max(...[...this.pending].map(({ n }) => n)) ? first : undefined;
+  }
+
+  /** One that gives up looks again and again for what a signal has handed on. Whether it ends is checked at the end. */
+  protected override mayEnd(): boolean {
+    return false;
+  }
+
+  override callsBack(): void {}
+
+  override died(thread: Realm): void {
+    // What a call of the thread has taken or signalled is known to nobody.
+    this.isUnsure = true;
+    super.died(thread);
+  }
+
+  override finish(thread: Realm): void {
+    const object = this.objectOf(thread);
+    if (this.isDisposed) return;
+    // What a thread was about to hand on when it died is lost, and those for whom it was wait on.
+    if (this.isUnsure) this.disposes(() => object.dispose());
+    else if (this.pending.size > 0) this.signals(ENOUGH, () => object.signal(ENOUGH));
+  }
+
+  override ended(thread: Realm): void {
+    super.ended(thread);
+    if (this.isDisposed || this.isUnsure || this.stage.isUnreaped) return;
+    const { value } = this.objectOf(thread);
+    if (value !== this.#least) this.fail(`the value is ${value} in the end, not ${this.#least}`);
+  }
+}
+
+const ghostOf = ({ ghost }: Call): CounterGhost => ghost as CounterGhost;
+
+const some = (random: Random): number => 1 + random.below(2);
+
+function took(call: Call, value: unknown, request: Request): void {
+  const ghost = ghostOf(call);
+  if (value === false) ghost.gaveUp(request);
+  else ghost.took(call.operation.n ?? 1);
+}
+
+const within = (random: Random) => ({ n: some(random), timeout: random.below(4) });
+
+/**
+ * Its blocking waits are not here. One without a limit would have to be sure of a signal, and one with a limit looks again
+ * and again for what a signal is about to hand on, which cannot go on if its thread is further down on the stack.
+ */
+export const countingSemaphore: Kind = {
+  draw: (random) => ({ n: random.below(3) }),
+  make: ({ CountingSemaphore }, { n }, arena) => new CountingSemaphore(n, { arena }),
+  ghost: (stage, on) => new CounterGhost(stage, on),
+  outlives: () => false,
+  operations: {
+    waitAsync: {
+      weight: 6,
+      draw: (random) => ({ n: some(random) }),
+      run(call) {
+        call.waits(
+          () => call.object.waitAsync(call.operation.n),
+          (value, request) => took(call, value, request),
+          call.operation.n,
+        );
+      },
+    },
+    tryWaitForAsync: {
+      weight: 6,
+      draw: within,
+      run(call) {
+        call.waits(
+          () => call.object.tryWaitForAsync(call.operation.timeout, call.operation.n),
+          (value, request) => took(call, value, request),
+          call.operation.n,
+        );
+      },
+    },
+    tryWait: {
+      weight: 1,
+      draw: (random) => ({ n: some(random) }),
+      run(call) {
+        if (call.now(() => call.object.tryWait(call.operation.n))) ghostOf(call).took(call.operation.n ?? 1);
+      },
+    },
+    signal: {
+      weight: 8,
+      draw: (random) => ({ n: some(random) }),
+      run(call) {
+        ghostOf(call).signals(call.operation.n ?? 1, () => call.now(() => call.object.signal(call.operation.n)));
+      },
+    },
+    dispose,
+  },
+};
