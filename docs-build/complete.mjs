@@ -1,17 +1,18 @@
 /**
- * A plugin of TypeDoc, which checks what the docstring of a public symbol says. A method or a function says whether it
- * blocks, and what it throws; a number has its range; a class names the source of its algorithm, and has an example.
+ * A plugin of TypeDoc, which checks the docstrings of public symbols. The docstring of a method or function must say
+ * whether it blocks, and what it throws. The docstring of a number must give its range. The docstring of a class must
+ * name the source of its algorithm, and must have an example.
  */
 import { Application, ReflectionKind } from 'typedoc';
 
 const CALLS = [ReflectionKind.CallSignature, ReflectionKind.ConstructorSignature];
-/** Classes without an algorithm. */
+/** Classes that need not name the source of an algorithm. */
 const PLAIN = /Error$|^Held|^Arena$/;
 /** Methods that the language itself calls. */
 const HOOK = /^\[(async)?[dD]ispose\]$/;
 
 export function load(app) {
-  // The errors are exported by the main entry alone, and docstrings of all entries link to them by their names.
+  // Only the main entry exports the errors, but docstrings of all entries link to them by their names.
   app.converter.addUnknownSymbolResolver(({ symbolReference }, reflection) => {
     const name = symbolReference?.path?.at(-1)?.path;
     if (!name?.endsWith('Error')) return undefined;
@@ -42,7 +43,8 @@ export function load(app) {
 function checkCall(signature, comment, warn) {
   const { parent: owner } = signature.parent;
   if (HOOK.test(signature.name) || owner.name === '__type' || /Error$/.test(owner.name)) return;
-  // A docstring that begins with "As `acquire`, ..." or "Does what `acquire` does, ..." need not repeat what that of `acquire` says.
+  // A docstring that begins with "As `acquire`, ..." or "Does what `acquire` does, ..." need not repeat what the
+  // docstring of `acquire` says.
   const [, name] = comment.match(/^(?:As|Does what) `(\w+)`/) ?? [];
   const model = name && modelOf(signature, name);
   if (name && !model) warn(signature, `what it is like: there is no ${name}`);

@@ -1,6 +1,6 @@
 /**
- * Checks that each relative link of the pages leads to a file, and to a heading of it, without the network. The folder to
- * check may be given: that of an installed package, of which nothing outside may be linked to.
+ * Checks, without the network, that each relative link of the pages leads to a file that exists, and to a heading that
+ * the file has. The argument may name the folder of an installed package. Then a link must not lead out of this folder.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// The benchmarks: their names, rows and work. They share one program for everything else.
+// The benchmarks: their names, their rows and the work of their threads. Everything else is one program for all of
+// them.
 
 import { HASHES } from './rows/hashes.js';
 import { ASYNC_LOCKS, LOCKS, LOCKS_BY_NAME, PAPER_LOCKS, sweptRow, TRACE_ROW } from './rows/locks.js';
@@ -6,7 +7,9 @@ import { NO_LOCK } from './rows/no-lock.js';
 import type { AsyncRow, Row, ScriptRow } from './rows/row.js';
 import { ASYNC_SEMAPHORES, PAPER_SEMAPHORES, SEMAPHORES, SEMAPHORES_BY_NAME } from './rows/semaphores.js';
 
-/** Steps of a generator in the section, and of the thread's own generator after it. */
+/**
+ * How many steps a thread makes: of the common generator in the section, and of its own generator after the section.
+ */
 export interface Work {
   inside: number;
   outside: number;
@@ -18,7 +21,7 @@ export interface Benchmark {
   /** The loop of its threads, by its name in workers/loop.ts and in the native binary. */
   workload: 'semabench' | 'hashbench' | 'mutexbench';
   summary: string;
-  /** Its own work, if other work can be chosen. */
+  /** The default work, if other work can be chosen. */
   work?: Work;
   /** The two calls that an iteration makes. */
   calls: string;
@@ -28,16 +31,16 @@ export interface Benchmark {
   rows: readonly Row[];
   /** The rows of `--paper`, if a paper has the benchmark: the curves of its figure, and their counterparts in C++. */
   paper?: readonly Row[];
-  /** Rows that are measured by their names alone. */
+  /** Rows that are measured only if the command line names them. */
   byName?: readonly Row[];
-  /** Rows of the machine's own speed: the same work, and nothing under test. */
+  /** Rows that show the speed of the machine: the same work, with nothing under test. */
   floors?: readonly Row[];
-  /** Finds a row by its name that cannot be chosen. */
+  /** Finds by its name a row that cannot be chosen on the command line. */
   unlisted?: (name: string) => ScriptRow | undefined;
   asyncRows: readonly AsyncRow[];
   /** Thread counts, if they are not the usual ones. */
   threads?: readonly number[];
-  /** It only counts how its threads disturb one another: no order, no bypass, no single thread. */
+  /** Whether the benchmark only counts how threads disturb one another. Then it measures no order, bypass or pair. */
   crowdsOnly?: true;
 }
 

@@ -1,4 +1,4 @@
-// A digest of the build: of all code that a figure depends on, and not of the reports that are made of it.
+// Computes a digest of all code on which the measured figures depend. Code that only makes reports is not part of it.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -9,7 +9,9 @@ const LIBRARY = fileURLToPath(new URL('.', import.meta.resolve('taketurns')));
 const BENCH = fileURLToPath(new URL('.', import.meta.url));
 const NATIVE = fileURLToPath(new URL('../native/', import.meta.url));
 
-/** Returns the digest of the library, of the parts of the benchmark that run while it measures, and of the native rows. */
+/**
+ * Returns the digest of the library, of the code of the benchmark that runs while it measures, and of the native rows.
+ */
 export function build(): string {
   const hash = createHash('sha256');
   for (const [folder, parts, kind] of [

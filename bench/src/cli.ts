@@ -1,5 +1,5 @@
-// The command line: `taketurns bench semaphores`, `hashes` and `locks`; hand-over/command.ts has `hand-over`,
-// sync/command.ts has `sync`, and exponents/command.ts has `exponents`.
+// The command line of `taketurns bench`. The commands `semaphores`, `hashes` and `locks` are here. hand-over/command.ts
+// has `hand-over`, sync/command.ts has `sync`, and exponents/command.ts has `exponents`.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -40,7 +40,7 @@ const FULL = { threads: [1, 2, 3, 4, 8, 16, 32, 64], seconds: 1, runs: 5, probes
 const QUICK = { threads: [1, 2, 4, 16, 64], seconds: 0.15, runs: 3, probes: 1, warmUp: 15 };
 /** The papers' intervals, and their thread counts as powers of two. */
 const PAPER = { threads: [1, 2, 4, 8, 16, 32, 64, 128], seconds: 10, runs: 11, probes: 1, warmUp: 60 };
-/** The longest interval with clocks and stamps beside those of a paper, which has none. */
+/** The longest interval with clocks and stamps in a run with `--paper`. The papers have no such intervals. */
 const PAPER_PROBE_SECONDS = 1;
 
 /** The bypass limits and thread counts of the sweep, by default. */
@@ -168,7 +168,7 @@ function sweep(rows: readonly Row[], limits: readonly number[], threads: readonl
   return wrapped.flatMap((of) => others.map((limit) => withLimit(of, limit, only)));
 }
 
-/** Returns the given work, unless it is the benchmark's own. */
+/** Returns the work that the command line gives, or undefined if it is the default work of the benchmark. */
 function otherWork({ work: own }: Benchmark, { inside, outside }: Given): Work | undefined {
   if (own === undefined) return undefined;
   const work = { inside: inside ?? own.inside, outside: outside ?? own.outside };
@@ -257,7 +257,7 @@ async function run(options: Options): Promise<void> {
 
   const store = storeOf(options, results);
   const interrupted = new AbortController();
-  // Without a record the measurements would be lost, so the program ends as any other does.
+  // With a record, Ctrl-C keeps what was measured. Without a record it would be lost anyway, so the program just ends.
   if (record) process.once('SIGINT', () => interrupted.abort());
   const { signal: stop } = interrupted;
   const course: Course = { store, progress: showProgress, stop };
@@ -300,13 +300,13 @@ async function run(options: Options): Promise<void> {
   }
 }
 
-/** Opens the record, if there is one, and ends the program if it is of another run. */
+/** Opens the record, if there is one. If the record belongs to another run, ends the program. */
 function storeOf({ benchmark, rows, threads, record, ...options }: Options, results: Results): Store {
   if (record === undefined) return new Store(results);
   const { seconds, probeSeconds, warmUp, quick, work } = options;
   const { date: _, ...machine } = results.environment;
   const chosen = rows.map(({ name }) => name);
-  // Floors and promises have names that are no row's.
+  // Floors and promises have names that are not names of rows.
   const others = rowsOf(benchmark).flatMap(({ name }) => (chosen.includes(name) ? [] : name));
   const wanted = ({ row, threads: of }: Key): boolean =>
     !others.includes(row) && (of === undefined || threads.includes(of));

@@ -1,9 +1,10 @@
-// The Mersenne Twister mt19937: semabench does its steps inside and outside the critical section.
+// The Mersenne Twister mt19937. A step of this generator is the work that semabench does inside and outside the
+// section.
 //
-// The generator is that of C++ `std::mt19937` (624 words, twisted all at once when they are used up), so that script
-// and native rows do the same work. Its whole state, position included, is one Uint32Array. Over a SharedArrayBuffer
-// any thread that holds the permit can step it with plain loads and stores, because the semaphore under test orders
-// them.
+// The generator is the same as C++ `std::mt19937` (624 words, twisted all at once when they are used up). So script and
+// native rows do the same work. Its whole state, with the position, is one Uint32Array. If this array is over a
+// SharedArrayBuffer, any thread that holds the permit can step the generator with plain loads and stores, because the
+// semaphore under test orders them.
 
 const SIZE = 624;
 const SHIFT = 397;
@@ -40,14 +41,14 @@ export function mtStep(state: Uint32Array): number {
 }
 
 /**
- * Whether the seeded `state` may have been stepped so many times. Threads that step it at once lose steps, and a lost
- * step shows unless the number of lost steps is a multiple of 624.
+ * Whether the seeded `state` may have been stepped so many times. If two threads step it at the same time, steps are
+ * lost. The function notices this, unless the number of lost steps is a multiple of 624.
  */
 export function mtStepped(state: Uint32Array, steps: number): boolean {
   return state[POSITION] === (steps === 0 ? SIZE : ((steps - 1) % SIZE) + 1);
 }
 
-// There are two loops, so that no index has to wrap, and only 32-bit operations: this halves the time.
+// There are two loops, so no index has to wrap, and all operations have 32 bits. Both together halve the time.
 function twist(state: Uint32Array): void {
   const far = SIZE - SHIFT;
   for (let i = 0; i < far; i++) {

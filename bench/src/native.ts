@@ -31,7 +31,7 @@ export interface NativeRun {
 /** The binary, or the reason why there is none. */
 export type NativeBinary = { binary: string; compiler: string } | { missing: string };
 
-/** Builds the binary, its units in parallel, unless it is newer than all of its sources. */
+/** Builds the binary, unless it is newer than all of its sources. The source files are compiled in parallel. */
 export async function buildNative(): Promise<NativeBinary> {
   const sources = existsSync(SOURCES)
     ? readdirSync(SOURCES)
@@ -49,7 +49,8 @@ export async function buildNative(): Promise<NativeBinary> {
     const fresh = existsSync(BINARY) && sources.every((file) => statSync(file).mtimeMs < statSync(BINARY).mtimeMs);
     if (fresh) return found;
     mkdirSync(BUILD, { recursive: true });
-    // Two processes may build at once: each works in a folder of its own, and the last binary stays.
+    // Two processes may build at the same time. Each works in its own folder, and the binary that is finished last
+    // stays.
     const folder = mkdtempSync(`${BUILD}native-`);
     const run = promisify(execFile);
     try {

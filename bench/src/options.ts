@@ -1,5 +1,5 @@
-// Reads the options of the command line. Each reader returns a value or throws an InvalidArgumentError, to which
-// commander adds the name of the option and the given text.
+// Reads the options of the command line. Each reader returns a value or throws an InvalidArgumentError. commander adds
+// the name of the option and the given text to this error.
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -20,15 +20,15 @@ export interface Options {
   benchmark: Benchmark;
   threads: number[];
   seconds: number;
-  /** Milliseconds of the loop before the interval, for each thread that is new to the row. */
+  /** For how many milliseconds the loop runs before the interval, for each thread that is new to the row. */
   warmUp: number;
   /** The length of the intervals that take clocks and stamps. */
   probeSeconds: number;
   runs: number;
-  /** The number of rounds that also have an interval with clocks and stamps, from the first on. */
+  /** How many rounds also have an interval with clocks and stamps. These are the first rounds. */
   probes: number;
   rows: Row[];
-  /** The work, if it is not the benchmark's own. */
+  /** The work, if it is not the default work of the benchmark. */
   work?: Work;
   native: boolean;
   /** Whether to measure contention, and whether to measure the tables on one thread. */
@@ -84,8 +84,8 @@ interface Named {
 }
 
 /**
- * Reads row names, separated by commas, in which `*` stands for any text; returns each row once, in the order of
- * declaration.
+ * Reads names of rows, separated by commas. In a name, `*` stands for any text. Returns each row once, in the order in
+ * which the rows are declared.
  */
 export function readRows<R extends Named>(all: readonly R[], text: string): R[] {
   const patterns = text.split(',').map((part) => part.trim());

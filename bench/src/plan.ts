@@ -1,5 +1,6 @@
-// Runs the benchmark. In each round every row runs once, so that drift of the machine (its clock, its other users)
-// affects all rows alike, and a run that is stopped has every row, with fewer runs.
+// Runs the benchmark. In each round every row runs once. So if the machine becomes slower or faster meanwhile (its
+// clock, its other users), all rows are affected alike. And a benchmark that is stopped early has all rows, with fewer
+// runs.
 
 import { fileURLToPath } from 'node:url';
 import { type NativeBinary, type NativeRun, nativeContention, nativePair } from './native.js';
@@ -14,18 +15,18 @@ import { Host } from './workers/client.js';
 
 const TIMER = fileURLToPath(new URL('./pairs/timer.js', import.meta.url));
 
-/** The name in the binary of its loop of two locked instructions. */
+/** The name that the native binary has for its loop of two locked instructions. */
 const NATIVE_FLOOR_ALGORITHM = 'two-locked-instructions';
 
-/** Reports the next run, and how many seconds it and the rest take if that is known. */
+/** Reports which run comes next, and how many seconds all remaining runs take, if that is known. */
 export type Progress = (table: string, what: string, run: number, runs: number, left?: number) => void;
 
 /** What the tables of a run share. */
 export interface Course {
-  /** Where the measurements go. What it has already is not measured again. */
+  /** Where the measurements go. A measurement that the store has already is not made again. */
   store: Store;
   progress: Progress;
-  /** Once it is aborted, the run in progress ends without a result, and no other begins. */
+  /** Once this signal is aborted, the present run ends without a result, and no other run begins. */
   stop: AbortSignal;
 }
 
@@ -72,7 +73,7 @@ export async function contention(options: Options, native: NativeBinary, course:
   const timeLeft = new TimeLeft(options.warmUp);
   let kept: Host | undefined;
 
-  // In the short form one host does all runs; otherwise each run has its own, which it shares with its probe.
+  // In the short form, one host process does all runs. Otherwise each run has its own host, which also does its probe.
   const host = (): Host => {
     kept ??= new Host();
     return kept;
@@ -121,7 +122,7 @@ export async function contention(options: Options, native: NativeBinary, course:
         if (!options.quick && !(next?.probe && next.row === row)) closeHost();
       } catch (error) {
         closeHost();
-        // The end of its process is no failure of the row then.
+        // After a stop, the end of the process is not a failure of the row.
         if (stop.aborted) break;
         // A row that failed once would fail again, and waiting for it costs minutes.
         broken.add(row.name);
@@ -155,7 +156,9 @@ function probeOf({ name: row }: Row, threads: number, seen: NativeRun & { admiss
   };
 }
 
-/** Does one run with the most threads and a capacitor that logs the threads inside; it is drawn, not counted. */
+/**
+ * Does one run with the most threads and a capacitor that logs the threads inside. The log is only drawn in a figure.
+ */
 export async function trace(options: Options, { store: { results }, progress, stop }: Course): Promise<void> {
   if (stop.aborted) return;
   const { benchmark, warmUp } = options;

@@ -2,7 +2,7 @@
 
 import { execFile } from 'node:child_process';
 
-/** Once `signal` is aborted, the program is killed and the promise rejected. */
+/** Runs a program. When `signal` is aborted, the program is killed, and the promise is rejected. */
 export function runJson<T>(
   program: string,
   args: readonly string[],

@@ -1,17 +1,17 @@
-// The record of a long run: a file of JSON lines to which each finished measurement is appended, so that a run that is
-// stopped can go on.
+// The record of a long run: a file of JSON lines. Each measurement is appended to it when it is finished. So a run that
+// was stopped can go on later.
 //
 //   {"record":"taketurns-bench-1","benchmark":...,"configuration":{...},"machine":{...},"build":"..."}    the origin
 //   {"runs":{...}}        an interval, as in the results (results.ts)
 //   {"probes":{...}}      the run that takes clocks and stamps
 //   {"pairs":{...}}, {"asyncs":{...}}, {"releases":{...}}    a timing on one thread
 //
-// The origin is the first line and says what a figure depends on. A file of another origin is refused: its figures are
-// not comparable. Rows, thread counts and the number of runs are not part of the origin. They say how much is measured,
-// so a later start with the same file may ask for more of them, or fewer.
+// The first line is the origin. It says what the figures depend on. A file of another origin is refused, because its
+// figures are not comparable. Rows, thread counts and the number of runs are not part of the origin: they only say how
+// much is measured. So a later start with the same file may ask for more of them, or for fewer.
 //
-// A line is written by one append after its measurement has ended. A program that is killed while it appends leaves a
-// line without its end, the last: the next start cuts it off, and measures that interval again.
+// A line is written by one append after its measurement has ended. If the program is killed while it appends, the last
+// line lacks its end. The next start cuts this line off, and measures that interval again.
 
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
 import type { AsyncTiming, Probe, ReleaseTiming, Results, Run, Timing } from './results.js';
@@ -47,19 +47,21 @@ function keyOf(list: List, { row, threads, round, shape }: Key): string {
   return JSON.stringify([list, row, threads, round, shape]);
 }
 
-/** A file that is no record, or a record of another origin. */
+/** The error for a file that is no record, or that is a record of another origin. */
 export class RecordError extends Error {}
 
-/** The measurements of a run: in the results and, if there is a file, there too. */
+/** Keeps the measurements of a run: in the results and, if there is a record, also in its file. */
 export class Store {
   readonly results: Results;
   readonly #file: string | undefined;
   readonly #have = new Set<string>();
 
   /**
-   * Reads the measurements that the file has already, or begins the file. Those that are not wanted, of rows and thread
-   * counts that this run does not have, stay in the file and out of the results.
-   * @throws {RecordError} if it is no record, or one of another origin; the file is not changed then.
+   * Reads the measurements that the file has already, or begins the file. The file may have measurements that are not
+   * `wanted`, because this run does not have their row or thread count. They stay in the file, and are not in the
+   * results.
+   *
+   * @throws {RecordError} if the file is no record, or is a record of another origin; then the file is not changed
    */
   constructor(results: Results, record?: { file: string; origin: Origin; wanted: (key: Key) => boolean }) {
     this.results = results;
@@ -137,7 +139,7 @@ function checkOrigin(file: string, found: Record<string, unknown>, origin: Origi
   );
 }
 
-/** Says in which words two parts of an origin differ. */
+/** Describes in words how two parts of an origin differ. */
 function differ(
   part: string,
   theirs: Readonly<Record<string, unknown>> = {},

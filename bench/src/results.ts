@@ -1,5 +1,5 @@
-// The results of a benchmark run: the shape of the JSON file, and the summaries for tables and figures. The file keeps
-// raw figures; everything else is computed from them.
+// The results of a benchmark run: the shape of the JSON file, and the summaries for tables and figures. The file has
+// only the raw figures. Everything else is computed from these.
 
 import type { Benchmark, Work } from './benchmarks.js';
 import type { Trace } from './rows/platoon.js';
@@ -8,7 +8,7 @@ import { fairness, jain, median, type Spread, spread, total } from './statistics
 
 /** The consecutive parts of an interval. */
 export interface Parts {
-  /** Their true lengths. */
+  /** The true length of each part. */
   seconds: number[];
   /** The iterations of all threads together. */
   iterations: number[];
@@ -23,7 +23,7 @@ export interface Run {
   cpuSeconds: number;
   /** One number for each thread. */
   iterations: number[];
-  /** The parts of the interval; results of older versions and of other programs lack them. */
+  /** The parts of the interval. Absent in results of older versions and of other programs. */
   parts?: Parts;
   /** The counts inside the interval, for rows that count. */
   wakes?: Wakes;
@@ -72,14 +72,14 @@ export interface Results {
   benchmark: Benchmark['name'];
   environment: Record<string, string | number>;
   options: Record<string, unknown>;
-  /** The work, if it is not the benchmark's own. */
+  /** The work, if it is not the default work of the benchmark. */
   work?: Work;
   rows: ResultRow[];
   runs: Run[];
   probes: Probe[];
   pairs: Timing[];
   asyncs: AsyncTiming[];
-  /** Releases of many permits; results of older versions lack them. */
+  /** Releases of many permits. Absent in results of older versions. */
   releases?: ReleaseTiming[];
   trace?: Trace & { lock: string; bypass: number; threads: number };
   skipped: Skipped[];
@@ -94,17 +94,17 @@ export interface Cell {
   runs: number;
   /** Iterations of all threads together, per second. */
   throughput: Spread;
-  /** The same for the slowest part of any interval; NaN without parts. */
+  /** The throughput in the slowest part of any interval; NaN if the results have no parts. */
   slowestPart: number;
   fairness: Spread;
   jain: Spread;
   cpuSeconds: Spread;
-  /** Iterations of all threads together, per second of a processor: other work on the machine disturbs this least. */
+  /** Iterations of all threads together, per second of processor time. Other work on the machine affects this least. */
   perCpuSecond: Spread;
   /** Collisions for each iteration; NaN for rows that do not count them. */
   collisions: Spread;
   futile: Spread;
-  /** All probes as one: the median of their longest waits, the largest bypass, and the sums of what is counted. */
+  /** All probes joined into one: the median of the longest waits, the largest bypass, and the sums of the counts. */
   probe: Probe | undefined;
   /** The longest waits of the probes, in milliseconds. */
   longestWait: Spread;

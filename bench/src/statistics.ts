@@ -1,5 +1,5 @@
-// Statistics over the runs of a benchmark. Each function gives NaN for an empty list, where simple-statistics throws
-// an error.
+// Statistics over the runs of a benchmark. For an empty list each function returns NaN. (simple-statistics would throw
+// an error.)
 
 import { median as medianOfSome, sum } from 'simple-statistics';
 
@@ -17,8 +17,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Returns the value below which this share of the values lies. It is one of the values, while the quantiles of
- * simple-statistics lie between two of them.
+ * Returns the value below which this share of the values lies. The result is always one of the values. (The quantiles
+ * of simple-statistics may lie between two values.)
  */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -37,7 +37,9 @@ export function fairness(iterations: readonly number[]): number {
   return most > 0 ? Math.min(...iterations) / most : 0;
 }
 
-/** Returns Jain's index, (sum x)^2 / (n * sum x^2): from 1/n, one thread had everything, to 1, all had the same. */
+/**
+ * Returns Jain's index, (sum x)^2 / (n * sum x^2). It is 1/n if one thread did everything, and 1 if all did the same.
+ */
 export function jain(iterations: readonly number[]): number {
   const squares = sum(iterations.map((x) => x * x));
   return squares > 0 ? total(iterations) ** 2 / (iterations.length * squares) : 0;

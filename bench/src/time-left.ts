@@ -1,6 +1,6 @@
-// An estimate of the time that the rest of a run takes.
+// Estimates how long the rest of a run takes.
 
-/** What the length of an interval's process depends on. */
+/** What the time of an interval with its process depends on. */
 export interface Kind {
   /** Rows in JavaScript start a worker for each thread, and warm it up. */
   script: boolean;
@@ -8,7 +8,7 @@ export interface Kind {
   seconds: number;
 }
 
-/** The time that a thread of a script row takes to start, and that any process takes, as a first guess. */
+/** First guesses: how long a thread of a script row takes to start, and how long any process takes. */
 const THREAD_SECONDS = 0.04;
 const PROCESS_SECONDS = 0.5;
 
@@ -27,7 +27,7 @@ export class TimeLeft {
     this.#seen.set(name(kind), { sum: sum + seconds, count: count + 1 });
   }
 
-  /** Returns the seconds that these intervals take: as long as others of their kind did, or else a guess. */
+  /** Returns how many seconds these intervals take, judged by earlier intervals of their kinds, or else guessed. */
   of(kinds: readonly Kind[]): number {
     return kinds.reduce((sum, kind) => sum + this.#one(kind), 0);
   }

@@ -33,7 +33,7 @@ const workers = {
   megabytes: 4096,
 };
 
-/** A mutant of an access that the set-up makes is also tried with all models of at most so many states. */
+/** If the set-up makes the changed access, a mutant is also tried with all models of at most so many states. */
 const SMALL = 500;
 
 const options = new Command('mutants')

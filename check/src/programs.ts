@@ -38,8 +38,9 @@ export function loadProgram(name: ProgramName): Program {
 }
 
 /**
- * The core with what is called beside it. A semaphore of P0514 waits in the core, and counts in the module of the
- * algorithms. Of `taketurns/sync` all functions are called, but for that by which an instance opens the arena.
+ * Joins the core with the functions of the other modules that models call. A semaphore of P0514 waits in the core, and
+ * counts in the module of the algorithms. Of `taketurns/sync`, every function is taken except `adopt`, by which an
+ * instance opens the arena.
  */
 function withOthers(core: WasmModule): WasmModule {
   const sync = decoded('sync');
@@ -47,7 +48,7 @@ function withOthers(core: WasmModule): WasmModule {
   return joined(joined(core, decoded('algorithms'), COUNTER), sync, own);
 }
 
-/** Two exports that the compiler has made one function give the answers of both. */
+/** Returns the declared answers of each function. If two exports are one function, it may give the answers of both. */
 function answersByFunction({ exports }: Program): Map<number, Set<number>> {
   const answers = new Map<number, Set<number>>();
   for (const [name, allowed] of (['core', 'algorithms', 'sync'] as const).flatMap((one) =>

@@ -1,15 +1,23 @@
 /**
  * Lists the uninterruptible sections that the core relies on.
  *
- * The runtime stops a thread only where the thread enters a function, goes round a loop or returns from a function, and
- * an exception cuts a call short only where it enters a function. So none of these may lie in a section, and no section
- * goes on in the caller. docs/internals/adding-a-primitive.md has a table of the sections:
- * R1 in core/queue/ (tickets, runs) and core/kinds/mutex/mutex.ts, R2 in cancelling, R3 and R4 in tombstones, R5 in
- * core/arena/elements.ts and waiting-array, R6 in core/arena/attachments.ts, R7 wherever permits are recorded, R8 in
- * the files of the mutex, R9 in waking, R11 in core/kinds/phase/phase.ts, R12 in rw-lock.ts.
+ * The runtime stops a thread only where the thread enters a function, goes round a loop or returns from a function. An
+ * exception such as a stack overflow cuts a call short only where it enters a function. So a section contains no call,
+ * no loop and no return. docs/internals/adding-a-primitive.md has a table of the sections. This is where they are:
  *
- * engine/wasm/uninterruptible.ts checks them in the code that the search runs, on every path from the first access of a
- * section to the last. `returns` says why a path may return before that.
+ *     R1           core/queue/tickets.ts, runs.ts; core/kinds/mutex/mutex.ts
+ *     R2           core/queue/cancelling.ts
+ *     R3, R4       core/queue/tombstones.ts
+ *     R5           core/arena/elements.ts, names.ts; core/queue/waiting-array.ts
+ *     R6           core/arena/attachments.ts
+ *     R7           wherever permits are recorded
+ *     R8           core/kinds/mutex/; core/queue/runs.ts; core/death/reaping.ts
+ *     R9           core/queue/waking.ts; core/kinds/mutex/mutex.ts
+ *     R11          core/kinds/phase/phase.ts; core/kinds/rw-lock/rw-lock.ts; core/death/reaping.ts
+ *     R12          core/kinds/rw-lock/rw-lock.ts
+ *
+ * engine/wasm/uninterruptible.ts checks the sections in the code that the search runs, on every path from the first
+ * access of a section to the last. `returns` says why a path may return before the last access.
  */
 
 import { CMPXCHG, NOTIFY, RMW, STORE } from './engine/wasm/code.js';
@@ -98,15 +106,16 @@ export const sections: readonly Section[] = [
     to: [0],
     by: [NOTIFY],
   },
-  // The exchange of the phase word changes what the thread holds of the object, and the store to E_HELD records the
-  // change. The notify lies between the two, so no waiter sleeps on.
+  // The exchange of the phase word changes what the thread holds of the object. The store to E_HELD records the change.
+  // The notify lies between these two accesses, so a thread that dies cannot leave it out.
   ...['phase/takeOff', 'phase/putOn', 'phase/arriveAt', 'phase/begin', 'phase/end', 'reaping/cleanUp'].map((fn) => ({
     name: `R11, ${fn}`,
     fn,
     from: { kind: CMPXCHG, word: constant('O_PHASE') },
     to: [constant('E_HELD')],
     returns: NOTHING_HELD,
-    // Of a RwLock the section ends at the notify, and the turn may have gone on before: detachDead goes on then.
+    // For a dead writer of a RwLock, the reaper opens the gate, and its section ends at the notify. If the turn has
+    // gone on already, nothing is written to E_HELD then, and detachDead goes on to closeObject.
     ...(fn === 'reaping/cleanUp' ? { untilCall: 'objects/closeObject' } : {}),
   })),
   ...['finishAction', 'breakPhase', 'disposePhase'].map((fn) => ({
@@ -125,8 +134,8 @@ export const sections: readonly Section[] = [
     by: [NOTIFY],
     returns: 'nobody sleeps, so nobody is to be woken',
   },
-  // A reader that leaves, or begins to wait, also wakes the writer, even if an exception cuts its call short. The
-  // offset of a place is in its address.
+  // A reader that leaves, or begins to wait, also wakes the writer, even if an exception cuts its call short. The store
+  // goes to the reader's place. Its offset is part of the address, so `word` is 0.
   ...['beginRead', 'endRead', 'giveUpRead'].map((fn) => ({
     name: `R12, ${fn}`,
     fn: `rw-lock/${fn}`,
@@ -136,7 +145,8 @@ export const sections: readonly Section[] = [
     returns: 'the writer does not sleep, or the reader is in',
   })),
   { name: 'R4', fn: 'tombstones/merge', from: { kind: CMPXCHG, word: constant('E_STATE') }, to: [] },
-  // An element that is taken has an owner. A cell that is taken is known by the element that stands in it.
+  // The owner is written in the same section in which an element is taken. In the same way, the number of a cell is
+  // written in the element that has entered it.
   {
     name: 'R5, take',
     fn: 'elements/reserve',
@@ -150,7 +160,8 @@ export const sections: readonly Section[] = [
     // The address that the caller passes has the offset of E_CELLS in it.
     to: [0],
   },
-  // A reaper frees an entry that is not published, so a thread marks one as published only if it is in a list at once.
+  // A reaper frees the entries of a dead thread that are not marked as published. So the mark and the exchange that
+  // puts the entry in its list are one section.
   {
     name: 'R5, publish',
     fn: 'names/openName',
@@ -164,8 +175,8 @@ export const sections: readonly Section[] = [
     from: { kind: CMPXCHG, word: 0, bytes: 8 },
     to: [0],
   },
-  // While the build compiles it so, no dead thread leaves an object half made (freeUnfinished in
-  // core/arena/objects.ts).
+  // As long as the compiled code has this section, no dead thread leaves an object half made. Without it,
+  // freeUnfinished (core/arena/objects.ts) would have to free such objects.
   {
     name: 'R6, build',
     fn: 'attachments/createObject',
@@ -174,7 +185,7 @@ export const sections: readonly Section[] = [
     by: [STORE],
     returns: 'the check follows the paths for no object too, and an object is never at address 0',
   },
-  // In these functions, the first store and the first exchange of life are those that count the reference.
+  // In these functions, the first store or the first exchange of O_LIFE counts the reference.
   {
     name: 'R6, create',
     fn: 'attachments/createObject',
@@ -217,7 +228,7 @@ export const sections: readonly Section[] = [
     from: { kind: RMW, word: constant('O_UNREPORTED_DEATHS') },
     to: [constant('E_HELD'), constant('M_WORD')],
   },
-  // So does what a dead thread carried of a condition.
+  // A notification that a dead thread carried goes back to grant of the condition.
   {
     name: 'R7, passOn, reaping/cleanUp',
     fn: 'reaping/cleanUp',

@@ -13,7 +13,7 @@ export const chromium: string | undefined = [process.env.CHROMIUM, ...NAMES].fin
   (name) => name && spawnSync(name, ['--version']).status === 0,
 );
 
-/** A script that posts the page's output to /result whenever it changes, for pages that do not post it themselves. */
+/** A script that posts the output of the page to /result whenever the output changes. For pages that do not post it. */
 const REPORTER = `<script type="module">
   const output = document.querySelector('output');
   const tell = () => fetch('/result', { method: 'POST', body: output.textContent });
@@ -57,7 +57,7 @@ async function visit(address: string, result: Promise<string>): Promise<string> 
   }
 }
 
-/** Resolves to what the folder's page posts to /result, or to its output once that has changed. */
+/** Resolves to what the page of the folder posts to /result, or to its output after the first change of that. */
 export async function resultOf(folder: string): Promise<string> {
   let onPost: (result: string) => void = () => {};
   const result = new Promise<string>((resolve) => {

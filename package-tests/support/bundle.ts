@@ -38,7 +38,7 @@ async function byEsbuild(folder: string, target: Target, entries: string[], out:
   if (warnings.length > 0) throw new Error(JSON.stringify(warnings));
 }
 
-/** Bundles a main program and its worker. esbuild leaves `new URL` as it is, so both are entries. */
+/** Bundles a main program and its worker. esbuild does not follow `new URL`, so both files are entries. */
 export async function bundleByEsbuild(folder: string, target: Target, out: string): Promise<void> {
   await byEsbuild(folder, target, [`./${target}/main.js`, `./${target}/worker.js`], out);
 }

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** Returns the output of the program. Throws an error with all of its output if it fails. */
+/** Runs a program and returns its output. If the program fails, throws an error with everything that it has printed. */
 export function run(cwd: string, command: string, ...args: string[]): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd,
@@ -14,18 +14,21 @@ export function run(cwd: string, command: string, ...args: string[]): string {
   return stdout;
 }
 
-/** Does the same with Node. */
+/** Runs Node with these arguments. */
 export function node(cwd: string, ...args: string[]): string {
   return run(cwd, process.execPath, ...args);
 }
 
-/** Does the same with npm, which gives its own path to the scripts that it runs. */
+/** Runs npm with these arguments. npm has given its own path to the script in which this program runs. */
 export function npm(cwd: string, ...args: string[]): string {
   const cli = process.env.npm_execpath;
   return cli ? node(cwd, cli, ...args) : run(cwd, 'npm', ...args);
 }
 
-/** Checks that the links of the pages of an installed package lead to what is in it. Throws an error that lists the others. */
+/**
+ * Checks that all links in the pages of an installed package lead into the package. Throws an error that lists the
+ * others.
+ */
 export function checkLinks(folder: string): void {
   node(folder, fileURLToPath(new URL('../../docs-build/links.mjs', import.meta.url)), folder);
 }

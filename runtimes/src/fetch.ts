@@ -1,4 +1,4 @@
-/** Installs npm packages that one command alone needs and the machine does not have, in a folder that git ignores. */
+/** Installs npm packages that only one command needs, if the machine does not have them. Git ignores their folder. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ const CACHE = fileURLToPath(new URL('../build/cache', import.meta.url));
 export class Missing extends Error {}
 
 /**
- * Returns the folder of a package, which is fetched once.
- * @param wanted a name with a version or a range, as npm accepts it.
+ * Returns the folder of a package. If the folder does not have the package yet, fetches it.
+ * @param wanted a version, a range or a tag, as npm accepts it.
  */
 export function fetchPackage(name: string, wanted: string): string {
   const folder = join(CACHE, `${name}@${wanted}`.replaceAll('/', '+'));

@@ -1,4 +1,6 @@
-/** Checks the errors in pages that lack something that the library needs, and pages that have just enough. */
+/**
+ * Checks the error that a page gets if it lacks something that the library needs. Also checks pages with just enough.
+ */
 import { ISOLATED, serve } from '@taketurns/static-server';
 import type { Browser } from './browser.js';
 import { INSECURE } from './browser.js';
@@ -13,7 +15,7 @@ interface PageCase {
   readonly without?: string;
   /** Parts of the outcome. */
   readonly outcome: readonly string[];
-  /** Parts of the one line that the library writes to the console; without them it writes none. */
+  /** Parts of the one line that the library writes to the console. If undefined, the library must write nothing. */
   readonly told?: readonly string[];
 }
 

@@ -23,7 +23,7 @@ export interface Runtime {
   readonly name: string;
   /** The kinds of workers that the runtime has. */
   readonly workers: readonly WorkerKind[];
-  /** The program and its first arguments, of a runtime with a command line. */
+  /** Of a runtime with a command line: the program and its first arguments. */
   command?(): readonly [string, ...string[]];
   open(): Promise<Opened>;
 }

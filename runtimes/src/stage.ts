@@ -1,7 +1,7 @@
 /**
- * Makes a project like a user's, of the suite and the built package in node_modules. Node, Deno and Bun run the suite
- * there. Browsers get a copy that names files instead of packages, since they do not resolve the names of packages in
- * workers.
+ * Makes a project like that of a user: it has the suite, and the built package in node_modules. Node, Deno and Bun run
+ * the suite there. Browsers do not resolve the names of packages in workers. So they get a copy of the project in which
+ * imports name files instead of packages.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** How an operation calls the library: at once, by a promise, or by blocking its thread. */
+/** Calls the library for an operation. A call answers at once, returns a promise, or blocks its thread. */
 import { Failure, KILLED } from './event.js';
 import type { Ghost, Request } from './ghosts.js';
 import { lineOf, type Operation } from './program.js';
@@ -11,7 +11,7 @@ export class Call {
   readonly stage: Stage;
   readonly thread: Realm;
   readonly operation: Operation;
-  /** Of the library, and of its model. */
+  /** The object of the library, and the ghost of the same object. */
   readonly object: Library;
   readonly ghost: Ghost;
 
@@ -54,7 +54,7 @@ export class Call {
     const reason = this.thread.tools.error('Aborted', 'the signal is aborted');
     const callsBack = (): void => {
       this.now(() => this.ghost.callsBack(this.thread));
-      // It looks at all that there is.
+      // Code of the program may look at any object within a call of the library.
       for (const object of this.stage.objects.get(this.thread) ?? []) String(object);
     };
     const signal = new Signal(reason, how === 'takes no listener', how === 'calls back' ? callsBack : () => {});
@@ -70,7 +70,8 @@ export class Call {
 
   /**
    * Begins a request, and reacts to its promise.
-   * @param stands is called when the request begins, and when the call has returned.
+   *
+   * @param stands is called twice: when the request begins, and when the call has returned
    */
   waits(
     start: (options: object | undefined) => unknown,
@@ -82,7 +83,7 @@ export class Call {
     const request = this.ghost.begin(this, n);
     stands(request);
     const promise = start(this.#options(request));
-    // An async function turns what has been thrown out of it into the promise.
+    // If the thread dies in an async function, KILLED does not leave the function, but rejects its promise.
     if (this.thread.isDead) return;
     request.queued = this.stage.scheduler.clock;
     stands(request);
@@ -101,9 +102,10 @@ export class Call {
   }
 
   /**
-   * Begins a request whose promise is that of a function, which the library calls when it has what it asks for. The function
-   * ends by a later event.
-   * @param passed is called with the answer if the function has not been called.
+   * Begins a request with a function, as `runExclusive` does. The library calls the function when the request has what
+   * it asks for, and settles the promise of the request when the function has ended. A later event ends the function.
+   *
+   * @param passed is called with the answer if the library has not called the function
    */
   runs(
     start: (run: () => unknown, options: object | undefined) => unknown,
@@ -145,10 +147,10 @@ export class Call {
     );
   }
 
-  /** Reacts to a promise. What the reaction throws ends the run. */
+  /** Reacts to a promise. If the reaction throws an error, the run ends with this error. */
   reacts(promise: unknown, got: (value: unknown) => void, refused: (error: unknown) => void): void {
     const guarded = (react: (value: unknown) => void) => (value: unknown) => {
-      // A call of a dead thread ends with what has been thrown out of it.
+      // When a thread dies in a call, KILLED rejects the promise of the call.
       if (this.thread.isDead) return;
       try {
         react(value);
@@ -188,7 +190,7 @@ export class Call {
     got(value);
   }
 
-  /** The thread is the owner of a mutex, and unlocks it later. */
+  /** Notes that the thread is the owner of a mutex, and adds an event that unlocks the mutex. */
   owns(mutex: Ghost & { took(thread: Realm): void; gives(thread: Realm): void }, unlock?: () => void): void {
     const { thread } = this;
     mutex.took(thread);
@@ -198,7 +200,9 @@ export class Call {
     });
   }
 
-  /** Calls the object. It may throw that it has been disposed of, if it has. Returns undefined then. */
+  /**
+   * Calls the object. If the object has been disposed of, the call may throw a DisposedError. Returns undefined then.
+   */
   now<T>(call: () => T, ghost = this.ghost): T | undefined {
     try {
       return call();

@@ -1,4 +1,4 @@
-/** A seed stands for a case: a program, and who decides. */
+/** Draws cases from seeds. A case is a program and a strategy, which makes the choices of the scheduler. */
 import { type Choices, Prioritized, Uniform } from './choices.js';
 import { kinds } from './kinds/all.js';
 import type { Kind } from './kinds/kind.js';
@@ -10,7 +10,7 @@ export interface Case {
   readonly choices: Choices;
 }
 
-/** Makes the case of a seed, with objects of these classes alone. */
+/** Makes the case of a seed. Its objects are of the given classes only. */
 export function caseOf(seed: number, names: readonly string[] = Object.keys(kinds)): Case {
   const random = new Random(seed);
   const program = drawProgram(random, names);
@@ -38,9 +38,10 @@ function drawProgram(random: Random, names: readonly string[]): Program {
   const threads = Array.from({ length: 2 + random.below(2) }, () =>
     Array.from({ length: 1 + random.below(6) }, () => drawOperation(random, objects)),
   );
-  // With two threads, nobody could reap one while the other sleeps.
+  // With two threads, nobody could reap the dead thread while the other one sleeps.
   if (threads.length < 3 || !random.once(8)) return { objects, threads };
-  // What a dead thread has of some classes is lost, and who blocks for it waits for ever.
+  // Of some classes, what a dead thread has is lost. A thread that blocks for it would wait for ever, so it has a
+  // time-out.
   const timed = (operation: Operation): Operation => {
     const spec = objects[operation.on] as Spec;
     const { operations, outlives } = kinds[spec.kind] as Kind;

@@ -1,6 +1,8 @@
 /**
- * Who decides. Each question of the scheduler is a point, and has a number as its answer: 0 is the plainest, to go on, or the
- * first event. So a run is its program and its answers other than 0, and a shorter list of these is a simpler run.
+ * The strategies, which make the choices of the scheduler. The questions of the scheduler are numbered: each is a
+ * point. The answer to a question is a number, and 0 is the simplest: the thread goes on, or the first event comes
+ * next. So the program and the answers other than 0 determine a run. The fewer answers other than 0 a run has, the
+ * simpler it is.
  */
 import type { Event, Thread } from './event.js';
 import { Random } from './random.js';
@@ -8,13 +10,13 @@ import { Random } from './random.js';
 export interface Choices {
   /** The priority of a new event. */
   priority(): number;
-  /** Whether other threads may run before the next step of the running one. */
+  /** Whether other threads may run before the next step of the running thread. */
   interrupts(): boolean;
-  /** Returns the place of the event to run. Below 0 the running thread goes on, if it may. */
+  /** Returns the index of the event to run. If `mayGoOn`, a number below 0 lets the running thread go on instead. */
   choose(ready: readonly Event[], mayGoOn: boolean, running?: Thread): number;
 }
 
-/** Each event is as likely as each other; a thread is preempted at one step of some, a few times in a run. */
+/** Chooses each event with the same probability. Preempts a thread before a step now and then, a few times in a run. */
 export class Uniform implements Choices {
   readonly #random: Random;
   #preemptions: number;
@@ -44,9 +46,9 @@ export class Uniform implements Choices {
 }
 
 /**
- * Each event has a random priority, and the first of those that are ready runs. At `changes` random steps the running event
- * becomes the last of all. Source: Burckhardt and others, A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs
- * (2010), with events in place of threads.
+ * Gives each event a random priority, and runs the event with the highest priority that is ready. At `changes` random
+ * steps the running event gets the lowest priority of all. Source: Burckhardt and others, A Randomized Scheduler with
+ * Probabilistic Guarantees of Finding Bugs (2010). There threads have the priorities, and here events do.
  */
 export class Prioritized implements Choices {
   readonly #random: Random;
@@ -70,7 +72,8 @@ export class Prioritized implements Choices {
   }
 
   choose(ready: readonly Event[], mayGoOn: boolean): number {
-    // Below a thread that has been put last, all that is ready runs first, or half of it: a lock may be free in between.
+    // A thread that has got the lowest priority goes on when nothing else is ready, or earlier by chance: a lock may be
+    // free after some of the events.
     if (mayGoOn && this.#isLast && this.#random.once(4)) return -1;
     let best = 0;
     for (let i = 1; i < ready.length; i++) if ((ready[i] as Event).priority > (ready[best] as Event).priority) best = i;
@@ -81,7 +84,7 @@ export class Prioritized implements Choices {
 /** The answers other than 0, by the number of the point. */
 export type Answers = ReadonlyMap<number, number>;
 
-/** Asks others, and keeps their answers. */
+/** Passes each question on to another strategy, and keeps the answers. */
 export class Recorded implements Choices {
   readonly answers = new Map<number, number>();
   readonly #others: Choices;
@@ -111,7 +114,10 @@ export class Recorded implements Choices {
   }
 }
 
-/** Gives answers that are given. One that is too large for its question, since the program has changed, is taken modulo. */
+/**
+ * Gives the answers of a list. If the program has changed since, an answer may be too large for its question. Then it
+ * is taken modulo the number of possible answers.
+ */
 export class Listed implements Choices {
   readonly #answers: Answers;
   #point = 0;
@@ -135,8 +141,9 @@ export class Listed implements Choices {
 }
 
 /**
- * All schedules of one program with so many preemptions at most: each run follows the answers of the one before up to the last
- * question that has another answer, and takes that. `more` says whether there is another run.
+ * Goes through all schedules of a program with a limited number of preemptions, one in each run. A run repeats the
+ * answers of the run before up to the last question that has an answer left, and takes the next answer to this
+ * question.
  */
 export class Bounded implements Choices {
   readonly #most: number;
@@ -162,7 +169,7 @@ export class Bounded implements Choices {
   }
 
   choose(ready: readonly Event[], mayGoOn: boolean): number {
-    // A preemption of nothing would be a run that there is without it.
+    // After a preemption, another event must come first. Otherwise the run would be the same as without the preemption.
     const goesOn = Number(mayGoOn && !this.#isBegun);
     this.#isBegun = false;
     return this.#answer(ready.length + goesOn) - goesOn;

@@ -1,4 +1,7 @@
-/** `npm run simulate:library` runs the cases of seeds, one after the other, until one fails. That is made short and printed. */
+/**
+ * `npm run simulate:library` runs the cases of consecutive seeds until one fails. It shortens the failing case, and
+ * prints it.
+ */
 import { loadavg } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';

@@ -1,7 +1,9 @@
 /**
- * The modules of the core as the simulation runs them: the bytes that ship, but that `memory.atomic.wait32` and `notify` are
- * calls of two imports, so that the scheduler decides who sleeps and who wakes; and that an export `reset` gives every
- * global its first value, so that an instance serves many runs.
+ * The modules of the core as the simulation runs them. They are the modules that ship, with two changes:
+ *
+ * - `memory.atomic.wait32` and `memory.atomic.notify` are calls of two imports. So the scheduler decides who sleeps and
+ *   who wakes.
+ * - An additional export `reset` gives every global its first value. So one instance serves many runs.
  */
 import { readFileSync } from 'node:fs';
 import { made } from './library.js';

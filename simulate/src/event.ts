@@ -1,4 +1,4 @@
-/** Threads and events, as the scheduler and its strategies see them, and how a run is ended. */
+/** Threads and events, as the scheduler and its strategies see them, and the errors that end a thread or a run. */
 
 /** A thread, as the scheduler sees it. */
 export interface Thread {
@@ -7,33 +7,33 @@ export interface Thread {
   /** What the library runs after the microtasks of the present event. */
   readonly soon: (() => void)[];
   isDead: boolean;
-  /** Whether the thread is where no engine stops it: a death waits. */
+  /** Whether the thread is in an uninterruptible section, where no engine stops it. It cannot die then. */
   isSafe: boolean;
   /** Whether the runtime may end the present call by an exception while the thread sleeps. */
   mayBeCut: boolean;
   /** Runs the microtasks. */
   drain(): void;
-  /** The exception that ends a call. */
+  /** Makes the exception by which the runtime ends a call. */
   cut(): unknown;
 }
 
 export interface Event {
-  /** Undefined if it happens to the program from outside. */
+  /** The thread of the event. Undefined if the event happens to the program from outside. */
   readonly thread: Thread | undefined;
-  /** What it is, for a trace. */
+  /** Describes the event, for a trace. */
   label(): string;
   readonly run: () => void;
-  /** Whether the library brings it about by itself, now: a thread is not at rest before. */
+  /** Whether the library has caused the event, and it comes without delay. Until it has run, nothing is at rest. */
   readonly isDue: boolean;
-  /** The clock when it may come at the earliest, if it is a timer. */
+  /** Of a timer: the earliest time at which it may come. */
   readonly at?: number | undefined;
   readonly isEnabled?: (() => boolean) | undefined;
   /** Used by strategies. */
   priority: number;
 }
 
-/** Is thrown out of a thread that has died. */
+/** The exception by which the calls of a dead thread end. */
 export const KILLED = Symbol('killed');
 
-/** Something that must not be. */
+/** The error that a run ends with if the library has done something wrong. */
 export class Failure extends Error {}

@@ -1,6 +1,6 @@
 /**
- * Faults that are put into the library, one at a time, to show that the simulation finds them: some that were thought up, and
- * some that the library once had, whose mend is undone.
+ * Faults that are put into the library, one at a time, to show that the simulation finds them. Some are invented. The
+ * others are faults that the library once had, and their repair is undone.
  */
 import type { Patch } from './library.js';
 
@@ -12,7 +12,7 @@ export interface Fault {
   readonly kinds: readonly string[];
 }
 
-/** Of the runtime side of a thread. */
+/** Invented faults, in what the library does in JavaScript around the core. */
 const runtime: Record<string, Fault> = {
   'bell-after-look': {
     what: 'the doorbell is read after the look at the promises, not before (D7)',
@@ -109,6 +109,11 @@ const runtime: Record<string, Fault> = {
     kinds: ['Mutex', 'Semaphore'],
     patches: [{ find: 'permits + beside() - before', put: 'permits' }],
   },
+  'action-breaks-nothing': {
+    what: 'a barrier whose action throws is not broken',
+    kinds: ['Barrier'],
+    patches: [{ find: 'this.sync.breakPhase(this.at, phase); throw error;', put: 'throw error;' }],
+  },
   'counter-keeps': {
     what: 'a wait of a CountingSemaphore that gives up keeps what has been handed on for it',
     kinds: ['CountingSemaphore'],
@@ -121,7 +126,7 @@ const runtime: Record<string, Fault> = {
   },
 };
 
-/** That the library once had. */
+/** Faults that the library once had. */
 const mended: Record<string, Fault> = {
   'rw-lock-callback': {
     what: '`RwLock.onOwnerDied` that calls the lock gives up what the caller has got',

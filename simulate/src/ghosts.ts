@@ -1,11 +1,13 @@
 /**
- * The plain models that run beside the library. A ghost knows who waits for an object and who has what of it, as the program has
- * been told. The rules that hold for all classes are here:
+ * The ghosts: plain models of the objects, which run beside the library. A ghost knows who waits for its object, and
+ * what each thread has of the object, as far as the library has told the program. The rules that hold for all classes
+ * are here:
  *
  * - A request ends with what it asked for, or with an error that something has caused.
- * - While nothing is due, nobody waits who has been told to leave, or whose time has passed, or who could go on.
- * - Nobody gets what a dead owner may have left half-written, unless `onOwnerDied` has told of the death and returned.
- * - At the end nobody waits, and the object says what the ghost says.
+ * - While the library has nothing left to do, no request waits that has been told to leave, whose time has passed, or
+ *   that could go on.
+ * - Nobody gets what a dead owner may have left half-written, unless `onOwnerDied` was called before and has returned.
+ * - At the end nobody waits, and the object agrees with its ghost.
  */
 import { Failure } from './event.js';
 import { nameOf, type Operation, type Spec } from './program.js';
@@ -23,15 +25,15 @@ export interface Caller {
 /** A call of the program that waits, until it is over. */
 export interface Request {
   readonly call: Caller;
-  /** How much it asks for. */
+  /** How many permits the request asks for. */
   readonly n: number;
   readonly began: number;
-  /** When the call has returned that made it: its time begins in between. */
+  /** When the call that made the request returned. The time-out of the request begins between `began` and `queued`. */
   queued: number;
   signal: Signal | undefined;
-  /** Why it must end, if it must, as soon as its thread has run. */
+  /** Why the request must end as soon as its thread has run; undefined if it need not end. */
   mustEnd: string | undefined;
-  /** Whether a `cancelAll` has met it, or may have. */
+  /** Whether a `cancelAll` has ended the request, or may end it. */
   mayBeCancelled: boolean;
 }
 
@@ -42,7 +44,7 @@ export abstract class Ghost {
   readonly #on: number;
   readonly pending = new Set<Request>();
   isDisposed = false;
-  /** Whether a death has left open what a call has done. */
+  /** Whether a thread has died in a call, and it is not known what the call has done. */
   isUnsure = false;
   #cancelling = 0;
   /** The threads that are in a call of `dispose`. */
@@ -80,7 +82,7 @@ export abstract class Ghost {
     this.stage.busy(request.call.thread, -1);
   }
 
-  /** Runs a `cancelAll`: all who wait when it begins leave, or have been admitted. */
+  /** Runs a `cancelAll`. Each request that waits when it begins must leave, or must have been admitted. */
   cancels(cancelAll: () => void): void {
     const waiting = [...this.pending].filter(({ queued }) => queued < Infinity);
     for (const request of this.pending) request.mayBeCancelled = true;
@@ -124,11 +126,12 @@ export abstract class Ghost {
   /** Is called with each library object. */
   prepare(_thread: Realm, _object: Library): void {}
 
-  /** What code of the program does that the library calls. */
+  /** Does what the program's callbacks do when the library calls them. */
   callback(callback = this.spec.callback): void {
     const thread = this.stage.scheduler.running as Realm;
     if (callback === 'gives back') {
-      // Who lets the next owner in vouches for what that owner finds.
+      // A callback that gives the lock back has repaired what the dead owner left. So the next owner need not learn of
+      // it.
       this.learned(thread);
       this.givesBack(this.objectOf(thread));
     }
@@ -142,7 +145,7 @@ export abstract class Ghost {
     this.learned(this.stage.scheduler.running as Realm);
   }
 
-  /** A thread has been told of a death, and has repaired what the dead thread has left. */
+  /** Notes that a thread has been told of a death, and has repaired what the dead thread has left. */
   protected learned(_thread: Realm): void {}
 
   /** Calls the object from within a call of the library. */
@@ -150,7 +153,7 @@ export abstract class Ghost {
     this.cancels(() => this.objectOf(thread).cancelAll());
   }
 
-  /** Gives back what the thread has just got, or a part. */
+  /** Gives back what the thread has just got, or a part of that. */
   protected givesBack(_object: Library): void {}
 
   died(_thread: Realm): void {}
@@ -159,14 +162,15 @@ export abstract class Ghost {
   reaped(thread: Realm): void {
     for (const request of this.pending) if (request.call.thread === thread) this.pending.delete(request);
     if (!this.#disposing.delete(thread)) return;
-    // The thread has died before the first step of its `dispose`, or the library has finished what it had begun.
+    // The thread has died in `dispose`. If that was before the first step, the object is open, and the reaper disposes
+    // of it here. Otherwise the library has finished what the dead thread had begun.
     const reaper = this.stage.scheduler.running as Realm;
     this.disposes(() => {
       if (!this.stage.isClosed(this.#on)) this.objectOf(reaper).dispose();
     });
   }
 
-  /** Nothing is due, and no call is under way. */
+  /** Checks the requests that wait. Is called while the library has nothing left to do, and no call runs. */
   rested(): void {
     for (const request of this.pending) {
       const { call, mustEnd, signal, queued } = request;
@@ -185,10 +189,10 @@ export abstract class Ghost {
     return true;
   }
 
-  /** A request that should have been admitted, while nothing is due. */
+  /** Returns a request that waits although it should have been admitted by now, if there is one. */
   protected abstract due(): Request | undefined;
 
-  /** Lets those who wait go on, in the end: is called in a thread that lives. */
+  /** Lets those who still wait in the end go on. Is called in a thread that lives. */
   finish(_thread: Realm): void {}
 
   /** Checks the object in the end. */

@@ -1,9 +1,9 @@
 /**
- * The library as one script, which each simulated thread evaluates for itself. It is made of dist/, with two changes: the
- * host is given from outside (`globalThis.$host`), and an embedded module is its name alone, since the simulation has
- * instances of its own (core.ts).
+ * The library as one script, which each simulated thread evaluates for itself. The script is bundled from dist/, with
+ * two changes. The host is given from outside (`globalThis.$host`). In the place of an embedded WebAssembly module
+ * stands only its name, because the simulation makes its own instances (core.ts).
  *
- * A fault is put into the script by a patch: a piece of its text, and what stands in its place.
+ * A patch puts a fault into the script: it replaces a piece of the text by another.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -42,7 +42,7 @@ export async function bundle(): Promise<string> {
   return output[0].code;
 }
 
-/** A piece of the bundled text, and what stands in its place. White space stands for any white space. */
+/** A piece of the bundled text, and what to put in its place. White space in `find` matches any white space. */
 export interface Patch {
   readonly find: string;
   readonly put: string;
@@ -56,7 +56,11 @@ export function libraryText(patches: readonly Patch[] = []): string {
   return patches.reduce(patched, text);
 }
 
-/** Puts a patch into a text. @throws {Error} unless its piece is there exactly once. */
+/**
+ * Applies a patch to a text.
+ *
+ * @throws {Error} unless the text has the piece `find` exactly once
+ */
 export function patched(code: string, { find, put }: Patch): string {
   const pattern = find
     .trim()

@@ -1,4 +1,4 @@
-/** Makes what the simulation runs, of dist/ and build/. Part of `npm run build`. */
+/** Makes the script and the modules that the simulation runs, from dist/ and build/. Part of `npm run build`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { assembled, MODULES } from './core.js';
 import { bundle, made } from './library.js';

@@ -1,4 +1,6 @@
-/** A program is plain data: shared objects, and the operations of each thread, each an event of its own. */
+/**
+ * A program is plain data: shared objects, and the operations of each thread. Each operation is an event of its own.
+ */
 
 /** A shared object: its class, and what it is made with. */
 export interface Spec {
@@ -6,18 +8,18 @@ export interface Spec {
   /** The number that its class begins with: permits, parties, a count. */
   readonly n?: number;
   readonly robust?: boolean;
-  /** Whether what is taken is given back by operations of any thread, and not by who has taken it. */
+  /** Whether any thread gives permits back, by operations of its own, and not the thread that has taken them. */
   readonly loose?: boolean;
-  /** Of another object, by number: the mutex of a condition. */
+  /** The number of another object that this one is made with, such as the mutex of a condition. */
   readonly of?: number;
   /** What its callback does. */
   readonly callback?: CallbackHow;
 }
 
-/** What a function does that the library calls. */
+/** What a callback does when the library calls it. */
 export type CallbackHow = 'throws' | 'calls back' | 'gives back';
 
-/** What a signal does that a request is given. */
+/** What the signal of a request does. */
 export type SignalHow = 'aborts' | 'is shared' | 'takes no listener' | 'calls back';
 
 export interface Operation {
@@ -32,7 +34,7 @@ export interface Operation {
   readonly cut?: boolean;
   /** What a callback does. */
   readonly callback?: CallbackHow | undefined;
-  /** What is done later with what it has got, beside giving it back. */
+  /** What the operation later does with the lock, before it gives the lock back. */
   readonly goesOn?: 'downgrade' | 'upgrade';
 }
 

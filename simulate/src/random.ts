@@ -1,4 +1,4 @@
-/** Pseudo-random numbers from a seed: SplitMix32, so that neighbouring seeds have nothing in common. */
+/** Pseudo-random numbers from a seed, by SplitMix32. The numbers of neighbouring seeds have nothing in common. */
 export class Random {
   #state: number;
 

@@ -1,9 +1,10 @@
 /**
- * A simulated thread: a context of node:vm with a microtask queue of its own, in which the library has been evaluated. All
- * that the library has of the runtime is given to it here, and each call of the core, and of `Atomics`, is a step.
+ * A realm is a simulated thread: a context of node:vm with its own microtask queue, in which the library has been
+ * evaluated. Here the library gets everything that it uses of the runtime. Each call of the core, and each call of
+ * `Atomics`, is a step.
  *
- * All promises of the thread, and the functions that react to them, are made in its context: a function of another context
- * would run in the microtask queue of that.
+ * All promises of the thread, and the functions that react to them, are made in its context. A function of another
+ * context would run in the microtask queue of that other context.
  */
 import vm from 'node:vm';
 import { MODULES, type ModuleName, moduleOf } from './core.js';
@@ -16,7 +17,7 @@ type Exports = Record<string, unknown>;
 // biome-ignore lint/suspicious/noExplicitAny: classes of another context, whose faults are what is looked for.
 export type Library = any;
 
-/** What the context is given, beside the library. It returns functions of the context. */
+/** The script that puts the simulated runtime into the context. It returns tools that are functions of the context. */
 const SET_UP = `($) => {
   const global = globalThis;
   Error.stackTraceLimit = $.depth;
@@ -89,13 +90,13 @@ export class Realm implements Thread {
   readonly tools: Tools;
   /** The warnings of the library. */
   readonly warnings: string[] = [];
-  /** The reasons to keep the event loop alive. */
+  /** How many reasons the library has to keep the event loop alive. */
   reasons = 0;
   readonly #context: vm.Context;
 
   readonly #anchor: Record<symbol, { readonly memberships: Map<unknown, unknown> }> = {};
 
-  /** @param depth how many calls the errors of the thread tell, which takes time. */
+  /** @param depth how many calls the stack trace of an error has; each takes time */
   constructor(scheduler: Scheduler, index: number, memory: WebAssembly.Memory, text: string, depth: number) {
     this.index = index;
     this.#context = vm.createContext({}, { microtaskMode: 'afterEvaluate' });
@@ -153,7 +154,7 @@ export class Realm implements Thread {
     return this.events.some(({ at }) => at !== undefined && at <= clock);
   }
 
-  /** Lives again, in another run: it has forgotten what it was attached to. */
+  /** Makes a dead thread live again, for another run. It forgets which objects it was attached to. */
   revive(): void {
     for (const key of Object.getOwnPropertySymbols(this.#anchor)) this.#anchor[key]?.memberships.clear();
     this.events.length = this.soon.length = this.reasons = 0;
@@ -185,7 +186,7 @@ function instantiate(
   };
   const modules = Object.fromEntries(before) as Record<string, WebAssembly.ModuleImports>;
   const { exports } = new WebAssembly.Instance(moduleOf(name), { ...modules, env });
-  /** These take time, and do nothing that others can see. */
+  /** Replacements for exports that only take time and do nothing that other threads can see. */
   const idle: Exports = { spend() {} };
   return Object.fromEntries(
     Object.entries(exports).map(([call, value]) => [
@@ -195,7 +196,7 @@ function instantiate(
   );
 }
 
-/** A call of the core that is a step. Calls with few arguments, the usual ones, take no array. */
+/** Makes each call of an export a step. For calls with few arguments, which are the usual ones, no array is made. */
 function stepped(scheduler: Scheduler, name: string, call: Call): Call {
   switch (call.length) {
     case 0:
@@ -226,12 +227,14 @@ function stepped(scheduler: Scheduler, name: string, call: Call): Call {
   }
 }
 
-/** Why promises have been rejected that nobody handles, since somebody has last looked. */
+/** The reasons of rejected promises that nobody handles. Whoever looks at them takes them out. */
 export const unhandled: unknown[] = [];
 
 let isListening = false;
 
-/** Collects such reasons, and ignores those of threads that are killed and of runs that have failed: nobody minds these. */
+/**
+ * Collects these reasons in `unhandled`. Rejections do not count if their thread was killed or their run has failed.
+ */
 export function listenToRejections(): void {
   if (isListening) return;
   isListening = true;

@@ -1,6 +1,7 @@
 /**
- * A world is some threads over one memory, which serves many runs. A run makes the objects of a program in a new arena, lets
- * the scheduler run the operations, checks the ghosts whenever the library is at rest, and looks at what is left in the end.
+ * A world has some threads over one memory, and serves many runs. A run makes the objects of a program in a new arena,
+ * and lets the scheduler run the operations. Whenever the library has nothing left to do, the ghosts are checked. At
+ * the end the run checks that nothing is left.
  */
 import { Call } from './call.js';
 import type { Choices } from './choices.js';
@@ -55,7 +56,9 @@ class Run implements Stage {
     this.ghosts = program.objects.map((spec, on) => kindOf(spec).ghost(this, on));
     const made: Library[] = [];
     scheduler.as(first, () => {
-      for (const spec of program.objects) made.push(kindOf(spec).make(first.library, spec, arena, made));
+      program.objects.forEach((spec, on) => {
+        made.push(kindOf(spec).make(first.library, spec, arena, made, this.ghosts[on] as Ghost));
+      });
     });
     this.objects.set(first, made);
     this.#handles = made.map((object) => object.handle);
@@ -67,13 +70,17 @@ class Run implements Stage {
     for (const thread of threads) for (const ghost of this.ghosts) ghost.prepare(thread, ghost.objectOf(thread));
   }
 
-  /** A library object of the thread for the object of this number. */
+  /** Makes the thread's library object for the shared object of this number. */
   #attach(thread: Realm, on: number): Library {
-    return thread.library[(this.program.objects[on] as Spec).kind].from(this.#handles[on]);
+    const spec = this.program.objects[on] as Spec;
+    const handle = this.#handles[on];
+    return (
+      kindOf(spec).from?.(thread.library, handle, this.ghosts[on] as Ghost) ?? thread.library[spec.kind].from(handle)
+    );
   }
 
   isClosed(on: number): boolean {
-    // To attach to a condition attaches to its mutex too, for good.
+    // A thread that attaches to a condition also attaches to its mutex for good, so a trial is not possible.
     if ((this.program.objects[on] as Spec).of !== undefined) return false;
     try {
       this.#attach(this.scheduler.running as Realm, on);
@@ -137,7 +144,7 @@ class Run implements Stage {
     const kind = kindOf(this.program.objects[operation.on] as Spec);
     const { run, blocks } = kind.operations[operation.call] as Kind['operations'][string];
     const call = new Call(this, this.ghosts[operation.on] as Ghost, thread, operation);
-    // A thread blocks only if nothing else of it is under way, and while no other does.
+    // A thread blocks only if it has nothing else under way, and while no other thread blocks.
     const isEnabled = blocks
       ? () => this.scheduler.isIdle && !this.isUnreaped && (this.#busy.get(thread) ?? 0) === 0
       : undefined;
@@ -157,10 +164,11 @@ class Run implements Stage {
       this.isUnreaped = true;
       for (const ghost of this.ghosts) ghost.died(thread);
       const alive = this.#threads.filter((other) => !other.isDead);
-      // The first of the stack may sleep, or be about to.
+      // The thread at the bottom of the stack may sleep, or be about to sleep.
       const reaper = (alive.find((other) => other !== scheduler.first) ?? alive[0]) as Realm;
       const reap = (): void => {
-        // What the dead thread has goes on to others during the call.
+        // During the call of `reap`, others already get what the dead thread had. So the ghosts are told before the
+        // call.
         for (const ghost of this.ghosts) ghost.reaped(thread);
         this.#arenas.get(reaper).reap(handle);
         this.isUnreaped = false;
@@ -170,7 +178,7 @@ class Run implements Stage {
     scheduler.add(undefined, () => `thread ${thread.index} dies`, die, { isEnabled: () => !thread.isSafe });
   }
 
-  /** Nothing happens any more. Looks at what is left. */
+  /** Checks, after all events, that nothing is left. */
   #end(): void {
     const { scheduler } = this;
     const alive = this.#threads.filter(({ isDead }) => !isDead);
@@ -194,7 +202,7 @@ class Run implements Stage {
   #dispose(thread: Realm): void {
     for (const object of [...(this.objects.get(thread) ?? [])].reverse()) {
       object.dispose();
-      // A condition that came by its handle has a library object of its own for the mutex.
+      // A condition that was opened from its handle has made its own library object for the mutex.
       object.mutex?.dispose();
     }
   }
@@ -208,7 +216,7 @@ export class World {
   #threads: Realm[] = [];
   #runs = 0;
 
-  /** @param depth how many calls an error of the library tells. */
+  /** @param depth how many calls the stack trace of an error of the library has */
   constructor(patches: readonly Patch[] = [], depth = 0) {
     this.#text = libraryText(patches);
     this.#depth = depth;
@@ -239,7 +247,7 @@ export class World {
       new Run(scheduler, threads, program).play();
     } catch (error) {
       failure = error instanceof Error ? error : new Failure(String((error as Error)?.stack ?? error));
-      // What is left of its calls must not go on in the next run.
+      // Calls of the failed run must not go on in the next run.
       for (const thread of threads) scheduler.kill(thread);
     }
     for (const thread of threads) if (thread.isDead) scheduler.bury(thread);

@@ -1,14 +1,15 @@
 /**
- * The scheduler. Everything that happens is an event of a thread: a call of the program, a reaction to a wake-up, a timer. An
- * event runs to its end on the one stack, with the microtasks after it; but each step of it, which is a call of the core or
- * of `Atomics`, may let whole events of other threads run first. A choice (choices.ts) says which.
+ * The scheduler. Everything that happens is an event of a thread: a call of the program, a reaction to a wake-up, a
+ * timer. An event consists of steps: each call of the core or of `Atomics` is one. All events run on one stack. An
+ * event runs to its end, with the microtasks after it. But before each of its steps, whole events of other threads may
+ * run. A strategy (choices.ts) decides which.
  *
  *     run:    while there are events: choose one, run it
  *     step:   if the choice says so: run events of threads that are not on the stack; then go on
  *     sleep:  run events of other threads until one wakes this thread; or its time passes, or the call is cut short
  *
- * So one thread sleeps at a time, and it can go on when what runs above it has returned. The clock stands still but for
- * timers and time-outs: each moves it to its time when it is chosen, early or late.
+ * So only one thread sleeps at a time. It can go on when the events above it on the stack have ended. The clock moves
+ * only by timers and time-outs: when one is chosen, early or late, the clock moves on to its time.
  */
 import type { Choices } from './choices.js';
 import { type Event, Failure, KILLED, type Thread } from './event.js';
@@ -19,7 +20,7 @@ function isEnabled(event: Event): boolean {
   return event.isEnabled === undefined || event.isEnabled();
 }
 
-/** No event has so many steps, unless it waits for another in a loop. */
+/** The most steps of an event. An event that takes more waits in a loop for another event. */
 const PATIENCE = 1000;
 
 interface Sleeper {
@@ -39,7 +40,7 @@ export class Scheduler {
   /** The thread whose event runs, if one does. */
   running: Thread | undefined;
   failure: unknown;
-  /** What happens, if anybody wants to know. */
+  /** What has happened in the run, a line for each event and step. Undefined if no trace is wanted. */
   trace: string[] | undefined;
   readonly #stack: (Thread | undefined)[] = [];
   #sleepers: Sleeper[] = [];
@@ -69,12 +70,12 @@ export class Scheduler {
     return this.#stack.length === 0;
   }
 
-  /** Whether the present event came between two steps of another. */
+  /** Whether the present event runs between two steps of another event. */
   get isNested(): boolean {
     return this.#stack.length > 1;
   }
 
-  /** The thread at the bottom of the stack, which alone may sleep. */
+  /** The thread at the bottom of the stack. No other thread may sleep. */
   get first(): Thread | undefined {
     return this.#stack[0];
   }
@@ -113,7 +114,10 @@ export class Scheduler {
     return result;
   }
 
-  /** Runs all events. `rested` is called whenever nothing is due, and no call is under way but one that sleeps. */
+  /**
+   * Runs all events. Calls `rested` whenever the library has nothing left to do, and no call runs, except one that
+   * sleeps.
+   */
   run(rested: () => void): void {
     this.#rested = rested;
     for (let ready = this.#ready(); ready.length > 0; ready = this.#ready()) {
@@ -123,12 +127,12 @@ export class Scheduler {
     }
   }
 
-  /** Whether there is something that the library brings about now. */
+  /** Whether the library has something left to do: an event that comes without delay. */
   isDue(): boolean {
     return this.threads.some(({ events }) => events.some(({ isDue }) => isDue));
   }
 
-  /** The events that may come now: of the threads that are not on the stack. */
+  /** Returns the events that may come now. Threads on the stack have none. */
   #ready(): Event[] {
     const ready: Event[] = [];
     for (const event of this.outside) if (isEnabled(event)) ready.push(event);
@@ -138,7 +142,7 @@ export class Scheduler {
     return ready;
   }
 
-  /** Whether there is one. */
+  /** Whether an event may come now. */
   #mayPreempt(): boolean {
     return this.outside.some(isEnabled) || this.threads.some((thread) => this.#isReady(thread));
   }
@@ -170,7 +174,7 @@ export class Scheduler {
     this.#stack.pop();
   }
 
-  /** Runs microtasks, and what comes after them, until there are none. */
+  /** Runs the microtasks of a thread, and what the library has put off until after them, until nothing is left. */
   #settle(thread: Thread): void {
     if (!thread.isDead) thread.drain();
     for (let next = thread.soon.shift(); next && !thread.isDead; next = thread.soon.shift()) {
@@ -183,7 +187,7 @@ export class Scheduler {
     this.trace?.push(`${'  '.repeat(this.#stack.length)}${thread ? `thread ${thread.index}: ` : ''}${what}`);
   }
 
-  /** The running thread is about to do something that others can see. */
+  /** Is called when the running thread is about to do something that other threads can see. Others may run before. */
   step(what: string): void {
     const thread = this.running;
     if (thread === undefined) return;
@@ -195,7 +199,7 @@ export class Scheduler {
     if (this.trace) this.note(thread, `  ${what}`);
   }
 
-  /** A thread goes round and round until another has done something: lets that do it. */
+  /** Lets another event run, because the running thread goes round a loop until another thread has done something. */
   #yield(): void {
     const [next] = this.#ready();
     if (next === undefined) this.fail('a thread goes round and round, and nobody else can run');
@@ -224,7 +228,7 @@ export class Scheduler {
     return this.sleep(index, nanoseconds < 0n ? Infinity : Number(nanoseconds) / 1e6) ? 0 : 2;
   }
 
-  /** Lets the running thread sleep on a word. Returns whether it has been woken, and not its time passed. */
+  /** Lets the running thread sleep on a word. Returns true if it was woken, and false if its time has passed. */
   sleep(index: number, milliseconds: number): boolean {
     const thread = this.running;
     if (thread === undefined || this.#stack.length > 1) throw new Failure('a thread blocks where it must not');
@@ -263,7 +267,10 @@ export class Scheduler {
     return true;
   }
 
-  /** `memory.atomic.notify`: wakes as many who sleep on a word, the first first. */
+  /**
+   * `memory.atomic.notify`: wakes up to `count` threads that sleep on a word, in the order in which they began to
+   * sleep.
+   */
   notify(address: number, count: number): number {
     const thread = this.running;
     if (thread) {
@@ -283,7 +290,10 @@ export class Scheduler {
     return woken;
   }
 
-  /** `Atomics.waitAsync` on a word: calls a function as an event when it is woken. Returns false if it is not as expected. */
+  /**
+   * `Atomics.waitAsync` on a word. A notify of the word adds an event that calls `woken`. Returns false if the word is
+   * not as expected.
+   */
   waitAsync(thread: Thread, index: number, expected: number, woken: () => void): boolean {
     this.step('waitAsync');
     if (Atomics.load(this.words, index) !== expected) return false;
@@ -292,21 +302,21 @@ export class Scheduler {
     return true;
   }
 
-  /** Ends what is left of the calls of a dead thread: each is cut off at its next step. */
+  /** Ends the calls that a dead thread has left. Each call ends at its next step, with KILLED. */
   bury(thread: Thread): void {
     this.running = thread;
     thread.drain();
     this.running = undefined;
   }
 
-  /** The thread runs no more. */
+  /** Makes a thread dead: it gets no more events. */
   kill(thread: Thread): void {
     thread.isDead = true;
     thread.events.length = thread.soon.length = 0;
     this.#sleepers = this.#sleepers.filter((sleeper) => sleeper.thread !== thread);
   }
 
-  /** Ends the run. Code of the library may catch what it throws, so the first failure is kept. */
+  /** Ends the run with a failure. The library may catch the error that this throws, so the first failure is kept. */
   fail(message: string): never {
     this.failure ??= new Failure(message);
     throw this.failure;

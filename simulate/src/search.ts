@@ -1,4 +1,4 @@
-/** Runs the cases of seeds, one after the other, until one fails. */
+/** Runs the cases of consecutive seeds until one fails. */
 import { setImmediate } from 'node:timers/promises';
 import { caseOf } from './cases.js';
 import { Recorded } from './choices.js';
@@ -9,9 +9,9 @@ import { World } from './run.js';
 import { type Failing, failing } from './shrink.js';
 
 export interface Wanted {
-  /** Of the first case. */
+  /** The seed of the first case. */
   readonly seed: number;
-  /** How many at most. */
+  /** The most cases to run. */
   readonly runs: number;
   readonly kinds?: readonly string[] | undefined;
   isOver?(): boolean;
@@ -23,7 +23,10 @@ export interface Searched {
   readonly found: (Failing & { readonly seed: number }) | undefined;
 }
 
-/** How many runs there are between two looks for promises that nobody handles: these are told when the event loop turns. */
+/**
+ * How many runs there are between two looks for rejected promises that nobody handles. The runtime reports these only
+ * when the event loop turns.
+ */
 const LOOK = 64;
 
 export async function search(patches: readonly Patch[], wanted: Wanted): Promise<Searched> {
@@ -44,8 +47,8 @@ export async function search(patches: readonly Patch[], wanted: Wanted): Promise
 }
 
 /**
- * Returns one of these runs in which the library rejects a promise that nobody handles, if there is one. What a dead
- * thread was about to return does not count.
+ * Repeats the runs from `first` to `end`, and returns one in which the library rejects a promise that nobody handles,
+ * if there is one. Runs with a death do not count: the promise may be one that the dead thread was about to return.
  */
 async function rejected(world: World, wanted: Wanted, first: number, end: number): Promise<Searched['found']> {
   await setImmediate();

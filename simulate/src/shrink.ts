@@ -1,6 +1,6 @@
 /**
- * Makes a failing run short: tries the program without a thread, without an operation, without what an operation is called
- * with, and then the schedule without one preemption after the other, as long as it still fails in the same way.
+ * Shortens a failing run. First it takes things out of the program: a thread, an operation, an option of an operation.
+ * Then it takes answers out of the schedule. It keeps each change after which the run still fails in the same way.
  */
 import { drawChoices } from './cases.js';
 import { type Answers, type Choices, Listed, Recorded } from './choices.js';
@@ -14,7 +14,7 @@ export interface Failing {
   readonly error: Error;
 }
 
-/** How many schedules are tried of a smaller program. */
+/** How many schedules are tried with a smaller program. */
 const TRIES = 30;
 
 /** Runs a program, and returns how it fails, if it does. */
@@ -24,7 +24,7 @@ export function failing(world: World, program: Program, choices: Choices): Faili
   return failure && { program, answers: recorded.answers, error: failure };
 }
 
-/** What a failure is, without the names and numbers of this program. */
+/** Returns what kind of failure it is: its message, without the names and numbers of this program. */
 function sortOf({ message }: Error): string {
   return message.replace(/^.*?(still waits|has never ended|has ended with)/, '$1').replace(/\d+/g, '');
 }
@@ -52,11 +52,11 @@ export function shrink(world: World, found: Failing): Failing {
   return least;
 }
 
-/** Takes one step down after the other, in rounds, until no step of a round is possible. */
+/** Takes steps to something smaller, in rounds, until a round has no step that is possible. */
 function descend<T>(steps: () => T[], take: (step: T) => boolean): void {
   for (let isOver = false; !isOver; ) {
     isOver = true;
-    // After a step, the next one stands in its place.
+    // After a step has been taken, the list is made anew, and the next step stands at the same index.
     for (let i = 0, all = steps(); i < all.length; )
       if (take(all[i] as T)) {
         isOver = false;
@@ -79,11 +79,11 @@ function* programsBelow(program: Program): Generator<Program> {
     if (threads.length > 1 && dies !== t + 1 && operations.length > 0) {
       const others = threads.map((own, i) => (i === t ? [] : own));
       yield { ...program, threads: others };
-      // The operations of a thread may be another's.
+      // The operations of this thread may as well be operations of the thread before.
       if (t > 0) yield { ...program, threads: others.map((own, i) => (i === t - 1 ? [...own, ...operations] : own)) };
     }
   }
-  // Who dies is reaped by another thread, while a third may sleep.
+  // If a thread dies, three threads are needed: another thread reaps it, while a third may sleep.
   if (threads.length > (dies === undefined ? 1 : 3) && threads.at(-1)?.length === 0 && dies !== threads.length)
     yield { ...program, threads: threads.slice(0, -1) };
   for (let t = 0; t < threads.length; t++)
@@ -114,7 +114,7 @@ function without(program: Program, gone: number): Program {
   };
 }
 
-/** The answers without their end, or without one of them. */
+/** Returns shorter lists of answers: without the end of the list, or without one answer. */
 function fewerThan(answers: Answers): Answers[] {
   const all = [...answers];
   const fewer: Answers[] = all.map((_, i) => new Map(all.toSpliced(i, 1)));

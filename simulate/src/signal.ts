@@ -1,21 +1,23 @@
-/** The part of an AbortSignal that the library needs, with bad manners where the program wants them. */
+/** The part of an AbortSignal that the library needs. If the program wants so, it refuses listeners or calls back. */
 export class Signal {
   isAborted = false;
   readonly reason: unknown;
   readonly listeners = new Set<() => void>();
-  /** Whether it has refused a listener. */
+  /** Whether the signal has refused a listener. */
   isRefused = false;
   readonly #refuses: boolean;
   readonly #meanwhile: () => void;
 
-  /** @param meanwhile is called whenever a listener comes or goes, or the library looks whether it is aborted. */
+  /**
+   * @param meanwhile is called when a listener comes or goes, and when the library looks whether the signal is aborted
+   */
   constructor(reason: unknown, refuses: boolean, meanwhile: () => void) {
     this.reason = reason;
     this.#refuses = refuses;
     this.#meanwhile = meanwhile;
   }
 
-  /** For the library. The simulation itself looks at `isAborted`. */
+  /** The library looks at `aborted`, which calls back. The simulation itself looks at `isAborted`. */
   get aborted(): boolean {
     this.#meanwhile();
     return this.isAborted;

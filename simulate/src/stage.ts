@@ -16,11 +16,13 @@ export interface Stage {
   readonly errors: ReadonlySet<unknown>;
   /** Whether a thread has died and not been reaped. */
   readonly isUnreaped: boolean;
-  /** Whether the object of this number has been disposed of, as the thread that runs learns when it attaches. */
+  /**
+   * Whether the object of this number has been disposed of. The running thread finds out by attaching to the object.
+   */
   isClosed(on: number): boolean;
-  /** An error of the program itself. */
+  /** Makes an error that the program itself throws. */
   error(thread: Realm): Error;
-  /** A thread has more to do, which it cannot do while it sleeps. */
+  /** Notes that a thread has `more` things to do that it cannot do while it sleeps. */
   busy(thread: Realm, more: number): void;
   /** The signal that requests of a thread have in common. */
   sharedSignal(thread: Realm): Signal;

@@ -1,4 +1,4 @@
-/** Real threads that call a method of a shared object each. */
+/** Real threads, each of which calls a method of a shared object. */
 import { type Member, team } from './team.js';
 
 interface Shared {
@@ -7,7 +7,10 @@ interface Shared {
 
 export interface Callers {
   readonly members: readonly Member[];
-  /** Has one thread call a method; returns what the call returns, or its error, which keeps its name. */
+  /**
+   * Has one thread call a method. Returns what the call returns. If the call fails, rejects with an error of the same
+   * name.
+   */
   call<T = unknown>(thread: number, object: Shared, method: string, ...args: unknown[]): Promise<T>;
   /** Has the first `count` threads call the same. */
   calls<T = unknown>(count: number, object: Shared, method: string, ...args: unknown[]): Promise<T>[];

@@ -32,7 +32,7 @@ export interface Contest {
   readonly ways: readonly ('acquire' | 'tryAcquire' | 'acquireAsync')[];
   /** Releases all permits at once, or one by one, or in the conservative way of the listing. */
   readonly giving?: 'whole' | 'pieces' | 'conservative';
-  /** Of the whole tests (rounds.ts). */
+  /** How many rounds the whole tests have. A run may do only a part of them (rounds.ts). */
   readonly rounds: number;
   /** Another semaphore, with no permits: each thread has a promise waiting for it all the time. */
   readonly besides?: Semaphore;
@@ -75,7 +75,7 @@ export async function contest(members: readonly Member[], c: Contest): Promise<S
     rounds,
     think: c.think ?? 0,
     besides: c.besides?.handle,
-    // Two requests never fit in at once, so admissions, and not only tickets, have an order.
+    // If two requests never fit in at once, their admissions have an order, as their tickets have.
     exclusive: from * 2 > permits,
   });
   if (line) {

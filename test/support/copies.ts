@@ -35,7 +35,7 @@ export async function copy(changes?: readonly Change[]): Promise<Library> {
   return { ...(await load('index.js')), ...(await load('algorithms/index.js')) };
 }
 
-/** The mark of an arena, and another, as the module has them in a constant (LEB128). */
+/** The mark of an arena as it stands in a constant of the module (LEB128), and another mark. */
 const MARK = [0xf3, 0xe8, 0xad, 0xa3, 0x07];
 const OTHER = [0xf3, 0xe8, 0xad, 0xa3, 0x06];
 

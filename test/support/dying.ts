@@ -7,7 +7,9 @@ import { until } from './until.js';
 
 export const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
 
-/** A worker that is watched. After `kill` nothing stands in its name, whichever thread has noticed its end first. */
+/**
+ * A worker that is watched. After `kill` nothing of it is left in the arena, whichever thread first noticed its end.
+ */
 class Recruit extends Member {
   readonly #memory: Memory;
 

@@ -21,7 +21,7 @@ export const LOCKS: readonly LockKind[] = [
   kind(McsLock, 'first come'),
   kind(ClhLock, 'first come'),
   kind(LifoLock, 'last come'),
-  // While one thread holds it, one segment builds up.
+  // While one thread holds the lock, all others join one segment, and the last one of it comes first.
   kind(ReciprocatingLock, 'last come'),
 ];
 

@@ -39,7 +39,7 @@ export class Memory {
   readonly #common: number;
   readonly #elements: number;
 
-  /** How many lines of its own a bucket goes on in. */
+  /** How many overflow lines of its own each bucket has. */
   readonly rounds: number;
 
   constructor(arena: Arena) {
@@ -61,7 +61,9 @@ export class Memory {
     if (end !== this.word(at('H_END'))) throw new Error('test/support/memory.ts does not know this layout');
   }
 
-  /** Whether a thread is declared dead, and its burial is not over: perhaps another thread is at it. */
+  /**
+   * Whether a thread that was declared dead has not been reaped to the end. Perhaps another thread is doing that now.
+   */
   get burying(): boolean {
     for (let thread = 1; thread <= this.word(at('H_THREADS')); thread++)
       if ((this.word(this.record(thread)) & at('LIFE_STATE')) === at('DEAD')) return true;
@@ -76,7 +78,7 @@ export class Memory {
     return Atomics.load(this.#longs, address >> 3);
   }
 
-  /** Does the first step of a release, and no more: a thread that is preempted there has done the same. */
+  /** Does only the first step of a release. The memory then is as if a thread had been preempted after this step. */
   beginRelease(semaphore: { readonly handle: { readonly address: number } }, permits: number): void {
     Atomics.add(this.#longs, (semaphore.handle.address + at('GRANT')) >> 3, BigInt(permits));
   }
@@ -127,7 +129,7 @@ export class Memory {
     );
   }
 
-  /** How many lines after its bucket the thread looks through that looks through most. */
+  /** The largest number of lines after its bucket that a thread looks through. */
   get longestLook(): number {
     return Math.max(...this.bucketWords('B_EXTENT').map((word) => word & at('EXTENT_MASK')));
   }

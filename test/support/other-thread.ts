@@ -1,6 +1,7 @@
 /**
- * Another thread of an arena, run by hand in the thread of the test: it has a registration and instances of the modules of
- * its own. So what it does to a RwLock, and how it dies, comes between two steps of the test.
+ * Another thread of an arena, which the test runs by hand in its own thread. The other thread has its own registration
+ * in the arena, and its own instances of the modules. So the test decides between which of its steps the other thread
+ * uses a RwLock, and when it dies.
  */
 import type { RwLock } from 'taketurns/sync';
 import { KINDS } from '../../dist/border/kinds.js';
@@ -63,7 +64,7 @@ export class OtherThread {
     this.#core.disposeAgain(this.#at);
   }
 
-  /** Which locks it could have: it tries each, and gives it back. */
+  /** Which locks the other thread could get now. It tries each of them, and gives it back. */
   get may(): { read: boolean; write: boolean } {
     const write = this.tryWrite();
     if (write) this.unlockWrite(true);

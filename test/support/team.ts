@@ -4,7 +4,7 @@ import { afterAll, beforeEach } from 'vitest';
 
 const MEMBER = new URL('../workers/member.mjs', import.meta.url);
 
-/** The error of a job, as it arrives: it loses its class on the way, and keeps its name. */
+/** The error of a job, as the test receives it. On the way the error loses its class, but keeps its name. */
 export interface Failure {
   readonly name: string;
   readonly message: string;
@@ -60,7 +60,7 @@ export class Member {
     const answer = new Promise<T>((resolve, reject) => {
       this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject });
     });
-    // A caller that awaits the answer sees the failure; a test that ends earlier does not want it.
+    // A caller that awaits the answer sees the failure. A test that ends earlier must not fail because of it.
     answer.catch(() => {});
     this.worker.postMessage({ id, job, args });
     return answer;
@@ -89,8 +89,8 @@ export class Member {
 }
 
 /**
- * Makes so many workers, which end with the test file. Before each test it replaces workers that a failed test has left
- * blocked, so that one failure does not make all the others fail.
+ * Makes `count` workers, which end with the test file. A failed test may leave workers blocked. They are replaced
+ * before each test, so one failure does not make all other tests fail.
  */
 export function team(count: number, options: { core?: boolean } = {}): Member[] {
   const members: Member[] = [];

@@ -1,5 +1,6 @@
-// The operations whose cost is measured as what they meet grows. A case prepares n of that, and then runs. What it
-// takes is that of all n together: time in proportion to n is right, and its square is not.
+// The operations whose cost may grow with what they meet, such as waiters or objects. A case prepares n of these, and
+// then runs. The measured time is that of all n together. So a time in proportion to n is good, and a time in
+// proportion to the square of n is bad.
 
 import { Worker } from 'node:worker_threads';
 import { Arena, Mutex, Semaphore } from 'taketurns';
@@ -20,8 +21,8 @@ export interface Case {
 }
 
 /**
- * Up to some thousand objects the runtime collects no garbage. So the power of n is told by the last two sizes, which both
- * pay for that.
+ * Up to some thousand objects the runtime collects no garbage. So only the last two sizes tell with which power of n
+ * the time grows: both include the cost of garbage collection.
  */
 const SIZES = [10, 1000, 10_000, 100_000];
 const MOST_PARTIES = 65_535;
@@ -29,7 +30,7 @@ const PARTIES = [10, 1000, 10_000, MOST_PARTIES];
 const THREADS = [2, 8, 32];
 const LONG = 600_000;
 
-/** An arena that n of anything leave room in. */
+/** Makes an arena with room for n of anything. */
 function roomFor(n: number): Arena {
   return new Arena({ objects: 2 * n + 64, names: n + 64, waiters: 6 * n + 1024, threads: 64 });
 }
@@ -43,21 +44,21 @@ interface Options {
   signal?: AbortSignal;
 }
 
-/** Something of which n promises wait. */
+/** Something that n promises wait for. */
 interface Waited {
   wait(options: Options | undefined, i: number): Promise<unknown>;
-  /** Settles all. */
+  /** Fulfils all promises. */
   end(n: number): unknown;
-  /** What they wait for, if it ends them in other ways. */
+  /** The object that they wait for, if it can also end their waits in other ways. */
   object?: { dispose(): void; cancelAll?(): void };
 }
 
 interface Kind {
   name: string;
   sizes?: readonly number[];
-  /** What its promises take to give up. */
+  /** How promises of this kind may give up. */
   gives: readonly ('time-outs' | 'signals')[];
-  /** What else ends them. */
+  /** What else ends the waits of promises of this kind. */
   ends?: readonly ('dispose' | 'cancelAll')[];
   make(arena: Arena, n: number): Waited;
 }
@@ -391,7 +392,7 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-/** n promises wait on one object, and all end in one way. */
+/** Returns the case in which n promises wait on one object, and all end in the same way. */
 function pending(
   kind: Kind,
   how: string,
@@ -469,7 +470,7 @@ function casesOf(kind: Kind): Case[] {
   ];
 }
 
-/** Things that are made, kept and ended n times. */
+/** Returns a case that prepares n things itself. */
 function simple(
   name: string,
   prepare: (n: number, arena: Arena) => Step['run'],
@@ -667,7 +668,7 @@ const HELD: readonly Case[] = [
   }),
 ];
 
-/** One call of these is for diagnostics, and looks at all that the arena has. */
+/** Calls for diagnostics. A single call looks at everything that the arena has. */
 const LOOKS: readonly Case[] = [
   ...(
     [
@@ -714,7 +715,7 @@ const LOOKS: readonly Case[] = [
   }),
 ];
 
-/** n threads block on one object, and all go on. */
+/** Returns the case in which n threads block on one object, and all go on. */
 function blocked(
   kind: ThreadOrder['kind'],
   make: (arena: Arena, n: number) => { readonly handle: unknown; readonly waiting: number },

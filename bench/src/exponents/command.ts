@@ -64,7 +64,9 @@ async function act(given: Given): Promise<void> {
   console.log(`\neverything measured: ${relative('.', json)}`);
 }
 
-/** Measures one operation in a process of its own. What has been measured before that fails counts. */
+/**
+ * Measures one operation in a process of its own. If the process fails, the sizes that it has measured before count.
+ */
 function measure(name: string, most: number): Promise<{ points: Point[]; why?: string }> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, ['--expose-gc', PROGRAM, name, String(most)], {

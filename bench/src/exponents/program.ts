@@ -1,5 +1,5 @@
 // Runs as a process of its own for one operation, and prints a line of JSON for each size as soon as it is measured:
-// {"n": n, "milliseconds": x}. No size is more than MOST. The time is that of the processor, of all threads of the process.
+// {"n": n, "milliseconds": x}. No size is more than MOST. The time is the processor time of all threads of the process.
 //
 //   program.js OPERATION MOST
 
@@ -7,7 +7,7 @@ import { median } from 'simple-statistics';
 import { type Case, caseOf } from './cases.js';
 import type { Point } from './results.js';
 
-/** A size is measured until so many runs, or so many milliseconds, have passed. */
+/** A size is measured again and again, until so many runs were made or so many milliseconds have passed. */
 const MOST_RUNS = 9;
 const ENOUGH_MS = 400;
 
@@ -27,7 +27,7 @@ try {
   const operation = caseOf(process.argv[2] ?? '');
   const most = Number(process.argv[3]);
   const [least = 1, middle = 1] = operation.sizes;
-  // The runtime compiles what it will run often.
+  // These runs are not measured: in them the runtime compiles the code.
   for (const n of [least, middle, middle]) await once(operation, n);
   for (const n of new Set(operation.sizes.map((size) => Math.min(size, most)))) {
     const times: number[] = [];

@@ -13,12 +13,14 @@ export interface ExponentResults {
   rows: { name: string; points: Point[]; why?: string }[];
 }
 
-/** Times below this are no more than that of a few calls, and tell nothing. */
+/** A shorter time is that of a few calls, and tells nothing about n. */
 const LEAST_MS = 0.05;
-/** n log n from 10,000 to 100,000 has 1.10; what is more than this counts as more. */
+/** From 10,000 to 100,000, n log n grows with the exponent 1.10. A larger exponent than this counts as too large. */
 export const MOST_EXPONENT = 1.2;
 
-/** Returns by which power of n the time grows between the last two sizes; undefined if that is too little to tell. */
+/**
+ * Returns with which power of n the time grows between the last two sizes; undefined if the time is too short to tell.
+ */
 export function exponentOf(points: readonly Point[]): number | undefined {
   const [before, last] = points.slice(-2);
   if (points.length < 3 || !before || !last) return undefined;

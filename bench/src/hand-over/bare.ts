@@ -1,11 +1,12 @@
-// A lock for two threads that is only a wait and a notify: the least that a hand-over to a sleeping thread takes.
+// A lock for two threads that is only a wait and a notify. No hand-over to a sleeping thread can take less.
 //
-//   FREE   no thread holds it
-//   HELD   the thread that came first holds it
+//   FREE   no thread holds the lock, or the thread that has waited holds it
+//   HELD   the thread that came first holds the lock
 //
-// A thread that finds it HELD sleeps until the word changes. Then it has the lock, though the word says FREE, so a
-// third thread would break it. Every unlock notifies. No wake-up is lost: the runtime compares the word in one step
-// with going to sleep, and the unlock changes the word before it notifies.
+// A thread that finds the word HELD sleeps until the word changes. Then it has the lock, although the word is FREE. So
+// the lock works for two threads only: a third thread could take it at this moment. Every unlock notifies. No wake-up
+// is lost: the runtime compares the word and goes to sleep in one step, and the unlock changes the word before it
+// notifies.
 
 import type { LockLike } from '../rows/subjects.js';
 

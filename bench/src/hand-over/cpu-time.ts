@@ -1,8 +1,10 @@
-// The processor time of one thread: Linux reports it in nanoseconds, and Node from 23.9 on every system.
+// Reads the processor time of one thread. Linux reports it in nanoseconds. Node reports it from 23.9 on, on every
+// system.
 //
-// Linux updates the account of a running thread at its ticks, milliseconds apart, and when the thread goes to sleep.
-// Both ways to read the time of one thread return the last account, so work just before a wait would count as part of
-// the wait. A read of the whole process's time makes the kernel update the calling thread's account first.
+// Linux updates the account of a running thread only at its ticks, which are milliseconds apart, and when the thread
+// goes to sleep. Both ways to read the time of one thread return the account of the last update. So work just before a
+// wait would count as part of the wait. Therefore the time of the whole process is read first: that makes the kernel
+// update the account of the calling thread.
 
 import { openSync, readSync } from 'node:fs';
 
@@ -12,8 +14,8 @@ const READINGS = 50;
 type Cpu = { user: number; system: number };
 
 /**
- * Returns a clock of the calling thread's processor time in microseconds, less the time that the readings take; or
- * undefined if the system does not report it.
+ * Returns a clock of the calling thread's processor time in microseconds. The time that the readings take is
+ * subtracted. Returns undefined if the system does not report the time of a thread.
  */
 export function threadCpuClock(): (() => number) | undefined {
   const read = linuxClock() ?? nodeClock();

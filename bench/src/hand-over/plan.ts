@@ -18,7 +18,7 @@ export interface HandOverPlan {
   runs: number;
 }
 
-/** Longer sections have fewer trials, so that these take as long in all as those of such a section. */
+/** Sections longer than this, in microseconds, have fewer trials. So all their trials together take no longer. */
 const LONGEST_IN_FULL = 500;
 const FEWEST = 5;
 

@@ -11,7 +11,7 @@ export interface SectionOrder extends Section {
   trials: number;
 }
 
-/** These trials come first and do not count: after them the wait is compiled. */
+/** These trials come first and do not count. In them the runtime compiles the code of the wait. */
 const WARM_UP: SectionOrder = { by: 'computing', microseconds: 20, trials: 300 };
 
 const newThread = (): Worker => new Worker(new URL('./thread.js', import.meta.url));
@@ -31,11 +31,11 @@ function answer(worker: Worker, order: ThreadOrder): Promise<Trials | undefined>
 const [name = '', sections = '[]'] = process.argv.slice(2);
 try {
   const row = handOverRow(name);
-  // The workers are made once the row has shared something, since they inherit the arena that this makes.
+  // The workers inherit the arena that `share` makes. So they are made after the first call of `share`.
   let crew: [holder: Worker, waiter: Worker] | undefined;
   const measured: (Trials | undefined)[] = [];
   for (const { trials, ...section } of [WARM_UP, ...(JSON.parse(sections) as SectionOrder[])]) {
-    // Each section has a lock of its own, so that no lock begins with habits from another section.
+    // Each section has its own lock, because a lock may adapt to a section, and must begin anew.
     const { shared, dispose } = await row.share();
     crew ??= [newThread(), newThread()];
     const [holder, waiter] = crew;

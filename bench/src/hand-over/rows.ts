@@ -6,7 +6,7 @@ import { native, type Row, type ScriptRow } from '../rows/row.js';
 import type { LockLike, SemaphoreLike } from '../rows/subjects.js';
 import { BareWaitNotify } from './bare.js';
 
-/** The floors: a bare hand-over by the sleep of the runtime, and by that of the system. */
+/** The floors: a bare hand-over by wait and notify of the runtime, and by those of the operating system. */
 export const BARE = 'bare wait/notify';
 export const NATIVE_BARE = 'bare futex';
 

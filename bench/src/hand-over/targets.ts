@@ -27,7 +27,8 @@ export function handOverTargets(results: HandOverResults): Target[] {
     const what = `processor time of a wait of ${lengthOf(section)}, µs`;
     return [
       target(what, CPU_MICROSECONDS, cpu),
-      // A thread that has slept finds its caches cold: on some machines the floor alone exceeds the target.
+      // A thread that has slept finds its caches cold. On some machines even the floor exceeds the target, so the time
+      // of the floor is subtracted.
       target(`${what}, beyond ${BARE}`, CPU_MICROSECONDS, (row) => cpu(row) - cpu(BARE)),
     ];
   });

@@ -22,7 +22,7 @@ let warmed = false;
 const port = parentPort;
 if (port === null) throw new Error('thread.js runs in a worker');
 
-/** Locks and unlocks alone, until the calls are compiled. */
+/** Locks and unlocks without another thread, until the runtime has compiled the calls. */
 function warm(lock: LockLike): void {
   for (let turn = 0; turn < WARM_TURNS; turn++) {
     lock.lock();

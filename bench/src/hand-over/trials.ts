@@ -3,8 +3,9 @@
 //   holder    lock ── BEGIN ────────────────────── UNLOCK, unlock
 //   waiter              └── comes ── waits ──────────────────── has it ── unlock ── DONE
 //
-// The waiter polls for the beginning of the section, so that it is awake even for a short one. The holder sleeps a
-// little before that, so that it wakes on another processor if both were on one. Both share the clock of the trial.
+// The waiter polls for the beginning of the section, so it is awake even for a short section. The holder sleeps a
+// little before the section. If both threads were on one processor, the holder then wakes on another. Both threads read
+// the same clock.
 
 import type { LockLike } from '../rows/subjects.js';
 import { clock } from '../workers/board.js';
@@ -21,7 +22,7 @@ export interface Trials {
   latencies: number[];
   /** Microseconds of processor time that the waiter used for each wait; absent if they were not measured. */
   cpu?: number[];
-  /** Trials in which the waiter came after the section had ended; they do not count. */
+  /** How many trials do not count, because the waiter came after the section had ended. */
   late: number;
 }
 
@@ -65,7 +66,10 @@ export function hold(lock: LockLike, board: SharedArrayBuffer, section: Section,
   }
 }
 
-/** The waiter comes at a random moment between these shares of a computing section, and at once in a sleeping one. */
+/**
+ * The waiter comes into a computing section at a random moment between these shares of its length. Into a sleeping
+ * section it comes at once.
+ */
 const EARLIEST = 0.1;
 const LATEST = 0.9;
 

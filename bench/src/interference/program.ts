@@ -1,6 +1,8 @@
-// Measures how waits that share a bucket disturb each other. Pairs of threads each pass a word of their own to and fro,
-// through the library's table, where words at the same offset of different buffers share a bucket, and through an
-// AtomicSemaphore for each pair. `node bench/dist/interference/program.js`
+// Measures how waits that share a bucket disturb each other. Each pair of threads passes its own word to and fro. This
+// is measured in two ways. First the threads wait in the library's table, where words at the same offset of different
+// buffers share a bucket. Then each pair waits by its own AtomicSemaphore.
+//
+//   node bench/dist/interference/program.js
 
 import { Worker } from 'node:worker_threads';
 import { Arena } from 'taketurns';

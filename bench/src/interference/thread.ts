@@ -6,7 +6,9 @@ import { AtomicSemaphore, type AtomicSemaphoreHandle, atomicSignal, atomicTryWai
 
 export interface Pair {
   arena: Arena['handle'];
-  /** 0 or 1: whose turn it is. It has a buffer of its own, and so shares its bucket with every other pair. */
+  /**
+   * Whose turn it is: 0 or 1. The word has its own buffer, so it shares its bucket with the words of all other pairs.
+   */
   turn: Int32Array;
   side: 0 | 1;
   /** Word 0 is stop. The numbers of turns that each pair has passed follow. */

@@ -12,7 +12,9 @@ export const run = instance.exports.run as (pairs: number) => bigint;
 const take = instance.exports.take as (at: number) => void;
 const give = instance.exports.give as (at: number) => void;
 
-/** Does one of the instructions in each of its calls, and nothing else: every class over wasm pays at least this. */
+/**
+ * Each of its calls does one of the two instructions and nothing else. Every class over wasm takes at least this time.
+ */
 export class TwoCalls implements SemaphoreLike, LockLike {
   readonly #at = 0;
   readonly #take = take;

@@ -1,5 +1,5 @@
-// Runs as a process of its own, one for each figure, so that no other row has affected the type feedback or the heap.
-// Prints {"nanoseconds": x}, the time of one acquire and release, or lock and unlock.
+// Measures one figure. Each figure has its own process, so no other row has affected the type feedback or the heap.
+// Prints {"nanoseconds": x}, the time of one acquire and release, or of one lock and unlock.
 //
 //   timer.js BENCHMARK pair ROW SECONDS          blocking pair, no contention; ROW may be a floor
 //   timer.js BENCHMARK uncontended ROW SECONDS   await acquire(), release()
@@ -65,7 +65,7 @@ async function pair(
 const MANY = 64;
 const RELEASES = 1000;
 
-/** Makes a new semaphore for each burst, so that its permits stay far below any limit. */
+/** Measures releases. Makes a new semaphore for each burst, so the permits of a semaphore stay far below any limit. */
 async function releases(of: Benchmark, shape: string, name: string, seconds: number): Promise<number> {
   const row = scriptRow(of.name, name);
   return time(seconds, RELEASES, async () => {
@@ -76,7 +76,7 @@ async function releases(of: Benchmark, shape: string, name: string, seconds: num
       else for (let k = 0; k < MANY; k++) subject.release();
     }
     dispose?.();
-    // Garbage would fill the arena while this loop runs, so the object is disposed of.
+    // Without this, objects that nobody uses any more would fill the arena while this loop runs.
     (subject as { dispose?(): void }).dispose?.();
   });
 }

@@ -1,4 +1,4 @@
-// The common parts of the figures. Vega-Lite draws them without a DOM, and each names its machine.
+// The common parts of the figures. Vega-Lite draws the figures without a DOM. Each figure names the measured machine.
 
 import * as vega from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
@@ -48,14 +48,14 @@ export function frame(results: Results, heading: string, ...lines: string[]) {
   } as const;
 }
 
-/** Says for a subtitle how often, for how long and when a run was measured. */
+/** Returns the text of a subtitle: how often, for how long and when was measured. */
 export function measuredAs(results: Results): string {
   const { work } = results;
   const steps = work ? `${work.inside} steps inside and ${work.outside} outside; ` : '';
   return `${steps}${medians(results)}, bars from minimum to maximum; ${String(results.environment.date).slice(0, 10)}`;
 }
 
-/** Says of how many runs the medians are: of fewer than were asked for, if the benchmark was interrupted. */
+/** Says of how many runs the medians are. If the benchmark was interrupted, there are fewer than were asked for. */
 export function medians(results: Results): string {
   const runs = cells(results).map((cell) => cell.runs);
   const [fewest, most] = [Math.min(...runs), Math.max(...runs)];

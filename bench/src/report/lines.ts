@@ -1,7 +1,8 @@
 // The figure of semabench: threads against throughput, both logarithmic, one line for each row.
 //
-// Families share a mark and native rows are dashed, so that the figure can also be read in grey. Pale bars reach from
-// the slowest to the fastest run. The legend has the order of the line ends, from top to bottom.
+// All rows of a family have the same mark, and native rows are dashed. So the figure can also be read in grey. Pale
+// bars reach from the slowest to the fastest run. The legend lists the rows in the order of the right ends of their
+// lines.
 
 import type { TopLevelSpec } from 'vega-lite';
 import { type Cell, cells, type Results } from '../results.js';

@@ -1,5 +1,6 @@
-// The figure of MutexBench, after that of the paper: a panel for each lock, with threads against throughput (left,
-// solid) and against fairness (right, dotted). Each form of the lock and its native counterpart has a curve.
+// The figure of MutexBench, drawn like the figure of the paper. Each lock has a panel, which shows by the number of
+// threads the throughput (left axis, solid) and the fairness (right axis, dotted). Each form of the lock has a curve,
+// and so has its native counterpart.
 
 import type { TopLevelSpec } from 'vega-lite';
 import { cells, type Results } from '../results.js';

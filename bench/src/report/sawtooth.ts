@@ -1,4 +1,4 @@
-// The figure of the platoon: the threads that a capacitor has let in, from event to event of a trace.
+// The figure of the platoon: how many threads a capacitor has let in after each event of a trace.
 
 import type { TopLevelSpec } from 'vega-lite';
 import type { Results } from '../results.js';
@@ -30,7 +30,7 @@ export function sawtooth(results: Results): TopLevelSpec | undefined {
       y: {
         field: 'inside',
         type: 'quantitative',
-        // Without this, events of the same moment would be added up.
+        // Without this, Vega-Lite would add up the values of events at the same moment.
         stack: null,
         title: 'Threads inside',
         axis: { tickMinStep: 1 },

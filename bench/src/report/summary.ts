@@ -1,5 +1,5 @@
-// What a run has shown, in three sentences, for somebody who has measured a machine for the first time. Each is left out if
-// its figures are missing.
+// Says in three sentences what a run has shown, for somebody who has measured a machine for the first time. A sentence
+// is left out if its figures are missing.
 
 import { type Cell, cells, medianOf, type Results, threadCounts } from '../results.js';
 import { fixed, rate } from './tables.js';

@@ -1,5 +1,6 @@
-// The figure of the bypass limits: fairness against throughput. Each thread count has a panel, and each lock a line
-// from the lowest limit to the highest. The line ends at the lock without a capacitor, which has no limit.
+// The figure of the bypass limits, which shows fairness against throughput. Each thread count has a panel. In a panel,
+// each lock has a line from the lowest limit to the highest. The line ends at the lock without a capacitor, which has
+// no limit.
 
 import type { TopLevelSpec } from 'vega-lite';
 import { cells, counted, type Results } from '../results.js';

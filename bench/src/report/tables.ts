@@ -7,7 +7,7 @@ import { FLOOR } from '../rows/row.js';
 import { type Spread, spread } from '../statistics.js';
 import { met, type Target, targets } from './targets.js';
 
-/** Returns all tables that the run has figures for, each under its heading; the goals only if they are wanted. */
+/** Returns all tables for which the run has figures, each under its heading. The goals are there only `withTargets`. */
 export function tables(results: Results, withTargets = false): string {
   const parts = [
     ...(BENCHMARKS[results.benchmark].crowdsOnly ? [] : contentionTables(results)),
@@ -122,7 +122,7 @@ function futileTable(results: Results): string[] {
 
 const BYPASS_BANDS = ['0', '1–9', '10–99', '100–999', '1000–', '10,000–', '100,000–'];
 
-/** Returns how many admissions had how much bypass: for each row, a line for each thread count. */
+/** Returns the table of bypasses: how many admissions were in each band. A row has a line for each thread count. */
 function bypassTable({ rows, probes }: Results): string[] {
   const table = makeTable(['row', 'threads', ...BYPASS_BANDS, 'largest']);
   for (const { name } of rows) {
@@ -178,7 +178,7 @@ function releaseTable({ releases = [] }: Results): string {
   return `release of 64 permits, nobody waiting, nanoseconds\n${table.toString()}`;
 }
 
-/** Returns the targets, each row's figure beside them, and whether the row reaches them. */
+/** Returns the table of targets, with the figure of each row, and whether the row reaches the target. */
 export function targetTable(heading: string, all: readonly Target[], shown: (value: number) => string): string[] {
   const subjects = [...(all[0]?.found.keys() ?? [])];
   const table = makeTable(['to reach', '', ...subjects]);
@@ -234,14 +234,14 @@ export function rate(value: number): string {
   return fixed(value);
 }
 
-/** Formats counts for each acquisition with four decimals: short runs tell no more apart. */
+/** Formats a count per acquisition with four decimals. In a short run, further decimals would mean nothing. */
 function share(value: number): string {
   if (!Number.isFinite(value)) return '';
   return value >= 10 ? fixed(value) : value.toFixed(4);
 }
 
 export function ratio(value: number): string {
-  // Two decimals do not tell small ratios apart.
+  // Small ratios would look the same with two decimals, so they get two significant digits.
   if (value >= 0.0001 && value < 0.1) return String(Number(value.toPrecision(2)));
   return Number.isFinite(value) ? fixed(value) : '';
 }

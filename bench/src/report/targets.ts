@@ -1,5 +1,5 @@
-// The target ratios of the project, computed from one benchmark run. Both sides of a ratio come from the same run, so a
-// slow or busy machine affects both alike.
+// Computes the target ratios of the project from one benchmark run. Both sides of a ratio come from the same run, so a
+// slow or busy machine affects both sides alike.
 
 import { type Cell, cells, counted, medianOf, type Results, threadCounts } from '../results.js';
 import { RING } from '../rows/ring.js';
@@ -14,7 +14,7 @@ export interface Target {
 }
 
 const TWA = 'twa-futex';
-/** The library's classes for the papers' semaphores. */
+/** The classes of the library that are semaphores of the papers. */
 const LISTINGS = ['TwaSemaphore', 'TicketSemaphore'];
 const LIBRARY_TWA = 'TwaSemaphore';
 const NOTIFY_ALL = 'js-ticket-notify-all';

@@ -1,4 +1,5 @@
-// The figure at the head of the README: four semaphores, their longest waits on the left, and their throughput on the right.
+// The figure at the head of the README. It shows four semaphores: on the left their longest waits, on the right their
+// throughput.
 
 import type { TopLevelSpec } from 'vega-lite';
 import { cells, type Results } from '../results.js';

@@ -1,5 +1,5 @@
-// The rows of the benchmark of hashes: every hash at 1, 8 and 64 semaphores, and the semaphores of semabench that count
-// collisions and futile wake-ups. To add a row, add an entry.
+// The rows of the benchmark of hashes. Every hash is measured with 1, 8 and 64 semaphores. The semaphores of semabench
+// that count collisions and futile wake-ups are rows too. To add a row, add an entry.
 
 import { Arena } from 'taketurns';
 import { type HashPlace, type Row, type ScriptRow, wakesOf } from './row.js';
@@ -20,8 +20,8 @@ interface SemaphoreClass {
 }
 
 /**
- * Makes several semaphores one subject: each thread takes them in turn, all threads in the same order, so that their
- * tickets advance together.
+ * Makes several semaphores one subject. Each thread uses one semaphore after the other, all threads in the same order.
+ * So the tickets of the semaphores advance together.
  */
 class InStep implements SemaphoreLike {
   readonly #semaphores: readonly SemaphoreLike[];

@@ -1,7 +1,7 @@
 // A barging semaphore in plain JavaScript: a count that threads take by compare-and-swap.
 //
-// A thread that arrives while a permit is free takes it before all sleepers, so it is quick and unfair. No wake-up is
-// lost: a waiter sleeps only while the count is 0, and every release notifies one waiter.
+// A thread that arrives while a permit is free takes the permit before all sleepers. So the semaphore is quick and
+// unfair. No wake-up is lost: a waiter sleeps only while the count is 0, and every release notifies one waiter.
 
 const COUNT = 0;
 

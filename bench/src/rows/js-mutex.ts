@@ -4,8 +4,9 @@
 //   HELD        held, and no thread sleeps
 //   CONTENDED   held, and some threads may sleep
 //
-// A thread that has to wait makes it CONTENDED, and so does a sleeper that gets it, since others may sleep on. An
-// unlock notifies only then. It is quick code to write by hand, and nothing bounds how often a sleeper is overtaken.
+// A thread that has to wait makes the word CONTENDED. A sleeper that gets the mutex does the same, since others may
+// still sleep. An unlock notifies only if the word is CONTENDED. Such a mutex is quickly written by hand, but nothing
+// bounds how often a sleeper is overtaken.
 
 const WORD = 0;
 const FREE = 0;

@@ -1,8 +1,8 @@
 // A ticket semaphore as a programmer writes it in plain JavaScript: the baseline that the library has to beat.
 //
-// Ticket and grant are 32-bit words, all waiters wait on grant, and every release wakes them all, since it does not
-// know the next one. It is fair, and correct as long as no thread sleeps through 2^31 releases: the comparison by the
-// sign of the wrapped difference needs that.
+// Ticket and grant are 32-bit words. All waiters wait on grant. A release does not know which waiter is next, so it
+// wakes all of them. The semaphore is fair. It compares a ticket with grant by the sign of their difference, which
+// wraps. So it is correct as long as no thread sleeps through 2^31 releases.
 
 const TICKET = 0;
 const GRANT = 1;

@@ -24,7 +24,10 @@ export class SemaphoreAsLock implements LockLike {
   }
 }
 
-/** A lock that a thread takes only with a permit of a semaphore: fewer threads compete for it, and no bound holds. */
+/**
+ * A lock that a thread takes only with a permit of a semaphore. So fewer threads compete for it. Nothing bounds
+ * overtaking.
+ */
 class Guarded implements LockLike {
   readonly #semaphore: SemaphoreLike;
   readonly #inner: LockLike;
@@ -62,22 +65,22 @@ const INNER: Readonly<Record<string, () => Promise<LockClass>>> = {
   LifoLock: async () => (await algorithms()).LifoLock,
   ReciprocatingLock: async () => (await algorithms()).ReciprocatingLock,
 };
-/** The ending of the name of a lock whose waiters spin, as the paper's do. */
+/** The ending of the name of a lock whose waiters spin, as in the paper. */
 const SPIN = ' spin';
 
-/** The class of a lock of that name, and the options of its objects and of the capacitor around them. */
+/** Returns the class of the lock of this name, and the options of its objects and of the capacitor around them. */
 async function classOf(name: string): Promise<{ Inner: LockClass; options: object }> {
   const load = INNER[name.replace(SPIN, '')];
   if (load === undefined) throw new Error(`there is no lock called ${name}`);
   return { Inner: await load(), options: name.endsWith(SPIN) ? { policy: 'spin' } : {} };
 }
 
-/** The locks among them whose admissions have tickets. */
+/** The locks of INNER whose admissions have tickets. */
 const TICKETED = ['TicketLock', 'TwaLock'];
 
 /** The limit of the wrapped and the fractional forms, as in the paper. */
 export const BYPASS = 10;
-/** The share of arrivals that go past the capacitor in the fractional form: the paper's 99 of 100. */
+/** The share of arrivals that go past the capacitor in the fractional form. In the paper it is 99 of 100. */
 const FRACTION = 0.99;
 
 /** The lanes of the capacitor in the forms with lanes. */
@@ -123,7 +126,7 @@ function composite(
   return { ...row, lock: { of, form, bypass } };
 }
 
-/** Wraps a lock in a plain semaphore of as many permits as the capacitors have, which the paper compares them with. */
+/** Wraps a lock in a plain semaphore with as many permits as the capacitors have. The paper compares these two. */
 function guarded(of: string): ScriptRow<LockLike> {
   return {
     kind: 'script',
@@ -277,7 +280,10 @@ const OF_THE_FIGURE: Readonly<Record<string, string>> = {
   ReciprocatingLock: 'reciprocating',
 };
 
-/** The rows of `--paper`: the 15 curves of the figure of Dice's paper, where all waiters spin, and the locks in C++. */
+/**
+ * The rows of `--paper`: the 15 curves of the figure in Dice's paper, where all waiters spin, and the same locks in
+ * C++.
+ */
 export const PAPER_LOCKS: readonly Row[] = Object.entries(OF_THE_FIGURE).flatMap(([name, algorithm]) => [
   ...curves(name + SPIN),
   {
@@ -286,7 +292,7 @@ export const PAPER_LOCKS: readonly Row[] = Object.entries(OF_THE_FIGURE).flatMap
   },
 ]);
 
-/** Variants of the paper's locks, which are measured by their names alone. */
+/** Variants of the paper's locks. They are measured only if the command line names them. */
 export const LOCKS_BY_NAME: readonly Row[] = [
   ...Object.keys(INNER).map((name) => composite(name, 'contended')),
   composite('TtsLock', 'lanes'),

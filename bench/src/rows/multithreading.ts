@@ -1,8 +1,8 @@
 // The semaphore and the mutex of the npm package `multithreading`, driven from the benchmark's own workers.
 //
-// The package passes its objects only to threads of its own pool, by a conversion that it does not export. The result
-// of the conversion begins with the shared buffer, and the constructor's second argument accepts it, so any worker can
-// join one object. Acquiring returns a guard, and only disposing of the guard releases.
+// The package passes its objects only to threads of its own pool. It does so by a conversion that it does not export.
+// The result of the conversion begins with the shared buffer, and the second argument of the constructor accepts this
+// buffer. So any worker can join an object. Acquire returns a guard, and only disposing of the guard releases.
 
 import { availableParallelism } from 'node:os';
 
@@ -11,7 +11,7 @@ interface Guard {
   dispose(): void;
 }
 
-/** Imports the package, after supplying what it needs and Node 20 lacks. */
+/** Imports the package. Before that, supplies the features that the package needs and Node 20 lacks. */
 async function load(): Promise<Module> {
   if (!('navigator' in globalThis)) {
     Object.defineProperty(globalThis, 'navigator', {

@@ -1,10 +1,10 @@
-// The floors of contention: the loop of a benchmark, with its steps inside and outside, in which no thread waits. No
-// lock and no semaphore can do more iterations of that work.
+// The floors of contention: the loop of a benchmark with all its work, but without a lock or semaphore. No thread
+// waits, so no lock and no semaphore can do more iterations of this work.
 
 import { native, type Row } from './row.js';
 import type { LockLike, SemaphoreLike } from './subjects.js';
 
-/** Admits all threads at once, at no cost: a runtime that compiles the loop removes these calls. */
+/** Admits all threads at once, at no cost, because the runtime removes these calls when it compiles the loop. */
 class NoLock implements LockLike, SemaphoreLike {
   lock(): void {}
   unlock(): void {}

@@ -1,13 +1,13 @@
-// A lock in a capacitor that logs every call of arrive and depart: the platoon's sawtooth is drawn from this trace.
+// A lock in a capacitor that logs every call of arrive and depart. The sawtooth of the platoon is drawn from this log.
 //
 //   word   calls of arrive << 32 | calls of depart
 //
-// One atomic add gives an event its place in the log and both counts after it, so the log has one order of events. It
-// is a ring that keeps the latest events.
+// One atomic add gives an event its place in the log, and both counts after the event. So the log has one order of
+// events. The log is a ring, which keeps only the latest events.
 //
-// The counts say which threads are inside: after d departures the capacitor has opened for 1 + floor(d / B) platoons of
-// B, and admits the threads in the order of arrival. A thread that is let in may still be asleep. If only running
-// threads counted, platoons would look like one thread after the other where processors are few.
+// The counts say how many threads are inside: after d departures the capacitor has opened for 1 + floor(d / B) platoons
+// of B threads, and it admits the threads in the order of arrival. A thread that was let in counts even if it still
+// sleeps. If only running threads counted, a platoon on few processors would look like one thread after the other.
 
 import type { LockLike } from './subjects.js';
 
@@ -31,7 +31,7 @@ const ARRIVALS_AT = TIMES_AT + SIZE * Float64Array.BYTES_PER_ELEMENT;
 const DEPARTURES_AT = ARRIVALS_AT + SIZE * Uint32Array.BYTES_PER_ELEMENT;
 const BYTES = DEPARTURES_AT + SIZE * Uint32Array.BYTES_PER_ELEMENT;
 
-/** Returns the threads that a capacitor has let in and that have not departed, from the counts of calls. */
+/** Returns, from the counts of calls, how many threads a capacitor has let in that have not departed. */
 export function letIn(arrivals: number, departures: number, bypass: number): number {
   return Math.min(arrivals, bypass * (1 + Math.floor(departures / bypass))) - departures;
 }

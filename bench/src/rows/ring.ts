@@ -1,16 +1,16 @@
-// Threads in a ring that wake one another in turn: the strictest order, at the price of the runtime's own wake-up.
+// Threads in a ring that wake one another in turn. This is strict order, and it costs only the wake-ups of the runtime.
 //
-// Each member sleeps in Atomics.wait on a word of its own until the baton lies there, and hands the baton to the next
-// member. No lock that puts its waiters to sleep and admits them in order can be quicker. A lock that beats the ring
-// does so by not sleeping.
+// Each member sleeps in Atomics.wait on its own word until the baton lies there. Then it hands the baton to the next
+// member. No lock that puts its waiters to sleep and admits them in order can be quicker. A lock that is quicker than
+// the ring lets its waiters poll instead of sleep.
 //
 //   EMPTY   the member waits for the baton, or is on its way there
 //   BATON   it is the member's turn
 //   GONE    the member has left the ring, and hand-overs skip it
 //
-// No hand-over is lost: it changes the word from EMPTY by compare-and-swap, so the member finds the baton there, or is
-// woken if it sleeps, or the word is GONE. A leaving member makes its word GONE and takes the baton from it in one
-// step, and hands the baton on.
+// No hand-over is lost. A hand-over changes the word of the next member from EMPTY to BATON by compare-and-swap. If
+// that succeeds, the member finds the baton there, or is woken if it sleeps. Otherwise the word is GONE. A member that
+// leaves exchanges its word for GONE, and if the baton lay there, hands the baton on.
 
 import { MOST_THREADS } from '../workers/board.js';
 
@@ -46,7 +46,7 @@ export class Ring {
   acquire(): void {
     const word = wordOf(this.#member);
     while (Atomics.load(this.#words, word) !== BATON) Atomics.wait(this.#words, word, EMPTY);
-    // No other member hands the baton over before this member does.
+    // Only this member has the baton, so no other member writes to the word before this member hands the baton on.
     Atomics.store(this.#words, word, EMPTY);
   }
 
@@ -65,7 +65,7 @@ export class Ring {
     }
   }
 
-  /** Leaves the ring for good. A member that ended without this would keep the baton from all others. */
+  /** Leaves the ring for good. If a member ended without this call, the baton would stop at its word. */
   leave(): void {
     if (Atomics.exchange(this.#words, wordOf(this.#member), GONE) === BATON) this.release();
   }

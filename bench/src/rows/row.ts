@@ -12,9 +12,12 @@ export interface Joined<Subject> {
   subject: Subject;
   /** Returns the ticket of this thread's latest admission; absent if the algorithm has no tickets. */
   ticket?: () => bigint;
-  /** Is called once after this thread's last call of the subject, if other threads may still wait for this one. */
+  /**
+   * Is called once after this thread's last call of the subject. For subjects whose other threads may wait for this
+   * one.
+   */
   finish?: () => void;
-  /** Lets go of the subject when all threads are done, for subjects too large to wait for the collector. */
+  /** Lets go of the subject when all threads are done. For subjects that are too large to leave to the collector. */
   leave?: () => void;
 }
 
@@ -54,17 +57,17 @@ export interface ScriptRow<Subject = unknown> {
   /** Where the row stands in the table of hashes. */
   hash?: HashPlace;
   /**
-   * The row admits all threads at once, so each thread steps a generator of its own, not the common one. Such a row has
-   * no order, no pair to time, and no line in a figure, since it would squeeze the other lines.
+   * The row admits all threads at once, so each thread steps its own generator instead of the common one. Such a row
+   * has no order and no pair to time. It has no line in a figure, because the other lines would be squeezed together.
    */
   apart?: true;
-  /** A semaphore whose `release` takes a number of permits. */
+  /** Whether the subject is a semaphore whose `release` takes a number of permits. */
   releasesMany?: true;
-  /** Its shared object reports collisions and futile wake-ups. */
+  /** Whether the shared subject counts collisions and futile wake-ups. */
   countsWakes?: true;
   /** Makes a free subject for one holder at a time; `shared` travels to the workers by structured clone. */
   share(): Promise<Shared>;
-  /** Makes a smaller subject for a thread that goes through the loop alone at first. */
+  /** Makes a smaller subject, for a thread that warms the loop alone. */
   alone?(): Promise<Shared>;
   join(shared: unknown): Promise<Joined<Subject>>;
 }
@@ -80,7 +83,10 @@ export interface NativeRow {
   apart?: true;
   /** The name on the binary's command line. */
   algorithm: string;
-  /** The options of the algorithm there, under contention: an uncontended pair does not wait, and takes none. */
+  /**
+   * The options of the algorithm in the binary, for runs under contention. An uncontended pair does not wait, and has
+   * none.
+   */
   knobs: readonly string[];
 }
 
@@ -132,7 +138,7 @@ export function native(name: string, algorithm = name, knobs: readonly string[] 
   return { kind: 'native', name, family: 'native', algorithm, knobs };
 }
 
-/** So many pauses last 9 seconds or more: a native waiter with these spins, as those of the papers do. */
+/** So many pauses last 9 seconds or more. With this option a native waiter spins, as in the papers. */
 export const SPINNING = '2000000000';
 
 /** A class of `taketurns`, whose objects are joined by their handle. */

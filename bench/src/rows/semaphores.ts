@@ -22,7 +22,7 @@ interface ConservativeSemaphore extends SemaphoreLike {
   releaseConservative(): void;
 }
 
-/** A semaphore whose posts are those without the short-cut: SemaPostConservative. */
+/** A semaphore whose posts are conservative: SemaPostConservative of the paper, which has no short-cut. */
 class ConservativePosts implements SemaphoreLike {
   readonly #semaphore: ConservativeSemaphore;
 
@@ -196,8 +196,9 @@ const SPIN = { policy: 'spin' };
 const SPIN_NEAR = { ...SPIN, farParks: true, threshold: 1 };
 
 /**
- * The rows of `--paper`: the three curves of Dice and Kogan's figure, where all waiters spin; and the TWA semaphore whose
- * far waiters park, which the text proposes. Each has its counterpart in C++, and `sem_t` is the third curve itself.
+ * The rows of `--paper`. The figure of Dice and Kogan has three curves, where all waiters spin. Their text also
+ * proposes a TWA semaphore whose far waiters park. Each of these has a counterpart in C++. The third curve is `sem_t`
+ * itself.
  */
 export const PAPER_SEMAPHORES: readonly Row[] = [
   semaphore('TicketSemaphore spin', ticket, SPIN),
@@ -209,7 +210,10 @@ export const PAPER_SEMAPHORES: readonly Row[] = [
   native('twa-spin near', 'twa-futex', ['--spin', SPINNING]),
 ];
 
-/** Variants of the papers' semaphores, which are measured by their names alone. `TwaSemaphore` has a threshold of 1. */
+/**
+ * Variants of the papers' semaphores. They are measured only if the command line names them. A `TwaSemaphore` without
+ * the option has a threshold of 1.
+ */
 export const SEMAPHORES_BY_NAME: readonly Row[] = [
   semaphore('TwaSemaphore threshold 0', twa, { threshold: 0 }),
   semaphore('TwaSemaphore threshold 2', twa, { threshold: 2 }),

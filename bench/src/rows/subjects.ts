@@ -7,6 +7,6 @@ export interface LockLike {
 
 export interface SemaphoreLike {
   acquire(): void;
-  /** More than one permit at a time only if the row says so. */
+  /** Releases permits. More than one at a time only if the row has `releasesMany`. */
   release(permits?: number): void;
 }

@@ -1,4 +1,5 @@
-// The loops of `bench sync`. A thread first does the same without timing, for a tenth of the interval or WARM_MS.
+// The loops of `bench sync`. Before its interval, a thread runs its loop without timing, for a tenth of the interval or
+// WARM_MS.
 
 /** What one thread has done in its interval. */
 export interface Measured {
@@ -22,7 +23,7 @@ export class Interval {
     this.#milliseconds = milliseconds;
   }
 
-  /** Is told that so many operations are done. Returns whether the interval is over. */
+  /** Takes the number of operations that are done, and returns whether the interval is over. */
   over(operations: number): boolean {
     const now = performance.now();
     const milliseconds = now - this.#begin;
@@ -52,7 +53,7 @@ export const SEAT_BYTES = 3 * Int32Array.BYTES_PER_ELEMENT;
 
 /** A thread's part in a run. */
 export class Seat {
-  /** 0 for the leader, whose interval counts where threads do the same together. */
+  /** The number of the thread. 0 is the leader: where threads do something together, only its interval counts. */
   readonly index: number;
   readonly threads: number;
   readonly #words: Int32Array;
@@ -95,7 +96,9 @@ export class Seat {
   }
 }
 
-/** The leader says before the last round that it is the last, and the others see that after the round. */
+/**
+ * All threads meet, round after round. Before the last round the leader notes its number, and after it the others stop.
+ */
 export function rounds(meet: () => void, seat: Seat): Measured | undefined {
   if (seat.index > 0) {
     let round = 0;
@@ -117,8 +120,8 @@ export function rounds(meet: () => void, seat: Seat): Measured | undefined {
 }
 
 /**
- * Two threads take turns. `play` waits for the turn of its thread, and ends the game if the function that it gets says
- * so; it returns whether the game goes on.
+ * Two threads take turns. `play` waits for the turn of its thread. If the function that it gets returns true, `play`
+ * ends the game. It returns whether the game goes on.
  */
 export function roundTrips(seat: Seat, play: (isOver: () => boolean) => boolean): Measured | undefined {
   if (seat.index > 0) {
@@ -151,7 +154,10 @@ export function alone(act: () => void, seat: Seat, batch = BATCH): Measured {
 
 const TURNS = 10;
 
-/** As `batches`, for threads that wait for one another. A thread that is done with its interval goes on until all are. */
+/**
+ * As `batches`, for threads that wait for one another. A thread whose interval is over goes on until the intervals of
+ * all threads are over.
+ */
 export function turns(act: () => void, seat: Seat): Measured {
   seat.meet();
   const measured = alone(act, seat, TURNS);

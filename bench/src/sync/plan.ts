@@ -1,4 +1,5 @@
-// Runs `bench sync`. In each round every row runs once at each number of threads, its peers right after it.
+// Runs `bench sync`. In each round every row runs once at each number of threads. The rows to compare it with run right
+// after it.
 
 import { fileURLToPath } from 'node:url';
 import type { NativeBinary } from '../native.js';

@@ -1,5 +1,6 @@
-// Runs as a process of its own for one row, one number of threads and one run, and prints what came of it as JSON:
-// {"perSecond": x}, the operations of all threads together, and of some rows the evenness between threads.
+// Runs as a process of its own for one row, one number of threads and one run. Prints the result as JSON:
+// {"perSecond": x}, the operations of all threads together. For some rows the result also has the evenness: how evenly
+// the threads got their turns.
 //
 //   program.js ROW THREADS SECONDS
 
@@ -25,7 +26,7 @@ function answer(order: SyncOrder, transfer: Transfer): Promise<Measured | undefi
 const [name = '', count = '1', seconds = '1'] = process.argv.slice(2);
 try {
   const threads = Number(count);
-  // The workers are made once the row has shared something, since they inherit the arena that this makes.
+  // The workers inherit the arena that `share` makes. So they are made after the call of `share`.
   const shares = syncScriptRow(name).share(threads);
   const { shared, transfer = [] } = shares;
   const common = {

@@ -25,7 +25,7 @@ export interface SyncResults {
   skipped: Skipped[];
 }
 
-/** What was measured, each measure with each of its numbers of threads. */
+/** Returns what was measured: each measure, with each of its numbers of threads. */
 export function cellsOf({ runs }: SyncResults): { measure: Measure; threads: number }[] {
   const keys = (Object.keys(MEASURES) as Measure[]).flatMap((measure) =>
     [...new Set(runs.filter((run) => run.measure === measure).map(({ threads }) => threads))]
@@ -35,7 +35,7 @@ export function cellsOf({ runs }: SyncResults): { measure: Measure; threads: num
   return keys;
 }
 
-/** What the table of a measure shows of a row: the nanoseconds of an operation, or the evenness. */
+/** Returns what the table of a measure shows for a row: the nanoseconds of an operation, or the evenness. */
 export function valuesOf(results: SyncResults, row: string, threads: number): Spread & { runs: number } {
   const found = results.runs.filter((run) => run.row === row && run.threads === threads && run.evenness !== undefined);
   if (found.length === 0) return timesOf(results, row, threads);

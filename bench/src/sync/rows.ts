@@ -1,5 +1,5 @@
-// The rows of `bench sync`: what is measured, and each row's way to do it. To add a row, add an entry; a class that
-// taketurns/sync does not export yet names itself in `needs`, and its row runs as soon as the class is there.
+// The rows of `bench sync`: what is measured, and how each row does it. To add a row, add an entry. If the row is about
+// a class that taketurns/sync does not export yet, `needs` names the class. The row runs as soon as the class is there.
 
 import { MessageChannel, type MessagePort, type Transferable } from 'node:worker_threads';
 import { Mutex, Semaphore } from 'taketurns';
@@ -7,11 +7,13 @@ import * as sync from 'taketurns/sync';
 import type { Family } from '../rows/row.js';
 import { alone, batches, type Measured, rounds, roundTrips, type Seat, turns } from './loops.js';
 
-/** What a run begins with: a value for each thread, which is sent to it, and what has to be transferred with that. */
+/**
+ * What a run begins with: a value for each thread, which is sent to the thread, and the objects to transfer with it.
+ */
 export interface Shares {
   readonly shared: readonly unknown[];
   readonly transfer?: readonly (readonly Transferable[])[];
-  /** Is called when all threads are done: until then the objects that this names stay. */
+  /** Is called when all threads are done. Disposes of the objects of the run, which this function also keeps alive. */
   dispose?(): void;
 }
 
@@ -24,10 +26,10 @@ interface Place {
 /** A row in worker threads. */
 export interface SyncScriptRow extends Place {
   kind: 'script';
-  /** The class of taketurns/sync that it is about. */
+  /** The class of taketurns/sync that the row is about. */
   needs?: string;
   share(threads: number): Shares;
-  /** How evenly the threads get their turns, by the turns a second of each. */
+  /** Computes how evenly the threads got their turns, from the turns per second of each thread. */
   evenness?(perSecond: readonly number[]): number;
   /** Is called in each thread with its share. The results of all threads add up. */
   run(shared: unknown, seat: Seat): Measured | undefined | Promise<Measured | undefined>;
@@ -59,7 +61,7 @@ interface Disposable {
   dispose(): void;
 }
 
-/** What is used of classes that taketurns/sync may not export yet. */
+/** The parts that rows use of classes that taketurns/sync may not export yet. */
 interface Condition extends Disposable {
   readonly mutex: Mutex;
   wait(): boolean;
@@ -85,12 +87,12 @@ export function isThere({ needs }: Pick<SyncScriptRow, 'needs'>): boolean {
   return needs === undefined || needs in exported;
 }
 
-/** Gives every thread the same, by default the handle of an object. */
+/** Gives every thread the same value, by default the handle of an object. */
 function same(threads: number, object?: Disposable, shared: unknown = object?.handle): Shares {
   return { shared: Array.from({ length: threads }, () => shared), dispose: () => object?.dispose() };
 }
 
-/** A call in one thread. The function makes the object and the call. */
+/** Returns a row for one call in one thread. The function makes the object, and returns the call. */
 function call(name: string, make: () => () => unknown, needs?: string): SyncScriptRow {
   return {
     ...{ kind: 'script', name, family: 'taketurns', measure: 'alone', ...(needs && { needs }) },
@@ -103,18 +105,18 @@ function native(name: string, measure: Measure): SyncNativeRow {
   return { kind: 'native', name, family: 'native', measure };
 }
 
-/** With so many permits a semaphore lets all readers in; a writer would take all of them. */
+/** A semaphore with so many permits lets all readers in. A writer would take all permits. */
 const READERS = 1 << 20;
 const TURN = 0;
 const NOBODY = -1;
 
-/** So many of the threads read where others write. */
+/** How many threads read in the row in which the other threads write. */
 const AMONG = 2;
 
 export const WRITERS = 'RwLock: fewest turns of 8 writers / most';
 export const AMONG_WRITERS = 'RwLock: fewest turns of 2 readers / most of 6 writers';
 
-/** The threads lock a RwLock again and again, the first `readers` of them for reading. */
+/** All threads lock a RwLock again and again: the first `readers` threads for reading, the others for writing. */
 function inTurn(name: string, readers: number, evenness: SyncScriptRow['evenness'] & object): SyncScriptRow {
   return {
     ...{ kind: 'script', name, family: 'taketurns', measure: 'fairness', needs: 'RwLock', evenness },

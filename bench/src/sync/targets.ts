@@ -5,7 +5,10 @@ import { counted } from '../results.js';
 import { cellsOf, type SyncResults, valuesOf } from './results.js';
 import { AMONG_WRITERS, CENTRAL, type Measure, PAIR, WRITERS } from './rows.js';
 
-/** A row's median over another's: of one measure, in which `peer` is a row, or a number of nanoseconds. */
+/**
+ * A target for the median of a row, divided by `peer`: by the median of another row of the same measure, or by a
+ * number.
+ */
 interface Wanted {
   measure: Measure;
   row: string;
@@ -13,7 +16,7 @@ interface Wanted {
   bound: Target['bound'];
   wanted: number;
   threads?: number;
-  /** The number of threads of the peer, if it is another. */
+  /** The number of threads of the peer, if it differs from that of the row. */
   of?: number;
 }
 
@@ -26,7 +29,7 @@ const WANTED: readonly Wanted[] = [
   // Two threads read 1.8 times as often as one.
   { measure: 'reading', row: 'RwLock', peer: 'RwLock', bound: '<=', wanted: 0.556, threads: 2, of: 1 },
   { measure: 'fairness', row: WRITERS, peer: 1, bound: '>=', wanted: 0.95 },
-  // A reader waits for one writer at most, and a writer for all others.
+  // A reader waits for at most one writer. A writer waits for all others, so readers get no fewer turns.
   { measure: 'fairness', row: AMONG_WRITERS, peer: 1, bound: '>=', wanted: 1 },
   ...['Event.wait when set', 'Latch.wait when open', 'Once.run when done', 'Condition.notify to nobody'].flatMap(
     (row): Wanted[] => [
@@ -36,7 +39,7 @@ const WANTED: readonly Wanted[] = [
   ),
 ];
 
-/** The targets whose two sides have been measured. */
+/** Returns the targets for which both sides have been measured. */
 export function syncTargets(results: SyncResults): Target[] {
   return WANTED.flatMap(({ measure, row, peer, bound, wanted, threads: only, of }) =>
     cellsOf(results)

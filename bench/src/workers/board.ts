@@ -1,19 +1,22 @@
 // The shared memory between the host of a run and its threads.
 //
-// A phase word says how far the run is; only the host writes it. Every word that is written during a run has its own
-// 128 bytes, two cache lines, since processors fetch lines in pairs: the bookkeeping of the benchmark must not slow the
-// subject.
+// The word PHASE says how far the run is. Only the host writes it. The bookkeeping of the benchmark must not slow the
+// subject. So every word that is written during a run has its own 128 bytes. These are two cache lines, because
+// processors fetch lines in pairs.
 
 /**
- * Phases, in order. The interval that counts lies between MEASURE and STOP, and the consecutive phases between these
- * begin its other parts. Before it, WARM and REHEARSAL take turns: a runtime discards the compiled code of a loop that
- * takes a branch for the first time. If that were the change to MEASURE, it would compile all threads' code anew then.
+ * The phases, in order. The interval that counts lies between MEASURE and STOP. Its first part begins with MEASURE, and
+ * each further part begins with the next number.
+ *
+ * Before the interval, WARM and REHEARSAL take turns. When a loop takes a branch for the first time, the runtime
+ * discards the compiled code of the loop. Without these rehearsals, the change to MEASURE would be the first time, and
+ * the runtime would compile the code of all threads anew inside the interval.
  */
 export const IDLE = 0;
 export const WARM = 1;
 export const REHEARSAL = 2;
 export const MEASURE = 3;
-/** An interval has so many parts of the same length, which are counted separately. */
+/** The number of parts of an interval. They have the same length, and iterations are counted for each part. */
 export const PARTS = 10;
 export const STOP = MEASURE + PARTS;
 
@@ -38,7 +41,7 @@ const THREADS_AT = 5 * STRIDE;
 export const LATEST = 0;
 export const HIGHEST = 1;
 
-/** Indices into `interval`: its ends by `clock`, written before the phase that they begin. */
+/** Indices into `interval`: its beginning and its end by `clock`. Each is written before the phase changes. */
 export const BEGIN = 0;
 export const END = 1;
 
@@ -67,7 +70,9 @@ export interface Board {
   words: Int32Array;
   tickets: BigInt64Array;
   interval: Float64Array;
-  /** At `arrival(thread)`: the thread's arrival stamp while it waits, 0 otherwise; next to it, its bypass so far. */
+  /**
+   * At `arrival(thread)`: the arrival stamp of the thread while it waits, else 0. The next word is its bypass so far.
+   */
   arrivals: Int32Array;
   /** At `tally(thread)`: the figures of the thread. */
   tallies: Float64Array;

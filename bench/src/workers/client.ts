@@ -1,4 +1,4 @@
-// The parent's side of a host process: starts it, sends it one run at a time, and ends it when it hangs.
+// The parent's side of a host process. It starts the host, sends one run at a time to it, and ends it if it hangs.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import type { HostOrder, HostReply, HostResult } from './host.js';
 
 const PROGRAM = fileURLToPath(new URL('./host.js', import.meta.url));
 
-// A host answers by itself when one of its threads hangs; this time is for a host that cannot.
+// If a thread of a host hangs, the host itself reports that. This longer time is for a host that cannot answer at all.
 const PATIENCE_MS = 90_000;
 
 export class Host {

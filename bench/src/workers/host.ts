@@ -1,8 +1,8 @@
 // The process of the script rows. Its parent sends it one run at a time. Its worker threads do the run, and it answers
 // with their counts.
 //
-// Threads are kept for the next run. The parent starts a host for every run if there is time for that, so that rows
-// cannot disturb each other; otherwise it keeps one host.
+// The host keeps its threads for the next run. If there is time, the parent starts a new host for every run, so rows
+// cannot disturb each other. Otherwise it uses one host for all runs.
 
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import { BENCHMARKS, type Benchmark, scriptRow, type Work } from '../benchmarks.js';
@@ -36,7 +36,7 @@ export interface HostOrder {
   loop: 'measure' | 'probe';
   threads: number;
   seconds: number;
-  /** Milliseconds for each thread that is new to the row. */
+  /** Milliseconds of warm-up for each thread that is new to the row. */
   warmUp: number;
   work?: Work;
 }
@@ -53,20 +53,20 @@ export interface HostResult extends RunCounts {
 
 export type HostReply = { result: HostResult } | { error: string };
 
-// The time is long enough for a slow machine with many threads, and short enough to report a hang.
+// If threads do not answer for so long, they hang. The time is long enough for a slow machine with many threads.
 const PATIENCE_MS = 20_000;
-// The interval starts once every thread has been admitted, or else after this time, since some locks let a thread
-// starve for as long as others come.
+// The interval starts once every thread has been admitted. But some locks let a thread starve as long as others come.
+// So the interval starts after this time in any case.
 const GATHERING_MS = 2000;
-// The loop runs for so long before the interval starts. A thread that is new to a row then meets its slow path for the
-// first time, and the runtime compiles the code anew. That takes milliseconds for each thread, for which all others in
-// the queue wait. With many threads each has so few turns a second that it takes seconds until the compiled code no
-// longer changes (docs/internals/measurements.md).
+// For so long the loop runs before the interval starts, and longer if threads are new to the row (`warmUp`). A thread
+// that is new to a row takes the slow path of the row for the first time, and the runtime compiles the code anew. That
+// takes milliseconds for each thread, and all others in the queue wait meanwhile. If there are many threads, each has
+// few turns a second, so it takes seconds until the compiled code no longer changes (docs/internals/measurements.md).
 const WARM_MS = 30;
-/** The number of changes of phase in that time. */
+/** How often the phase changes before the interval (board.ts). */
 const REHEARSALS = 8;
 
-/** The number of threads that know a row already, by its name and the loop: each loop is compiled separately. */
+/** How many threads have run a row before, by the name of the row and of the loop. Each loop is compiled separately. */
 const seasoned = new Map<string, number>();
 const workers: Worker[] = [];
 
@@ -97,7 +97,7 @@ async function run(order: HostOrder): Promise<HostResult> {
     const left = start + GATHERING_MS - performance.now();
     if (left <= 0 || Atomics.wait(words, ADMITTED, count, left) === 'timed-out') break;
   }
-  // The error of the thread is on its way.
+  // A thread has failed, and its error is on its way. `done` rejects with it.
   if (Atomics.load(words, FAILED) !== 0) await done;
   const what = `${name} ${loop}`;
   const known = seasoned.get(what) ?? 0;
@@ -153,7 +153,7 @@ function setPhase(words: Int32Array, phase: number): void {
   if (phase === WARM) Atomics.notify(words, PHASE);
 }
 
-/** Changes the phase to and fro until that time. */
+/** Changes the phase to and fro between WARM and REHEARSAL until `end`. */
 function rehearse(words: Int32Array, end: number): void {
   const step = (end - performance.now()) / REHEARSALS;
   for (let i = 1; i <= REHEARSALS; i++) {

@@ -1,14 +1,16 @@
-// The two loops of the threads: `measure`, which does only the benchmark, and `probe`, which also takes times, stamps
-// and tickets and so is never used for throughput.
+// The two loops of the threads. `measure` does only the benchmark. `probe` also takes times, stamps and tickets, so it
+// is never used for throughput.
 //
-// A thread imports this module once for each row, under a URL of its own (`loop.js?row=...`). Each copy has its own
-// type feedback, so every call in it has seen one class only and is compiled as a direct, inlined call.
+// A thread imports this module once for each row, under a separate URL (`loop.js?row=...`). So each row has its own
+// copy of the module, and each copy has its own type feedback. Every call in a copy has seen only one class, and is
+// compiled as a direct, inlined call.
 //
-// A Turn says which iteration they repeat. Its functions are small and stand here, so they are copied with the loop,
-// and each copy gets only one Turn: the runtime compiles them into the loop.
+// A Turn is the iteration that the loops repeat. Its functions are small and stand in this module, so they are copied
+// with the loops. Each copy gets only one Turn, so the runtime compiles its functions into the loop.
 //
-// The phase is read by a plain load: every iteration calls a lock or semaphore, and no runtime moves a shared load
-// across that. Without a lock it steps shared generators; a thread whose runtime moved the load there would not end.
+// The phase is read by a plain load. Every iteration calls a lock or semaphore, and no runtime moves a load of shared
+// memory across such a call. The rows without a lock step shared generators instead. If a runtime moved the load across
+// that, the thread would never end.
 
 import type { Benchmark, Work } from '../benchmarks.js';
 import { mtStep } from '../mt19937.js';
@@ -46,7 +48,9 @@ const MOST_WARM_MS = 100;
 
 /** An iteration: enter, one step of the common generator, leave, and the work outside. */
 export interface Turn<Subject> {
-  /** The whole iteration: to check for one function in the loop, and not for three, saves 1 to 5 ns. */
+  /**
+   * The whole iteration as one function. So the loop checks for one function instead of three, which saves 1 to 5 ns.
+   */
   iterate(subject: Subject, common: Uint32Array, own: Uint32Array): void;
   enter(subject: Subject): void;
   inside(common: Uint32Array): void;
@@ -56,7 +60,7 @@ export interface Turn<Subject> {
 
 const kept = new Int32Array(1);
 
-/** Keeps an output, since a runtime omits one that no code reads. The native loops keep theirs likewise. */
+/** Keeps an output, because a runtime leaves out work whose output no code reads. The native loops do the same. */
 function keep(output: number): void {
   kept[0] = output;
 }
@@ -78,7 +82,9 @@ const semabench: Turn<SemaphoreLike> = {
   },
 };
 
-/** Semabench with the thread's own generator in the section, since there may be several semaphores. */
+/**
+ * Semabench, but with the thread's own generator in the section: threads may be in sections of different semaphores.
+ */
 const hashbench: Turn<SemaphoreLike> = {
   iterate: (semaphore, _, own) => {
     semaphore.acquire();
@@ -150,7 +156,7 @@ const WORKING: Partial<typeof TURNS> = {
   mutexbench: lockWorkbench as Turn<unknown>,
 };
 
-/** Returns semabench or mutexbench with other work. These need loops to count steps, so they are separate. */
+/** Returns semabench or mutexbench with other work. This needs loops that count steps, so these Turns are separate. */
 export function working(workload: Benchmark['workload'], work: Work): Turn<unknown> {
   insideSteps = work.inside;
   outsideSteps = work.outside;
@@ -173,8 +179,8 @@ export interface Stage {
 }
 
 /**
- * Repeats the iteration, alone on a subject of this thread's own, until it is compiled. Otherwise each of many threads
- * would have too few turns for that in the interval, and the benchmark would compare interpreters.
+ * Repeats the iteration on a subject that only this thread uses, until the runtime has compiled it. Without this, each
+ * of many threads would have too few turns in the interval for that, and the benchmark would compare interpreters.
  */
 export function warm(turn: Turn<unknown>, subject: unknown, common: Uint32Array, own: Uint32Array): void {
   const { iterate } = turn;
@@ -187,8 +193,9 @@ export function warm(turn: Turn<unknown>, subject: unknown, common: Uint32Array,
 }
 
 /**
- * Runs until STOP; writes the iterations that ended inside the interval and each of its parts, and the number of all.
- * The loop does the same at every change of phase, so it is rehearsed before the interval.
+ * Runs until STOP. Then writes how many iterations ended inside the interval and inside each of its parts, and the
+ * number of all iterations. The loop does the same at every change of phase, so the phases before the interval rehearse
+ * it.
  */
 export function measure({ turn: { iterate }, joined, board, thread, common, own }: Stage): void {
   const { subject, finish } = joined;
@@ -202,7 +209,7 @@ export function measure({ turn: { iterate }, joined, board, thread, common, own 
     iterate(subject, common, own);
     const phase = words[PHASE] as number;
     if (phase !== seen) {
-      // This iteration ended after the change of phase that it notices, so it belongs to the phase that begins.
+      // This iteration ended after the phase had changed. So it belongs to the new phase.
       seen = phase;
       marks[phase] = iterations;
       if (phase === STOP) break;
@@ -216,11 +223,14 @@ export function measure({ turn: { iterate }, joined, board, thread, common, own 
     board.parts[at + part] = (marks[MEASURE + part + 1] as number) - (marks[MEASURE + part] as number);
   }
   tallies[at + COUNTED] = iterations - (marks[MEASURE] as number);
-  // The first and the last iteration are not counted above.
+  // `iterations` lacks the first iteration and the last one.
   tallies[at + ADMISSIONS] = iterations + 2;
 }
 
-/** A thread that waited through a whole phase did nothing in it: the phase ends for it with the next one. */
+/**
+ * A thread that waited through a whole phase has no mark for it. The phase gets the mark of the next phase: no
+ * iterations.
+ */
 export function settle(marks: Float64Array): void {
   for (let phase = STOP - 1; phase >= MEASURE; phase--) {
     if ((marks[phase] as number) < 0) marks[phase] = marks[phase + 1] as number;
@@ -239,14 +249,14 @@ export function probe({ turn, joined, board, thread, threads, common, own }: Sta
   let outOfOrder = 0;
   let seen = WARM;
   while (true) {
-    // The stamp comes last: a thread that is preempted between it and enter counts as waiting.
+    // The stamp is stored right before `enter`. A thread that is preempted between the two counts as waiting.
     const arrived = clock();
     const mine = Atomics.add(words, ARRIVALS, 1) + 1;
     Atomics.store(arrivals, stamp, mine);
     turn.enter(subject);
     const served = clock();
 
-    // From here to leave this thread is alone, which protects tickets and bypass counts.
+    // From here to `leave` this thread is alone inside. This protects the tickets and the bypass counts.
     let bypass = 0;
     if (ticket !== undefined) {
       const admittedTicket = ticket();
@@ -272,14 +282,15 @@ export function probe({ turn, joined, board, thread, threads, common, own }: Sta
     if (++admissions === 1) admitted(words);
     const phase = Atomics.load(words, PHASE);
     if (phase !== seen) {
-      // Events before the interval do not count; a thread may have waited through all of that time.
+      // What happened before the interval does not count. The thread may have waited since before the interval.
       if (seen < MEASURE) {
         longestWait = largestBypass = 0;
         for (let band = 0; band < BANDS; band++) tallies[at + BYPASSES + band] = 0;
       }
       seen = phase;
     }
-    // A wait counts as far as it lies inside the interval: a thread that starves through all of it must show.
+    // The part of a wait that lies inside the interval counts. So a thread that starves through the whole interval
+    // shows.
     const from = Math.max(arrived, interval[BEGIN] as number);
     const waited = (phase === STOP ? Math.min(served, interval[END] as number) : served) - from;
     if (waited > longestWait) longestWait = waited;

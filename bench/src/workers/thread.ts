@@ -27,7 +27,7 @@ let leave: (() => void) | undefined;
 /** Rows whose loop this thread has warmed. */
 const warmed = new Set<string>();
 
-/** Makes a generator that no other thread steps, two cache lines apart from other memory. */
+/** Makes a generator that only this thread steps. Two cache lines separate it from other memory. */
 function generator(seed: number): Uint32Array {
   const memory = new SharedArrayBuffer(MT_BYTES + 2 * APART);
   const state = new Uint32Array(memory, APART, MT_BYTES / Uint32Array.BYTES_PER_ELEMENT);
@@ -65,7 +65,8 @@ port.on('message', async (order: ThreadOrder) => {
     reply({ done: true });
   } catch (error) {
     reply({ error: error instanceof Error ? error.message : String(error) });
-    // The host may sleep until all threads are admitted, which will not happen after this error.
+    // The host may be asleep until all threads are admitted. After this error that will not happen, so the host is
+    // told.
     Atomics.store(board.words, FAILED, 1);
     Atomics.add(board.words, ADMITTED, 1);
     Atomics.notify(board.words, ADMITTED);

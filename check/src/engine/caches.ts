@@ -8,8 +8,8 @@
  *             S            upgrade -> M          -> I
  *             I            miss -> M             -> I
  *
- * At most one cache has a line in M or E, and then no other has it. So two facts about a line are enough: which caches
- * have it, and which of them, if any, has it alone.
+ * If a cache has a line in M or E, no other cache has the line. So the simulation stores two facts about each line:
+ * which caches have the line, and which cache, if any, has it alone.
  */
 
 export const HIT = 0;
@@ -25,9 +25,9 @@ export class Caches {
   readonly #line: number;
   /** Whether a processor has a line. */
   readonly #has: Uint8Array;
-  /** How many processors have it. */
+  /** How many processors have a line. */
   readonly #holders: Int32Array;
-  /** The processor that has it in M or E. */
+  /** The processor that has a line in M or E, or NOBODY. */
   readonly #owner: Int32Array;
   readonly #modified: Uint8Array;
 

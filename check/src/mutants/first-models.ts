@@ -1,6 +1,7 @@
 /**
- * The models that are tried first with some mutants. Without these, a run that has no earlier report would not find the
- * fault: the model is larger than the limit, or smaller models take up the budget.
+ * Says for some mutants which model is tried first. A run that has an earlier report takes the model from the report. A
+ * run without a report would not kill these mutants: the model that finds the fault is larger than the limit, or
+ * smaller models use up the budget before.
  */
 export const firstModels: readonly (readonly [mutant: RegExp, model: string])[] = [
   [

@@ -2,7 +2,10 @@
 import { type Mutant, mutants } from '../engine/mutation/mutate.js';
 import { loadProgram, type ProgramName } from '../programs.js';
 
-/** Returns the mutants of a module, except those of functions of the core that are compiled into another. */
+/**
+ * Returns the mutants of a module. Another module than the core also contains functions of the core. They are left out
+ * here, since the mutants of the core cover them.
+ */
 export function mutantsOf(program: ProgramName): (Mutant & { program: ProgramName })[] {
   return mutants(loadProgram(program))
     .filter(({ site: { fn } }) => (program === 'core' ? !fn.startsWith('copy/') : fn.startsWith(`${program}/`)))

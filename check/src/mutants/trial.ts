@@ -23,7 +23,10 @@ export interface Measure {
   readonly words: ReadonlyMap<number, ReadonlySet<string>>;
 }
 
-/** A model, or its set-up, kills a mutant; a mutant explodes if it has many times more states; else it survives. */
+/**
+ * What becomes of a mutant. It is killed if a model, or the set-up of a model, finds the fault. It explodes if it has
+ * many times more states than the unchanged program. Otherwise it survives.
+ */
 export type Outcome = 'killed' | 'explodes' | 'survived';
 
 export interface Verdict {
@@ -32,7 +35,7 @@ export interface Verdict {
   readonly message?: string;
 }
 
-/** A mutant explodes if it has so many times the states of the unchanged program, which no harmless mutant has. */
+/** A mutant explodes if it has so many times the states of the unchanged program. No harmless mutant has so many. */
 const MOST_TIMES = 20;
 const LEAST_STATES = 1000;
 
@@ -53,7 +56,7 @@ function add(words: Map<number, Set<string>>, offset: number, word: string): voi
   words.set(offset, (words.get(offset) ?? new Set()).add(word));
 }
 
-/** Returns the name of a word without its object or line. */
+/** Returns the name of a word, without the object or the line that the word is in. */
 function fieldAt(address: number, regions: Regions): string {
   const [, field = ''] = /^(?:\w+\.)?(.*?)\d*$/.exec(nameOf(address, regions)) ?? [];
   return field.startsWith('+') ? 'bytes' : field;
@@ -88,7 +91,7 @@ export function measureSetUp(program: ProgramName): Measure {
   return { model: 'set-up', program, states: 0, words };
 }
 
-/** Names the words that an access goes to, as the models have seen: 'state', or 'grant/ticket'. */
+/** Returns a function that names the words to which an access went in the models: 'state', or 'grant/ticket'. */
 export function wordsIn(measures: readonly Measure[]): (site: { readonly offset: number }) => string {
   return ({ offset }) => [...new Set(measures.flatMap(({ words }) => [...(words.get(offset) ?? [])]))].sort().join('/');
 }

@@ -1,15 +1,18 @@
 /**
  * Lets threads that run the same program begin in the order of their numbers, so that one order stands for all.
  *
- * A thread begins with its first write to a word that is neither in a thread's record nor in an element. Only their
- * records and elements distinguish threads of the same program, and the code does no more with these than copy, compare
- * for equality and follow them. Only the look for a free element goes by the order of the pool (see `distinguishes`),
- * and so do dispose and reap, so that a model with these gives no `symmetric`.
+ * A thread begins with its first write to a word that is neither in a thread's record nor in an element.
  *
- * So renaming two threads, with all that is theirs, turns an execution into another. Each execution can be renamed so
- * that its threads begin in order, those last that never begin. So no fault is missed. But a state may seem to have no
- * way to the end because a thread would have to begin out of order. That is a violation which `--no-reduce` does not
- * find, and the model must give no `symmetric`.
+ * Why one order is enough: two threads of the same program differ only in their records and elements. The code only
+ * copies the addresses and numbers of these, compares them for equality and follows them. So if two threads exchange
+ * their names, records and elements, an execution turns into another execution. Each execution can be renamed in this
+ * way until its threads begin in order, and those that never begin come last. So no fault is missed.
+ *
+ * There are two exceptions. The look for a free element goes by the order of the pool (see `distinguishes`). Dispose
+ * and reap go by this order too, so a model with these must not give `symmetric`.
+ *
+ * A state may also seem to have no way to the end only because a thread would have to begin out of order. The search
+ * then reports a violation that `--no-reduce` does not find. Such a model must not give `symmetric` either.
  */
 import type { Scene } from './scene.js';
 import * as words from './words.js';
@@ -18,7 +21,7 @@ const { BEGUN } = words;
 
 export class BeginOrder {
   readonly #scene: Scene;
-  /** What each thread does; empty if all differ. */
+  /** A text for each thread: threads with the same text run the same program. Empty if all threads differ. */
   readonly #symmetric: readonly string[];
   /** The globals that say where threads look for a free element, object and name. */
   readonly #looks: readonly number[];
@@ -29,7 +32,7 @@ export class BeginOrder {
   /** Whether threads begin in order. */
   #kept = false;
 
-  /** `symmetric` says what each thread does. */
+  /** `symmetric` has a text for each thread: threads with the same text run the same program. */
   constructor(scene: Scene, symmetric: readonly string[] | undefined, looks: readonly number[]) {
     this.#scene = scene;
     this.#symmetric = symmetric !== undefined && new Set(symmetric).size < symmetric.length ? symmetric : [];

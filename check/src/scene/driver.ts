@@ -3,9 +3,9 @@
  * space that the search explores.
  *
  * In each state some choices are open: a thread performs its next access, a parked thread times out, a thread is
- * killed. After each step the driver goes on with the programs, which do the work of the library's TypeScript around
- * the core (ops/), and checks the invariants (invariants/). Every effect of a choice can be undone, and the hash covers
- * all that decides the future.
+ * killed. After each step the driver goes on with the programs. These do what the library's TypeScript does around the
+ * core (ops/). The driver also checks the invariants (invariants/). Every effect of a choice can be undone. The hash of
+ * a state covers everything on which the further course depends.
  */
 import * as engine from '../engine/machine/machine.js';
 import * as kinds from '../engine/search/choice.js';
@@ -35,16 +35,18 @@ const NO_CALL = engine.IDLE;
 const { ALIVE, ELEMENT_SIZE, FREE, IDLE, LIFE_STATE, PUBLISHED_NAMES, RESERVED, THREAD_SIZE } = layout;
 const EPOCH = layout.constant('EPOCH');
 const USED_ELEMENTS = layout.constant('USED_ELEMENTS');
-/** A bound on the phases of an operation. More phases would share places, which only makes the search assume more. */
+/** More than the phases of any operation. If one had more, two of its phases would share a place in `placeOf`. */
 const PHASES = 64;
-/** An epoch that differs from any constant value that a mutant reads. */
+/** An epoch that differs from each constant that a mutant puts in the place of a load (mutate.ts). */
 const AGE = 3;
-/** These words keep their values in an element that nobody owns, or that is a spare. The others have any value. */
+/**
+ * In an element that nobody owns, or that is a spare, only these words have a meaning. The others may have any value.
+ */
 const KEPT = new Set([layout.E_STATE, layout.E_REQUEST, layout.E_CELLS]);
 
 export class Driver extends Scene implements StateSpace {
   declare readonly model: Model;
-  /** How often the search has seen a waiter take each way off a chain: 1 to 4 by index. */
+  /** How often a waiter has left a chain that it need not have joined: a count for each way, 1 to 4. */
   readonly tallies = [0, 0, 0, 0, 0];
   /** Whether the last choice may have moved other threads than its own. */
   others = false;
@@ -254,7 +256,7 @@ export class Driver extends Scene implements StateSpace {
     );
   }
 
-  /** Allows plain accesses to names alone, which are written before a compare-and-swap publishes them. */
+  /** Throws for a plain access, except to the table of names: a name is written before it is published. */
   #checkPlain(t: number): void {
     const { address, fn } = this.machine.describe(t);
     if (address >= this.regions.names && address < this.regions.threads) return;
@@ -268,7 +270,7 @@ export class Driver extends Scene implements StateSpace {
     const address = m.pendingAddress(t);
     if (m.pendingIsWrite(t)) this.#private?.check(t, address);
     if (this.silent(t)) {
-      // It stays 0, so that states which differ only there are one.
+      // The count stays 0. Otherwise states that differ only in the count would not be one.
       m.step(t);
       m.hostStore32(address, 0);
     } else if (address >= buckets && m.pendingIsWrite(t)) this.elements.step(t);
@@ -325,7 +327,10 @@ export class Driver extends Scene implements StateSpace {
     return this.#private?.isPrivate(t, m.pendingAddress(t)) === true;
   }
 
-  /** Clears what no later call reads, so that states which differ only there are one. A call cut short keeps all. */
+  /**
+   * Clears the globals that no later call reads, so that states which differ only in these are one. If a call was cut
+   * short, the next call may read every global, so nothing is cleared.
+   */
   #forget(t: number): void {
     const { pendingCall, dead, last } = this.globals;
     if (pendingCall >= 0 && this.machine.get(t, pendingCall) !== 0) return;

@@ -2,8 +2,8 @@
  * Ghosts are what the checks keep beside the memory, where the code under test cannot see it: the permits that threads
  * hold, the owners of elements, the place of each thread in its program (words.ts), the threads' hashes.
  *
- * One ledger has all of it, so that it is undone with the step that changed it. All but the hashes of the threads is
- * hashed, since it decides later verdicts of the checks.
+ * One ledger has all ghosts, so undoing a step also undoes what the step changed in the ghosts. Later verdicts of the
+ * checks depend on the ghosts, so the hash of a state covers them, except the hashes of the threads and the notes.
  */
 import { Ledger } from '../engine/machine/ledger.js';
 import * as words from './words.js';
@@ -13,7 +13,7 @@ const { WORDS } = words;
 
 export const MOST_SEMAPHORES = 2;
 export const MOST_ELEMENTS = 24;
-/** The most notes beside one for each thread. */
+/** The most notes, besides one note for each thread. */
 const MOST_NOTES = 3;
 
 export class Ghosts extends Ledger {

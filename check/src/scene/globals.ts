@@ -9,13 +9,13 @@ interface Names {
   readonly spares: readonly string[];
   /** Where a thread first looks for a free element, object or name. */
   readonly looks: readonly string[];
-  /** Besides ticketTaken: the calls of one operation pass them on, so they are dead between two operations. */
+  /** The globals that the calls of one operation pass on to each other, so they are dead between two operations. */
   readonly dead: readonly string[];
-  /** They are dead when the thread has come to the end of its program. */
+  /** The globals that are dead only when the thread has come to the end of its program. */
   readonly last: readonly string[];
   /** Not 0 if the call before was cut short. Then no global is dead. */
   readonly pendingCall?: string;
-  /** By which way a waiter got off a chain that it need not have joined: 1 to 4, else 0. */
+  /** By which way the thread has left a chain that it need not have joined: 1 to 4; 0 if it has not. */
   readonly recovery?: string;
 }
 

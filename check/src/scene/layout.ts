@@ -1,6 +1,7 @@
 /**
- * The constants of the core, as the build has read them (scripts/words.mjs), so that they are written once. The bases
- * of the arena's regions are globals of the core. Both together give an address its meaning.
+ * The constants of the core. The build reads them from the sources of the core (scripts/words.mjs), so they are written
+ * only once. Where the regions of an arena begin is in globals of the core. From the constants and these globals, this
+ * module tells what the word at an address means.
  */
 import { words as readWords } from '../files.js';
 

@@ -1,6 +1,6 @@
 /**
- * A model is a small program for each thread, over one arena, with checks of its own beside the invariants of every
- * scene. The search runs each model to its end.
+ * A model has a small program for each of its threads, over one arena. It may have checks of its own, besides the
+ * invariants that are checked in every model. The search runs each model to its end.
  */
 import type { Scene, Settings } from './scene.js';
 
@@ -11,7 +11,9 @@ export interface Op {
   next(scene: Scene, t: number): boolean | undefined;
   /** Whether it may wait for a death that does not come. */
   readonly supervises?: boolean;
-  /** How many permits of the first semaphore the core has granted to the thread that the scene does not know of yet. */
+  /**
+   * How many permits of the first semaphore the thread has got from the core, but has not reported to the scene yet.
+   */
   granted?(scene: Scene, t: number): number;
 }
 

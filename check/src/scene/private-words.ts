@@ -1,10 +1,10 @@
 /**
- * Words that nobody writes, or one thread alone, once the threads have started. A load of such a word by a thread that
- * no other thread's write can reach returns the same whenever it is made. So it is part of the step before it, and
- * there are fewer states.
+ * Words that are private once the threads have started: nobody writes the word, or only one thread does. If nobody but
+ * the loading thread may write a word, the load returns the same value whenever it is made. So the driver makes such a
+ * load part of the step before it, and there are fewer states.
  *
- * This is for a mutex whose waiters have no time-outs: each thread keeps its spare element for good. That nobody else
- * writes to these words is checked at every write.
+ * This is for a mutex whose waiters have no time-outs, because there each thread keeps its spare element for good.
+ * Every write is checked: a write to a private word by another thread is an error.
  */
 import * as layout from './layout.js';
 import type { Scene } from './scene.js';
@@ -17,7 +17,7 @@ const WORDS_OF_OBJECT = ['O_KIND', 'O_MAX', 'O_SPIN', 'O_ROBUST', 'M_PACE'];
 const WORDS_OF_SPARE = [E_START, E_START + 4, E_REQUEST, E_REQUEST + 4, E_CELLS, E_CELLS + 4];
 
 export class PrivateWords {
-  /** For each word: 0 if several threads may write it, CONSTANT, or the thread that may, and 1 more. */
+  /** For each word: 0 if several threads may write it, CONSTANT if none may, else 1 more than the thread that may. */
   readonly #writer: Uint8Array;
 
   constructor(scene: Scene) {
@@ -29,7 +29,7 @@ export class PrivateWords {
     for (const word of WORDS_OF_OBJECT) set(scene.semaphores[0] + layout.constant(word), CONSTANT);
     for (let line = regions.buckets; line < regions.elements; line += LINE) {
       set(line + B_EXTENT, CONSTANT);
-      // Waiters take the first free cell.
+      // Waiters take the first free cell, so only as many cells are used as there are threads.
       for (let cell = line + B_CELLS + 4 * threads; cell < line + LINE; cell += 4) set(cell, CONSTANT);
     }
     for (let t = 0; t < threads; t++) for (const word of WORDS_OF_SPARE) set(scene.spare(t) + word, t + 1);

@@ -1,19 +1,21 @@
 /**
- * Computes a hash by which states of a mutex are one if they differ only in how far its counters have come.
+ * Computes a hash of the states of a mutex. Two states have the same hash if they differ only in how far the counters
+ * have come. There are three groups of such counters, called rows:
  *
  *     tickets       ticket, grant, and the tickets of waiters       relative to grant
  *     overtakings   in the word, limit, turn, base, and the guess   relative to the count in the word
  *     epochs        of an element, and as threads have read them    relative to the epoch in its state
  *
- * The core compares the values of a row only by their difference, if there is one bucket. So to add the same to all of
- * them turns an execution into another, and one state stands for all that come from it in this way. The hash shifts
- * each row so that its present value becomes the first. It knows the other values of a row wherever they lie, since the
- * rows begin far from each other and from every other value (TICKETS, OVERTAKINGS, EPOCHS).
+ * If there is one bucket, the core looks only at differences of the values of a row. So if the same number is added to
+ * all values of a row, an execution turns into another execution. Therefore one state may stand for all states that
+ * come from it in this way. The hash shifts each row so that its present value becomes the first. It recognises the
+ * other values of a row wherever they lie, because the rows begin far from each other and from every other value
+ * (TICKETS, OVERTAKINGS, EPOCHS).
  *
- * The hash also leaves out words that are written before any thread reads them next. These are the request and the
- * first ticket of an element whose owner does not wait, unless a thread is at that element; the word on which the head
- * sleeps, unless its thread competes; and the number of the head, while no thread competes and none is about to wake
- * the head.
+ * The hash also leaves out words that are written before any thread reads them next:
+ * - the request and the first ticket of an element whose owner does not wait, unless a thread is at that element;
+ * - the word on which the head sleeps, unless its thread competes;
+ * - the number of the head, while no thread competes and none is about to wake the head.
  *
  * check/test/relative-hash.test.ts shows for smaller models that this is sound: without any reduction, states with the
  * same hash have the same choices, and each choice leads from all of them to states with the same hash.
@@ -44,12 +46,12 @@ export const OVERTAKINGS = 0x02000000;
 const IN_WORD = OVERTAKINGS << COUNT_BIT;
 /** The first ticket. */
 export const TICKETS = 0x40000000;
-/** What is added at first to the state of element 0. Those of the next elements lie 1 << EPOCHS_SHIFT apart. */
+/** What is added at first to the state of element 0. Each next element gets 1 << EPOCHS_SHIFT more. */
 export const EPOCHS = 0x60000000;
 export const EPOCHS_SHIFT = 20;
 /** Words of the mutex that hold values of rows. */
 const ROWS = [TICKET, GRANT, M_WORD + 4, M_LIMIT, M_TURN];
-// The note of a thread has a bit for each element at which it is, and these.
+// The note of a thread has a bit for each element at which the thread is, and these two bits.
 const KEEPS_WAKE = 1 << 30;
 const KEEPS_HEAD = 1 << 29;
 /** No value of a row goes as far as this, up or down. */
@@ -206,7 +208,7 @@ export class RelativeHash {
     this.hi = hash.finishHi(nextHi(nextHi(hi, this.#memoryHi), ghostsHi));
   }
 
-  /** Hashes a thread, and notes the elements at which it is, and what it keeps. */
+  /** Hashes a thread, and notes at which elements it is, and which of the words that are left out it may read. */
   #thread(t: number): void {
     const { machine, ghosts } = this.#scene;
     const list = this.#list;
@@ -246,7 +248,7 @@ export class RelativeHash {
     ghosts.setNote(t, note);
   }
 
-  /** Returns a value of a row as it would be if the row had come to its first value, and any other as it is. */
+  /** Returns a value of a row as it would be if the row were at its first value. Returns any other value as it is. */
   #relative(value: number): number {
     if (value < OVERTAKINGS - FAR) return value;
     if (value < OVERTAKINGS + FAR) return value - this.#overtakings;

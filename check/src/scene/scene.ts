@@ -4,8 +4,9 @@
  *     machine   core.wasm or another   one interpreter a thread, over one memory
  *     ghosts    permits and owners     bookkeeping of the checks; the code under test cannot see it
  *
- * The ops of a program (ops/) begin calls of the core and accesses of the library's own here, and report admissions and
- * releases to the scene. The driver (driver.ts) takes the steps.
+ * The ops of a program (ops/) use the scene to begin calls of the core, and to begin the accesses that the library
+ * makes itself, without the core. They also report admissions and releases to the scene. The driver (driver.ts) takes
+ * the steps.
  */
 import * as engine from '../engine/machine/machine.js';
 import { Violation } from '../engine/search/violation.js';
@@ -56,8 +57,8 @@ export interface Settings {
   readonly arena?: ArenaSizes;
   /**
    * A text for each thread; by default all differ. Threads with the same text run the same program, so they begin in
-   * the order of their numbers (begin-order.ts). Not for models with deaths or dispose, since reap and dispose look at
-   * records and elements in the order of their numbers.
+   * the order of their numbers (begin-order.ts). Models with deaths or dispose must not use this option, because reap
+   * and dispose go through records and elements in the order of their numbers.
    */
   readonly symmetric?: readonly string[];
   /** Whether threads may be left waiting at the end. */
@@ -67,26 +68,29 @@ export interface Settings {
   readonly mortal?: readonly number[];
   /** Whether every element of the arena has been used a few times before. */
   readonly aged?: boolean;
-  /** The threads that die only in their sleep, so that the place of their death is given. */
+  /** The threads that die only while they sleep. So the model knows where they die. */
   readonly asleep?: readonly number[];
-  /** Whether threads die only in their sleep, and stay there. A thread woken before it is reaped runs on. */
+  /**
+   * Whether threads are terminated only while they sleep, and sleep on. If one is woken before it is reaped, it runs
+   * on.
+   */
   readonly undead?: boolean;
-  /** Whether permits or elements are left behind on purpose, so that the end is not checked for them. */
+  /** Whether the model leaves permits or elements behind on purpose. Then the end is not checked for them. */
   readonly leaves?: boolean;
   /** Whether the counts that only diagnostics read are kept, and are part of the states. */
   readonly counts?: boolean;
   /** For the ops of a mutex: whether an unlock makes its thread forget its guess of the word. */
   readonly forgets?: boolean;
   /**
-   * For a mutex with one bucket, threads that do not die, and no promises: whether states are one that differ only in
-   * how far its counters have come (relative-hash.ts).
+   * Whether states that differ only in how far the counters of the mutex have come are one (relative-hash.ts). This is
+   * for a mutex with one bucket, without promises, and whose threads do not die.
    */
   readonly relative?: boolean;
-  /** For the ops of a mutex: whether a lock reports deaths, so that fewer are left to be reported. */
+  /** For the ops of a mutex: whether a lock reports deaths. If so, fewer deaths are unreported at the end. */
   readonly learns?: boolean;
-  /** A bound, for a model too large to be searched to its end, on switches away from a thread that could go on. */
+  /** The most switches away from a thread that could go on. Only for a model that is too large for a whole search. */
   readonly preemptions?: number;
-  /** Whether a thread calls cancelAll. In other models, no thread looks whether that is so. */
+  /** Whether a thread calls cancelAll. In models without this, no thread looks whether cancelAll was called. */
   readonly asks?: boolean;
   /** Whether the search takes more than a few seconds. */
   readonly long?: boolean;
@@ -277,7 +281,7 @@ export abstract class Scene {
     return recordOf(this, t) + T_DOORBELL;
   }
 
-  /** Returns the address of the word of what is due for elements below 32: a model has no more. */
+  /** Returns the address of the word with a bit for each due element below 32. A model has no more elements. */
   due(t: number): number {
     return recordOf(this, t) + T_DUE;
   }
@@ -414,7 +418,7 @@ export abstract class Scene {
     return this.get(t, TAKEN + 1);
   }
 
-  /** Records that the call that has returned admitted the thread, whose ticket its instance knows. */
+  /** Records that the call that has just returned has admitted the thread. The thread's instance knows the ticket. */
   admittedNow(t: number, semaphore: number, width: number): void {
     const [lo, hi] = [this.ticketLo(t), this.ticketHi(t)];
     const { ticketTaken } = this.globals;
@@ -429,12 +433,15 @@ export abstract class Scene {
     this.permits.admitted(t, semaphore, width, ticketLo, ticketHi);
   }
 
-  /** Notes that t gives back `width` permits, below 256, with its next access: its `own` ones, or new ones. */
+  /**
+   * Notes that t gives back `width` permits, below 256, with its next access. With `own` t holds them; else it makes
+   * them.
+   */
   releasing(t: number, semaphore: number, width: number, own: boolean): void {
     this.permits.releasing(t, semaphore, width, own);
   }
 
-  /** Notes that t takes `width` permits, below 256, back for good with its next access. */
+  /** Notes that t takes `width` permits, below 256, away for good with its next access. */
   reducing(t: number, semaphore: number, width: number): void {
     this.permits.reducing(t, semaphore, width);
   }

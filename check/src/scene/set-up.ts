@@ -61,7 +61,7 @@ export function newMachine(
 ): Arena {
   const { objects = 2, names = 1, buckets = 2, chains = buckets, elements = 8 } = sizes;
   const machine = new Machine(program, { bytes: PAGE, threads, kills });
-  // Beside the model's own, each object takes an element for each attached thread.
+  // Besides the elements that the model asks for, each object takes one element for each attached thread.
   const pool = elements + objects * (sizes.attached ?? 1);
   const call = (t: number, name: string, ...args: number[]): number => {
     const index = program.exports.get(name);
@@ -82,7 +82,7 @@ export function newMachine(
   return { machine, regions: regionsOf(machine, program, end) };
 }
 
-/** Enters a thread in the arena; only by its number, if the program has no registry. */
+/** Registers a thread in the arena. If the program has no registry, the thread only gets its number. */
 export function enrol(program: Program, t: number, call: (name: string, ...args: number[]) => number): void {
   if (program.exports.has('register')) {
     if (call('open') !== 1) throw new Error('the arena does not open');

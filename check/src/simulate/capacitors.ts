@@ -15,7 +15,7 @@ import { lanesEnter, lanesLeave, listingEnter, listingLeave } from './semaphores
 /** The size of a platoon, as in the paper. */
 const PLATOON = 10;
 const LANES = 4;
-/** How many of a hundred threads go past a fractional capacitor. */
+/** The share of the threads that go past a fractional capacitor. */
 const FRACTION = 0.99;
 
 const platoon = (size = PLATOON): Made => ({

@@ -1,4 +1,4 @@
-/** What is simulated: objects, and the calls of the module by which a thread enters and leaves. */
+/** Defines a contender, which is a lock or semaphore to simulate: its objects, and the calls to enter and to leave. */
 import type { ProgramName } from '../programs.js';
 import { constant } from '../scene/layout.js';
 
@@ -10,9 +10,9 @@ export interface Visitor {
   readonly objects: readonly number[];
   /** Returns a number from 0 to below 1. */
   readonly dice: () => number;
-  /** Whether it has gone past the capacitor. */
+  /** Whether the thread has gone past the capacitor. */
   past: boolean;
-  /** The lane, chosen at random, in which it has arrived. */
+  /** The lane in which the thread has arrived. It is chosen at random. */
   lane: number;
 }
 
@@ -35,7 +35,7 @@ export interface Made {
   /** O_WAKE and O_LAZY. */
   readonly wake?: number;
   readonly lazy?: number;
-  /** O_DELAY: the pauses for each ticket ahead, each of which takes a turn. */
+  /** O_DELAY: how many pauses a waiter makes for each ticket before its own. Each pause takes a turn. */
   readonly delay?: number;
   readonly permits?: number;
   readonly most?: number;
@@ -58,7 +58,7 @@ export interface Contender {
   readonly of: Group;
 }
 
-/** More polls than any wait takes, so that nobody parks, as in the papers' listings. */
+/** More polls than any wait takes. So nobody parks, as in the listings of the papers. */
 export const WITHOUT_END = 1_000_000;
 /** As many permits as a semaphore may have. */
 export const UNLIMITED = 0x7fffffff;

@@ -1,5 +1,6 @@
 /**
- * Lists what is simulated. semaphores.ts and capacitors.ts make most of it, with the exports that the library calls.
+ * Lists the contenders, which are the locks and semaphores to simulate. semaphores.ts and capacitors.ts make most of
+ * them. Contenders call the same exports of the modules as the library does.
  */
 import { constant, QUEUED } from '../scene/layout.js';
 import { capacitors, wrapped } from './capacitors.js';

@@ -2,13 +2,13 @@
 import Table from 'cli-table3';
 import type { Counted } from './simulation.js';
 
-/** With fewer processors there may be no waiter, or only the head, so their costs do not compare. */
+/** The costs with fewer processors are not compared: there may be no waiter then, or only the head. */
 export const CROWD = 4;
 
 /** Returns how much more the dearest costs than the cheapest, from CROWD processors on: 0.2 is 20 % more. */
 export function spread(counted: readonly Counted[]): number {
   const misses = counted.filter(({ configuration }) => configuration.processors >= CROWD).map((one) => one.misses);
-  // Nothing misses where nothing is passed on.
+  // If no data passes from one processor to another, there are no misses at all.
   return Math.max(...misses) === 0 ? 0 : Math.max(...misses) / Math.min(...misses) - 1;
 }
 

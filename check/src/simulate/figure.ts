@@ -1,7 +1,7 @@
 /**
  * Draws misses per hand-over against processors, with both axes logarithmic and a line for each contender. Vega-Lite
- * draws it without a DOM. Round robin is solid with circles and the random schedule dashed with triangles, so that the
- * figure can also be read in grey.
+ * draws the figure without a DOM. Lines of round robin are solid with circles, and lines of the random schedule are
+ * dashed with triangles. So the two can be told apart in grey, too.
  */
 import * as vega from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
@@ -37,7 +37,7 @@ export async function figure(counted: readonly Counted[]): Promise<string> {
 
 function specification(counted: readonly Counted[]): TopLevelSpec {
   const values = rows(counted).flatMap(({ name, schedule, counted: row }) =>
-    // A logarithmic axis cannot show that one processor alone misses nothing.
+    // One processor alone has no misses, and a logarithmic axis cannot show 0.
     row
       .filter(({ misses }) => misses > 0)
       .map(({ misses, configuration: { processors } }) => ({ name, schedule, processors, misses })),

@@ -1,5 +1,6 @@
 /**
- * Counts the pauses of a thread (core/queue/pause.ts). They touch no memory, but each takes the same steps of a global.
+ * Counts the pauses of a thread (core/queue/pause.ts). A pause does not touch memory. But each pause changes a global
+ * the same number of times, so the value of the global tells how many pauses there were.
  */
 
 /** The steps of one pause. */

@@ -1,6 +1,7 @@
 /**
- * The tables and figures of docs/internals/scaling.md. What was counted for them is in scaling.json beside it, and the
- * text of each table stands between two comments that name it, so that a test can compare all three:
+ * The tables and figures of docs/internals/scaling.md. The counts that they show are in scaling.json beside that page.
+ * On the page, the text of each table stands between two comments, and the first one names the table. So a test can
+ * compare a new simulation, the counts and the text:
  *
  *     a simulation  ──  scaling.json  ──  the text between <!-- table NAME --> and <!-- end of table -->
  */
@@ -10,7 +11,7 @@ import { contenders } from './contenders.js';
 import { CROWD, spread } from './cost-tables.js';
 import type { Configuration, Costs, Schedule } from './simulation.js';
 
-/** What was counted for one cell; of the words only those that cost something. */
+/** What was counted for one cell of a table. Of the words, only those that cost something are kept. */
 export interface Cell extends Costs {
   readonly configuration: Configuration;
   readonly words: readonly (readonly [string, Costs])[];
@@ -30,7 +31,7 @@ interface Table {
 const ROUND_ROBIN = ['round robin'] as const;
 const BOTH = ['round robin', 'random'] as const;
 const ALL = [1, 2, 4, 8, 16, 32, 64, 128];
-/** As many hand-overs as there are chains, so that each bucket and chain has been touched. */
+/** As many hand-overs as there are chains. After these, each bucket and each chain has been touched. */
 const WARM_UP = 4096;
 const HAND_OVERS = 512;
 const SEED = 1;
@@ -173,7 +174,7 @@ function renderWords(table: Table, book: Book): string {
   return markdown(['word', ...table.contenders], rows, 1);
 }
 
-/** Returns a table in Markdown. So many columns are set to the left, and the others to the right. */
+/** Returns a table in Markdown. The first `left` columns are set to the left, and the others to the right. */
 function markdown(head: readonly string[], rows: readonly (readonly string[])[], left: number): string {
   const widths = head.map((text, i) => Math.max(text.length, 4, ...rows.map((row) => row[i]?.length ?? 0)));
   const line = (cells: readonly string[]): string => {

@@ -1,7 +1,7 @@
-/** Readers that nobody writes beside: what a pair costs that shuts nobody out. */
+/** Simulates readers of a RwLock without any writer: what a lock and unlock costs a reader that excludes nobody. */
 import { type Call, type Contender, UNLIMITED } from './contender.js';
 
-/** The place is looked up before each call. The library remembers it. */
+/** Looks up the place of the reader before each call. The library remembers the place instead. */
 const inPlace = (name: string): Call => ({
   name: 'placeFor',
   next: (place) => [{ name, args: () => [place] }],

@@ -8,7 +8,7 @@ const WAKE_ALL = constant('WAKE_ALL');
 const WAKE_PASS = constant('WAKE_PASS');
 const WAKE_DUE = constant('WAKE_DUE');
 
-/** Returns the two forms of what waits: it polls without end, as the listings do, or parks after the default polls. */
+/** Returns two forms of a contender: waiters poll without end, as in the listings, or park after the default polls. */
 const bothWays = (make: (suffix: string, spin: number) => Contender): Contender[] => [
   make(', spinning', WITHOUT_END),
   make('', LISTING_SPIN),
@@ -113,7 +113,7 @@ function overChains(prefix: string, properties: Properties) {
   });
 }
 
-/** Returns it as printed, in both forms, and spinning with conservative posts. */
+/** Returns a semaphore as the listing prints it, in both forms, and one that spins and has conservative posts. */
 function listing(name: string, prefix: string, properties: Properties = {}): Contender[] {
   const make = overChains(prefix, properties);
   return [
@@ -163,7 +163,9 @@ export const chains: readonly Contender[] = [
   ...multilane,
 ];
 
-/** A chain, channel or location with the threshold 0 is among the others. */
+/**
+ * TwaSemaphore with several thresholds. The semaphores over chains, channels or locations with threshold 0 are above.
+ */
 export const thresholds: readonly Contender[] = [
   ...[0, 1, 2, 4].flatMap((threshold) =>
     bothWays((suffix, spin) => twa(`TwaSemaphore, threshold ${threshold}${suffix}`, spin, threshold, 'thresholds')),

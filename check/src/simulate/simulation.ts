@@ -1,17 +1,19 @@
 /**
- * Simulates processors with caches of their own, whose threads, one on each, pass one permit or lock around for ever.
+ * Simulates processors that each have a cache and run one thread. The threads pass one permit or lock around for ever.
  *
  *     enter ──► turns of work inside ──► leave ──► turns of work outside ──┐
  *       ▲                                                                  │
  *       └──────────────────────────────────────────────────────────────────┘
  *
- * Time goes in rounds. In a round each processor has one turn (round robin), or as many turns as there are processors
- * are dealt out at random. In a turn a thread performs one access to shared memory, whatever that costs, or one turn of
- * work; a parked thread does nothing. So a waiter polls once a turn. If it has a delay beyond the usual pause of a
- * poll, each further pause is a turn without an access.
+ * Time goes in rounds. With the schedule `round robin`, each processor has one turn in a round. With the schedule
+ * `random`, a round has as many turns as there are processors, and each goes to a processor at random. In a turn a
+ * thread performs one access to shared memory, whatever the access costs, or one turn of work. A parked thread does
+ * nothing. So a waiter polls once a turn. Some waiters pause longer between two polls: each further pause is a turn
+ * without an access.
  *
- * A wait counts as a read of its word, and a notify as nothing, since it does not look at the word. A sleep with a
- * time-out ends after DOZE rounds. A compare-and-swap always counts as a write: processors ask for the line first.
+ * A wait counts as a read of its word. A notify counts as no access, since it does not look at the word. A
+ * compare-and-swap always counts as a write, because processors ask for the line first. A sleep with a time-out ends
+ * after DOZE rounds.
  */
 
 import { Caches, MISS, UPGRADE } from '../engine/caches.js';
@@ -32,7 +34,7 @@ export interface Configuration {
   readonly processors: number;
   readonly schedule: Schedule;
   readonly seed: number;
-  /** Hand-overs before the count begins: enough to touch every bucket, so that no first touch is counted. */
+  /** Hand-overs before the count begins. They are enough to touch every bucket, so no first touch is counted. */
   readonly warmUp: number;
   readonly handOvers: number;
   /** The turns of work that each thread does while it holds the permit, and between two acquisitions. */
@@ -55,7 +57,8 @@ export interface Counted extends Costs {
 }
 
 const BYTES = 12 * 65536;
-// These are the library's defaults, but there are fewer elements: each thread has one, an attachment, and queue nodes.
+// These are the library's defaults, except the number of elements. Here a thread needs only one element, one attachment
+// and queue nodes.
 const NAMES = 1;
 const BUCKETS = 2048;
 const CHAINS = 4096;
@@ -68,7 +71,7 @@ const NEAREST = 2;
 const FARTHEST = 8;
 
 const NOTHING = -1;
-/** A thread that performs one load so often in a row polls: no function is called so often in a row. */
+/** A thread that performs the same load so often in a row is polling. No thread calls a function so often in a row. */
 const LOOP = 8;
 
 // The phases of a thread.
@@ -99,17 +102,17 @@ class Simulation {
   readonly #work: Int32Array;
   /** The rounds for which each thread has slept. */
   readonly #slept: Int32Array;
-  /** Whether polls have no end, so that a waiter need not count them. */
+  /** Whether waiters poll without end. Then it does not matter how often a waiter has polled. */
   readonly #endless: boolean;
   /**
    * The word that each thread polls, if the loop of the thread has no other load. While the cache of the thread has the
-   * line, the load finds the same value again, so the turn ends without running the load.
+   * line of this word, the load would find the same value again. So the turn of the thread ends without the load.
    */
   readonly #polls: Int32Array;
-  /** The global that counts pauses, if waiters have a delay, and how many turns each thread pauses for now. */
+  /** The global that counts pauses, if waiters have a delay. */
   readonly #sink: number;
   readonly #pausing: Int32Array;
-  /** How often in a row it has performed the same load. */
+  /** How often in a row each thread has performed the same load. */
   readonly #repeats: Int32Array;
   /** The calls that each thread has yet to make, with the call under way first. */
   readonly #calls: Call[][];
@@ -208,7 +211,7 @@ class Simulation {
     for (const [i, misses] of this.#misses.entries()) {
       const upgrades = this.#upgrades[i];
       if (misses + upgrades === 0) continue;
-      // The kind of word matters, not the bucket or element that it is in.
+      // Words of the same kind are counted together, whatever bucket or element they are in.
       const name = nameOf(4 * i, regions).replace(/\d+\./, '.');
       const word = words.get(name) ?? { misses: 0, upgrades: 0 };
       words.set(name, word);
@@ -249,7 +252,7 @@ class Simulation {
     const sink = this.#sink === NOTHING ? 0 : machine.get(t, this.#sink);
     machine.step(t);
     machine.forget();
-    // The pause of each poll takes no turn, those of a delay take one each.
+    // The one pause of each poll takes no turn. Each further pause takes one turn.
     if (this.#sink !== NOTHING) this.#pausing[t] = Math.max(pausesBetween(sink, machine.get(t, this.#sink)) - 1, 0);
     if (!this.#endless || kind !== LOAD || machine.status(t) !== PENDING) return;
     const again = machine.instruction(t) === instruction && machine.pendingAddress(t) === address;

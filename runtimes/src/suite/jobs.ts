@@ -19,7 +19,7 @@ import { Member, type WorkerKind } from './team.js';
 
 type Job = (...args: never[]) => unknown;
 
-/** An increment in several steps, which is lost unless threads exclude one another. */
+/** Increments a word in several steps. Unless threads exclude one another, increments are lost. */
 function increment(words: Int32Array, turns: number): void {
   const before = words[0] as number;
   for (let i = 0; i < turns; i++) words[1] = i;
@@ -95,10 +95,13 @@ export const jobs: Record<string, Job> = {
     group.hold();
   },
 
-  /** Writes the first two words, which are alike but for that, and reads them; counts in the third where they differ. */
+  /**
+   * Writes the first two words, which differ only during a write, and reads them. Word 2 counts reads that found them
+   * different.
+   */
   readAndWrite(handle: Handle, words: Int32Array, rounds: number): void {
     const lock = attach(handle) as RwLock;
-    // The lock alone makes each of these one step.
+    // This increment is not one atomic step. Only the lock keeps other threads out of it.
     const count = (i: number): void => {
       words[i] = (words[i] as number) + 1;
     };
@@ -159,7 +162,7 @@ export const jobs: Record<string, Job> = {
     for (let i = 0; i < times; i++) semaphore.release(permits);
   },
 
-  /** Acquires and releases changing numbers of permits. The board has the permits that are out, and the most so far. */
+  /** Acquires and releases varying numbers of permits. The board has the permits held now, and the most held so far. */
   churn(gate: SemaphoreHandle, handle: SemaphoreHandle, board: Int32Array, rounds: number, most: number): void {
     const semaphore = Semaphore.from(handle);
     Semaphore.from(gate).acquire();
@@ -292,7 +295,7 @@ export const jobs: Record<string, Job> = {
     await child.call('lock', mutex);
   },
 
-  /** Locks, and computes for so many milliseconds while it counts in word 0; it never unlocks. */
+  /** Locks the mutex, and counts in word 0 for so many milliseconds. The job never unlocks. */
   computeOn(handle: Handle, words: Int32Array, milliseconds: number): void {
     const mutex = attach(handle) as Mutex;
     kept.push(mutex);
@@ -300,7 +303,7 @@ export const jobs: Record<string, Job> = {
     for (const end = performance.now() + milliseconds; performance.now() < end; ) Atomics.add(words, 0, 1);
   },
 
-  /** Ends the worker in the way of its runtime, after a while, so that the answer is sent first. */
+  /** Ends the worker in the way of its runtime. It does so after a while, so the answer is sent before. */
   endSoon(): string {
     if (threads?.parentPort) {
       setTimeout(() => process.exit(0), 20);

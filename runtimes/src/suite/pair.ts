@@ -1,6 +1,6 @@
 /**
- * Measures an uncontended pair: acquire and release of a Semaphore(1), and of the smallest semaphore in plain
- * JavaScript, a compareExchange and an add. The two take turns, round by round.
+ * Measures an uncontended pair of acquire and release. It measures the pair of a Semaphore(1), and the pair of the
+ * smallest semaphore in plain JavaScript: a compareExchange and an add. The two take turns, round by round.
  */
 import { Arena, Semaphore } from 'taketurns';
 
@@ -30,7 +30,7 @@ class Plain {
   }
 }
 
-// Each has a function of its own, so that the runtime compiles it for the one class that it calls.
+// Each class has its own function. So the runtime compiles the function for calls of this one class.
 function timeTaketurns(semaphore: Semaphore): number {
   const begun = performance.now();
   for (let i = 0; i < PAIRS; i++) {

@@ -1,4 +1,4 @@
-/** Tries the least that a page needs, a promise that a worker fulfils. The outcome depends on the page's headers. */
+/** Tries whether a worker can fulfil a promise of the page. The outcome depends on the headers of the page. */
 export interface ProbePage {
   outcome: Promise<string>;
 }

@@ -34,7 +34,7 @@ export interface Choice {
   readonly only: string;
   /** A feature that is taken out of the runtime before the library is loaded. */
   readonly without: string;
-  /** The number of rounds in which the uncontended pair is measured instead; 0 runs the cases. */
+  /** If not 0, no case runs. Instead, the uncontended pair (pair.ts) is measured in so many rounds. */
   readonly pair: number;
 }
 

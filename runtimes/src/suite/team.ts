@@ -49,13 +49,13 @@ export class Member {
   call<T = unknown>(job: string, ...args: readonly unknown[]): Promise<T> {
     const id = ++this.#last;
     const answer = new Promise<unknown>((resolve, reject) => this.#calls.set(id, { resolve, reject }));
-    // The caller handles a failure when it awaits this. A member that its case ends never answers.
+    // The caller handles a failure when it awaits the answer. If the case ends the member, nobody awaits the answer.
     answer.catch(() => {});
     this.#either.postMessage({ id, job, args });
     return answer as Promise<T>;
   }
 
-  /** Shares this thread's default arena. This is the one line that is needed where workers do not inherit it. */
+  /** Shares this thread's default arena with the worker. Where workers do not inherit it, this one line is needed. */
   async join(): Promise<this> {
     this.thread = await this.call<ThreadHandle>('join', Arena.default.handle);
     return this;

@@ -6,7 +6,7 @@ import { dispose, type Kind, patience, plainly } from './kind.js';
 import type { MutexGhost } from './mutex.js';
 
 class ConditionGhost extends Ghost {
-  /** The notifications that are under way: at the most, and those that can be relied on. */
+  /** The notifications that no wait has used yet: the most that there may be, and the least that there must be. */
   #most = 0;
   #least = 0;
   #notifying = 0;
@@ -17,7 +17,7 @@ class ConditionGhost extends Ghost {
     return this.stage.ghosts[this.spec.of as number] as MutexGhost;
   }
 
-  /** A condition that came by its handle has a library object of its own for the mutex. */
+  /** If a condition was opened from its handle, it has made its own library object for the mutex. */
   override prepare(_thread: Realm, object: Library): void {
     object.mutex.onOwnerDied = () => this.mutex.ownerDied();
   }
@@ -28,7 +28,7 @@ class ConditionGhost extends Ghost {
     const notified = notify() ?? 0;
     this.#notifying--;
     this.#most += notified;
-    // Some may have gone on meanwhile.
+    // Some of the notified waits may have ended meanwhile.
     const least = this.#least + notified - (this.#over - before);
     this.#least = Math.max(Math.min(least, this.pending.size), 0);
     this.#check();
@@ -41,7 +41,7 @@ class ConditionGhost extends Ghost {
   /** A wait is over. */
   over(isNotified: boolean): void {
     this.#over++;
-    // One that gives up may have been counted by who notified.
+    // A wait that gives up may be among those that `notify` has counted.
     this.#least = Math.max(this.#least - 1, 0);
     this.#most -= Number(isNotified);
     this.#check();
@@ -52,7 +52,7 @@ class ConditionGhost extends Ghost {
     return this.#least > 0 && this.mutex.owner === undefined ? first : undefined;
   }
 
-  /** The time of a wait is that of the waiting alone: then it needs the mutex. */
+  /** A time-out limits only the waiting itself. Before a wait ends it locks the mutex, so the mutex must be free. */
   protected override mayEnd(): boolean {
     return this.mutex.owner === undefined && !this.stage.isUnreaped;
   }
@@ -68,19 +68,20 @@ class ConditionGhost extends Ghost {
 
   override died(thread: Realm): void {
     super.died(thread);
-    // A dead owner may have used its notification up: what the mutex knows that its ghost does not.
+    // A thread that died as the owner of the mutex may have used up its notification. The mutex knows this owner, and
+    // the ghost of the mutex may not.
     const other = [...this.stage.objects.keys()].find((realm) => !realm.isDead && !this.stage.scheduler.isOn(realm));
     const isOwner = other === undefined || (this.mutex.owner === undefined && this.mutex.objectOf(other).locked);
     if (isOwner) this.#least = Math.max(this.#least - 1, 0);
   }
 
-  /** What nobody was left for is not kept for a wait that begins later. */
+  /** A notification for which no wait was left is not kept for a wait that begins later. */
   override begin(call: Caller, n?: number): Request {
     this.#least = Math.min(this.#least, this.pending.size);
     return super.begin(call, n);
   }
 
-  /** What a dead waiter had been notified of goes on to those that wait already. */
+  /** The notification of a dead waiter goes on to the requests that wait already. */
   override reaped(thread: Realm): void {
     super.reaped(thread);
     const waiting = [...this.pending].filter(({ queued }) => queued < Infinity).length;
@@ -101,7 +102,7 @@ class ConditionGhost extends Ghost {
 
 const ghostOf = ({ ghost }: Call): ConditionGhost => ghost as ConditionGhost;
 
-/** Waits as the owner, and unlocks later. */
+/** Waits. The thread is the owner of the mutex before and after the wait, and unlocks the mutex later. */
 function waits(call: Call): void {
   const ghost = ghostOf(call);
   const { mutex } = ghost;

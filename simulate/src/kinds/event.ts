@@ -1,11 +1,13 @@
-/** Event: whoever sets it lets all go on who wait; whoever resets it lets the later ones wait. */
+/** Event: when a thread sets the event, all who wait go on. When a thread resets the event, later calls wait again. */
 import type { Call } from '../call.js';
 import type { Realm } from '../realm.js';
 import { type Kind, plainly } from './kind.js';
 import { PhaseGhost, phaseOperations } from './phase.js';
 
 class EventGhost extends PhaseGhost {
-  /** Undefined: calls that set it and calls that reset it were under way at a time. */
+  /**
+   * Whether the event is set. Undefined if calls that set it and calls that reset it were under way at the same time.
+   */
   #isSet: boolean | undefined = false;
   #setting = 0;
   #resetting = 0;

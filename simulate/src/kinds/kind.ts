@@ -1,4 +1,4 @@
-/** A class of the library, as the simulation knows it: how it is made, its operations, and its ghost. */
+/** A kind describes a class of the library to the simulation: how an object is made, its operations, and its ghost. */
 import type { Call } from '../call.js';
 import type { Ghost } from '../ghosts.js';
 import type { Operation, SignalHow, Spec } from '../program.js';
@@ -7,22 +7,24 @@ import type { Library } from '../realm.js';
 import type { Stage } from '../stage.js';
 
 export interface OperationKind {
-  /** How often it is drawn, beside the others. */
+  /** How often the operation is drawn, relative to the others. */
   readonly weight: number;
   readonly blocks?: boolean;
-  /** Draws what the operation is called with. Undefined if it is none for this object. */
+  /** Draws what the operation is called with. Returns undefined if the object does not have this operation. */
   draw(random: Random, spec: Spec): Omit<Operation, 'on' | 'call'> | undefined;
   run(call: Call): void;
 }
 
 export interface Kind {
-  /** The class of another object that it is made of. */
+  /** The class of another object that an object of this class is made with. */
   readonly needs?: string;
   /** Draws what an object is made with. */
   draw(random: Random): Omit<Spec, 'kind'>;
-  make(library: Library, spec: Spec, arena: Library, made: readonly Library[]): Library;
+  make(library: Library, spec: Spec, arena: Library, made: readonly Library[], ghost: Ghost): Library;
+  /** Makes the library object of another thread, if it needs more than the handle. */
+  from?(library: Library, handle: unknown, ghost: Ghost): Library;
   ghost(stage: Stage, on: number): Ghost;
-  /** Whether what a dead thread has of the object goes on to others. */
+  /** Whether others get what a dead thread had of the object. */
   outlives(spec: Spec): boolean;
   readonly operations: Readonly<Record<string, OperationKind>>;
 }

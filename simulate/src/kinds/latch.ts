@@ -1,4 +1,4 @@
-/** Latch: all go on when the count is 0, and it stays so. */
+/** Latch: all who wait go on when the count reaches 0. The count stays 0. */
 import type { Call } from '../call.js';
 import type { Realm } from '../realm.js';
 import type { Stage } from '../stage.js';
@@ -6,7 +6,7 @@ import type { Kind } from './kind.js';
 import { PhaseGhost, phaseOperations } from './phase.js';
 
 class LatchGhost extends PhaseGhost {
-  /** What calls that are over have left, and what those take that are under way. */
+  /** The count after all calls that are over, and by how much the calls that are under way lower it. */
   #left: number;
   #taking = 0;
 
@@ -33,7 +33,7 @@ class LatchGhost extends PhaseGhost {
         if (isDone) this.#left -= n;
         if (this.#left < 0) this.fail(`the count is ${this.#left}`);
       },
-      // Other calls may have taken so much.
+      // Other calls may have lowered the count so far that less than n is left.
       mayRefuse: () => this.#left < this.#taking,
     });
   }

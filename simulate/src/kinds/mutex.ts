@@ -7,7 +7,7 @@ import { dispose, type Kind, patience, plainly } from './kind.js';
 
 export class MutexGhost extends Ghost {
   owner: Realm | undefined;
-  /** Whether an owner has died, and nobody has learned of that. */
+  /** Whether an owner has died, and no later owner has learned of the death. */
   #isHalfWritten = false;
 
   override prepare(_thread: Realm, object: Library): void {

@@ -1,4 +1,4 @@
-/** Once: one thread at a time runs its function, until one has returned; the others wait for that. */
+/** Once: one thread at a time runs its function, until a function has returned. The other threads wait for that. */
 import type { Call } from '../call.js';
 import { Ghost, type Request } from '../ghosts.js';
 import type { Realm } from '../realm.js';
@@ -34,7 +34,7 @@ class OnceGhost extends Ghost {
 
   override died(thread: Realm): void {
     super.died(thread);
-    // Its function may have returned, and its call not.
+    // The function of the dead thread may have returned, although its call has not.
     if (this.#runner === undefined) this.isUnsure = true;
   }
 

@@ -1,6 +1,7 @@
 /**
- * What Event, Latch and WaitGroup have in common: all who wait go on when a phase ends, and a wait answers false if its time
- * has passed first. Calls of several threads are under way at a time, so their order is not always known.
+ * What Event, Latch and WaitGroup have in common. All who wait go on when a phase ends. A wait answers false if its
+ * time has passed before. Calls of several threads may be under way at the same time, so their order is not always
+ * known.
  */
 import type { Call } from '../call.js';
 import { type Caller, Ghost, type Request } from '../ghosts.js';
@@ -8,16 +9,16 @@ import type { Realm } from '../realm.js';
 import { dispose, type OperationKind, patience } from './kind.js';
 
 export abstract class PhaseGhost extends Ghost {
-  /** Those that a phase has met whose end has begun: they may go on. */
+  /** The requests that may go on: they waited when their phase was over or may have been over. */
   readonly #may = new WeakSet<Request>();
-  /** Those that waited before a call began that has ended their phase: they must go on, and since when. */
+  /** The requests that must go on, and since when: they waited before the call began that has ended their phase. */
   readonly #must = new WeakMap<Request, number>();
-  /** The calls that are under way. */
+  /** How many calls of each thread are under way. */
   readonly #underWay = new Map<Realm, number>();
 
-  /** Whether nobody need wait, as far as is known. */
+  /** Whether the phase may be over, so perhaps nobody need wait. */
   protected abstract get mayBeOpen(): boolean;
-  /** Whether nobody need wait, for certain. */
+  /** Whether the phase is over for certain, so nobody need wait. */
   protected abstract get isOpen(): boolean;
   /** Lets all go on, in the end. */
   protected abstract open(thread: Realm): void;
@@ -25,8 +26,10 @@ export abstract class PhaseGhost extends Ghost {
   protected abstract wrong(thread: Realm): string | undefined;
 
   /**
-   * Makes a call that changes the object. `begins` and `ends` change the model. Returns whether the object has not refused.
-   * @param mayRefuse whether the object may throw a RangeError, after the call.
+   * Makes a call that changes the object. `begins` and `ends` make the same change to the model.
+   *
+   * @param mayRefuse says after the call whether the object may have thrown a RangeError
+   * @returns whether the object has made the change
    */
   changes(
     thread: Realm,
@@ -59,7 +62,7 @@ export abstract class PhaseGhost extends Ghost {
     this.#underWay.set(thread, (this.#underWay.get(thread) ?? 0) + more);
   }
 
-  /** All who wait now may go on, if the phase may be over. */
+  /** If the phase may be over, notes that all who wait now may go on. */
   #meet(): void {
     if (this.mayBeOpen) for (const request of this.pending) this.#may.add(request);
   }
@@ -70,7 +73,7 @@ export abstract class PhaseGhost extends Ghost {
     return request;
   }
 
-  /** A wait has ended with an answer. */
+  /** Checks the answer with which a wait has ended. */
   answered(request: Request, isOver: unknown): void {
     if (isOver === true) {
       if (!this.#may.has(request) && !this.isUnsure) this.fail(`${request.call} goes on, and the phase is not over`);
@@ -93,7 +96,7 @@ export abstract class PhaseGhost extends Ghost {
 
   override died(thread: Realm): void {
     super.died(thread);
-    // A call of it may have changed the object, or not.
+    // It is not known whether the call in which the thread has died has changed the object.
     if ((this.#underWay.get(thread) ?? 0) > 0) this.isUnsure = true;
   }
 
@@ -113,7 +116,7 @@ export abstract class PhaseGhost extends Ghost {
 
 const ghostOf = ({ ghost }: Call): PhaseGhost => ghost as PhaseGhost;
 
-/** The operations that all of them have. */
+/** The operations that Event, Latch and WaitGroup have in common. */
 export const phaseOperations: Readonly<Record<string, OperationKind>> = {
   waitAsync: {
     weight: 8,
@@ -128,7 +131,7 @@ export const phaseOperations: Readonly<Record<string, OperationKind>> = {
   wait: {
     weight: 3,
     blocks: true,
-    // Nobody else may ever end the phase.
+    // Perhaps no other call ends the phase, so the call has a time-out.
     draw: (random) => ({ timeout: random.below(4), ...(random.once(4) ? { cut: true } : {}) }),
     run(call) {
       let begun: Request | undefined;

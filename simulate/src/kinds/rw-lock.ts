@@ -1,4 +1,4 @@
-/** RwLock: readers, writers, and holders of the turn that may become writers. */
+/** RwLock: readers, writers, and threads that have the writers' turn without writing, and may become writers. */
 import type { Call } from '../call.js';
 import { Ghost, type Request } from '../ghosts.js';
 import type { Random } from '../random.js';
@@ -10,13 +10,13 @@ type Mode = 'read' | 'write' | 'update' | 'upgrade';
 class RwLockGhost extends Ghost {
   readonly #modes = new WeakMap<Request, Mode>();
   readonly #readers = new Map<Realm, number>();
-  /** Who has the writers' turn, and whether it writes. */
+  /** The thread that has the writers' turn, and whether it writes. */
   #turn: { readonly thread: Realm; readonly writes: boolean } | undefined;
   /** Whether a writer has died, and no writer since then has unlocked. */
   #isHalfWritten = false;
-  /** The threads that have learned of that, since they began to read. */
+  /** The threads that have learned of the death. A thread is taken out when it has nothing of the lock any more. */
   readonly #learned = new Set<Realm>();
-  /** The writers whose turn has come for sure when a reader came, and which it must not pass. */
+  /** For a reader: the writers whose turn had come for certain when the reader came. It must not go before them. */
   readonly #ahead = new WeakMap<Request, readonly Request[]>();
   readonly #first = new WeakSet<Request>();
 
@@ -36,12 +36,13 @@ class RwLockGhost extends Ghost {
     return [...this.pending].filter((request) => modes.includes(this.#modes.get(request) as Mode));
   }
 
-  /** A request of this mode begins. Returns what to do when it stands in the queue. */
+  /** Notes that a request of this mode begins. Returns what to do when the request stands in the queue. */
   enters(request: Request, mode: Mode): () => void {
     this.#modes.set(request, mode);
     const ahead = this.#waiting('write').filter((writer) => this.#first.has(writer));
     if (mode === 'read') this.#ahead.set(request, ahead);
-    // Within a call of another, the lock may not be free yet, or no more. A dead thread may have got it in its last call.
+    // If another call is under way, it may be just about to take the lock or to give it back. A thread that has died
+    // may have got the lock in its last call. In these cases it is not known whether the lock is free.
     const isAlone = () =>
       !this.stage.scheduler.isNested &&
       !this.stage.isUnreaped &&
@@ -73,7 +74,7 @@ class RwLockGhost extends Ghost {
       this.fail(`thread ${thread.index} has it, and has not learned that a writer has died`);
   }
 
-  /** The thread has nothing any more. Who comes later is to learn again what is half-written. */
+  /** If the thread has nothing of the lock any more, its next call must learn again of what is half-written. */
   #forgets(thread: Realm): void {
     const has = this.#readers.has(thread) || this.#turn?.thread === thread;
     if (!has && ![...this.pending].some(({ call }) => call.thread === thread)) this.#learned.delete(thread);
@@ -86,7 +87,7 @@ class RwLockGhost extends Ghost {
     this.#forgets(thread);
   }
 
-  /** A thread has the turn. */
+  /** Notes that a thread has got the turn. */
   turns(thread: Realm, writes: boolean): void {
     if (this.#turn) this.fail(`threads ${this.#turn.thread.index} and ${thread.index} both have the turn`);
     const [reader] = this.#readers.keys();
@@ -102,7 +103,7 @@ class RwLockGhost extends Ghost {
     if (turn) this.#forgets(turn.thread);
   }
 
-  /** Who has the turn is about to write. */
+  /** Notes that the thread that has the turn becomes a writer. `turns` is called next. */
   upgrades(): void {
     this.#turn = undefined;
   }
@@ -147,7 +148,7 @@ function hasRead(call: Call, guard: Guard, request?: Request): void {
   });
 }
 
-/** The call writes, and unlocks later, or goes on as a reader. */
+/** Notes that the call writes. Later it unlocks, or goes on as a reader. */
 function hasWritten(call: Call, guard: Guard): void {
   const ghost = ghostOf(call);
   ghost.turns(call.thread, true);
@@ -166,7 +167,7 @@ function hasWritten(call: Call, guard: Guard): void {
   });
 }
 
-/** The call has the turn, and gives it back later, or becomes a writer first. */
+/** Notes that the call has the turn. Later it gives the turn back, or becomes a writer first. */
 function hasTurn(call: Call, guard: Guard): void {
   const ghost = ghostOf(call);
   ghost.turns(call.thread, false);
@@ -248,7 +249,7 @@ const blocking = (
   },
 });
 
-/** An operation that takes what is free. */
+/** An operation that takes the lock only if it is free. */
 const trying = (name: string, has: (call: Call, guard: Guard) => void): OperationKind => ({
   weight: 1,
   draw: plainly,

@@ -1,4 +1,7 @@
-/** Semaphore, robust and not, with permits that come back from who has taken them, or loose ones from anybody. */
+/**
+ * Semaphore, robust or not. Its permits are given back by the thread that has taken them. If they are loose, any thread
+ * may release.
+ */
 import type { Call } from '../call.js';
 import { Ghost, type Request } from '../ghosts.js';
 import type { Spec } from '../program.js';
@@ -8,15 +11,17 @@ import type { Stage } from '../stage.js';
 import { dispose, type Kind, patience, plainly } from './kind.js';
 
 class SemaphoreGhost extends Ghost {
-  /** What there was or may have come since, and what of it can be relied on. */
+  /** How many permits are free: the most that there may be, and the least that there must be. */
   #most: number;
   #least: number;
-  /** Whether the one permit of a robust semaphore was with a thread that has died, and nobody has learned of that. */
+  /**
+   * Whether a thread has died with the one permit of a robust semaphore, and no later owner has learned of the death.
+   */
   #isHalfWritten = false;
   #isOne = this.spec.robust === true && this.spec.n === 1;
   /** The threads that are in a call of `add`. */
   readonly #making = new Set<Realm>();
-  /** What each thread has. */
+  /** The permits that each thread has. */
   readonly #held = new Map<Realm, number>();
 
   constructor(stage: Stage, on: number) {
@@ -52,7 +57,7 @@ class SemaphoreGhost extends Ghost {
     this.#least += n;
   }
 
-  /** Makes a permit. Of several permits, one may learn of a death and another not. */
+  /** Makes a permit. Then there are several owners, and one may learn of a death and another not. */
   makes(thread: Realm, add: () => void): void {
     this.adds(1);
     this.#isOne = false;
@@ -75,7 +80,7 @@ class SemaphoreGhost extends Ghost {
   }
 
   override died(thread: Realm): void {
-    // A call of it may have released, or not.
+    // It is not known whether the last call of the thread has released its permits.
     if (!this.spec.robust || this.#making.has(thread)) this.isUnsure = true;
     super.died(thread);
   }
@@ -89,7 +94,7 @@ class SemaphoreGhost extends Ghost {
   }
 
   override finish(thread: Realm): void {
-    // Permits may have been taken away for good, or are loose.
+    // The permits for those who wait may never come: nobody has to release loose permits, and others may be lost.
     if (this.spec.loose || this.isUnsure) this.cancels(() => this.objectOf(thread).cancelAll());
   }
 
@@ -104,7 +109,7 @@ class SemaphoreGhost extends Ghost {
 
 const ghostOf = ({ ghost }: Call): SemaphoreGhost => ghost as SemaphoreGhost;
 
-/** The call has got permits: they go back later, unless they are loose. */
+/** Notes that the call has got permits. It gives them back later, unless they are loose. */
 function has(call: Call, n: number, giveBack = () => call.object.release(n)): void {
   const ghost = ghostOf(call);
   ghost.took(call.thread, n);
@@ -116,7 +121,7 @@ function gives(call: Call, n: number, giveBack: () => void): void {
   call.now(giveBack);
 }
 
-/** How many permits: of those that come back, no more than there are. */
+/** Draws how many permits a call asks for. If they are not loose, it asks for no more than there are. */
 const some = (random: Random, { n = 0, loose }: Spec): number => 1 + random.below(loose ? 2 : Math.min(n, 2));
 
 const request = (random: Random, spec: Spec) => ({ n: some(random, spec), ...patience(random) });

@@ -1,15 +1,15 @@
-/** WaitGroup: all go on whenever no task is pending. A task of `hold` ends with its thread. */
+/** WaitGroup: all who wait go on whenever no task is pending. A task of `hold` ends when its thread dies. */
 import type { Call } from '../call.js';
 import type { Library, Realm } from '../realm.js';
 import { type Kind, plainly } from './kind.js';
 import { PhaseGhost, phaseOperations } from './phase.js';
 
 class WaitGroupGhost extends PhaseGhost {
-  /** What calls that are over have left, and what those add and take that are under way. */
+  /** The tasks after all calls that are over, and how many the calls that are under way add and take. */
   #tasks = 0;
   #adding = 0;
   #taking = 0;
-  /** Those tasks of `add` that nobody has begun to take off. */
+  /** The tasks of `add` that no call of `done` has begun to take off. */
   #loose = 0;
   /** The tasks of `hold` of each thread. */
   readonly #held = new Map<Realm, number>();
@@ -22,7 +22,7 @@ class WaitGroupGhost extends PhaseGhost {
     return this.#tasks === 0 && this.#adding === 0 && this.#taking === 0;
   }
 
-  /** @param isHeld whether the tasks are of `hold`. */
+  /** @param isHeld whether the tasks are those of `hold` */
   adds(thread: Realm, n: number, isHeld: boolean, add: () => void): boolean {
     return this.changes(thread, add, {
       begins: () => {
@@ -38,7 +38,7 @@ class WaitGroupGhost extends PhaseGhost {
     });
   }
 
-  /** Takes tasks of `add` off, as far as there are so many. More would take off those of `hold`. */
+  /** Takes off up to `most` tasks, but no more than `add` has made. More would take off tasks of `hold`. */
   done(thread: Realm, most: number): void {
     const object = this.objectOf(thread);
     const n = Math.min(most, this.isUnsure ? object.pending : this.#loose);

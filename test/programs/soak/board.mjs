@@ -1,12 +1,16 @@
 /**
- * The shared words in which the threads of a program note what they do: who is inside which lock, what each thread holds,
- * and what it is doing. A thread is killed at any moment, so the notes are written in an order in which the loss of what
- * follows does no harm.
+ * The shared words in which the threads of a program note what they do: who is inside which lock, what each thread
+ * holds, and which call it is in. A thread may be killed at any moment, between any two notes. So the notes are written
+ * in such an order that it does no harm if the later ones are missing.
  */
 export const OBJECTS = 12;
-/** The most threads of a program, one after the other: the main thread is life 0. */
+/**
+ * The most threads of a program, over its whole run. Each thread is a life, with a number. The main thread is life 0.
+ */
 export const LIVES = 40;
-/** Tasks of a life that have numbers of their own: four, the stretches in which it blocks, and five of callbacks. */
+/**
+ * How many tasks of a life have a number: four tasks, the stretches in which the thread blocks, and five of callbacks.
+ */
 export const TASKS = 10;
 export const STRETCH = 4;
 const OF_CALLBACKS = 5;
@@ -31,25 +35,31 @@ export const COUNTS = [
 const [STOP, CLOCK, ENDING] = [0, 1, 2];
 const COUNT = 4;
 const OBJECT = 32;
-/** Words of an object. From ROUNDS on each counts the arrivals at a barrier that were the first, the second, and so on. */
+/**
+ * Words of an object. Of a barrier, the words from ROUNDS on count how many calls arrived as the first of a round, as
+ * the second, and so on.
+ */
 export const [INSIDE, ITEMS, NOTIFIED, WOKEN, RETURNS, ASKS_BEGUN, ASKS_DONE, DONE, LEFT, RIGHT, EXTRA, ROUNDS] = [
   0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16,
 ];
-/** How often a note of a life about the object has changed. */
+/** Another word of an object: how often some life has changed its note about the object. */
 const CHANGES = 11;
 const PER_OBJECT = 32;
 const PLACE = OBJECT + PER_OBJECT * OBJECTS;
-/** Words of a place: since when its request stands in line, whose it is, the cancels before it, and who went ahead. */
+/**
+ * Words of a place, which stands for a request in line: since when the request stands there, the life that made it, how
+ * many calls of cancelAll there were before, and how many requests have overtaken it.
+ */
 const PER_PLACE = 4;
 const LIFE = PLACE + PER_PLACE * PLACES * OBJECTS;
-/** Words of a life and an object. */
+/** Words of a pair of a life and an object: what the life holds of the object, and what it has asked for. */
 export const [HELD, ASKED] = [0, 1];
 const PER_PAIR = 2;
 const DOING = LIFE + PER_PAIR * OBJECTS * LIVES;
 /** A word for each life: how many objects it has made for itself. */
 const MADE = DOING + TASKS * LIVES;
 const NAME = MADE + LIVES;
-/** Calls have so many names at most, of 20 letters at most. */
+/** The most names of calls. A name has at most 20 letters. */
 const NAMES = 80;
 const PER_NAME = 6;
 const WORDS = NAME + PER_NAME * NAMES;
@@ -57,7 +67,7 @@ const WORDS = NAME + PER_NAME * NAMES;
 export const HALF_WRITTEN = 'half-written';
 /** Whether the arena of a plan may be full. */
 export const isTight = ({ arena }) => arena.threads < LIVES;
-/** How often a thread looks at the notes of all, until they have stood still. */
+/** How often a thread reads the notes of all lives at most, to find them unchanged while it reads. */
 const LOOKS = 100;
 
 export class Board {
@@ -139,9 +149,11 @@ export class Board {
   }
 
   /**
-   * Returns the lives of which this word is not 0, with that, as they were at one moment. Who gives something back notes
-   * that before, so the notes of the one before and of the one after never stand in one look that nothing has changed in.
-   * Returns nothing if the notes do not stand still.
+   * Returns all lives whose word is not 0, with their words, as they were at one moment. For this it reads all words
+   * until none has changed meanwhile. If they change each time, it returns nothing.
+   *
+   * A thread that gives something back changes its note before the call. A thread that gets something changes its note
+   * after the call. So when something goes from one thread to another, the notes of both never count it at one moment.
    */
   allNoted(object, word) {
     for (let looks = 0; looks < LOOKS; looks++) {
@@ -156,7 +168,10 @@ export class Board {
     return [];
   }
 
-  /** The task begins a call of this name of an object, if there is one, or is in no call any more. */
+  /**
+   * Notes that a task begins a call of this name, perhaps of an object. Without a name, the task is in no call any
+   * more.
+   */
   doing(life, task, name, object = -1) {
     const code = name === undefined ? 0 : (this.#numberOf(name) << 8) | (object + 1);
     Atomics.store(this.words, DOING + life * TASKS + (task % TASKS), code);
@@ -170,8 +185,9 @@ export class Board {
   }
 
   /**
-   * A name has the number of the place at which some thread has written it. The first word of a place says how long the
-   * name is, once it is written. Two threads that write a name at the same time may give it two numbers.
+   * Returns the number of a name: the index of the entry in which some thread has written the name. The first word of
+   * an entry is the length of the name, once the name is written. If two threads write the same name at the same time,
+   * it may get two numbers.
    */
   #numberOf(name) {
     let number = this.#numbers.get(name);
@@ -193,7 +209,7 @@ export class Board {
     );
   }
 
-  /** Returns whether the place was free. */
+  /** Writes a name in an entry, if the entry is free. Returns whether it was free. */
   #write(number, name) {
     if (number === NAMES) throw new Error('there are more names of calls than the board has room for');
     const at = NAME + PER_NAME * number;
@@ -217,15 +233,15 @@ export class Board {
     return PLACE + PER_PLACE * (object * PLACES + i);
   }
 
-  /** How often all requests of an object have been cancelled; undefined while somebody does so. */
+  /** Returns how often all requests of an object have been cancelled. Returns undefined while a cancelAll is under way. */
   asks(object) {
     const asks = this.load(object, ASKS_DONE);
     return this.load(object, ASKS_BEGUN) === asks ? asks : undefined;
   }
 
   /**
-   * A request stands in line from now on. Returns its place; undefined if none is free, or if the request may have been
-   * cancelled: `asks` is what `asks` has answered before the request was made.
+   * Notes that a request stands in the queue from now on. Returns its place. Returns undefined if no place is free, or if
+   * the request may have been cancelled. `asks` is what the method `asks` answered before the request was made.
    */
   stand(object, life, asks) {
     if (asks === undefined || this.load(object, ASKS_BEGUN) !== asks) return undefined;
@@ -240,14 +256,17 @@ export class Board {
     return undefined;
   }
 
-  /** It stands in line no more: it has been admitted, or its promise was rejected. */
+  /** Notes that a request stands in line no more: it was admitted, or its promise was rejected. */
   goOn(place) {
     if (place === undefined) return;
     Atomics.store(this.words, place, 0);
     Atomics.store(this.words, place + 1, 0);
   }
 
-  /** Some request of this life gives back what it has got before its caller is told. So none of them counts as in line. */
+  /**
+   * Notes that a request of this life gives back what it has got, before its caller is told. It is not known which
+   * request that is, so no request of this life counts as in line any more.
+   */
   givesBack(object, life) {
     for (let i = 0; i < PLACES; i++) {
       const at = this.#place(object, i);
@@ -256,8 +275,9 @@ export class Board {
   }
 
   /**
-   * A request that began at this tick is admitted, and excludes all others. Returns the places of requests that have been
-   * overtaken more than `bound` times by requests that began when they stood in line.
+   * Notes that a request that began at the tick `begun` is admitted, and excludes all others. It has overtaken each
+   * request that stood in line before it began. Returns the places of requests that have now been overtaken more than
+   * `bound` times.
    */
   overtakes(object, begun, bound) {
     const found = [];
@@ -271,7 +291,9 @@ export class Board {
     return found;
   }
 
-  /** Whether the request of a place was never admitted: its thread has died. */
+  /**
+   * Whether the request of a place still stands there in the end. Then its thread has died, and it was never admitted.
+   */
   standsStill({ place, since }) {
     return Atomics.load(this.words, place) === since;
   }

@@ -1,4 +1,4 @@
-/** A process that runs program after program, as it is told, and tells the results. */
+/** A process that runs the programs that its parent sends, one after the other, and sends the results back. */
 import process from 'node:process';
 import { inspect } from 'node:util';
 import { planOf } from './plan.mjs';

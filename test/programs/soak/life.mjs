@@ -1,6 +1,6 @@
 /**
- * A life is a thread of a program, from its beginning to its end, and a task does one thing after the other in it. A call
- * of the library is made by `attempt`: an error that the call may not throw is a finding.
+ * A life is a thread of a program, from its beginning to its end. Some tasks run in it, and each task does one thing
+ * after the other. A task calls the library by `attempt`. An error that the call must not throw is a finding.
  */
 import { inspect } from 'node:util';
 import { ArenaFullError, CancelledError, DisposedError, TimeoutError } from 'taketurns';
@@ -12,14 +12,14 @@ import { UserCode } from './user-code.mjs';
 
 export const ON_PURPOSE = 'on purpose';
 const NAP = new Int32Array(new SharedArrayBuffer(4));
-/** What the library says to a call that would wait for itself. */
+/** The errors of the library for a call that would wait for itself. */
 const SELF = /would wait for itself|cannot have it while|cannot go on while/;
 
 export const immediately = () => new Promise((resolve) => setImmediate(resolve));
 export const nap = (milliseconds) => Atomics.wait(NAP, 0, 0, milliseconds);
 
 export class Life {
-  /** Whether the thread has left the arena, so that it notes nothing any more. */
+  /** Whether the thread has left the arena. Then it notes nothing any more. */
   gone = false;
   /** Whether a call has been interrupted whose request stands in line until the thread ends. */
   haunted = false;
@@ -27,7 +27,7 @@ export class Life {
   pause = false;
   /** How many tasks run. */
   running = 0;
-  /** Promises that user code has begun, and nobody awaits. */
+  /** Promises that user code has begun, and that no task awaits. */
   loose = new Set();
 
   constructor({ plan, board, number, handles, arena, report, say = () => {}, ends = false }) {
@@ -51,7 +51,7 @@ export class Life {
     return lib;
   }
 
-  /** The library object that a call is made by: now and then a new one. */
+  /** Returns the library object for the next call. Now and then it is a new one. */
   at(object, draw) {
     if (this.gone || this.board.isEnding || !draw.chance(0.05)) return object.lib;
     try {
@@ -62,12 +62,12 @@ export class Life {
     }
   }
 
-  /** Whether an error says that the object has been disposed of, and that may be. */
+  /** Whether an error says that the object has been disposed of, at a time when this may happen. */
   mayBeOver(error) {
     return (this.gone || this.board.isEnding) && error instanceof DisposedError;
   }
 
-  /** Whether an error says that the arena has no room, and that may be. */
+  /** Whether an error says that the arena has no room, in a program where this may happen. */
   mayBeFull(error) {
     return isTight(this.plan) && error instanceof ArenaFullError;
   }
@@ -78,12 +78,12 @@ export class Life {
     this.report({ what, life: this.number, error: error === undefined ? undefined : inspect(error) });
   }
 
-  /** A thread or guard of this program may be one that has died meanwhile; the end of the program tells. */
+  /** Reports a suspicion. It is no finding if a thread in it turns out to have died. The end of the program decides. */
   suspect(suspicion) {
     if (!this.gone) this.say({ suspicion: { ...suspicion, life: this.number } });
   }
 
-  /** Runs some tasks together, and then alone a stretch of calls that may block. */
+  /** Runs some tasks together, and then, while no task runs, a stretch of calls that may block. Repeats this. */
   async live(until) {
     const { draw, plan } = this;
     const over = () => this.gone || this.haunted || until();
@@ -107,11 +107,11 @@ export class Life {
     }
     while (this.loose.size > 0) await Promise.all(this.loose);
     for (const { kind, lib } of this.objects) kind.leaves?.(lib);
-    // From here on nothing keeps the thread alive.
+    // From here on nothing keeps the thread alive, so it should end.
     this.board.doing(this.number, 0, 'the end');
   }
 
-  /** The thread leaves the arena, as if it had ended. */
+  /** Lets the thread leave the arena, as if it had ended. */
   leave() {
     this.gone = true;
     this.arena.dispose();
@@ -119,13 +119,16 @@ export class Life {
 }
 
 export class Task {
-  /** The highest object that it holds. To a higher one it may wait for ever, since all do so in this order. */
+  /**
+   * The highest number of an object that the task holds. The task may wait without a limit only for an object with a
+   * higher number. All tasks keep this order, so they never wait for each other in a circle.
+   */
   top = -1;
   depth = 0;
 
   constructor(life, number, seed = life.draw.upTo(1e9)) {
     Object.assign(this, { life, board: life.board, plan: life.plan, number, draw: new Draw(seed) });
-    /** What it writes into the word of a lock. */
+    /** The number that the task writes into the word of a lock that it holds. */
     this.id = 1 + life.number * TASKS + number;
   }
 
@@ -147,7 +150,7 @@ export class Task {
     this.mayEnd();
   }
 
-  /** The same with a call that may block. */
+  /** Does one thing with a call that may block. With `bounded` the call may not wait without a limit. */
   stepSync(object = this.draw.of(this.life.objects), bounded = false) {
     this.bounded = bounded;
     if (this.draw.chance(this.plan.mortals)) this.life.user.mortalSync();
@@ -156,7 +159,10 @@ export class Task {
     this.mayEnd();
   }
 
-  /** Whether a call may wait without a limit: somebody will let it go on, who does not wait for what this task holds. */
+  /**
+   * Whether a call may wait without a limit: whoever lets the call go on must not wait for something that this task
+   * holds.
+   */
   mayWait(object, isSync) {
     const { life, depth, top } = this;
     if (this.bounded || life.haunted || life.user.depth > 0) return false;
@@ -164,7 +170,7 @@ export class Task {
     return object.kind.isLock ? object.index > top : depth === 0;
   }
 
-  /** Returns the options of a request, and what it may throw. */
+  /** Draws the options of a request. The result also says what the request may throw. */
   request(object, isSync) {
     return this.life.user.request(this, object, isSync);
   }
@@ -177,7 +183,7 @@ export class Task {
     this.board.doing(this.life.number, this.number);
   }
 
-  /** Makes a call. Returns its result in an object; undefined if it has thrown what it may throw. */
+  /** Makes a call. Returns its result in an object, or undefined if the call has thrown an error. */
   async attempt(name, object, request, call, after = () => {}) {
     this.doing(name, object);
     try {
@@ -203,7 +209,7 @@ export class Task {
       else life.user.interrupted(note, request.interrupt);
       return got;
     } catch (error) {
-      // The runtime says so too when the time has passed only after the call.
+      // The runtime throws the time-out even if the time has passed only after the call had returned.
       if (got !== undefined) return got;
       if (error?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') life.user.wasInterrupted(object, name);
       else this.failed(name, object, request, error);
@@ -213,7 +219,7 @@ export class Task {
     }
   }
 
-  /** Notes an error that the call may throw, and reports another. */
+  /** Counts an error that the call may throw, and reports any other as a finding. */
   failed(name, object, request, error) {
     const { life, board } = this;
     if (error instanceof TimeoutError && request.timeout !== undefined) board.count('timedOut');
@@ -227,7 +233,7 @@ export class Task {
     else if (!(life.gone && error instanceof Error)) life.find(`${name} of ${object.what} has thrown`, error);
   }
 
-  /** Gives back what is held. Nothing may go wrong. */
+  /** Gives back what the task holds. Any error is a finding. */
   give(name, object, call) {
     this.doing(name, object);
     try {
@@ -238,7 +244,7 @@ export class Task {
     this.doesNothing();
   }
 
-  /** What happens while a lock or permits are held. */
+  /** Does something while the task holds a lock or permits. */
   async inside(object) {
     const { draw, life } = this;
     const top = this.top;
@@ -276,7 +282,7 @@ export class Task {
     return done;
   }
 
-  /** The thread may end here, whatever it holds. */
+  /** Ends the thread now and then, whatever it holds. */
   mayEnd() {
     const { life, draw, plan } = this;
     if (!life.ends || life.gone || this.board.hasStopped || !draw.chance(plan.ends)) return;

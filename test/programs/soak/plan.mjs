@@ -1,8 +1,11 @@
-/** A seed makes a plan: the objects, the threads, how they end, and what else happens. It fixes no schedule of threads. */
+/**
+ * Makes a plan from a seed: the objects, the threads, how they end, and what else happens. The plan does not determine
+ * in which order the threads run.
+ */
 import { Draw } from './draw.mjs';
 import { kinds as all } from './kinds/all.mjs';
 
-/** @param given replaces parts of the plan, to find out what a finding needs. */
+/** @param given replaces parts of the plan, to find out which parts a finding needs */
 export function planOf(seed, kinds = Object.keys(all), given = {}) {
   const draw = new Draw(seed);
   const count = 2 + draw.upTo(5);
@@ -31,7 +34,7 @@ export function planOf(seed, kinds = Object.keys(all), given = {}) {
     /** Whether threads make, use and dispose of objects of their own and of common names. */
     mortals: draw.of([0, 0.02, 0.1]),
     stretches: draw.of([0.2, 0.5, 0.8]),
-    /** At the end the objects are disposed of while threads wait. */
+    /** Whether the objects are disposed of at the end while threads wait. */
     disposes: draw.chance(0.2),
     arena: {
       ...{ slots: draw.of([1, 2, 64, 2048]), watch: draw.chance(0.8) },

@@ -8,9 +8,9 @@ import { kinds } from './kinds/all.mjs';
 import { immediately, Life, ON_PURPOSE } from './life.mjs';
 import { describe } from './plan.mjs';
 
-/** Milliseconds without any progress after which permits are given back that a dead thread may have taken. */
+/** After so many milliseconds without any progress, permits that a dead thread may have taken are given back. */
 const MEND = 5_000;
-/** So many suspicions are kept. */
+/** The most suspicions that are kept. */
 const SUSPICIONS = 2000;
 /** The elements that the main thread keeps for itself. */
 const OWN = 2;
@@ -20,16 +20,16 @@ class Program {
   findings = [];
   suspicions = [];
   alive = new Map();
-  /** Those that have begun to use the objects. */
+  /** The workers that have begun to use the objects. */
   ready = new Set();
   begun = 0;
   lives = 0;
   kills = 0;
   /** How many threads have ended. */
   deaths = 0;
-  /** By object: what may be lost. */
+  /** For each object: how many permits or tasks may be lost. */
   unsure = [];
-  /** Whether it stood still, and what was lost has been given back. */
+  /** Whether the program stood still after deaths, so what was lost has been given back. */
   mended = false;
 
   /** @param still milliseconds without any progress after which the program counts as stuck. */
@@ -151,7 +151,7 @@ class Program {
     return this.#result();
   }
 
-  /** From here on nobody begins anything, and all who wait must go on. Returns whether they have. */
+  /** Waits for the end: nobody begins anything new, and all who wait must go on. Returns whether all have gone on. */
   async #quiet(isOver) {
     const { plan, board } = this;
     if (plan.disposes) {
@@ -184,14 +184,14 @@ class Program {
     return true;
   }
 
-  /** What the threads that live have noted that they have of an object. */
+  /** Returns how much the living threads have noted that they hold of an object. */
   #notedOf(index) {
     return [0, ...this.alive.keys()].reduce((sum, life) => sum + this.board.noted(life, index, HELD), 0);
   }
 
-  /** Lets those go on who wait for something that no thread may ever do. */
+  /** Lets waiters go on that wait for something that perhaps no thread ever does. */
   #feed() {
-    // By the library objects of the main thread's life, which are told of deaths.
+    // The library objects of the main thread's life are used, because they have the `onOwnerDied` that repairs.
     for (const object of this.life.objects) object.kind.feed?.(this, object, object.lib);
   }
 
@@ -203,7 +203,10 @@ class Program {
     });
   }
 
-  /** All threads have ended. Nobody may be left in anything, and nothing of the arena may be in use. */
+  /**
+   * Checks the end, when all threads have ended: nobody may be left in an object, and nothing of the arena may be in
+   * use.
+   */
   async #close() {
     const { board, arena } = this;
     await this.#comes(
@@ -213,7 +216,7 @@ class Program {
     for (const suspicion of this.suspicions) this.#judge(suspicion);
     if (!board.isEnding) {
       const { deaths, plan } = this;
-      // Whether threads have noted all that their calls have answered.
+      // Whether every call has ended, and its thread has noted the answer.
       const notesAll = plan.killEvery === 0 && plan.ends === 0 && board.counts.interrupts === 0;
       this.each('wrong', (kind, object, lib) => {
         const wrong = kind.wrong({ board, deaths, notesAll, unsure: this.unsure[object.index] ?? 0 }, object, lib);
@@ -242,7 +245,10 @@ class Program {
     if (!is()) this.find(otherwise());
   }
 
-  /** A note of a thread that has died since is no fault. */
+  /**
+   * Decides at the end whether a suspicion is a finding. It is none if it rests on a note of a thread that has died
+   * since.
+   */
   #judge(suspicion) {
     const { board } = this;
     const { object, what, all, most, place, since, runner } = suspicion;

@@ -7,7 +7,7 @@ import { Life } from './life.mjs';
 const { plan, words, number, handles, arena, isVisitor } = workerData;
 const board = new Board(words);
 
-// It is not at the top level: Node 20 crashes when a worker is terminated as it begins a module that awaits.
+// There is no await at the top level, because Node 20 crashes when a worker is terminated as it begins such a module.
 (async () => {
   let life;
   try {

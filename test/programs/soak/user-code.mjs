@@ -1,6 +1,7 @@
 /**
- * What users write that runs inside calls of the library: callbacks, listeners of signals, getters of options. It calls
- * back into the library. Here are also the interrupts of node:vm, and objects that any thread may dispose of.
+ * The code of users that runs inside calls of the library: callbacks, listeners of signals, getters of options. This
+ * code calls the library in turn. The module also has the interrupts of node:vm, and objects that any thread may
+ * dispose of.
  */
 import { runInThisContext } from 'node:vm';
 import { CancelledError, DisposedError, TimeoutError } from 'taketurns';
@@ -9,7 +10,7 @@ import { ASKS_BEGUN, ASKS_DONE, HALF_WRITTEN, ofCallback } from './board.mjs';
 import { kinds } from './kinds/all.mjs';
 import { Task } from './life.mjs';
 
-/** A reason of an abort, which differs from all others. */
+/** The reason of an abort. Each abort has its own. */
 class Reason {}
 
 /** An arena with so many waiters is never full. */
@@ -20,7 +21,7 @@ const DOCUMENTED = [TimeoutError, CancelledError, DisposedError, BrokenBarrierEr
 export class UserCode {
   /** How many callbacks run, one inside the other. */
   depth = 0;
-  /** How often a callback has refused what a request has got, because of a death. */
+  /** How often `onOwnerDied` has thrown, so a request has given back what it had got. */
   refusals = 0;
   #pokes = 0;
 
@@ -52,7 +53,7 @@ export class UserCode {
     throw HALF_WRITTEN;
   }
 
-  /** User code has been called, and calls the library, if the plan says so. */
+  /** Is called when the library calls user code. Calls the library in turn, if the plan says so. */
   callback(object) {
     const { life, draw } = this;
     if (life.gone || this.depth > 1 || !draw.chance(life.plan.callbacks)) return;
@@ -87,7 +88,7 @@ export class UserCode {
     life.loose.add(over);
   }
 
-  /** Asks an object for all that it tells. */
+  /** Reads something from an object, or calls a method that only looks. */
   look(object) {
     const { life, draw } = this;
     const { lib } = object;
@@ -129,7 +130,7 @@ export class UserCode {
       const options = draw.of([undefined, undefined, undefined, {}, { timeout: Infinity }]);
       return { options, isPatient, isSync, interrupt };
     }
-    // An interrupt that came to a callback would end what that does.
+    // The request has plain options: an interrupt during a callback would cut short what the callback does.
     if (interrupt !== undefined) return { options: { timeout: 20 }, timeout: 20, isSync, interrupt };
     const limit = draw.chance(0.2) ? 0 : draw.next() * (isSync ? 4 : 8);
     if (isSync && draw.chance(0.8)) return { options: this.#given({ timeout: limit }, object), timeout: limit, isSync };
@@ -140,7 +141,7 @@ export class UserCode {
     return { options: this.#given({ timeout, signal }, object), timeout, reason, isSync };
   }
 
-  /** Options that look plain, or call back. */
+  /** Returns the options as they are, or as an object whose getters call back. */
   #given(options, object) {
     const { life, draw } = this;
     if (!draw.chance(life.plan.callbacks)) return options;
@@ -206,12 +207,14 @@ export class UserCode {
     const { life } = this;
     life.board.count('interrupts');
     life.pause = true;
-    // A request for permits stands in line until the thread ends.
+    // An interrupted request for permits stands in line until the thread ends.
     if (object.kind.haunts) life.haunted = true;
     this.interruptedIn = { object, name };
   }
 
-  /** The thread has returned to its event loop since an interrupt. */
+  /**
+   * Is called after an interrupt, when the thread has returned to its event loop. Checks what the interrupt has left.
+   */
   afterInterrupt() {
     const { life, interruptedIn } = this;
     if (interruptedIn === undefined || life.gone || life.board.isEnding) return;
@@ -224,7 +227,7 @@ export class UserCode {
     } catch (error) {
       life.find(`${what} cannot be given back`, error);
     }
-    // In an arena that is full the request leaves the queue later, when there is room for the next one of the thread.
+    // If the arena is full, the request leaves the queue only when there is room for the next request of the thread.
     if (object.kind.haunts || life.plan.waiters < ROOM) return;
     const rest = object.lib.inspect().waiters.filter(({ thread }) => thread === me);
     if (rest.length > 0) life.find(`${what} has requests of this thread: ${JSON.stringify(rest)}`);
@@ -238,7 +241,7 @@ export class UserCode {
     const { mortal } = kinds[kind];
     if (mortal === undefined) return undefined;
     const isNamed = draw.chance(0.6);
-    // One that a thread makes for itself, and is killed with, is never freed.
+    // If a thread makes an object for itself and is killed before it disposes of the object, nobody frees it.
     if (!life.gone) life.board.makes(life.number, 1);
     try {
       return { kind, isNamed, lib: mortal.make(isNamed ? `mortal ${kind}` : undefined, life.arena, draw) };
@@ -292,7 +295,7 @@ export class UserCode {
     life.board.makes(life.number, -1);
   }
 
-  /** Disposes of those that have a name. */
+  /** Disposes of the mortal objects that have a name. */
   disposeOfMortals() {
     const { plan, arena } = this.life;
     for (const kind of plan.kinds) kinds[kind].mortal?.make(`mortal ${kind}`, arena, this.draw).dispose();

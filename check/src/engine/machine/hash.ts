@@ -1,9 +1,10 @@
 /**
- * Computes hashes of 2 x 32 bits. The halves use different constants, so that states which collide in one half differ
- * in the other.
+ * Computes hashes of 2 x 32 bits. The halves use different constants, so two states that collide in one half nearly
+ * always differ in the other half.
  *
- * A word of memory contributes mix(index, value), and nothing while it is 0. The contributions are joined by xor, so
- * that a changed word is taken out and put in again. All else is hashed in sequence.
+ * The hash of the memory is the xor of what the words contribute. A word that is 0 contributes nothing, and any other
+ * word contributes mix(index, value). When a word changes, its old contribution is taken out by xor, and the new one is
+ * put in. Everything except memory and globals is hashed in sequence.
  */
 
 function finish(x: number, first: number, second: number): number {
@@ -13,7 +14,7 @@ function finish(x: number, first: number, second: number): number {
   return h ^ (h >>> 16);
 }
 
-// The finishers of MurmurHash3 and of "lowbias32". Their multipliers are odd, so each is one to one.
+// The finishers of MurmurHash3 and of "lowbias32". Their multipliers are odd, so no two words have the same result.
 export function finishLo(x: number): number {
   return finish(x, 0x85ebca6b, 0xc2b2ae35);
 }

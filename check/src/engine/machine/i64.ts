@@ -1,6 +1,6 @@
 /**
  * The 64-bit operations that take more than a line. A number is a pair of int32 words in an array, the low word first.
- * Operands are passed as values, so that the result may overwrite them.
+ * A caller passes the words of the operands, not their places. So the result may go to the place of an operand.
  */
 
 /** Returns the high word of the product of two unsigned 32-bit numbers. */
@@ -11,7 +11,7 @@ function mulHigh(a: number, b: number): number {
   const b1 = b >>> 16;
   const middle = a1 * b0 + ((a0 * b0) >>> 16);
   const cross = a0 * b1 + (middle & 0xffff);
-  // Each summand is below 2^32 and their sum is a word, but `middle` may be above 2^32: no shift may cut it.
+  // The sum fits in a word. But `middle` may exceed 2^32, and a shift would cut its upper bits off.
   return (a1 * b1 + Math.floor(middle / 0x10000) + Math.floor(cross / 0x10000)) | 0;
 }
 
@@ -58,8 +58,8 @@ export function popcount(x: number): number {
 const wide = (lo: number, hi: number) => (BigInt(hi) << 32n) | BigInt(lo >>> 0);
 
 /**
- * Divides numbers that fit in a word as usual, and others by way of bigint, since such divisions are rare. The divisor
- * is not 0. A signed quotient that is too large wraps.
+ * Divides two numbers. Numbers that fit in a word are divided as usual. Wider ones are rare, and are divided as
+ * bigints. The divisor is not 0. A signed quotient that is too large wraps.
  */
 export function divide(
   s: Int32Array,

@@ -1,6 +1,7 @@
 /**
  * The interpreter runs a thread's register code (code.ts) from one access to memory to the next, or to the end of the
- * call. No thread can see what another does between two accesses, so that runs through at once.
+ * call. No thread can see what another thread does between two accesses, so the interpreter runs this code without a
+ * break.
  */
 import * as format from '../wasm/code.js';
 
@@ -21,12 +22,12 @@ const { IDLE, PENDING } = statuses;
 const PAGE = 65536;
 
 export class Interpreter extends MachineState {
-  /** The most instructions between two accesses: a loop that takes more is taken for one without an end. */
+  /** The most instructions that a loop may run between two accesses. A loop that runs more counts as endless. */
   patience = 100_000;
 
   /**
-   * Runs to the next access, or to the end of the call. The opcodes are literal numbers, since V8 makes a jump table
-   * only of a switch over literals.
+   * Runs to the next access, or to the end of the call. The opcodes in the switch are literal numbers, because V8 makes
+   * a jump table only from literals.
    */
   protected run(head: number, from: number, entered: number): void {
     const s = this.state;
@@ -44,7 +45,7 @@ export class Interpreter extends MachineState {
       const b = (s[rb >>> AREA_SHIFT] + (rb & WORD)) | 0;
       const d = (frame + s[(pc + DST) | 0]) | 0;
       let yes: boolean;
-      // A comparison leaves the switch; any other instruction goes on with the next.
+      // A comparison leaves the switch. Any other instruction goes straight on to the next instruction.
       switch (s[pc]) {
         case 0x00: // unreachable
           throw this.trap('unreachable', pc);
@@ -151,7 +152,7 @@ export class Interpreter extends MachineState {
         case 0x2b:
         case 0x2c:
         case 0x2d:
-          // This comes first, since it may throw: then the thread is where it was.
+          // #effective may throw. It is called first, so if it throws, the thread is unchanged.
           s[(head + VALUE) | 0] = this.#effective(pc, s[a]);
           s[(head + STATUS) | 0] = PENDING;
           s[(head + PC) | 0] = pc;
@@ -481,7 +482,7 @@ export class Interpreter extends MachineState {
     }
   }
 
-  /** Throws for the end of a call with a result that its function must not have. */
+  /** Throws if a call ends with a result that the function must not return. */
   #checkAnswer(pc: number, lo: number): void {
     const { answers, owners } = this.program;
     if (answers.get(owners[pc / STRIDE])?.has(lo) === false) throw this.trap(`the undeclared answer ${lo}`, pc);
@@ -491,7 +492,7 @@ export class Interpreter extends MachineState {
     return new Error(`${this.functionAt(pc)} runs on without an access to memory`);
   }
 
-  /** Returns the address of an access. Throws if that is not allowed. */
+  /** Returns the address of an access. Throws if the address is out of bounds or unaligned. */
   #effective(pc: number, base: number): number {
     const meta = this.state[pc + META];
     const address = (base >>> 0) + (this.state[pc + IMM] >>> 0);

@@ -1,8 +1,8 @@
 /**
- * Keeps words beside the machine. Changes of them can be undone, and the first of them are hashed.
+ * Keeps words beside the machine. Each change of a word can be undone. The first words are hashed, the others are not.
  *
- * The hash is the xor of what each word contributes, like that of the machine's memory. So a change costs the same
- * however many words there are, and so does an undo, which restores the hash with the word.
+ * The hash is the xor of what each word contributes, like the hash of the machine's memory. So the cost of a change
+ * does not grow with the number of words. Neither does the cost of an undo, which restores the word and the old hash.
  */
 import * as hash from './hash.js';
 

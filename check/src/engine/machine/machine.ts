@@ -6,9 +6,9 @@
  *       ▲               │    ▲              │  notify, timeOut
  *       └── returned ───┘    └── step ──────┘           kill: any of them ──► DEAD
  *
- * Between two accesses a thread runs through at once (interpreter.ts), so while it is PENDING its next access is known:
- * where, and with which operands. `step` performs it and runs on to the one after. Whatever is done can be undone
- * (state.ts).
+ * A thread stops only before an access (interpreter.ts). So the machine knows the next access of a PENDING thread: its
+ * kind, its address and its operands. `step` performs this access and runs on to the one after. Every change can be
+ * undone (state.ts).
  */
 import * as format from '../wasm/code.js';
 import type { AccessKind } from '../wasm/opcodes.js';
@@ -129,7 +129,7 @@ export class Machine extends Interpreter {
     return this.state[this.pcOf(t) + META] & BYTES;
   }
 
-  /** Says whether the access may change the word, or which threads sleep on it: any but a load may. */
+  /** Says whether the access may change the word, or the set of threads that sleep on the word: all but loads may. */
   pendingIsWrite(t: number): boolean {
     return this.state[this.pcOf(t)] !== OP_ACCESS;
   }
@@ -182,8 +182,8 @@ export class Machine extends Interpreter {
   }
 
   /**
-   * Says whether the runtime may stop the thread: it sleeps, or entered a function or loop or returned since its last
-   * access.
+   * Says whether the runtime may stop the thread here. That is so while the thread sleeps. It is also so if the thread
+   * has entered a function or a loop, or has returned from a function, since its last access.
    */
   killable(t: number): boolean {
     const head = this.head(t);
@@ -241,7 +241,7 @@ export class Machine extends Interpreter {
     return this.#notify(address | 0, count);
   }
 
-  /** Lets an IDLE thread sleep on a word that is as expected, until it is woken or, if `finite`, times out. */
+  /** Lets an IDLE thread sleep on a word if the word is as expected. With `finite` the wait may time out. */
   hostWait(t: number, address: number, expected: number, finite = 0): void {
     const s = this.state;
     const head = this.expect(t, IDLE);
@@ -320,7 +320,7 @@ export class Machine extends Interpreter {
         break;
       case 0x2b: // cmpxchg
         this.#read(address, meta);
-        // Only as many bytes of the expected value count.
+        // Of the expected value, only the bytes that the access covers count.
         if (((this.#lo ^ s[b]) & (bytes < 4 ? (1 << (8 * bytes)) - 1 : -1)) === 0)
           if (bytes < 8 || this.#hi === s[(b + 1) | 0]) this.#write(address, bytes, s[c], wide ? s[(c + 1) | 0] : 0);
         break;

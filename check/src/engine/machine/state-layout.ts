@@ -1,9 +1,9 @@
 /**
- * The layout of a machine's state: an array of words with the program's image, and then a header, frames and globals
- * for each thread.
+ * The layout of a machine's state. The state is an array of words: first the program's image, and then a header, frames
+ * and globals for each thread.
  */
 
-// The first words of the state, in the image's first instruction, say where the operands of each area are.
+// The first words of the state, in the place of the image's first instruction, say where each area of operands begins.
 export const FRAME_BASE = 0;
 export const GLOBALS_BASE = 1;
 export const CONSTANTS_BASE = 2;
@@ -18,12 +18,12 @@ export const FRAME = 2;
 export const VALUE = 3;
 /** IDLE: the high word of the result. PENDING: whether it can be killed. PARKED: whether it can time out. */
 export const DETAIL = 4;
-/** The place in the queue of its address, from 1 on, perhaps with gaps; 0 in no queue. */
+/** The place of the thread among the sleepers on its address: from 1 on, perhaps with gaps. 0 if it does not sleep. */
 export const ORDER = 5;
 /** The hash of the globals, kept as they change. */
 export const GLOBALS_LO = 6;
 export const GLOBALS_HI = 7;
-/** The hash of the thread; both words are 0 if it has to be computed. */
+/** The hash of the thread. Both words are 0 while the hash has yet to be computed. */
 export const HASH_LO = 8;
 export const HASH_HI = 9;
 export const HEADER = 10;

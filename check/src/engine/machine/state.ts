@@ -1,14 +1,17 @@
 /**
  * The state of a machine: the memory, the threads, the journal for undo, and the hashes.
  *
- * Two int32 arrays hold everything: `words` is the memory, and `state` has the program's image and then each thread,
- * with header, frames and globals.
+ * Two int32 arrays hold everything. `words` is the memory. `state` has the program's image, and then a header, frames
+ * and globals for each thread.
  *
- * Before a change, the old state goes to the journal: the old value of a word of memory or of a global, the header of a
- * thread with the live words of its innermost frame, and a caller's frame when it is returned to. Dead words are not
- * restored, since no instruction reads them. This also keeps the hash right, which covers live words only.
+ * Before each change, the journal gets what the change will overwrite:
+ * - the old value of a word of memory or of a global;
+ * - the header of a thread, with the live words of its innermost frame;
+ * - the frame of the caller, when a function returns.
+ * A live word is one that an instruction may still read. The journal leaves out all other words of a frame, and so does
+ * the hash, so undo restores the state and its hash.
  *
- * The header of a thread keeps the thread's hash until the thread moves. Undo brings it back.
+ * The header of a thread keeps the thread's hash until the thread moves. Undo brings the old hash back.
  */
 import * as format from '../wasm/code.js';
 import * as hash from './hash.js';
@@ -16,9 +19,9 @@ import * as hash from './hash.js';
 import * as layout from './state-layout.js';
 import * as statuses from './status.js';
 
-// V8 folds the values of these local constants into the code, but looks up imported and exported names at each use,
-// which takes a third of the time of a step. For the same reason `| 0` follows the sum of an index: V8 need not check
-// that it is an int32.
+// V8 folds the values of these local constants into the code. It looks up imported and exported names at each use, and
+// these look-ups would take a third of the time of a step. An index that is a sum ends in `| 0` for speed too: V8 then
+// need not check that the sum is an int32.
 const { CALLER, LIVE, RETURN_PC, STRIDE } = format;
 const { finishHi, finishLo, mixHi, mixLo, nextHi, nextLo } = hash;
 const { DETAIL, FRAME, GLOBALS_HI, GLOBALS_LO, HASH_HI, HASH_LO, HEADER, ORDER, PC, STATUS, VALUE } = layout;
@@ -29,9 +32,9 @@ export interface MachineOptions {
   /** The size of the shared memory, as memory.size answers and accesses trap. */
   bytes: number;
   threads: number;
-  /** How much of it exists; an access beyond that is an error. By default all of it does. */
+  /** How many bytes of the memory are stored; by default all. An access to other bytes is an error of the checker. */
   used?: number;
-  /** Whether threads are killed. Then the places where they can be are part of the state, and hashed. */
+  /** Whether threads are killed. If so, the state and its hash include whether each thread can be killed now. */
   kills?: boolean;
   /** Whether a thread that is killed while parked stays in the queue, and swallows a notify. */
   deadSleepers?: boolean;
@@ -57,7 +60,7 @@ const THREAD_RECORD = 3;
 
 const FIRST_JOURNAL = 1 << 16;
 
-/** Written out: a loop would take twice as long, and every step does this twice. */
+/** Every step does this twice. A loop would take twice as long as these assignments. */
 function copyHeader(from: Int32Array, at: number, to: Int32Array, start: number): void {
   to[start] = from[at];
   to[(start + 1) | 0] = from[(at + 1) | 0];
@@ -101,7 +104,7 @@ export class MachineState {
     this.bytes = bytes;
     this.#kills = kills;
     this.#first = program.image.length;
-    // A thread that enters a function at the limit still has a frame.
+    // A frame may begin right at the limit of the stack, so there is room for one more frame behind the limit.
     this.#own = HEADER + program.stack + program.widest;
     this.#stride = this.#own + 2 * program.globals.length;
     this.#record = program.widest + 5;
@@ -174,7 +177,7 @@ export class MachineState {
 
   // --- Hash -------------------------------------------------------------------------------------------
 
-  /** Hashes all of a thread that decides its future, into hashLo and hashHi. */
+  /** Hashes everything of a thread that decides what it will do. The result is in hashLo and hashHi. */
   threadHash(t: number): void {
     const s = this.state;
     const head = this.head(t);
@@ -182,7 +185,7 @@ export class MachineState {
     let lo = s[head + HASH_LO];
     let hi = s[head + HASH_HI];
     if (s[head + ORDER] !== 0) {
-      // Other threads change how many are before it, so that is not in the hash that the header keeps.
+      // The place in the queue changes when other threads leave the queue. So the hash in the header does not cover it.
       const place = this.#place(head) + 1;
       lo = nextLo(lo, place);
       hi = nextHi(hi, place);
@@ -238,8 +241,10 @@ export class MachineState {
   }
 
   /**
-   * Lists all of a thread but its globals that decides its future, in a fixed order, into `out`, and returns the end:
-   * what threadHash hashes where no thread is killed. While `inner` is under way, the locals of `outer` are left out.
+   * Writes everything of a thread that decides what it will do, except its globals, into `out`, in a fixed order. This
+   * is what threadHash hashes if no thread is killed. While `inner` is under way, the locals of `outer` are left out.
+   *
+   * @returns the index behind the last word
    */
   listThread(t: number, out: Int32Array, inner?: format.RegisterFunction, outer?: format.RegisterFunction): number {
     const s = this.state;
@@ -270,7 +275,7 @@ export class MachineState {
     }
   }
 
-  /** Returns how many threads are before it in its queue. */
+  /** Returns how many threads sleep on the same address and were there before this thread. */
   #place(head: number): number {
     const s = this.state;
     let before = 0;
@@ -332,7 +337,7 @@ export class MachineState {
     this.#journal = longer;
   }
 
-  /** Puts a thread in the journal, with its innermost frame alone. Another frame follows when it is returned to. */
+  /** Puts a thread in the journal, with its innermost frame only. A caller's frame follows when its callee returns. */
   protected save(head: number): void {
     const s = this.state;
     const pc = s[(head + PC) | 0];
@@ -363,7 +368,7 @@ export class MachineState {
     this.#top = (top + 3) | 0;
   }
 
-  /** Restores the frame whose record ends there. Returns where the record begins. */
+  /** Restores the frame whose record ends at `end`. Returns where the record begins. */
   #bringFrameBack(end: number): number {
     const s = this.state;
     const j = this.#journal;

@@ -1,16 +1,17 @@
 /**
- * Makes mutants: programs with one access to memory changed.
+ * Makes mutants: programs with one access to memory changed. The table says what the changed access does, for each kind
+ * of access and each change.
  *
- * | kind    | dropped                                         | others                                       |
- * |---------|-------------------------------------------------|----------------------------------------------|
- * | load    |                                                 | zero, ones: it always reads that             |
- * | store   | nothing is written                              |                                              |
- * | rmw     | the old value is read, nothing is written       |                                              |
- * | cmpxchg | the same; success is reported if it is possible | loosened: it always writes and succeeds;     |
- * |         |                                                 | fails: it always fails                       |
- * | wait    | it answers at once, as if woken                 | loosened: it sleeps whatever the word is     |
- * | notify  | no thread is woken                              | one: one thread is woken                     |
- * | any     |                                                 | swapped with the next access (swap.ts)       |
+ * | kind    | change `dropped`                               | other changes                                 |
+ * |---------|------------------------------------------------|-----------------------------------------------|
+ * | load    |                                                | `zero`, `ones`: always reads 0, or all ones   |
+ * | store   | writes nothing                                 |                                               |
+ * | rmw     | reads the old value, and writes nothing        |                                               |
+ * | cmpxchg | reads the old value, and writes nothing: if it | `loosened`: always writes and succeeds;       |
+ * |         | is as expected, this looks like success        | `fails`: always fails                         |
+ * | wait    | answers at once, as if woken                   | `loosened`: sleeps, whatever the word is      |
+ * | notify  | wakes no thread                                | `one`: wakes one thread                       |
+ * | any     |                                                | `swapped`: with the next access (swap.ts)     |
  */
 import {
   B,
@@ -91,8 +92,9 @@ export function mutants(program: Program): Mutant[] {
 }
 
 /**
- * Names mutants by function, kind of access with the words that it goes to, and change. A number distinguishes accesses
- * of a function that agree in these. So a name outlives most changes of the code around it.
+ * Returns a function that names mutants. A name has the function, the kind of access, the words that the access goes
+ * to, and the change. If several accesses of a function agree in their kind and their words, a number tells them apart.
+ * No name has an offset, so a name survives most changes of the code around its access.
  */
 export function namer(all: readonly Site[], wordOf: (site: Site) => string): (mutant: Mutant) => string {
   const same = new Map<string, number[]>();
@@ -146,7 +148,7 @@ function ones(meta: number): [lo: number, hi: number] {
   return [bytes < 4 ? 2 ** (8 * bytes) - 1 : -1, bytes === 8 ? -1 : 0];
 }
 
-/** Makes a cmpxchg an exchange that answers the expected value. */
+/** Makes a cmpxchg an unconditional exchange that answers the expected value. */
 function exchange(patch: Patch, pc: number, program: Program): Patch {
   const { [pc + B]: expected, [pc + C]: replacement } = program.image;
   return patch.instead(pc, pc + STRIDE, [
@@ -161,9 +163,9 @@ function fail(patch: Patch, pc: number, { image }: Program): Patch {
   return patch.set(pc, { op, a: image[pc + B], b: patch.constant(1, 0) });
 }
 
-/** Makes a wait expect what it has just read. The word may change in between, but need not. */
+/** Makes a wait expect what its word holds: the word is read just before the wait. It may change between the two. */
 function sleep(patch: Patch, pc: number, { image, functions, owners }: Program): Patch {
-  // No call is under way while an access is pending, so the words after the frame are free.
+  // While an access is pending, its frame is the innermost one. So the words after the frame are free.
   const read = functions[owners[pc / STRIDE]].frame;
   const before = listAt(image, image[pc + LIVE]);
   const across = listAt(image, image[pc + LIVE] + before.length + 1);
@@ -175,7 +177,7 @@ function sleep(patch: Patch, pc: number, { image, functions, owners }: Program):
 
 /** A move to the place of the access's result. */
 function moves({ image }: Program, pc: number, a: number): Omit<Fields, 'from'> {
-  // The width of a wait is that of the compared word.
+  // A wait may compare an i64, but its result is an i32.
   const wide = (image[pc + META] & WIDE) !== 0 && image[pc] !== OP_ACCESS + WAIT;
   return { op: wide ? OP_MOVE_WIDE : OP_MOVE, a };
 }

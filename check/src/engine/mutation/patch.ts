@@ -1,9 +1,9 @@
 /**
  * A copy of a program that is being changed.
  *
- * An instruction is changed in place. Where more instructions are needed, the copy stands at the end of the image, and
- * a br_table leads back from it: a branch backwards would be a loop, where threads can be killed. Lists and constants
- * stand there too, and the instructions have their offsets in the image.
+ * An instruction is changed in place. If a change needs more instructions, these stand at the end of the image, and a
+ * branch leads there. A br_table leads back. A plain branch backwards would count as a loop, and threads can be killed
+ * in a loop. New live lists and constants stand at the end of the image too.
  */
 import {
   A,
@@ -30,7 +30,7 @@ export interface Fields {
   readonly c?: number;
   readonly imm?: number;
   readonly meta?: number;
-  /** The words of the frame that the function may still read; for a wait, the lists before and after it. */
+  /** The words of the frame that the function may still read. A wait has two lists: before and after it. */
   readonly live?: readonly (readonly number[])[];
 }
 
@@ -66,7 +66,7 @@ export class Patch {
     return this;
   }
 
-  /** Runs these instead of the instructions from pc up to `next`. */
+  /** Runs `instructions` instead of the instructions from pc up to `next`. */
   instead(pc: number, next: number, instructions: readonly Fields[]): this {
     const image = this.#image;
     const target = image.push(next) - 1;

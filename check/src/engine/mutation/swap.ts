@@ -5,8 +5,9 @@
  *     late     first's operands kept  between...  second  first
  *     early    second  first  between...  second's answer put where it belongs
  *
- * The swap is late if no other instruction reads the answer of first, and early if second reads no result of the
- * others. Both lie in one basic block, with no access between, and at least one writes. A wait is not moved.
+ * The swap is `late` if neither `between` nor `second` reads the answer of `first`. Otherwise the swap is `early` if
+ * `second` reads no result of `first` and `between`. Otherwise there is no swap. Both accesses lie in one basic block,
+ * with no access between them. At least one of them is not a load, and none is a wait.
  */
 import {
   A,
@@ -58,7 +59,7 @@ const SHAPES: ReadonlyMap<number, readonly number[]> = new Map([
   ]),
 ]);
 
-/** What an instruction reads and writes of its thread: words of the frame, and globals, which are marked. */
+/** What an instruction reads and writes of its thread: words of the frame, and globals in their own area. */
 interface Use {
   readonly reads: readonly number[];
   readonly writes: readonly number[];
@@ -99,7 +100,7 @@ function shapeOfAccess(image: Int32Array, pc: number): number[] {
   }
 }
 
-/** Returns every place that control can reach other than from the instruction before. */
+/** Returns every instruction to which a branch may lead. */
 export function branchTargets({ image, functions }: Program): Set<number> {
   const targets = new Set<number>();
   for (const { entry, end } of functions) {
@@ -114,7 +115,7 @@ export function branchTargets({ image, functions }: Program): Set<number> {
   return targets;
 }
 
-/** Returns the instructions from `first` to `second` with these two exchanged, or undefined if that cannot be. */
+/** Returns the instructions from `first` to `second` with these two exchanged, or undefined if no swap is possible. */
 export function swap(
   { image, functions, owners }: Program,
   first: number,
@@ -131,7 +132,7 @@ export function swap(
   }
   const [one, two, rest] = [first, second, between].map((pcs) => usesOf(image, [pcs].flat())) as [Use, Use, Use];
   const live = (pc: number): number[] => listAt(image, image[pc + LIVE]);
-  // No call is under way while an access is pending, so the words after the frame are free.
+  // While an access is pending, its frame is the innermost one. So the words after the frame are free.
   const spare = functions[owners[first / STRIDE]].frame;
   if (!meets(one.writes, [...rest.reads, ...two.reads])) {
     const operands = [A, B, C].slice(0, shapeOfAccess(image, first).length - 1);
@@ -142,7 +143,7 @@ export function swap(
       dst: spare + 2 * i,
     }));
     const kept = keep.flatMap(({ dst }) => [dst, dst + 1]);
-    // If the others write there too, no instruction reads the answer of first.
+    // If another of these instructions writes to the same place, no instruction reads the answer of `first`.
     const dead = meets(one.writes, [...rest.writes, ...two.writes]);
     const before = [...live(second).filter((word) => !one.writes.includes(word)), ...kept];
     const [a, b, c] = keep.map(({ dst }) => dst);

@@ -1,27 +1,35 @@
 /**
  * The search takes every interleaving: depth first, each state once, with undo on the way back.
  *
- * It finds a deadlock, or a broken promise that the space checks, where it happens. It also finds states from which no
- * end can be reached, by strongly connected components (Tarjan): if a component is complete and no edge leaves it
- * towards an end, its threads go round for ever. So it finds spin loops and lost wake-ups.
+ * The search finds a deadlock, or a broken promise that the space checks, in the state where it happens. It also finds
+ * states from which no end can be reached, by strongly connected components (Tarjan): if a component is complete and no
+ * edge leaves it towards an end, its threads go round for ever. In this way the search finds spin loops and lost
+ * wake-ups.
  *
- * Reduction. A thread's next access is local if no other thread will access the same word from its place in its program
- * or, if the access only reads, write it. Such a step commutes with all that the others can do, so it alone is tried: a
- * persistent set of one thread. The search does not know what the others will do. It assumes that they will do what
- * they have been seen to do from there on (sharing.ts). When all has been searched, it comes back to the states that
- * relied on an assumption which has proved wrong since (tree.ts), and tries all threads there, until no such state is
- * left. (If it seems meanwhile that no end can be reached, and an assumption has proved wrong, it begins anew, knowing
- * more.) Then the assumption has proved itself: the first conflict in an execution left out, moved to the front of the
- * local steps before it, would be in an execution that was searched.
+ * Reduction. A write is local if no other thread will access its word any more. A read is local if no other thread will
+ * write its word any more. A local step commutes with everything that the other threads can do, so the search tries
+ * this step alone: a persistent set of one thread. But the search does not know what the other threads will do. It
+ * assumes that from its place in its program on, a thread will do only what it has been seen to do there (sharing.ts).
+ *
+ * Such an assumption may prove wrong later. So when everything has been searched, the search comes back to each state
+ * that relied on a wrong assumption (tree.ts), and tries all threads there. It repeats this until no such state is
+ * left. If it seems meanwhile that no end can be reached, and an assumption has proved wrong, the search begins anew
+ * and keeps what it has learnt.
+ *
+ * Then no assumption that is left is wrong. Suppose that an execution that was left out has an access that conflicts
+ * with an assumption, and take the first such access. It commutes with the local steps before it, so it can be moved in
+ * front of them. The execution that this makes was searched, so the search has seen the conflict.
  *
  *     explore ──► what was relied on? ── all holds ──► the end
  *        ▲                │ some has proved wrong
  *        └── mend ◄───────┘
  *
- * A local step that closes a cycle is expanded in full, so that no thread is put off for ever. So is a local step after
- * which the driver or the ghosts have changed, since the checks may notice it. A cycle through older states and states
- * found while mending contains the mended state, in which all threads are tried. Besides, threads that run the same
- * program begin in one order only (StateSpace.symmetry).
+ * In two cases all threads are tried although a step is local. If the step closes a cycle, the others would otherwise
+ * be put off for ever. If the step has changed the driver or the ghosts, the checks may notice it. A cycle may also
+ * lead through older states and states found while mending. Such a cycle contains a mended state, and there all threads
+ * are tried.
+ *
+ * Besides, threads that run the same program begin in one order only (StateSpace.symmetry).
  */
 
 import * as kinds from './choice.js';
@@ -61,12 +69,12 @@ export interface Finding {
 export interface SearchResult {
   readonly states: number;
   readonly steps: number;
-  /** Further steps: those that come back to states, and those of attempts that were begun anew. */
+  /** Further steps: those that lead back to a state, and all steps of attempts that were given up. */
   readonly again: number;
   readonly seconds: number;
   /** Whether the search came to its end: it visited every state, except those that the reductions may leave out. */
   readonly exhaustive: boolean;
-  /** The same, within the bound on preemptions if there is one. */
+  /** Whether the search came to its end, within the bound on preemptions if there is one. */
   readonly complete: boolean;
   readonly violation?: Finding;
   /** The counters of the state space at the end. A step that is taken again counts again. */
@@ -98,8 +106,9 @@ export function search(make: () => StateSpace, options: SearchOptions = {}): Sea
 }
 
 /**
- * Makes one attempt. Returns the number of its steps if the search must begin anew: threads of the same program have
- * turned out to differ, or it seems that no end can be reached, but an assumption has proved wrong.
+ * Makes one attempt. Returns a result, or the number of steps if the search must begin anew. The search begins anew if
+ * threads of the same program have turned out to differ. It also begins anew if it seems that no end can be reached,
+ * but an assumption has proved wrong.
  */
 function pass(space: StateSpace, sharing: Sharing, options: SearchOptions, start: number): SearchResult | number {
   const { preemptions = Infinity, states: mostStates = Infinity, milliseconds = Infinity } = options;
@@ -128,7 +137,7 @@ function pass(space: StateSpace, sharing: Sharing, options: SearchOptions, start
 
   // Tarjan's stack of states, in the order of their numbers.
   const open: number[] = [];
-  /** Says whether a state is still on that stack. */
+  /** Says whether a state is still on Tarjan's stack. */
   const isOpen = (id: number): boolean => {
     let from = 0;
     let to = open.length;
@@ -168,7 +177,9 @@ function pass(space: StateSpace, sharing: Sharing, options: SearchOptions, start
     counts[depth] = end - from;
   };
 
-  /** Tries all threads in a frame where one thread alone was tried, once its state is back. */
+  /**
+   * If `wide` demands it, tries all threads in a frame where one thread alone was tried. Its state is the present one.
+   */
   const widen = (depth: number): void => {
     if (wide[depth] === 0) return;
     wide[depth] = 0;
@@ -257,7 +268,7 @@ function pass(space: StateSpace, sharing: Sharing, options: SearchOptions, start
         }
         if (isOpen(id)) {
           if (id < low[d]) low[d] = id;
-          // The step closes a cycle: here the other threads must have their turn too.
+          // The step closes a cycle, so the other threads must have their turn in this state too.
           if (only[d] >= 0) wide[d] = 1;
         } else if (choice % CHOICES !== KILL) good[d] = 1; // A death is no way to the end.
         space.undo(marks, 2 * d);
@@ -278,7 +289,7 @@ function pass(space: StateSpace, sharing: Sharing, options: SearchOptions, start
       const id = ids[d];
       if (low[d] === id) {
         if (good[d] === 0 && !bounded) {
-          // A thread that has not been tried may help. It will be tried, now that more is known.
+          // A thread that was left out on a wrong assumption may lead to an end. The next attempt tries that thread.
           if (sharing.takeBroken() !== undefined) return steps + again;
           return finish(false, 'from here on no end can be reached: whatever is done, somebody goes round for ever');
         }

@@ -6,10 +6,12 @@
  *        └► place ─┘         ▼
  *         reads a        writes b       so from the first place on, a is read and b written
  *
- * A thread goes from access to access. So what it may still do is what is done at the places that can be reached from
- * its own. Both the ways and the accesses are learnt from every step that the search takes. A new one may prove an
- * earlier reliance wrong: that no thread at one of these places would do this to that word. So each reliance is kept,
- * once, and can be looked at again.
+ * A thread goes from place to place, and makes one access at each. So it may still make the accesses of all places that
+ * can be reached from its own place. The class learns the ways and the accesses from every step that the search takes.
+ *
+ * A reliance is an assumption of the search about one word: from their present places on, the other threads will not
+ * access this word, or will not write it. A way or an access that is learnt later may prove a reliance wrong. So each
+ * reliance is kept, once, and `takeBroken` looks at all of them again.
  */
 import * as kinds from './choice.js';
 import type { StateSpace } from './state-space.js';
@@ -18,11 +20,11 @@ const { CHOICES, STEP } = kinds;
 
 const ACCESSED = 1;
 const WRITTEN = 2;
-/** Exceeds both together. */
+/** Exceeds ACCESSED | WRITTEN, so a column and these bits fit in one number. */
 const MOST = 4;
-/** Stands for a column. */
+/** Stands instead of the column of a reliance that has proved wrong and was reported. */
 const RETIRED = -1;
-/** Stands for a place: that of the thread itself, or of a thread that will do nothing any more. */
+/** Stands instead of the place of a thread that does not matter: the thread itself, or one that is over. */
 const NOWHERE = -1;
 
 export class Sharing {
@@ -41,9 +43,9 @@ export class Sharing {
   /** The words to which no access is local. */
   readonly #visible: Uint8Array;
   /**
-   * The reliances, one a row: the word's column and what must not be done to it, and for each thread its place, or
-   * NOWHERE. The row of a reliance that has proved wrong, and was reported, begins with RETIRED: no state can rely on
-   * it again.
+   * The reliances, one a row. A row begins with the column of the word and with what must not be done to the word. Then
+   * it has the place of each thread, or NOWHERE. The row of a reliance that has proved wrong and was reported begins
+   * with RETIRED, so no state can rely on it again.
    */
   #rows = new Int32Array(1 << 12);
   #reliances = 0;
@@ -69,8 +71,8 @@ export class Sharing {
   }
 
   /**
-   * Notes the places of the threads, `depth` steps from the start, and the ways there from one step before, of all
-   * threads or of `mover` alone.
+   * Notes the places of the threads `depth` steps from the start, and the ways to them from the places one step before.
+   * If `mover` is given, only that thread has moved.
    */
   arrive(space: StateSpace, depth: number, mover = -1): void {
     const threads = this.#threads;
@@ -102,15 +104,15 @@ export class Sharing {
     const t = Math.floor(choice / CHOICES);
     if (space.silent(t)) return;
     const plain = space.pendingWord(t);
-    // A wait and a notify read too.
+    // For a wait or a notify, the word counts as read.
     const word = plain < 0 ? space.accessedWord(t) : plain;
     const what = plain >= 0 && space.pendingIsWrite(t) ? ACCESSED | WRITTEN : ACCESSED;
     this.#learn(this.#places[depth * this.#threads + t], this.#columnOf(word), what);
   }
 
   /**
-   * Returns the number of a reliance if the next access of t is local: no other thread will do, from its place on,
-   * anything that does not commute with it. Otherwise returns -1.
+   * Returns the number of a reliance if the next access of t is local, as far as is known. An access is local if it
+   * commutes with everything that the other threads will do from their places on. Otherwise returns -1.
    */
   rely(space: StateSpace, depth: number, t: number): number {
     const word = space.pendingWord(t);
@@ -158,7 +160,7 @@ export class Sharing {
     return true;
   }
 
-  /** Returns the number of the reliance just written behind the last one: its own if it is new. */
+  /** Returns the number of the reliance that was just written behind the last one. If it is known, its old number. */
   #number(row: number): number {
     const rows = this.#rows;
     const length = this.#threads + 1;

@@ -42,7 +42,7 @@ export interface StateSpace {
 
   /** Sets the order in which threads of the same program begin: by number (1), any (0), or the reverse (-1). */
   symmetry(order: 1 | 0 | -1): void;
-  /** Says whether such threads have turned out to differ, so that the order may not be kept. */
+  /** Says whether threads of the same program have turned out to differ. Then all orders must be tried. */
   distinguishes(): boolean;
   /** Says whether t may make its next access before another thread begins. */
   mayMove(t: number): boolean;
@@ -51,13 +51,13 @@ export interface StateSpace {
 
   /** The size of the shared memory, in words of 8 bytes. */
   readonly sharedWords: number;
-  /** Returns the addresses of the words that the checks read, so that no access to them is invisible. */
+  /** Returns the addresses of the words that the checks read. An access to one of these words is never local. */
   visibleWords(): Iterable<number>;
   /** Numbers the place of t in its program. A place has the same number whatever the memory holds. */
   placeOf(t: number): number;
   /**
-   * Returns the word of 8 bytes to which the pending access of t goes, or -1 if that is not a plain load, store or
-   * exchange of one word: a wait and a notify concern other threads too.
+   * Returns the word of 8 bytes to which the pending access of t goes. Returns -1 if the access is a wait or a notify,
+   * since these concern other threads too.
    */
   pendingWord(t: number): number;
   /** Does the same for any pending access, also a wait or a notify. */

@@ -1,6 +1,7 @@
 /**
- * Keeps for each state from which other it was first reached, by which choice, and on what reliance if one thread alone
- * was tried there (sharing.ts). So the search can come back to it once the reliance has proved wrong.
+ * Keeps for each state its parent, which is the state from which it was first reached, and the choice that led from the
+ * parent. If one thread alone was tried in a state, the tree also keeps the reliance that allowed this (sharing.ts). So
+ * the search can come back to the state once the reliance has proved wrong.
  */
 import { grown } from './sharing.js';
 
@@ -30,17 +31,17 @@ export class Tree {
     return this.#choices[id];
   }
 
-  /** Notes that one thread alone is tried, since its access counts as local. */
+  /** Notes that one thread alone is tried in a state, on this reliance. */
   rely(id: number, reliance: number): void {
     this.#reliances[id] = reliance + 1;
   }
 
-  /** Notes that all threads are tried after all. */
+  /** Notes that all threads are tried in a state after all. */
   release(id: number): void {
     this.#reliances[id] = 0;
   }
 
-  /** Returns the reliance, or -1. */
+  /** Returns the reliance of a state, or -1. */
   reliance(id: number): number {
     return this.#reliances[id] - 1;
   }

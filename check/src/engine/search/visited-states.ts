@@ -1,8 +1,8 @@
 /**
  * The set of visited states, by a 64-bit hash. It uses open addressing, and numbers states in order of discovery.
  *
- * Two different states with the same hash count as one. With n states the chance that any two collide is about n^2 /
- * 2^65: one in 30,000 for 30 million.
+ * Two different states with the same hash count as one. With n states, the chance that any two collide is about
+ * n^2 / 2^65. With 30 million states it is one in 40,000.
  */
 export class StateTable {
   /** A slot has three words: hash low, hash high, number + 1 (0: free). */
@@ -15,7 +15,7 @@ export class StateTable {
     this.#mask = (1 << bits) - 1;
   }
 
-  /** Returns the number of the state with this hash. The state is new if that equals the size before. */
+  /** Returns the number of the state with this hash. The state is new if its number equals the size before the call. */
   add(low: number, high: number): number {
     const lo = low | 0;
     const hi = high | 0;

@@ -1,6 +1,7 @@
 /**
- * Random walks are for models too large to search. Each walk begins at the start and takes open choices by a seeded
- * generator until none is open. Walks find violations, and prove nothing.
+ * Random walks are for models too large to search. Each walk begins in the first state. It takes one of the open
+ * choices at random, from a seeded generator, again and again until none is open. Walks find violations, and prove
+ * nothing.
  */
 
 import type { Finding } from './search.js';
@@ -18,7 +19,7 @@ export function generator(seed: number): () => number {
   };
 }
 
-/** A walk ends after so many steps, since it may go round for ever. */
+/** A walk ends after so many steps, because its threads may go round for ever. */
 const MOST_STEPS = 2000;
 
 /** Walks from the space's first state, and leaves it there. Returns the violation found, if any, with its schedule. */
@@ -34,7 +35,7 @@ export function walk(space: StateSpace, walks: number, seed: number): { steps: n
     try {
       for (let count = space.choices(choices); count > 0; count = space.choices(choices)) {
         if (schedule.length === MOST_STEPS) break;
-        // Every other walk mostly lets a thread run on, which reaches other places than a fair draw.
+        // Every other walk mostly lets the same thread run on. Such walks reach other states than a fair draw does.
         const last = i % 2 === 1 && random() % 8 > 0 ? choices.indexOf(schedule.at(-1) ?? -1) : -1;
         const choice = choices[last >= 0 && last < count ? last : random() % count];
         schedule.push(choice);

@@ -2,7 +2,8 @@
  * Register code, which the translator makes and the machine runs.
  *
  * An instruction is STRIDE int32 words at a multiple of STRIDE. Numeric instructions keep their WebAssembly opcode. The
- * others have the numbers below, which belong to WebAssembly instructions that the translator removes.
+ * other instructions have the numbers below. In WebAssembly these numbers mean instructions that the translator
+ * removes.
  *
  *     word        0   1        2  3  4   5                  6             7
  *     field       op  dst      a  b  c   imm                meta          live
@@ -22,9 +23,10 @@
  * A frame has RETURN (pc of the call, or -1), CALLER (its frame), parameters, locals, and operand stack. A callee's
  * frame follows, and the caller writes the arguments there.
  *
- * A live list is a count and that many words of the frame, which the function may still read. The list of an access has
- * its own operands too. A call, and a parked wait in a second list after the first, list what is read later, without
- * the result.
+ * A live list says which words of the frame the function may still read: a count, and then so many indices of words.
+ * The list of an access contains the operands of the access too. The list of a call has what is read after the call,
+ * without the result of the call. A wait has a second list behind the first. It holds while the thread is parked, and
+ * has what is read after the wait, without the result.
  */
 import type { MemoryAccess, ValueType } from './opcodes.js';
 
@@ -52,7 +54,7 @@ export const OP_SET_GLOBAL_WIDE = 0x25;
 /** An access has this number + its kind. */
 export const OP_ACCESS = 0x28;
 export const OP_MEMORY_SIZE = 0x3f;
-/** A comparison with zero that is no instruction of WebAssembly: br_if and if make it. */
+/** A comparison with zero that WebAssembly does not have. br_if and if are translated to it. */
 export const OP_NOT_ZERO = 0x44;
 
 /** The kinds of access, which `pendingKind` returns. */
@@ -67,7 +69,7 @@ export const RMW_OPS = ['add', 'sub', 'and', 'or', 'xor', 'xchg'] as const;
 
 // The mode of a comparison.
 export const NEGATED = 1;
-/** The comparison branches if it holds, instead of storing its result. */
+/** The comparison does not store its result, but branches if it holds. */
 export const BRANCHES = 2;
 
 // The meta word of an access has the bytes in its low four bits.
@@ -77,7 +79,7 @@ export const SIGNED = 0x20;
 export const PLAIN = 0x40;
 export const RMW_SHIFT = 8;
 
-// An operand is at its area's base + (operand & WORD). The first words of the image are the bases by area.
+// An operand is the word at (operand & WORD) behind the base of its area. The first words of the image are the bases.
 export const AREA_SHIFT = 30;
 export const WORD = 0x3fffffff;
 export const GLOBALS_AREA = 1 << AREA_SHIFT;
@@ -94,7 +96,7 @@ export interface RegisterFunction {
   readonly entry: number;
   readonly end: number;
   readonly params: readonly ValueType[];
-  /** The words of the frame's header and parameters; of these and the locals; and of the whole frame. */
+  /** How many words the frame's header and parameters take; these and the locals; and the whole frame. */
   readonly paramsEnd: number;
   readonly localsEnd: number;
   readonly frame: number;
@@ -102,8 +104,9 @@ export interface RegisterFunction {
 
 export interface Program {
   /**
-   * One array has all that the machine reads, since V8 looks up an array's bounds and place at each access. It has
-   * STRIDE words for the machine's own use, the code, the constants, the targets of br_table, and the live lists.
+   * Everything that the machine reads is in this one array, because V8 would look up the place and the bounds of each
+   * further array at each access. It has STRIDE words for the machine's own use, the code, the constants, the targets
+   * of br_table, and the live lists.
    */
   readonly image: Int32Array;
   readonly codeEnd: number;

@@ -1,14 +1,14 @@
 /**
- * Joins two modules in one program, for a thread that has an instance of each. The functions that are taken over bring
- * the functions that they call. A global that both modules have becomes one, which is right only for some of them. The
- * other globals of both modules are kept.
+ * Joins two modules in one program, for a thread that has an instance of each. The caller names the functions of the
+ * second module that the first takes over. The functions that these call come along. If both modules have a global of
+ * the same name, the program has it once. That is right only for the globals in MAY_BE_ONE, and any other is refused.
  */
 import type { WasmModule } from './decode.js';
 import { CALL, GLOBAL_GET, GLOBAL_SET } from './opcodes.js';
 
 /**
- * The globals that may become one: each instance sets those of the arena and of the thread to the same value when it opens
- * the arena, and the others only tell where to look first, or how often to look.
+ * The globals that may become one. Each instance sets the globals of the arena and of the thread when it opens the
+ * arena, and both instances set the same values. The others only say where to look first, or how often to look.
  */
 const MAY_BE_ONE = /^(arena|threads)\/|^(elements|objects)\/hint$|^pause\/pauseSink$|^polling\/turns$/;
 
@@ -31,7 +31,8 @@ export function joined(module: WasmModule, other: WasmModule, names: readonly st
     const before = known.get(index);
     if (before !== undefined) return before;
     const { body, name, ...others } = other.functions[index];
-    // Each module has a copy of a function that both compile in, and one of them may have it within another function.
+    // Each module has its own copy of a function that both need. The two copies may differ, since the compiler may have
+    // inlined other functions in one of them. So the second copy gets a name of its own.
     const rest = { ...others, name: module.functions.some((fn) => fn.name === name) ? `copy/${name}` : name };
     const at = functions.push({ ...rest, body: [] }) - 1;
     known.set(index, at);

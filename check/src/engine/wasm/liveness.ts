@@ -1,6 +1,6 @@
 /**
- * Finds the words of its frame that a function may still read at each instruction, by the usual backward data flow.
- * Sets of words are kept as bits of a bigint.
+ * Finds the live words at each instruction of a function: the words of its frame that the function may still read. The
+ * method is the usual backward data flow. A set of words is a bigint with a bit for each word.
  */
 export interface Flow {
   /** What the instruction reads, as pairs of the first word of the frame and a count. */

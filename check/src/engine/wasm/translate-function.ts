@@ -1,14 +1,16 @@
 /**
  * Translates a function's stack code to register code (code.ts).
  *
- * The translator simulates the operand stack. An entry names the place of its value: its slot, which is a word of the
- * frame given by the height of the stack, or a local, a global or a constant. So local.get, global.get and constants
- * cost no instruction, and become operands of the instructions that read them. A value that may be overwritten while it
- * is on the stack moves to its slot first: a local before its local.set, a global before its global.set or a call, and
- * every local and global at the start of a block, which control may leave in several ways.
+ * The translator simulates the operand stack. An entry of the simulated stack names the place of a value: a local, a
+ * global, a constant, or a slot. A slot is a word of the frame for each height of the stack. So local.get, global.get
+ * and constants cost no instruction: they become operands of the instructions that read them.
  *
- * A result goes straight to the local that is set from it, and a comparison is joined with the branch that follows, if
- * no instruction lies between the two (`last`).
+ * A local or global may change while its value is on the stack. So the translator moves the value to its slot first: a
+ * local before its local.set, and a global before its global.set or a call. At the start of a block it moves every
+ * local and global that is on the stack, because control may leave the block in several ways.
+ *
+ * Two instructions become one if no other lies between them: an instruction writes its result straight to the local
+ * that is set from it, and a comparison is joined with the branch that follows (`#maker`).
  */
 import {
   BRANCHES,
@@ -105,7 +107,7 @@ interface Block {
   readonly words: number;
 }
 
-/** Arguments go to the frame that follows. Its place is known once the function has been translated. */
+/** Marks an operand as a word of the callee's frame. The place of that frame is known after the translation. */
 export const ARGUMENTS = 1 << 20;
 const NOTHING: Entry = { operand: 0, words: 0 };
 
@@ -137,7 +139,7 @@ export class FunctionTranslator {
   readonly #stack: Entry[] = [];
   readonly #blocks: Block[] = [];
   #highest = 0;
-  /** No instruction before this index may be changed, since a branch leads behind it. */
+  /** A branch leads to this index. So no instruction before it may be changed. */
   #barrier = 0;
   #reachable = true;
   /** The depth of blocks opened in code that cannot be reached. */
@@ -203,7 +205,7 @@ export class FunctionTranslator {
     this.#emit(from.words === 2 ? OP_MOVE_WIDE : OP_MOVE, [from], { dst, words: from.words });
   }
 
-  /** Returns the last instruction if it made this very entry, in its slot, and may still be changed. */
+  /** Returns the last instruction if it has put this very entry in its slot, and may still be changed. */
   #maker({ operand, words }: Entry): Code | undefined {
     const last = this.code.at(-1);
     if (!last || this.code.length <= this.#barrier || operand < this.localsEnd) return undefined;
@@ -261,7 +263,7 @@ export class FunctionTranslator {
     }
   }
 
-  /** Branches if the condition is not zero, or with `negated` if it is. */
+  /** Branches if the condition is not zero; with `negated`, if it is zero. */
   #branchIf(condition: Entry, label: Label, negated = 0): void {
     label.used = true;
     const maker = this.#maker(condition);
@@ -445,7 +447,7 @@ export class FunctionTranslator {
     const operands = this.#pops(shape.length - 1);
     const [only] = operands;
     if (op === I32_WRAP_I64) {
-      // The low word is the result. Nothing is to be done, but it does not count as a whole entry any more.
+      // The result is the low word, which is in its place already. The entry is one word from now on.
       this.#push(only.operand, 1);
       return;
     }

@@ -1,6 +1,6 @@
 /**
- * Translates a module to a program (code.ts). It translates the functions (translate-function.ts), and lays them out in
- * one image with their constants, branch tables and lists of live words.
+ * Translates a module to a program (code.ts). First each function is translated (translate-function.ts). Then all
+ * functions go into one image, with their constants, branch tables and lists of live words.
  */
 import {
   FRAME_HEADER,
@@ -34,7 +34,7 @@ function hasLiveList(op: number): boolean {
 /** Returns the words of values of these types. */
 const sum = (types: readonly ValueType[]) => types.reduce((words, type) => words + wordsOf(type), 0);
 
-/** A function may be on the stack so often: itself, and once more if functions call each other in a circle. */
+/** A function may be on the stack so often at most. It is there twice only if functions call each other in a circle. */
 const TURNS = 2;
 
 /** Returns the words of the deepest stack. */

@@ -1,7 +1,7 @@
 /**
  * Checks uninterruptible sections of a program: between two accesses of a function there is no call, no backward branch
- * and no return, so that the runtime cannot stop a thread there. The check follows every path from each access that
- * begins a section to the one that ends it. A section may say why a path may return before that.
+ * and no return, so the runtime cannot stop a thread there. The check follows every path from each access that begins a
+ * section to the access that ends it. A path may return earlier only if the section gives a reason (`returns`).
  */
 import {
   A,
@@ -36,7 +36,7 @@ export interface Section {
   readonly to: readonly number[];
   /** The function whose call ends the section too. */
   readonly untilCall?: string;
-  /** Why nothing is left to write on the paths that return before the last write; without it, no path may do so. */
+  /** Why a path that returns before the last write has nothing left to write. If absent, no path may return before. */
   readonly returns?: string;
   /** The kinds of access that end the section: writes by default. */
   readonly by?: readonly number[];
@@ -67,7 +67,8 @@ export function breaks(program: Program, run: Section): string[] {
   if (starts.length === 0) throw new Error(`${run.fn} has no access that begins ${run.name}`);
   const looks = starts.map((start) => lookFrom(program, run, start));
   const found = looks.flatMap(({ found }) => found);
-  // The same word may change in the same way where no section begins, as where a ticket is taken back.
+  // The first access of a section may also occur where no section begins, as where a ticket is taken back. So it is
+  // enough that one of these accesses has a path that ends the section.
   return found.length > 0 || looks.some(({ ends }) => ends) ? found : [`${run.name}: no path in ${run.fn} ends it`];
 }
 
@@ -102,7 +103,7 @@ function lookFrom({ image: code, origins, functions }: Program, run: Section, st
   return { found, ends };
 }
 
-/** Returns where an instruction leads; if it tests whether an exchange succeeded, only where it did. */
+/** Returns where an instruction leads. If it tests whether `exchange` succeeded, returns only where success leads. */
 function ways(code: Int32Array, pc: number, exchange: number): number[] {
   const op = code[pc];
   if (exchange >= 0 && (EQUAL.includes(op) || UNEQUAL.includes(op)) && (code[pc + META] & BRANCHES) !== 0) {
@@ -115,7 +116,7 @@ function ways(code: Int32Array, pc: number, exchange: number): number[] {
       return [branchesOnSuccess ? code[pc + IMM] : pc + STRIDE];
     }
   }
-  // The one exchange of 32 bits, that of a cell, expects 0.
+  // The only exchange of 32 bits that begins a section is that of a cell (R5). It expects 0, so a test for 0 tests it.
   if (exchange >= 0 && (op === EQZ || op === NOT_ZERO) && code[pc + A] === code[exchange + DST]) {
     const branchesOnSuccess = (op === EQZ) === ((code[pc + META] & NEGATED) === 0);
     return [branchesOnSuccess ? code[pc + IMM] : pc + STRIDE];
@@ -128,7 +129,7 @@ function ways(code: Int32Array, pc: number, exchange: number): number[] {
   return branches ? [code[pc + IMM], pc + STRIDE] : [pc + STRIDE];
 }
 
-/** Whether an operand of a comparison has the value that the exchange expects: it is that word, or was copied to it. */
+/** Whether an operand of a comparison has the value that the exchange expects: it is the same word, or its origin. */
 function isExpected(code: Int32Array, exchange: number, comparison: number, operand: number): boolean {
   const expected = code[exchange + B];
   if (operand === expected) return true;

@@ -1,7 +1,9 @@
 /**
- * The invariants of wait elements and of the cells that name them. Only the thread that owns an element stores to it,
- * only the owner of the element in a cell clears the cell, and an element that goes back to the pool, or to its owner,
- * has the next epoch. At the end nothing is left behind.
+ * The invariants of elements and of the cells that name them:
+ * - Only the thread that owns an element stores to the element.
+ * - Only the owner of the element in a cell clears the cell.
+ * - An element that goes back to the pool, or to its owner, has the next epoch.
+ * - At the end nothing is left behind.
  */
 import * as engine from '../../engine/machine/machine.js';
 import { Violation } from '../../engine/search/violation.js';
@@ -50,7 +52,7 @@ export class ElementGuard {
     }
     const e = Math.floor((address - elements) / ELEMENT_SIZE);
     const isState = (address - elements) % ELEMENT_SIZE === 0;
-    // A queue node goes from thread to thread, as its lock says.
+    // A borrowed element is a queue node of a lock, and the algorithm of the lock decides which thread may write it.
     const borrowed = (machine.words[(elements + e * ELEMENT_SIZE) >> 2] & STATE_MASK) === BORROWED;
     if (store && !borrowed && !this.#inherits(this.#ghosts.elementOwner(e), t)) {
       throw new Violation(`thread ${t} stores to ${nameAt(this.#arena, address)}, which is not its own`);
@@ -67,14 +69,15 @@ export class ElementGuard {
     else if (!store && (is === RESERVED || is === CLAIMED || is === MERGING)) this.#ghosts.setElementOwner(e, t + 1);
   }
 
-  /** Says whether t may change what is another's: it is its own, or of a thread that was declared dead. */
+  /** Says whether t may change what `owner` owns: `owner` is t itself, or a thread that was declared dead. */
   #inherits(owner: number, t: number): boolean {
     return owner === t + 1 || (owner > 0 && (lifeOf(this.#arena, owner - 1) & LIFE_STATE) === DEAD_LIFE);
   }
 
   /**
-   * Checks the epoch. It moves by 1 when an element goes back to the pool or to its owner, or a run is taken out of the
-   * array, so that an exchange with the earlier state fails. Other changes may leave it.
+   * Checks how the epoch of an element changes. It must rise by 1 when the element goes back to the pool or to its
+   * owner, or when a run is taken out of the array: then an exchange that expects the earlier state fails. At any other
+   * change it may rise by 1 or stay.
    */
   #checkEpoch(element: number, before: number, after: number, store: boolean): void {
     const { words } = this.#arena.machine;
@@ -90,8 +93,11 @@ export class ElementGuard {
 }
 
 /**
- * Checks the end without waiters: elements are idle, spares or tombstones, cells name only tombstones, and only these
- * name cells, since the next owner of an element would clear those. Nobody counts as parked.
+ * Checks an end at which nobody waits:
+ * - Every element is idle, a spare or a tombstone.
+ * - Every cell that is not empty names a tombstone.
+ * - Only tombstones name cells. If another element did, its next owner would clear these cells.
+ * - Nobody counts as parked.
  */
 export function checkElements(arena: Arena, spares: ReadonlySet<number>, filler: number): void {
   checkPool(arena, spares);

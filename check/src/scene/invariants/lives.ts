@@ -36,7 +36,7 @@ export function checkGeneration(arena: Arena, address: number, lo: number, hi: n
     throw new Violation(`the generation of ${nameAt(arena, address)} was ${hi}`);
 }
 
-/** Checks, at the end, that no free record has a host and, if a thread reaps the dead, that nobody still reaps. */
+/** Checks, at the end, that no free record has a host. If a thread reaps the dead, no record may say that it reaps. */
 export function checkRecords(arena: Arena, supervised: boolean): void {
   const { words } = arena.machine;
   const { threads, chains } = arena.regions;
@@ -48,8 +48,8 @@ export function checkRecords(arena: Arena, supervised: boolean): void {
 }
 
 /**
- * Checks, at the end, that every reference to an object has its record, and that no object is half made. Calls back for
- * each object with the permits that its records say are held.
+ * Checks, at the end, that every reference to an object has its record, and that no object is half made. Calls `each`
+ * for each object, with the permits that are held according to its records.
  */
 export function checkReferences(arena: Arena, each: (object: number, held: number) => void): void {
   const { words } = arena.machine;

@@ -22,15 +22,15 @@ function isMutex(scene: Scene, object: number): boolean {
   return wordOf(scene, object + O_KIND) === MUTEX;
 }
 
-/** A thread that dies with a notification passes it on, and counts as no owner. */
+/** A thread that dies with a notification of a condition does not count as an owner that died. */
 function isCondition(scene: Scene, object: number): boolean {
   return wordOf(scene, object + O_KIND) === CONDITION;
 }
 
 /**
- * Updates the ghosts when thread t dies. What it holds of robust semaphores belongs to nobody from now on, and will go
- * back. What it holds of others is lost, with the `unreported` permits of the first that the scene does not know of
- * yet.
+ * Updates the ghosts when thread t dies. The permits that it holds of a robust semaphore count as held no more, since
+ * they will go back. The permits that it holds of another semaphore are lost, so they stay held for ever. Of the first
+ * semaphore, t may hold `unreported` more permits of which the scene does not know yet.
  */
 export function ownerDies(scene: Scene, t: number, unreported: number): void {
   const { ghosts } = scene;
@@ -50,7 +50,7 @@ export function ownerDies(scene: Scene, t: number, unreported: number): void {
   }
 }
 
-/** Checks, at the end, that every owner's death has been counted, and that the next to acquire would learn of it. */
+/** Checks, at the end, that the death of every owner has been counted, and would be reported by the next acquire. */
 export function checkDeaths(scene: Scene): void {
   for (const [s, address] of scene.semaphores.entries()) {
     const deaths = wordOf(scene, address + O_DEATHS);

@@ -1,6 +1,9 @@
 /**
- * The invariants of permits: no more permits are out than were made, an admitted request is due, and at the end `grant
- * - ticket` is what was made less what is held, waited for, kept by tombstones, or taken back by `reduce`.
+ * The invariants of permits:
+ * - No more permits are held than were made.
+ * - A request is admitted only if it is due.
+ * - At the end, `grant - ticket` is the number of permits that were made, less those that are held, waited for, kept by
+ *   tombstones, or taken back by `reduce`.
  */
 import * as engine from '../../engine/machine/machine.js';
 import { Violation } from '../../engine/search/violation.js';
@@ -12,7 +15,7 @@ import * as words from '../words.js';
 const { CMPXCHG, RMW, STORE } = engine;
 const { GIVING, TAKEN } = words;
 
-/** grant lies at least so far behind ticket if it has been closed. */
+/** If an object has been closed, its grant lies at least so far behind its ticket. */
 const CLOSED = 2 ** 60;
 
 export class Permits {
@@ -45,7 +48,7 @@ export class Permits {
     return this.#free(semaphore) < -CLOSED;
   }
 
-  /** Records that thread t has been admitted with `width` permits from this ticket on. Throws if it may not be. */
+  /** Records that thread t has been admitted with `width` permits from this ticket on. Throws if that is wrong. */
   admitted(t: number, semaphore: number, width: number, ticketLo: number, ticketHi: number): void {
     const ghosts = this.#ghosts;
     let behind = this.grantMinus(semaphore, ticketLo, ticketHi) - width;
@@ -63,13 +66,16 @@ export class Permits {
     ghosts.setHeld(semaphore, held);
   }
 
-  /** Notes that t gives back `width` permits, below 256, with its next access: its `own` ones, or new ones. */
+  /**
+   * Notes that t gives back `width` permits, below 256, with its next access. With `own` t holds them; else it makes
+   * them.
+   */
   releasing(t: number, semaphore: number, width: number, own: boolean): void {
     if (width > 0xff) throw new Error(`a model releases at most 255 permits at once, got ${width}`);
     this.#ghosts.setWord(t, GIVING, width | (semaphore << 8) | (own ? 1 << 9 : 0));
   }
 
-  /** Notes that t takes `width` permits, below 256, back for good with its next access. */
+  /** Notes that t takes `width` permits, below 256, away for good with its next access. */
   reducing(t: number, semaphore: number, width: number): void {
     this.#ghosts.setWord(t, GIVING, width | (semaphore << 8) | (1 << 10));
   }
@@ -94,8 +100,10 @@ export class Permits {
   }
 
   /**
-   * Notes a write to an object, whose word was lo and hi before: the ticket that thread t takes, or the value of grant
-   * when it is closed. Returns whether the model's own checks are to look at the write.
+   * Notes what a write to an object means: thread t takes a ticket, or it closes the object, and then the last value of
+   * grant is kept. `lo` and `hi` are the word before the write.
+   *
+   * @returns whether the model's own checks are to look at the write
    */
   wrote(t: number, kind: number, address: number, lo: number, hi: number): boolean {
     const apart = this.#semaphores.find((s) => address === s + O_TAKEN);
@@ -115,7 +123,7 @@ export class Permits {
     return true;
   }
 
-  /** Notes the ticket that thread t takes of a sequestered semaphore, of which so many were taken. */
+  /** Notes the ticket that thread t takes of a sequestered semaphore. `taken` says how many were taken before. */
   #took(t: number, s: number, taken: number): void {
     const { words } = this.#arena.machine;
     const low = (words[(s + TICKET) >> 2] >>> 0) + taken;
@@ -123,7 +131,7 @@ export class Permits {
     this.#ghosts.setWord(t, TAKEN + 1, words[(s + TICKET + 4) >> 2] + (low >= 2 ** 32 ? 1 : 0));
   }
 
-  /** Checks, at the end, that permits are conserved, with so many waited for and so many kept by tombstones. */
+  /** Checks, at the end, that no permit is lost or made. `waiting` and `tombstones` are the sums of their widths. */
   checkConserved(semaphore: number, waiting: number, tombstones: number): void {
     if (this.closed(semaphore)) {
       if (tombstones > 0) throw new Violation('a closed semaphore has a tombstone, which nobody can pass');

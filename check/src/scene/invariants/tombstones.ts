@@ -1,4 +1,7 @@
-/** The invariants of tombstones: at the end none has been passed, none is half merged, and no two are neighbours. */
+/**
+ * The invariants of tombstones. At the end grant has passed no tombstone, no tombstone is half merged, and no two of
+ * them have neighbouring tickets.
+ */
 import { Violation } from '../../engine/search/violation.js';
 import { CLAIMED, E_END, E_START, ELEMENT_SIZE, MERGING, STATE_MASK, TOMBSTONE } from '../layout.js';
 import { type Arena, objectIn } from '../set-up.js';

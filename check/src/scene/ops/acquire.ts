@@ -58,8 +58,9 @@ export function acquire(n = 1, semaphore = 0): Waiting {
 }
 
 /**
- * `acquire(n, { timeout })`: every sleep may time out, and then the request is cancelled. With `patient` the thread
- * waits once more first, as after a wake-up for no reason. If no element is free for a tombstone, it only tries.
+ * `acquire(n, { timeout })`. Every sleep may time out, and then the request is cancelled. With `patient` the thread
+ * waits a second time before it cancels, as after a wake-up for no reason. If no element is free, a cancelled request
+ * could leave no tombstone, so the call only tries.
  */
 export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
   return {
@@ -121,7 +122,9 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
   };
 }
 
-/** Notes that a wait of the thread begins, which cancelAll ends only if it is under way or comes later. */
+/**
+ * Notes that a wait of the thread begins. Only a cancelAll that is under way then, or comes later, may end the wait.
+ */
 export function beginsToWait(scene: Scene, t: number): void {
   if (!scene.model.asks) return;
   const underWay = scene.threadNumbers.filter((u) => scene.get(u, ASKING) & 1).length;
@@ -129,8 +132,8 @@ export function beginsToWait(scene: Scene, t: number): void {
 }
 
 /**
- * Throws unless cancelAll of the first semaphore has been called since the wait of the thread began, or was under way
- * then.
+ * Throws unless a cancelAll of the first semaphore may have ended the wait of the thread: it was under way when the
+ * wait began, or was called later.
  */
 export function expectAsked(scene: Scene, t: number, semaphore = 0): void {
   if (!scene.model.asks || semaphore !== 0 || timesAsked(scene) <= scene.get(t, BEGAN))
@@ -141,7 +144,7 @@ function timesAsked(scene: Scene): number {
   return scene.threadNumbers.reduce((sum, t) => sum + (scene.get(t, ASKING) >> 1), 0);
 }
 
-/** Throws unless the answer is that the semaphore is closed, and it is. */
+/** Throws unless the answer says that the semaphore is closed, and the semaphore is closed. */
 export function expectClosed(scene: Scene, t: number, answer: number, semaphore: number): true {
   if (answer !== ANSWER_CLOSED) throw new Violation(`thread ${t} is answered ${answer}`);
   if (!scene.closed(semaphore)) throw new Violation(`thread ${t} learns that the semaphore is closed`);
@@ -149,8 +152,8 @@ export function expectClosed(scene: Scene, t: number, answer: number, semaphore:
 }
 
 /**
- * `drain()`. The next release gives back the permits that it got. Where nobody takes or gives back fewer than `all` at a
- * time, it gets none or all of them.
+ * `drain()`. The next release gives back the permits that the drain got. If `all` is given, the drain must get either
+ * none or `all` of them. A model gives `all` if nobody takes or gives back fewer at a time.
  */
 export function drain(all = 0, semaphore = 0): Op {
   return {
@@ -188,7 +191,7 @@ export function reduce(n = 1, semaphore = 0): Op {
   };
 }
 
-/** `tryAcquire(n)`. The next release gives back the permits that it got. */
+/** `tryAcquire(n)`. The next release gives back the permits that this call got. */
 export function tryAcquire(n = 1, semaphore = 0): Op {
   return {
     text: `tryAcquire(${n})`,

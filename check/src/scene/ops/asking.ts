@@ -1,4 +1,4 @@
-/** The op of cancelAll, and the check that all have left who waited when it began. */
+/** The op of cancelAll, and the check that everybody who waited when cancelAll began has left. */
 import { Violation } from '../../engine/search/violation.js';
 import { constant, E_REQUEST, E_START, ELEMENT_SIZE, STATE_MASK, TICKET, WAITING } from '../layout.js';
 import type { Op } from '../model.js';
@@ -20,7 +20,7 @@ export function noteWaiters(scene: Scene, object: number): void {
     noteWaiter(scene, who - 1, words[(e + E_START) >> 2]);
   }
   for (const t of scene.threadNumbers) {
-    // A promise begins when its thread has learnt the count of cancelAll.
+    // The wait of a promise begins only when its thread has learnt the count of cancelAll.
     if (isLearning(scene, t)) continue;
     for (let n = 0; n < scene.get(t, QUEUE); n++) noteWaiter(scene, t, scene.get(t, PROMISES + 4 * n + 2));
   }
@@ -38,7 +38,8 @@ export function cancelAll(): Op {
       const phase = scene.get(t, PHASE);
       scene.set(t, PHASE, phase + 1);
       if (phase === 0) {
-        // The search takes this access, which the checks could see, before and after each of the others.
+        // TICKET is a word that the checks read. So the search tries this load before and after each access of the
+        // other threads.
         scene.hostLoad(t, scene.semaphores[0] + TICKET);
         return false;
       }
@@ -56,7 +57,7 @@ export function cancelAll(): Op {
   };
 }
 
-/** Checks, at the end, that nobody waits who was asked to leave. */
+/** Checks, at the end, that nobody who was asked to leave still waits. */
 export function checkLeft(scene: Scene): void {
   scene.waiters((t, semaphore, _, lo) => {
     if (semaphore === 0 && (scene.get(t, ASKED_TO_LEAVE) >> lo) & 1)

@@ -1,6 +1,6 @@
 /**
- * The event loop of a thread does what src/runtime/promises.ts does, in its order. It is a machine of a few phases,
- * since the search must be able to stop between any two accesses.
+ * The event loop of a thread takes the steps of src/runtime/promises.ts, in the same order. It is written as a state
+ * machine with a few phases, because the search must be able to stop between any two accesses.
  */
 import { Violation } from '../../engine/search/violation.js';
 import type { Op } from '../model.js';
@@ -11,7 +11,7 @@ import { releasing } from './release.js';
 
 const ANSWER = LOCAL + 1; // what the continuation under way learns
 const RANG = LOCAL + 4; // the doorbell before the loop settles what is due
-/** A value of FLUSH_DUE: the loop is looking at what may not be entered. */
+/** A value of FLUSH_DUE: the loop is settling runs that may not be entered in the waiting array yet. */
 const UNDER_WAY = 2;
 
 // The phases of the event loop.
@@ -33,7 +33,7 @@ export const RAN_OUT = 2;
 
 /** What the event loop does besides waiting. */
 export interface Jobs {
-  /** Whether the loop ends where it would sleep, listening, since a task of the thread comes next. */
+  /** Whether the loop ends where it would sleep, because a task of the thread comes next. It listens meanwhile. */
   readonly pauses?: boolean;
   /** Goes on with a continuation, which learns `answer`. Returns whether it is at its end. */
   goOn(scene: Scene, t: number, answer: number): boolean;
@@ -42,13 +42,13 @@ export interface Jobs {
   /** `isSet` says whether a continuation has set a timer, which fires first; `fire` makes a continuation ready. */
   isSet?(scene: Scene, t: number): boolean;
   fire?(scene: Scene, t: number): void;
-  // These settle promises; by default those of a semaphore.
+  // These functions settle promises. By default the promises are those of a semaphore.
   firstRun?(scene: Scene, t: number): number;
   settle?(scene: Scene, t: number): boolean;
   settling?(scene: Scene, t: number): boolean;
-  /** Begins to look whether promises are to leave. Returns whether a call is under way, as `look`. */
+  /** Begins to look whether cancelAll was called, so promises must leave. Returns whether a call is under way. */
   obey?(scene: Scene, t: number): boolean;
-  /** Begins to look after promises in no run. Returns whether a call is under way, whose answer `settling` takes. */
+  /** Begins to look after promises in no run. Returns whether a call is under way. Its answer goes to `settling`. */
   look?(scene: Scene, t: number): boolean;
 }
 
@@ -58,9 +58,12 @@ type AllJobs = Jobs & typeof OF_SEMAPHORES;
 const givesBack: Jobs = { goOn: (scene, t, width) => releasing(scene, t, width, 0, true) };
 
 /**
- * Runs the event loop until no promise waits: first continuations, which by default give the permits back, then the
- * work that flushSoon has put off, then a sleep on the value of the doorbell at which the thread began to listen. This
- * stands for a waitAsync begun earlier: rings only add, so a later comparison still sees each of them.
+ * Runs the event loop until no promise waits. Continuations come first; by default they give the permits back. Then
+ * comes the work that flushSoon has put off. Then the loop sleeps until the doorbell differs from the value that it had
+ * when the thread began to listen.
+ *
+ * In the library the thread begins its waitAsync earlier. The model compares the doorbell only here. That is the same,
+ * because a ring adds to the doorbell, and so a later comparison still sees the ring.
  */
 export function eventLoop(own = givesBack): Op {
   const jobs = { ...OF_SEMAPHORES, ...own };
@@ -81,7 +84,7 @@ export function eventLoop(own = givesBack): Op {
           to(RESTING);
           return !jobs.settle(scene, t) && enter(scene, t, jobs);
         case TAKING: {
-          // What is entered is looked at only if a releasing thread has noted it.
+          // A run that is entered in the waiting array is looked at only if a releasing thread has noted it.
           const due = scene.get(t, RESULT);
           const run = jobs.firstRun(scene, t);
           if (run === 0 || ((due >>> run) & 1) === 0) {
@@ -131,8 +134,9 @@ export function eventLoop(own = givesBack): Op {
 }
 
 /**
- * Runs the event loop until it sleeps or no promise waits. A later event loop goes on in that sleep, and looks at
- * nothing before the doorbell has rung, as after a task in which the thread has blocked.
+ * Runs the event loop until it sleeps or no promise waits. A later event loop op goes on with this sleep, and looks at
+ * nothing before the doorbell has rung. This is the case of a thread that blocks in a task between two turns of its
+ * loop.
  */
 export const listening = (): Op => eventLoop({ ...givesBack, pauses: true });
 

@@ -38,7 +38,7 @@ export function acquireOf({ acquire: name, await: following }: Listing, semaphor
   };
 }
 
-/** Releases one permit that the thread has got or, if `posted` is not 0, makes so many. */
+/** Releases one permit that the thread has got. If `posted` is not 0, makes `posted` permits instead. */
 export function releaseOf({ release: name, post: following }: Listing, semaphore = 0, posted = 0): Op {
   return {
     text: posted === 0 ? name : `${name}(${posted})`,

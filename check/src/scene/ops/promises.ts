@@ -20,7 +20,7 @@ export function firstRun(scene: Scene, t: number): number {
   return scene.get(t, QUEUE) > 0 ? scene.get(t, PROMISES) : 0;
 }
 
-/** Returns the run that the next promise may join: the last, unless it stands alone. */
+/** Returns the run that the next promise may join: the last run, unless that belongs to one promise with a signal. */
 function lastRun(scene: Scene, t: number): number {
   const last = PROMISES + 4 * (scene.get(t, QUEUE) - 1);
   return scene.get(t, QUEUE) > 0 && (scene.get(t, last + 1) & ALONE) === 0 ? scene.get(t, last) : 0;
@@ -29,7 +29,7 @@ function lastRun(scene: Scene, t: number): number {
 /** Takes a promise out of the queue, the first by default. */
 function shift(scene: Scene, t: number, from = PROMISES): void {
   const left = scene.get(t, QUEUE) - 1;
-  // A later promise may have its ticket.
+  // A later promise may get the same ticket.
   scene.set(t, ASKED_TO_LEAVE, scene.get(t, ASKED_TO_LEAVE) & ~(1 << scene.get(t, from + 2)));
   scene.set(t, QUEUE, left);
   for (let i = from; i < PROMISES + 4 * MOST_PROMISES; i++) {
@@ -57,7 +57,9 @@ export function fulfil(scene: Scene, t: number, count: number): void {
   }
 }
 
-/** Queues a continuation as a microtask. READY has what each learns in four bits, with the next one lowest. */
+/**
+ * Queues a continuation as a microtask. READY has four bits for what each one learns. The next to run has the lowest.
+ */
 export function ready(scene: Scene, t: number, answer: number): void {
   if (answer > 15) throw new Error(`a model's promises ask for at most 15 permits, got ${answer}`);
   const list = scene.get(t, READY);
@@ -71,7 +73,7 @@ export function flushSoon(scene: Scene, t: number): void {
   if (scene.get(t, QUEUE) > 0) scene.set(t, FLUSH_DUE, 1);
 }
 
-/** Begins to settle what is due. Returns whether a call is under way, whose answer `settling` takes. */
+/** Begins to settle what is due. Returns whether a call is under way. Its answer goes to `settling`. */
 export function settle(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
   scene.set(t, SETTLING, run === 0 ? 0 : IN_SETTLE);
@@ -114,7 +116,7 @@ export function isLearning(scene: Scene, t: number): boolean {
   return scene.get(t, SETTLING) === FIRST;
 }
 
-/** Begins to compare the count of cancelAll. Returns whether a call is under way, whose answer `settling` takes. */
+/** Begins to compare the count of cancelAll. Returns whether a call is under way. Its answer goes to `settling`. */
 export function obey(scene: Scene, t: number): boolean {
   if (!scene.model.asks) return false;
   scene.set(t, SETTLING, COMPARING);
@@ -122,7 +124,7 @@ export function obey(scene: Scene, t: number): boolean {
   return true;
 }
 
-/** Begins to cancel all promises, as `obey` goes on to do. */
+/** Begins to cancel all promises. `obey` goes on with this if cancelAll has been called. */
 function leave(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
   scene.set(t, SETTLING, run === 0 ? 0 : LEAVING);
@@ -159,11 +161,12 @@ const CAUGHT = 512; // its rejection is caught
 export const CANCELLED = 14;
 const REJECTED_CLOSED = 15;
 
-// Phases of arrive: the promises before it leave, because of cancelAll; and it learns the count of cancelAll.
+// Phases of arrive. OBEYS: earlier promises leave, because cancelAll was called. OBEYED: the new promise learns the
+// count of cancelAll.
 const OBEYS = 10;
 const OBEYED = 11;
 
-/** `acquireAsync(n)`. `eventLoop` runs its continuation, after a rejection only if that is `caught`. */
+/** `acquireAsync(n)`. `eventLoop` runs the continuation. After a rejection it does so only with `caught`. */
 export function arrive(n = 1, alone = false, caught = false): Op {
   return {
     text: `acquireAsync(${n}${alone ? ', signal' : ''})`,
@@ -188,7 +191,7 @@ export function arrive(n = 1, alone = false, caught = false): Op {
         if (answer > 0) {
           queued(scene, t, answer, n | (alone ? ALONE : 0) | (caught ? CAUGHT : 0));
           if (scene.get(t, QUEUE) > 1 || !scene.model.asks) return true;
-          // Nothing can leave here: the promise is the first, and learns the count.
+          // This promise is the first, so no promise can leave here. It only learns the count.
           scene.set(t, PHASE, OBEYED);
           scene.set(t, SETTLING, FIRST);
           scene.call(t, 'asks', scene.semaphores[0]);
@@ -209,7 +212,7 @@ export function arrive(n = 1, alone = false, caught = false): Op {
       if (caught) ready(scene, t, answer === ANSWER_FULL ? CANCELLED : REJECTED_CLOSED);
       return (caught && answer === ANSWER_FULL) || expectClosed(scene, t, answer, 0);
     },
-    // The thread's other promises are settled before the scene learns of this one.
+    // The other promises of the thread are settled before the scene learns that this one was granted.
     granted: (scene, t) =>
       scene.get(t, PHASE) > 1 && scene.get(t, PHASE) < OBEYS && scene.get(t, ANSWER) === ADMITTED ? n : 0,
   };
@@ -239,7 +242,7 @@ export function patient(scene: Scene, t: number, n = 1): number {
   return at;
 }
 
-/** Takes the answer of cancelRun. Returns whether another call is under way, whose answer `settling` takes. */
+/** Takes the answer of cancelRun. Returns whether another call is under way. Its answer goes to `settling`. */
 export function cancelled(scene: Scene, t: number, at: number): boolean {
   if (scene.result(t) === REFUSED) reject(scene, t, CANCELLED, at);
   else if (scene.result(t) !== ADMITTED) expectClosed(scene, t, scene.result(t), 0);
@@ -268,7 +271,7 @@ export function abort(n = 1): Op {
   };
 }
 
-/** Enters the first run, as a thread does before it can sleep if nothing is due. */
+/** Enters the first run in the waiting array. A thread does so before it can sleep, if nothing is due. */
 export function flush(): Op {
   return {
     text: 'flush',

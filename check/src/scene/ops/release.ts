@@ -1,4 +1,6 @@
-/** The ops that release: a thread gives permits back, or makes them, and settles its promises that are due then. */
+/**
+ * The ops that release. A thread gives permits back, or makes them. Then it settles its promises that have become due.
+ */
 import { Violation } from '../../engine/search/violation.js';
 import { ADMITTED } from '../layout.js';
 import type { Op } from '../model.js';
@@ -11,8 +13,8 @@ const STAGE = LOCAL; // 0: not begun; 1: in release; 2: in finishRelease; 3: set
 const WIDTH = LOCAL + 1;
 
 /**
- * Goes on with a release; returns true when it is done. `adds` says that it is `add(n)`, which settles the promises of
- * its thread after the release.
+ * Goes on with a release. Returns true when the release is done. With `adds` the call is `add(n)`, which settles the
+ * promises of its own thread after the release.
  */
 export function releasing(
   scene: Scene,

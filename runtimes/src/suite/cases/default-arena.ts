@@ -1,4 +1,4 @@
-/** The default arena: workers inherit it where the runtime allows that, and otherwise get it in one line. */
+/** The default arena. Workers inherit it if the runtime allows that. Otherwise one line of code gives it to them. */
 import { Arena, Semaphore, type ThreadHandle } from 'taketurns';
 import { equal, isError } from '../check.js';
 import { threads } from '../globals.js';

@@ -6,7 +6,10 @@ import { test } from '../run.js';
 import type { Member, WorkerKind } from '../team.js';
 
 const watch = ({ worker, thread }: Member): void => Arena.default.watch(worker, thread);
-/** The end of a worker of a page is noticed once its lock has been requested, which takes a while (docs/runtimes.md). */
+/**
+ * A page notices the end of a worker only after it has requested the lock of the worker, which takes a while
+ * (docs/runtimes.md).
+ */
 const requested = (): Promise<void> => sleep(typeof document === 'undefined' ? 0 : 500);
 
 test('dying: a worker that is terminated while it waits leaves the queue', async ({ team }) => {
@@ -33,7 +36,7 @@ test('dying: terminated workers that wait reach nothing any more, and Deno gets 
   for (let i = 0; i < 12; i++) {
     const worker = await team.member();
     watch(worker);
-    // One sleeps as the head of a mutex, the next in a queue: each on a word of its own.
+    // Every other worker sleeps as the head of a mutex, and the others sleep in a queue. Each sleeps on its own word.
     if (i % 2) worker.call('lockFinally', mutex.handle, permits.handle);
     else worker.call('acquireFinally', semaphore.handle, permits.handle);
     await until('it waits', () => semaphore.waiting + mutex.waiting === 1);
@@ -154,7 +157,7 @@ test('dying: a worker that ends by itself', async ({ team, note }) => {
     note('cancels everything itself at process.exit');
   } else {
     if (isUnheard(team.kind)) {
-      // Nobody reports the end of this web worker, so the thread that knows of it reaps the worker.
+      // The runtime reports the end of this web worker to nobody. So this thread, which has ended the worker, reaps it.
       await sleep(1000);
       ok(Arena.default.reap(thread), 'reaped');
     }

@@ -1,20 +1,30 @@
 /**
- * The kinds of objects, by the names that `--kinds` takes. A kind that is added here is drawn for programs. It has:
+ * The kinds of objects, by the names that `--kinds` takes. The soak draws the objects of its programs from these kinds.
+ * A kind has:
  *
- * - `make(shape, arena)`, `open(shape, arena, life)` if threads may open it by its name, and `from(handle, shape, life)`;
- * - `shape(draw)`: in what its objects differ;
- * - `use(task, object)` and `useSync(task, object)`: one thing that a task does with an object, and checks. Calls of the
- *   library are made by `task.attempt`, `task.attemptSync` and `task.give`, which know what may be thrown;
- * - `wrong(context, object, lib)`: what is wrong with an object once all threads have ended, if anything;
- * - `mortal`: how to make and call one that any thread may dispose of. `make(name, arena, draw)` opens it if there is a
- *   name; `calls(lib, within)` are the calls on it; `mayThrow(error)` allows what only this kind throws;
+ * - `make(shape, arena)` and `from(handle, shape, life)`, and `open(shape, arena, life)` if threads may open an object
+ *   by its name;
+ * - `shape(draw)`: draws the properties in which objects of the kind differ;
+ * - `use(task, object)` and `useSync(task, object)`: do one thing with an object in a task, and check it. They call the
+ *   library by `task.attempt`, `task.attemptSync` and `task.give`, which know what the library may throw;
+ * - `wrong(context, object, lib)`: returns what is wrong with an object once all threads have ended, if anything;
+ * - `mortal`: how to make and call an object that any thread may dispose of. `make(name, arena, draw)` opens it if
+ *   there is a name; `calls(lib, within)` are the calls on it; `mayThrow(error)` allows errors that only this kind
+ *   throws.
  *
- * and, where it needs them: `isLock` (it is held, so a task that holds one waits only for a higher one), `haunts` (a request
- * that was interrupted stays in line until its thread ends), `tells(object)` and `telling(lib)` (`onOwnerDied`),
- * `repair(life, object, lib)` (what a callback of it does), `look(lib)` (what it tells), `feed(program, object, lib)` (lets
- * those go on for whom no thread may come), `ended(board, object, lib, life)` and `mend(lib, unsure, noted)` (what a dead
- * thread has not given back), `letGo(object, lib, me, board)` (after an interrupt), `leaves(lib)` (the thread ends),
- * `disposeOf(lib)`.
+ * Where a kind needs them, it also has:
+ *
+ * - `isLock`: tasks hold the object, or permits of it. A task that holds such an object waits without a limit only for
+ *   another with a higher number;
+ * - `haunts`: a request that was interrupted stays in line until its thread ends;
+ * - `tells(object)` and `telling(lib)`: whether the object has an `onOwnerDied`, and which library object has it;
+ * - `repair(life, object, lib)`: what the callback `onOwnerDied` repairs;
+ * - `look(lib)`: reads properties of the object;
+ * - `feed(program, object, lib)`: lets waiters go on if perhaps no thread comes that would do so;
+ * - `ended(board, object, lib, life)` and `mend(lib, unsure, noted)`: give back what a dead thread has not given back;
+ * - `letGo(object, lib, me, board)`: gives back what the thread may have got by a call that was interrupted;
+ * - `leaves(lib)`: is called when the thread ends;
+ * - `disposeOf(lib)`: disposes of the object, if that takes more than `dispose`.
  */
 import { condition } from './condition.mjs';
 import { mutex } from './mutex.mjs';

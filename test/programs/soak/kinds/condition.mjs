@@ -1,17 +1,17 @@
 /**
- * Condition: takers of items wait until there are some, and who puts one notifies one. So while a taker sleeps, there is no
- * item, unless a notification has been lost.
+ * Condition: takers wait until there are items. A task that puts an item notifies a taker. So while a taker sleeps,
+ * there is no item, unless a notification was lost.
  */
 import { Mutex } from 'taketurns';
 import { Condition } from 'taketurns/sync';
 import { HALF_WRITTEN, INSIDE, ITEMS, NOTIFIED, WOKEN } from '../board.mjs';
 import { enterLock, leaveLock, mutex } from './mutex.mjs';
 
-/** Whether the thread is the owner, as it must be when a wait has returned or thrown. */
+/** Returns whether the thread is the owner, and reports a finding if it is not: after a wait it must be the owner. */
 function owns(task, object, error) {
   const { lib, what } = object;
   const { life } = task;
-  // If `onOwnerDied` has thrown, the lock has gone back; another task of this thread may be the owner.
+  // If `onOwnerDied` has thrown, the lock has gone back. Another task of this thread may be the owner now.
   if (error === HALF_WRITTEN) return false;
   if (lib.mutex.held) return true;
   if (!life.gone && !life.board.isEnding)
@@ -43,7 +43,9 @@ function put(task, object) {
   });
 }
 
-/** A wait is over. The caller is the owner. */
+/**
+ * Is called by the owner after a wait. Takes an item if there is one, and checks that there is one if there must be.
+ */
 function took(task, object, isThere) {
   const { life, board } = task;
   if (life.gone) return;
@@ -53,7 +55,7 @@ function took(task, object, isThere) {
   if (isThere) board.add(object.index, ITEMS, -1);
 }
 
-/** Its mutex as an object of its own, which has no name. */
+/** Returns the mutex of a condition as an object for the kind `mutex`. It has no name. */
 const mutexOf = (object) => ({ ...object, lib: object.lib.mutex, kind: mutex, name: undefined });
 
 export const condition = {
@@ -120,7 +122,7 @@ export const condition = {
   useSync(task, object) {
     const { life, draw } = task;
     const { lib } = object;
-    // A wait locks the mutex again, however long that takes, so no task of this thread may hold anything.
+    // At its end a wait locks the mutex again, however long that takes. So no task of this thread may hold anything.
     if (task.depth > 0 || life.running > 0 || life.user.depth > 0 || life.number === 0 || draw.chance(0.2)) {
       mutex.useSync(task, mutexOf(object));
       return;
@@ -140,7 +142,7 @@ export const condition = {
       const form = draw.upTo(3);
       if (form === 0) request.interrupt = interrupt;
       let thrown;
-      // Who waits without a predicate looks before.
+      // A taker that waits without a predicate first looks whether there is an item.
       const isNow = form === 0 && task.board.load(object.index, ITEMS) > 0;
       const call = isNow
         ? () => true
@@ -168,7 +170,7 @@ export const condition = {
     task.give('unlock', object, () => guard.unlock());
   },
 
-  /** The dead owner may have put an item, or have been notified of one. */
+  /** Notifies all, because the dead owner may have put an item without a notification, or have been notified itself. */
   repair({ board }, { index, lib }, found) {
     board.store(index, INSIDE, 0);
     const notified = (found ?? lib).notifyAll();
@@ -177,14 +179,15 @@ export const condition = {
 
   letGo({ index }, lib, _, board) {
     if (lib.mutex.held) lib.mutex.unlock();
-    // The wait that was interrupted may have been notified.
+    // The wait that was interrupted may have used up a notification.
     board.add(index, NOTIFIED, lib.notify());
   },
 
-  /** Puts an item for a taker who waits, if there is none. */
+  /** Puts an item if a taker waits and there is no item. */
   feed({ board, life }, object, lib) {
     if (lib.waiting === 0 || board.load(object.index, ITEMS) > 0) {
-      // The death of an owner is told to the next: who may not come.
+      // Only the next owner learns of the death of an owner, and perhaps no thread comes. So this thread locks the
+      // mutex.
       try {
         if (lib.mutex.tryLock()) lib.mutex.unlock();
       } catch (error) {

@@ -1,7 +1,7 @@
 /** How permits and locks are used: taken in one of many forms, noted, and given back. */
 import { isTight } from '../board.mjs';
 
-/** Ends a guard in one of its ways: at once, twice, or with a look before. */
+/** Ends a guard by its own method, by `Symbol.dispose`, or by both. */
 export function endGuard(task, object, guard, end) {
   const how = task.draw.upTo(4);
   task.give('guard', object, () => {
@@ -17,14 +17,15 @@ export function endGuard(task, object, guard, end) {
 }
 
 /**
- * Takes what a form takes, notes it, and gives it back. A form has a `call` that takes, for some permits and options, and
- * `give`. Without options, as long as it waits, its request has a place among those that are not overtaken.
+ * Takes permits or a lock in some form, notes it, and gives it back. The `call` of a form takes, and its `give` gives
+ * back. While a request waits without a limit, it has a place on the board, which counts how often it is overtaken.
  */
 export async function useBy(task, object, form, what, rules) {
   const { life, board } = task;
   const lib = life.at(object, task.draw);
   const request = form.tries ? {} : task.request(object, false);
-  // One that only passes has let others in before it is told. One that finds the arena full has never stood in line.
+  // Some requests have no place. If a form only passes (`passes`), others get in before its caller is told. If the
+  // arena may be full, a request may never have stood in line.
   const stands = request.isPatient && rules.bound !== undefined && !form.passes && !isTight(task.plan);
   let standing;
   const ask = (call) => {
@@ -95,7 +96,7 @@ export function useBySync(task, object, form, what, rules) {
   rules.over?.(task, object, what);
 }
 
-/** Returns what a call has taken that has answered so, if anything. */
+/** Returns, from the answer of a call, how much the call has taken. Returns undefined if it has taken nothing. */
 function takenBy(task, object, form, what, rules, got) {
   const isRefused = got !== undefined && form.tries && !got.value;
   if (isRefused) task.board.count('refused');

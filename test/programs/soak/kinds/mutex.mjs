@@ -1,4 +1,4 @@
-/** Mutex: one thread or task at a time; nobody is overtaken more often than the bound says. */
+/** Mutex: one thread or task at a time is the owner, and nobody is overtaken more often than the bound says. */
 import { Mutex } from 'taketurns';
 import { INSIDE } from '../board.mjs';
 import { endGuard, useBy, useBySync } from './critical.mjs';
@@ -49,7 +49,7 @@ const syncForms = [
 
 const rulesOf = ({ bypass }) => ({ enter: enterLock, leave: leaveLock, bound: bypass, excludes: () => true });
 
-/** Is done by a thread that is not the owner. */
+/** Unlocks, as a thread that is not the owner must not do, and checks the error. */
 function misuse(task, object) {
   const { life } = task;
   const { lib } = object;
@@ -95,12 +95,12 @@ export const mutex = {
     useBySync(task, object, draw.of(syncForms), 1, rulesOf(object));
   },
 
-  /** The owner has died: what it has noted is no longer so. */
+  /** Removes the note of the owner that has died. */
   repair: ({ board }, { index }) => board.store(index, INSIDE, 0),
 
   look: (lib) => [lib.held, lib.locked, lib.bypass],
 
-  /** An interrupt may have come when the thread was the owner already. */
+  /** Unlocks, if the interrupt came when the thread was the owner already. */
   letGo(_object, lib) {
     if (lib.held) lib.unlock();
   },

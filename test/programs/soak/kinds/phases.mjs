@@ -1,4 +1,4 @@
-/** What waits for the end of a phase: Barrier, Latch, WaitGroup, Event, Once. */
+/** The classes whose callers wait for the end of a phase: Barrier, Latch, WaitGroup, Event, Once. */
 import { Barrier, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
 import { ASKED, DONE, HELD, INSIDE, RETURNS, ROUNDS } from '../board.mjs';
 
@@ -30,7 +30,7 @@ function wrong(_, _object, lib) {
   return undefined;
 }
 
-/** Objects that any thread may dispose of. */
+/** Returns how to make and call objects that any thread may dispose of. `count` is what the class begins with. */
 const mortal = (Class, calls, ...count) => ({
   make: (name, arena) => (name ? Class.open(name, ...count, { arena }) : new Class(...count, { arena })),
   calls,
@@ -66,8 +66,9 @@ export const event = {
   },
   look: (lib) => lib.isSet,
   /**
-   * Whoever waits at a pulse goes on, so the next pulse comes when all of them have. Some may have given up in its midst
-   * without being counted: after a while there is another pulse.
+   * Pulses the event, if somebody waits. All who wait at a pulse go on, so the next pulse comes when all of them have
+   * gone on. But some may have given up during the pulse, and they are not counted. So after a while there is another
+   * pulse.
    */
   feed({ board }, object, lib) {
     if (lib.isSet || lib.waiting === 0) return;
@@ -174,7 +175,9 @@ export const waitGroup = {
     return undefined;
   },
   look: (lib) => [lib.pending, lib.deaths],
-  /** The tasks of `add` of a thread that has ended are nobody's. Returns how many more there may be. */
+  /**
+   * Takes off the tasks that a thread has added and that it can take off no more. Returns how many more there may be.
+   */
   ended(board, { index }, lib, life) {
     const held = board.noted(life, index, HELD);
     if (held > 0) lib.done(held);
@@ -194,14 +197,14 @@ export const waitGroup = {
   },
 };
 
-/** Tasks meet, as many as make a round. One that gives up breaks it, so few do. */
+/** Tasks meet at a barrier, as many as make a round. A task that gives up breaks the barrier, so few tasks do. */
 export const barrier = {
   shape: (draw) => ({ parties: 2 + draw.upTo(4) }),
   mortal: mortal(Barrier, (lib, within) => [() => lib.arriveAndWait(within), () => lib.arriveAndWaitAsync(within)], 2),
   make: (o, arena) => (o.name ? Barrier.open(o.name, o.parties, { arena }) : new Barrier(o.parties, { arena })),
   open: (o, arena, life) => Barrier.open(o.name, o.parties, { arena, ...action(o, life) }),
   from: (handle, o, life) => Barrier.from(handle, action(o, life)),
-  /** A round is complete for all, or broken for all. */
+  /** Checks that each round was complete for all of its calls or broken for all. */
   wrong(context, object, lib) {
     const { index, parties } = object;
     const arrivals = Array.from({ length: parties }, (_, i) => context.board.load(index, ROUNDS + i));
@@ -225,7 +228,7 @@ export const barrier = {
     if (task.draw.chance(0.1)) object.lib.leave();
   },
   look: (lib) => [lib.broken, lib.round, lib.parties],
-  /** One more arrives, as long as somebody waits. That may be one of a new round, so the main thread has to wait too. */
+  /** Lets the main thread arrive, if somebody waits. It may be the first of a new round, so it arrives by a promise. */
   feed({ board, life }, object, lib) {
     if (lib.broken || lib.waiting === 0 || board.isEnding) return;
     life.user.loosely(
@@ -235,7 +238,7 @@ export const barrier = {
       ),
     );
   },
-  /** The thread does not come again. */
+  /** The thread arrives no more. */
   leaves: (lib) => lib.leave(),
 };
 
@@ -257,7 +260,7 @@ function answered({ life }, object, got) {
 
 class Failed extends Error {}
 
-/** Its function is run by one at a time, and to its end once. */
+/** One task at a time runs the function of a Once, and only one runs it to its end. */
 export const once = {
   ...named(Once),
   mortal: mortal(Once, (lib, within) => [() => lib.run(() => {}, within), () => lib.runAsync(() => {}, within)]),

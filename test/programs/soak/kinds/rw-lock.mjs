@@ -40,7 +40,7 @@ const end = (task, object, _, guard) => endGuard(task, object, guard, (held) => 
 const unlockRead = (task, object, lib) => task.give('unlockRead', object, () => lib.unlockRead());
 const unlockWrite = (task, object, lib) => task.give('unlockWrite', object, () => lib.unlockWrite());
 
-/** Goes on as a reader: from a writer or from an update. */
+/** Makes a writer, or the holder of an update, a reader. */
 function downgrade(task, object, guard, isWriter) {
   const { life } = task;
   if (life.gone) return guard;
@@ -181,7 +181,7 @@ const syncForms = [
   },
 ];
 
-/** A reader reads again, within its guard. */
+/** Takes a second read lock within the guard of the first. */
 async function insideWithin(task, object, lib, guard) {
   const { life } = task;
   if (!life.gone) {
@@ -197,7 +197,7 @@ async function insideWithin(task, object, lib, guard) {
   leave(task, object, 1, rules.read);
 }
 
-/** A read that may be repeated. */
+/** Reads without a lock, by `stamp` and `valid`. Checks what it has read if the stamp is still valid. */
 function glance(task, { index, lib, what }) {
   const { life, board } = task;
   try {
@@ -240,7 +240,7 @@ export const rwLock = {
     useBySync(task, object, form, 1, rules[form.mode]);
   },
 
-  /** A writer has died. Others may repair at the same time, so nobody can be inside who writes. */
+  /** Repairs what a dead writer has left. Several threads may repair at the same time. No writer can be inside then. */
   repair({ board }, { index }) {
     board.store(index, INSIDE, 0);
     board.store(index, LEFT, board.load(index, RIGHT));
@@ -249,7 +249,7 @@ export const rwLock = {
   look: (lib) => [lib.readers, lib.writing],
 
   letGo(_object, lib, me) {
-    // The next call of the thread finds what an interrupted one has left.
+    // The next call of a thread completes what an interrupted call has left.
     if (lib.tryLockRead()) lib.unlockRead();
     const { readers, writer } = lib.inspect();
     if (readers.includes(me)) lib.unlockRead();

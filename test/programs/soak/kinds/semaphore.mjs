@@ -1,4 +1,7 @@
-/** Semaphore: never more permits out than there are, all come back, and of one permit nobody is overtaken. */
+/**
+ * Semaphore: the permits that are out are never more than there are, and all come back. If there is only one permit,
+ * nobody is overtaken.
+ */
 import { Semaphore } from 'taketurns';
 import { ASKED, EXTRA, HELD } from '../board.mjs';
 import { endGuard, useBy, useBySync } from './critical.mjs';
@@ -17,7 +20,7 @@ function end(task, object, _, guard, n) {
   endGuard(task, object, guard, (held) => held.release());
 }
 
-/** The number of permits may be left out where it is 1. */
+/** Returns the arguments of a call. The number of permits is left out if it is 1. */
 const asked = (n, options) => (n > 1 ? [n, options] : options === undefined ? [] : [options]);
 
 const tries = [
@@ -42,7 +45,9 @@ const syncForms = [
   ...tries,
 ];
 
-/** What a thread may hold, at most, without a note of it: if it dies, so much may be lost. */
+/**
+ * Notes how many permits a thread has asked for. It may hold them without a note in HELD: if it dies, they are lost.
+ */
 function note(task, { index, robust }, n) {
   if (!robust && !task.life.gone) task.board.note(task.life.number, index, ASKED, n);
 }
@@ -136,7 +141,10 @@ export const semaphore = {
 
   look: (lib) => [lib.available, lib.max, lib.robust],
 
-  /** A thread has ended: its permits come back by themselves, or somebody must give them back. Returns what may be lost. */
+  /**
+   * Is called when a thread has ended. The permits of a robust semaphore come back by themselves, and those of another
+   * are given back here. Returns how many more may be lost.
+   */
   ended(board, { index, robust }, lib, life) {
     if (robust) return 0;
     const held = board.noted(life, index, HELD);
@@ -144,7 +152,10 @@ export const semaphore = {
     return Math.max(board.noted(life, index, ASKED) - held, 0);
   },
 
-  /** Gives back what is lost, if the program stands still: what is out, and what no living thread has noted. */
+  /**
+   * Gives back lost permits if the program stands still. Lost are those that are out and that no living thread has
+   * noted.
+   */
   mend(lib, unsure, noted) {
     const lost = Math.min(unsure, lib.inspect().out - noted);
     if (lost > 0) lib.release(lost);
