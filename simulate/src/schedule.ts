@@ -8,8 +8,11 @@
  *     step:   if the choice says so: run events of threads that are not on the stack; then go on
  *     sleep:  run events of other threads until one wakes this thread; or its time passes, or the call is cut short
  *
- * So only one thread sleeps at a time. It can go on when the events above it on the stack have ended. The clock moves
- * only by timers and time-outs: when one is chosen, early or late, the clock moves on to its time.
+ * A thread that blocks stays on the stack, and the events of other threads run above it. These events may not block. So
+ * at most one thread blocks at a time, the thread at the bottom of the stack. It goes on when the event above it has
+ * ended. (A thread that waits by `Atomics.waitAsync` is not on the stack.) The clock stands still until a timer or a
+ * time-out is chosen. Then the clock moves on to the time of this timer or time-out, unless the clock is later already:
+ * timers may be chosen in any order, so a timer may come after others that are set for later.
  */
 import type { Choices } from './choices.js';
 import { type Event, Failure, KILLED, type Thread } from './event.js';
