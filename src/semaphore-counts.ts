@@ -1,6 +1,6 @@
 /**
- * What a semaphore counts, and the texts that tell the counts: its getters, its errors and its warning. semaphore.ts,
- * which extends this class, takes permits and gives them back.
+ * The counts of a semaphore, as getters, and the texts that tell these counts: errors and a warning. semaphore.ts
+ * extends this class, and has the calls that take permits and give them back.
  *
  * This class and `Semaphore` each keep the address of the object in a field of their own. `acquire` and `release` must
  * be fast, so V8 has to treat the address as a constant there. V8 does so only for a field that the class itself
