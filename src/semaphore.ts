@@ -462,9 +462,9 @@ export class Semaphore extends SemaphoreCounts {
   }
 
   /**
-   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on. So in all threads
-   * together, at most as many calls run at a time as there are permits. `limit` and the function never block the
-   * thread.
+   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So in all
+   * threads together, at most as many calls of `run` are under way at a time as the permits allow. `limit` and the
+   * returned function never block the thread.
    *
    *     const get = semaphore.limit((address: string) => fetch(address));
    *     const pages = await Promise.all(addresses.map((address) => get(address)));
