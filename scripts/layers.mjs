@@ -2,7 +2,7 @@
  * Checks the rules of .dependency-cruiser.mjs: which folder may import which.
  *
  * dependency-cruiser needs the API of TypeScript, which TypeScript 7 does not have. So the script runs
- * dependency-cruiser in a folder in which the name `typescript` leads to the version that docs-build uses.
+ * dependency-cruiser through a folder of links, where the name `typescript` leads to the version that docs-build uses.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
