@@ -38,10 +38,11 @@ const WAKES = ['all', 'pass', 'due'] as const;
 /**
  * The semaphore with waiting chains, first come, first served. Each bucket of a waiting array holds a stack of
  * waiters, and each waiter has a word of its own to wait on. A waiter polls this word `spin` times (default 100) and
- * then parks on it. A release wakes the threads whose turn has come by their identity.
+ * then parks on it. A release wakes the threads on the chains of the tickets whose turn has come.
  *
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 3, and the two refinements that its text
- * names. A thread that uses it takes one of the `waiters` of the arena, and keeps it until it ends.
+ * names. A thread that uses the semaphore borrows a wait element of the arena until the thread ends. The element counts
+ * as one of the `waiters` of the arena.
  *
  * @example
  * ```ts
