@@ -30,8 +30,8 @@ const LAST = 2n ** 62n;
  * advances the count need not know who waits.
  *
  * Source: Reed and Kanodia, Synchronization with Eventcounts and Sequencers. Threads wait on the waiting chains of Dice
- * and Kogan, Semaphores Augmented with a Waiting Array. A thread that uses an event count takes one of the `waiters` of
- * the arena, and keeps this waiter until the thread ends.
+ * and Kogan, Semaphores Augmented with a Waiting Array. A thread that uses an event count borrows a wait element of the
+ * arena until the thread ends. The element counts as one of the `waiters` of the arena.
  *
  * @example
  * ```ts
