@@ -20,8 +20,8 @@ export interface TwaLockOptions extends LockOptions {
    *
    * - `'buckets'`: each waiter waits on the word of the bucket of its ticket, as in a `TwaSemaphore`.
    * - `'chains'`: each waiter waits on a word of its own in the chain of its ticket, as in a `ChainSemaphore` that
-   *   wakes `'all'`. A thread that uses the lock then takes one of the `waiters` of the arena, and keeps this waiter
-   *   until the thread ends.
+   *   wakes `'all'`. A thread that uses the lock then borrows a wait element of the arena until the thread ends. The
+   *   element counts as one of the `waiters` of the arena.
    */
   readonly waiting?: 'buckets' | 'chains';
   /** The hash of its tickets: it says to which bucket or chain a ticket belongs. Default `'multiplier'`. */
