@@ -28,8 +28,8 @@ const DEFAULTS = { spin: 100, names: ['hash', 'threshold', 'farParks', 'lazy'] }
  * of waiters and a sequence number. A release adds one to this number and wakes the stack. A waiter polls a word of its
  * own `spin` times (default 100) and then parks on this word.
  *
- * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 4. A thread that uses the semaphore takes
- * one of the `waiters` of the arena, and keeps this waiter until the thread ends.
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 4. A thread that uses the semaphore
+ * borrows a wait element of the arena until the thread ends. The element counts as one of the `waiters` of the arena.
  *
  * @example
  * ```ts
