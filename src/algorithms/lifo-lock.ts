@@ -17,8 +17,8 @@ const KIND = 'LifoLock';
  *
  * Source: Dice, Capacitors, an inner lock. In contrast to the paper, a waiter that has polled in vain parks.
  *
- * A thread that waits for such a lock takes one of the `waiters` of the arena, and keeps this waiter until the thread
- * ends.
+ * A thread that waits for such a lock borrows a wait element of the arena until the thread ends. The element counts as
+ * one of the `waiters` of the arena.
  *
  * @example
  * ```ts
