@@ -2,9 +2,13 @@
 /** HeldPermits is a guard of permits: it gives them back once. */
 import { checkInteger } from './errors.js';
 
+/** @internal */
+export const giveBack: unique symbol = Symbol();
+
 /** @internal The semaphore to which a guard gives its permits back. */
 export interface Releasable {
-  release(permits: number): void;
+  /** Gives back permits that a guard holds; see owner-deaths.ts. */
+  [giveBack](permits: number): void;
 }
 
 // Node 20 before 20.5.1 has no Symbol.dispose. The helpers of TypeScript and its polyfills all use this name.
@@ -92,12 +96,12 @@ export class HeldPermits implements Disposable, AsyncDisposable {
     const rest = this.#permits;
     if (permits !== undefined) checkInteger('HeldPermits.release: permits', permits, 1, rest, ' (what it holds)');
     if (permits !== undefined && permits < rest) {
-      source?.release(permits);
+      source?.[giveBack](permits);
       this.#permits = rest - permits;
     } else {
       this.#source = undefined;
       this.#permits = 0;
-      source?.release(rest);
+      source?.[giveBack](rest);
     }
   }
 

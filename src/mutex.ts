@@ -326,14 +326,12 @@ export class Mutex extends SharedObject<typeof KIND> {
     try {
       const method = passes ? 'waitForUnlockAsync' : 'lockAsync';
       const timeout = options === undefined ? Infinity : checkWaitOptions(`Mutex.${method}`, options);
-      if (this.#lock(this.#at) === ADMITTED) {
-        this.#granted();
-        if (passes) this.#pass();
-        return NO_DEATH;
-      }
-      if (this.#try() === ADMITTED) {
-        this.#granted();
-        return Promise.resolve(this[report](passes));
+      const isFree = this.#lock(this.#at) === ADMITTED;
+      if (isFree || this.#try() === ADMITTED) {
+        // The fast path of the core does not admit a thread that has to learn of a death.
+        const told = isFree && !passes ? NO_DEATH : Promise.resolve(this[report](passes));
+        if (!passes) this.#granted();
+        return told;
       }
       if (timeout === 0) throw timedOut(wanted(this.#core, this.#at), 0);
       checkWaitAsync();

@@ -12,10 +12,11 @@ type Owned = SharedObject<'Mutex' | 'Semaphore'> & { readonly onOwnerDied: ((dea
  * the callback has repaired nothing: the deaths count again for the next owner, the permits go back, and the error is
  * thrown.
  *
- * The callback may itself take permits or give permits back, and only the rest must go back here. So `beside` is
- * computed before and after the callback. Permits that promises of this thread get meanwhile do not go back. Therefore
- * `beside` is what this thread holds, less all that its promises have ever got. A change of `beside` is what the
- * callback itself has taken or given back.
+ * The callback may itself have given back the permits of the caller, or a part of them, and promises of this thread may
+ * have got them since. What a promise has got is not given back. Nor does a guard that the callback ends give back
+ * permits of the caller, who has no guard yet. So two counts are compared before and after the callback, which is
+ * synchronous: what the thread holds, and `grants`, which promises raise by what they get, and guards lower by what
+ * they give back. The difference of the two changes by what the callback has taken or given back without a guard.
  */
 export function tellOwnerDied(
   object: Owned,
@@ -25,16 +26,20 @@ export function tellOwnerDied(
 ): true {
   const { membership, shared } = object[reference];
   const { core } = membership;
-  const beside = () => core.held(shared.number) - shared.grants;
-  const before = beside();
+  const ungranted = () => core.held(shared.number) - shared.grants;
+  const before = ungranted();
   try {
     object.onOwnerDied?.(deaths);
   } catch (error) {
     // After dispose there is no next owner, and nothing to give back.
     if (!object.disposed) {
       core.restoreOwnerDeaths(shared.address, deaths);
-      const left = Math.min(permits, permits + beside() - before);
-      if (left > 0) giveBack.call(object, left);
+      const left = Math.min(permits, permits + ungranted() - before);
+      try {
+        if (left > 0) giveBack.call(object, left);
+      } catch {
+        // Permits that others have added meanwhile leave no room for these. The error of the callback is the one to tell.
+      }
     }
     throw error;
   }

@@ -9,6 +9,7 @@
 import { host } from '#host';
 import { ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from './border/numbers.js';
 import { checkInteger } from './errors.js';
+import { giveBack } from './held-permits.js';
 import type { WaitOptions } from './options.js';
 import { balanceOf } from './runtime/membership.js';
 import { back, close, disposedError, forget, reference, SharedObject } from './shared-object.js';
@@ -41,6 +42,15 @@ export abstract class SemaphoreCounts extends SharedObject<typeof KIND> {
    */
   get waiting(): number {
     return this.#core.waiting(this.#at);
+  }
+
+  /** @internal */
+  abstract release(permits?: number): void;
+
+  /** @internal */
+  [giveBack](permits: number): void {
+    this.release(permits);
+    this.#shared.grants -= permits;
   }
 
   /** Whether the permits of each thread are recorded; see `SemaphoreOptions.robust`. */

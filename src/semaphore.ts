@@ -207,11 +207,6 @@ export class Semaphore extends SemaphoreCounts {
     return this.#ownerDied;
   }
 
-  /** Notes that a promise of this thread has got permits; see owner-deaths.ts. */
-  #granted(permits: number): undefined {
-    this.#shared.grants += permits;
-  }
-
   #acquireFor(permits: number, timeout: number): void {
     // If permits are free, the clock need not be read.
     if (this.tryAcquire(permits)) return;
@@ -345,7 +340,7 @@ export class Semaphore extends SemaphoreCounts {
     const answer = this.#core.arrive(this.#at, permits, promises.last, this.#shared.robust);
     if (answer === ANSWER_CLOSED && this[back]()) return this.#arrive(permits);
     if (answer <= 0) return this.#arrived(answer, permits);
-    return this.#robust ? promises.wait(this, answer, () => this.#granted(permits)) : promises.wait(this, answer);
+    return promises.wait(this, answer, this.#robust ? permits : 0);
   }
 
   #arriveFor(permits: number, options: WaitOptions): Promise<void> {
@@ -359,7 +354,7 @@ export class Semaphore extends SemaphoreCounts {
     const answer = this.#core.arrive(this.#at, permits, 0, this.#shared.robust);
     if (answer <= 0) return this.#arrived(answer, permits);
     const begin = (cancel: Cancel) => watch(timeout, options.signal, cancel, () => wanted(this, permits));
-    return this.#promises.waitAlone(this, answer, begin, () => this.#granted(permits));
+    return this.#promises.waitAlone(this, answer, begin, permits);
   }
 
   /** Turns an answer after which nothing is left to wait for into the answer of acquireAsync. */
@@ -368,7 +363,7 @@ export class Semaphore extends SemaphoreCounts {
     // Promises of this thread that are due and not settled yet came before this request.
     if (promises.first !== 0) promises.settle();
     if (answer === ADMITTED) {
-      this.#granted(permits);
+      this.#shared.grants += permits;
       return DONE;
     }
     if (answer === TIMED_OUT) throw timedOut(wanted(this, permits), 0);

@@ -4,11 +4,12 @@
  */
 import { loadavg } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { Listed } from './choices.js';
 import { faults } from './faults.js';
 import { kinds } from './kinds/all.js';
-import { unhandled } from './realm.js';
+import { collectRejections, unhandled } from './realm.js';
 import { World } from './run.js';
 import { search } from './search.js';
 import { ofWord, report, shrink } from './shrink.js';
@@ -47,13 +48,16 @@ else await again(options.again);
 
 async function again(word: string): Promise<void> {
   const { program, answers } = ofWord(word);
-  const { failure, trace } = new World(patches, 30).run(program, new Listed(answers), options.trace);
-  for (const line of trace) console.log(line);
-  console.log(failure === undefined ? 'nothing is wrong' : failure.stack);
-  if (failure?.cause) console.log((failure.cause as Error).stack);
+  collectRejections(true);
+  const { failure, hasDeath, trace } = new World(patches, 30).run(program, new Listed(answers), options.trace);
   await setImmediate();
-  for (const reason of unhandled) console.log('a promise that nobody handles is rejected:', (reason as Error).stack);
-  process.exitCode = Number(failure !== undefined || unhandled.length > 0);
+  for (const line of trace) console.log(line);
+  const what = inspect(hasDeath ? undefined : unhandled[0]);
+  const isRejected = !hasDeath && unhandled.length > 0;
+  if (failure !== undefined) console.log(failure.stack);
+  else console.log(isRejected ? `the library has rejected a promise that nobody handles: ${what}` : 'nothing is wrong');
+  if (failure?.cause) console.log((failure.cause as Error).stack);
+  process.exitCode = Number(failure !== undefined || isRejected);
 }
 
 async function look(): Promise<void> {

@@ -231,16 +231,24 @@ function stepped(scheduler: Scheduler, name: string, call: Call): Call {
 export const unhandled: unknown[] = [];
 
 let isListening = false;
+let isCollecting = false;
 
-/**
- * Collects these reasons in `unhandled`. Rejections do not count if their thread was killed or their run has failed.
- */
+/** From now on such reasons are collected in `unhandled`, or are told to the listeners that were there before. */
+export function collectRejections(isOn: boolean): void {
+  isCollecting = isOn;
+}
+
+/** Listens to rejections. They do not count if their thread was killed or their run has failed. */
 export function listenToRejections(): void {
   if (isListening) return;
   isListening = true;
   const event = 'unhandledRejection';
+  const listeners = process.listeners(event);
   process.removeAllListeners(event);
-  process.on(event, (reason) => {
-    if (reason !== KILLED && !(reason instanceof Failure)) unhandled.push(reason);
+  process.on(event, (reason, promise) => {
+    if (reason === KILLED || reason instanceof Failure) return;
+    if (isCollecting) unhandled.push(reason);
+    else if (listeners.length === 0) throw reason;
+    else for (const listener of listeners) listener(reason, promise);
   });
 }

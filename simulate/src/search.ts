@@ -4,7 +4,7 @@ import { caseOf } from './cases.js';
 import { Recorded } from './choices.js';
 import { Failure } from './event.js';
 import type { Patch } from './library.js';
-import { unhandled } from './realm.js';
+import { collectRejections, unhandled } from './realm.js';
 import { World } from './run.js';
 import { type Failing, failing } from './shrink.js';
 
@@ -30,6 +30,15 @@ export interface Searched {
 const LOOK = 64;
 
 export async function search(patches: readonly Patch[], wanted: Wanted): Promise<Searched> {
+  collectRejections(true);
+  try {
+    return await searchAll(patches, wanted);
+  } finally {
+    collectRejections(false);
+  }
+}
+
+async function searchAll(patches: readonly Patch[], wanted: Wanted): Promise<Searched> {
   const world = new World(patches);
   let runs = 0;
   let found: Searched['found'];

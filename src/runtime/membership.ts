@@ -126,7 +126,7 @@ export interface Shared {
   away?: Int32Array | undefined;
   /** Whether `runExclusive` of a mutex has called a function that has not returned yet. */
   isRunning?: boolean;
-  /** How many permits promises of this thread have got of a mutex or of a robust semaphore, in all. */
+  /** How many permits promises of this thread have got, less what its guards have given back; see owner-deaths.ts. */
   grants: number;
   /** How many notifications of a condition the promises of this thread carry. */
   carried?: number;

@@ -51,6 +51,7 @@ export interface Place {
   readonly address: number;
   readonly robust: number;
   readonly promises: Promises;
+  grants: number;
 }
 
 // All promises here share one executor, because promises may be made in a hot loop. The executor drops `reject`,
@@ -59,6 +60,14 @@ let resolveNew: Resolve;
 function capture(resolve: (value?: void | PromiseLike<void>) => void): void {
   resolveNew = resolve;
 }
+
+/** Returns a function that notes how many permits a promise has got, and then settles the promise. */
+const granting =
+  (shared: Place, permits: number, settle: Resolve): Resolve =>
+  (value) => {
+    if (value === undefined) shared.grants += permits;
+    settle(value);
+  };
 
 /**
  * The waiting promises of this thread on one semaphore, in ticket order. A look ends at the first one that is not due.
@@ -97,13 +106,11 @@ export class Promises {
 
   /**
    * Returns a promise that the core has just queued in the run of this number.
-   * @param granted is called when the request is admitted, before the promise is settled.
+   * @param permits those that count as granted to a promise of this thread; see owner-deaths.ts.
    */
-  wait(owner: Owner, number: number, granted?: () => undefined): Promise<void> {
+  wait(owner: Owner, number: number, permits = 0): Promise<void> {
     const promise = new Promise<void>(capture);
-    const resolve = resolveNew;
-    const settle = granted && ((value?: Promise<never>): void => resolve(value ?? granted()));
-    this.add(owner, number, settle ?? resolve);
+    this.add(owner, number, permits > 0 ? granting(this.#shared, permits, resolveNew) : resolveNew);
     return promise;
   }
 
@@ -123,23 +130,19 @@ export class Promises {
    * @param watch is called at once with a function that cancels the promise for a reason. `watch` returns a function
    * that is called when the promise is settled. `watch` runs code of the user, which may settle the promise before
    * `watch` returns.
-   * @param granted is called when the request is admitted, before the promise is settled.
+   * @param permits those that count as granted to a promise of this thread; see owner-deaths.ts.
    */
-  waitAlone(
-    owner: Owner,
-    number: number,
-    watch: (cancel: Cancel) => () => void,
-    granted: () => undefined,
-  ): Promise<void> {
+  waitAlone(owner: Owner, number: number, watch: (cancel: Cancel) => () => void, permits: number): Promise<void> {
     return new Promise<void>((resolve) => {
       let isOver = false;
       let unwatch: (() => void) | undefined;
-      const cancel = this.addAlone(owner, number, (value) => {
+      const settle: Resolve = (value) => {
         isOver = true;
         unwatch?.();
         // The second reaction runs only when this promise listens to it. V8 then finds who awaits this promise.
-        resolve(value?.catch(locate).catch(locate) ?? granted());
-      });
+        resolve(value?.catch(locate).catch(locate));
+      };
+      const cancel = this.addAlone(owner, number, granting(this.#shared, permits, settle));
       unwatch = watch(cancel);
       if (isOver) unwatch();
     });

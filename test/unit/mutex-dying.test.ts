@@ -272,6 +272,24 @@ describe('onOwnerDied', () => {
     mutex.unlock();
   });
 
+  it('that unlocks, waits for an unlock by a promise, locks, and throws: the mutex is free', async () => {
+    const arena = new Arena();
+    const { mutex, owner } = await owned(arena);
+    let passed: Promise<void> | undefined;
+    mutex.onOwnerDied = () => {
+      mutex.onOwnerDied = undefined;
+      mutex.unlock();
+      passed = mutex.waitForUnlockAsync();
+      mutex.lock();
+      throw new Error('beyond repair');
+    };
+    const first = expect(mutex.lockAsync()).rejects.toThrow('beyond repair');
+    await owner.kill();
+    await first;
+    await passed;
+    expect(mutex.locked).toBe(false);
+  });
+
   it('that cancels all who wait and throws: the mutex is free', async () => {
     const arena = new Arena();
     const { mutex, owner } = await owned(arena);

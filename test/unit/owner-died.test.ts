@@ -200,6 +200,36 @@ describe('the thread that learns that an owner died', () => {
     semaphore.release(4);
   });
 
+  it('when onOwnerDied ends a guard of this thread and throws, the permits of the caller go back too', async () => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(3, { arena, robust: true });
+    const guards = [semaphore.hold(1), await semaphore.holdAsync(1)];
+    await dieHolding(arena, semaphore);
+    semaphore.onOwnerDied = () => {
+      semaphore.onOwnerDied = undefined;
+      for (const guard of guards) guard.release();
+      throw new Error('beyond repair');
+    };
+    expect((await failure(() => semaphore.acquire())).message).toBe('beyond repair');
+    expect(semaphore.available).toBe(3);
+  });
+
+  it('when permits cannot go back, the error of onOwnerDied is thrown nevertheless', async () => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(2, { arena, robust: true, max: 2 });
+    await dieHolding(arena, semaphore);
+    semaphore.onOwnerDied = () => {
+      semaphore.onOwnerDied = undefined;
+      semaphore.add(1);
+      throw new Error('beyond repair');
+    };
+    expect((await failure(() => semaphore.acquire())).message).toBe('beyond repair');
+    expect(semaphore.available).toBe(2);
+    expect(semaphore.inspect().holders).toMatchObject([{ permits: 1 }]);
+    semaphore.reduce(1);
+    semaphore.release();
+  });
+
   it('is none for a semaphore that is not robust', async () => {
     const arena = new Arena();
     const semaphore = new Semaphore(2, { arena });

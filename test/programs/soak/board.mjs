@@ -60,7 +60,7 @@ const DOING = LIFE + PER_PAIR * OBJECTS * LIVES;
 const MADE = DOING + TASKS * LIVES;
 const NAME = MADE + LIVES;
 /** The most names of calls. A name has at most 20 letters. */
-const NAMES = 80;
+const NAMES = 160;
 const PER_NAME = 6;
 const WORDS = NAME + PER_NAME * NAMES;
 /** What `onOwnerDied` throws if it repairs nothing. */
@@ -211,7 +211,7 @@ export class Board {
 
   /** Writes a name in an entry, if the entry is free. Returns whether it was free. */
   #write(number, name) {
-    if (number === NAMES) throw new Error('there are more names of calls than the board has room for');
+    if (number === NAMES || name.length > 4 * (PER_NAME - 1)) throw new Error(`the board has no room for ${name}`);
     const at = NAME + PER_NAME * number;
     if (Atomics.compareExchange(this.words, at, 0, -1) !== 0) return false;
     this.#letters(number).set(Array.from(name, (letter) => letter.charCodeAt(0)));
