@@ -296,7 +296,7 @@ export function enteredIn(answer: unknown): Entered {
 
 /**
  * Reads the answer to a beat. seq: the number of the last message. isLeft: the server has not done all its work, and
- * the process must beat again soon.
+ * the process must beat again at once.
  */
 export function beatIn(answer: unknown): { readonly seq: number; readonly isLeft: boolean; readonly sign: Sign } {
   const [, seq, left, ticket, place] = String(answer).split(' ');
