@@ -18,8 +18,8 @@ export interface ArenaOptions {
   /**
    * The number of shared objects at one time, 1 to 1,048,576. Default 65,536. An object counts until it is disposed of.
    * An object that no other thread can know, because it has no name and its handle was never taken, counts at most
-   * until its library object is collected. While a `Mutex`, or a `Semaphore` that is not robust, is idle and no other
-   * thread can know it, it leaves its room to others.
+   * until its library object is collected. If such an object is a `Mutex`, or a `Semaphore` that is not robust, and is
+   * idle, the library may give its room to other objects. It then gets room again when it is next used.
    */
   readonly objects?: number;
   /**
@@ -73,7 +73,7 @@ export interface ArenaHandle {
 /** This thread's membership of its default arena, which all copies of this package share. */
 interface Own {
   membership?: Membership;
-  /** The arena of the new objects of a worker that has no default arena. */
+  /** If a worker has no default arena, its new objects without a name are in this arena (see membershipForNew). */
   apart?: Membership | undefined;
 }
 const own = common('default', (): Own => ({}));
@@ -181,7 +181,7 @@ export function create(options: ArenaOptions): Membership {
   const records = objects + names + 3 * threads + slots + chains;
   // A record, a bucket, and an element with its share of the overflow lines each take fewer bytes than are reckoned
   // here (core/arena/arena.ts). The surplus makes up for the header and for the gaps that align tables. In a small
-  // arena all of these fit the first page.
+  // arena the surplus may be too small for them. But then the whole arena fits the first page of 64 KiB.
   const PAGE = 65536;
   const RECORD = 256;
   const ELEMENT = 96;

@@ -52,9 +52,11 @@ export function capacitorDepart(s: usize, bypass: i32): i32 {
 }
 
 /**
- * Returns whether every thread that has arrived has departed. The function reads ticket last. So a thread that arrived
- * before the reads and departs after them counts as inside. If a platoon departs between the reads, the count of the
- * threads inside is B too high, and the answer is false. A closed capacitor is never idle.
+ * Returns whether every thread that has arrived has departed. The function reads ticket last, so if it counts the
+ * departure of a thread, it counts the arrival of this thread too. So it does not miss a thread that arrived before the
+ * reads and departs after them. The last thread of a platoon lowers departed by B before the caller raises grant. If
+ * the function sees the new departed and the old grant, its count is B too high, and the answer is false. A closed
+ * capacitor is never idle.
  */
 export function capacitorIsIdle(s: usize, bypass: i32): bool {
   const grant = atomic.load<i64>(s, GRANT);

@@ -1,5 +1,5 @@
 /**
- * Attachments: which thread is attached to which object, and what the thread holds of it.
+ * Attachments: which thread is attached to which object, and how many permits of a robust object the thread holds.
  *
  *     thread 3  ──  element, ATTACHED  ──►  object         one reference (objects.ts)
  *                   held: 2                                of a robust object: permits that thread 3 holds
@@ -21,11 +21,10 @@ import { me } from './threads';
 import { ATTACHED, E_END, E_HELD, E_REQUEST, E_STATE, OBJECT_SHIFT, OBJECT_SIZE, OWNER_SHIFT, RESERVED } from './words';
 
 /**
- * Makes an object, and attaches the thread to it. The object has the max `limit` and the first ticket `first`. If it is
- * of the algorithms, it also has the words `variant` (O_VARIANT). Returns the number of the attachment, which is above
- * 0.
- * Returns ANSWER_OBJECTS_FULL if there is no room for the object, and ANSWER_FULL if there is no room for the
- * attachment.
+ * Makes an object, and attaches the thread to it. The object has the max `limit` and the first ticket `first`. An
+ * object of `taketurns/algorithms` also has words of its own at O_VARIANT: `variant` is their first value, 8 bytes
+ * (algorithms/words.ts). Returns the number of the attachment, which is above 0. Returns ANSWER_OBJECTS_FULL if there
+ * is no room for the object, and ANSWER_FULL if there is no room for the attachment.
  */
 export function createObject(
   kind: i32,

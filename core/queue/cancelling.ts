@@ -83,10 +83,10 @@ export function cancel(s: usize, attachment: i32): i32 {
   return answer;
 }
 
-/** Where the element goes whose tickets are taken back. */
+/** Where an element goes when its tickets are taken back. */
 const TO_POOL: bool = false;
 const TO_SPARE: bool = true;
-/** Whose request it is. */
+/** Whose request takes its tickets back. */
 const OF_THIS_THREAD: bool = false;
 const OF_THE_DEAD: bool = true;
 
@@ -108,8 +108,8 @@ function takeBack(s: usize, e: usize, start: i64, end: i64, to: bool, whose: boo
 }
 
 /**
- * Moves an element that stands for so many requests from WAITING or ASKED to TOMBSTONE. Returns REFUSED. Returns
- * ADMITTED or ANSWER_CLOSED if the element was granted or closed first.
+ * Moves an element that stands for this number of requests from WAITING or ASKED to TOMBSTONE, and returns REFUSED.
+ * Returns ADMITTED or ANSWER_CLOSED if the element was granted or closed first.
  */
 function leaveTombstone(s: usize, e: usize, requests: i64, end: i64): i32 {
   atomic.store<i64>(e, end, E_END);
@@ -218,8 +218,8 @@ function settleTombstone(s: usize, tombstone: usize, first: i64): void {
 }
 
 /**
- * If grant has passed the start of a tombstone or is closed, claims the tombstone and wakes the waiters that are due
- * then. Returns whether grant has passed the start or is closed.
+ * Claims a tombstone if grant has passed its start, or if the semaphore is closed. Then wakes the waiters that the
+ * claim has made due. Returns whether grant has passed the start or the semaphore is closed.
  */
 export function claimIfDue(s: usize, e: usize, state: i64, start: i64): bool {
   const ahead = atomic.load<i64>(s, GRANT) - start; // D3, D4 read

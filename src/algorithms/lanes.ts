@@ -1,6 +1,7 @@
 /**
- * An object with lanes consists of several shared objects: its own, whose counters order all threads, and one for each
- * lane, on whose word the waiters of the lane wait. core/algorithms/lanes.ts explains lanes.
+ * An object with lanes consists of several shared objects. The first is its own object, whose counters order all
+ * threads. Then comes an object for each lane: the waiters of the lane wait on a word of this object.
+ * core/algorithms/lanes.ts explains lanes.
  */
 import type { Arena } from '../arena.js';
 import type { Algorithms } from '../border/algorithms.js';
@@ -15,7 +16,7 @@ import { find, make } from './objects.js';
 
 const MOST_LANES = 64;
 
-/** The shared objects that `from` has found, or that a constructor has made: the object's own first, then its lanes. */
+/** The shared objects that `from` has found, or that a constructor has made: first its own object, then the lanes. */
 export class Parts {
   declare readonly arena?: never;
   readonly references: readonly Reference[];
@@ -29,7 +30,7 @@ export function checkLanes(kind: Kind, lanes: number): number {
   return checkInteger(`${kind}: lanes`, lanes, 1, MOST_LANES);
 }
 
-/** Makes an object and its lanes. If one of them cannot be made, closes and releases those that have been made. */
+/** Makes an object and its lanes. If one of them cannot be made, closes and detaches from those that have been made. */
 export function makeParts(
   kind: Kind,
   own: Properties,
@@ -84,13 +85,17 @@ export function releaseLanes(algorithms: Algorithms, at: number, permits: number
   const { length } = lanes;
   const first = algorithms.lanesRelease(at, permits, length);
   for (let i = 0; i < Math.min(permits, length); i++) {
-    // If the semaphore has been disposed of, `first` may be below 0. Then `at` counts from the end and opens another
-    // lane. This does no harm, because nobody waits any more.
+    // If the semaphore has been disposed of, its grant is far below 0, so `first` may be below 0. Then `lanes.at`
+    // counts from the end of the array, and laneOpen may open a lane whose turn it is not. This does no harm. A closed
+    // lane admits nobody. All lanes that dispose has not closed yet together admit at most one waiter for each permit.
     algorithms.laneOpen(at, (lanes.at((first + i) % length) as Reference).address, i, length);
   }
 }
 
-/** Calls all functions and returns their references. If one throws, drops and releases the references so far. */
+/**
+ * Calls all functions and returns their references. If one throws, passes the references so far to `drop`, and detaches
+ * from their objects.
+ */
 function all(gets: readonly (() => Reference)[], drop: (reference: Reference) => void = () => {}): Reference[] {
   const got: Reference[] = [];
   try {

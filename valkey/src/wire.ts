@@ -119,8 +119,8 @@ export const giveBack = (
 ];
 
 /**
- * Asks for the state of the listed requests. The server drops all other requests of the session whose numbers are
- * `from` to `upTo`.
+ * Asks for the state of the listed requests. The server drops all other requests of the session from the place `from`
+ * to the number `upTo`. If there are many, the server drops only a part of them in one call (see `statesIn`).
  */
 export const list = (from: string, upTo: string, rids: readonly string[]): Arguments => [
   ...['S', from, upTo, String(rids.length), ...rids],
@@ -132,10 +132,10 @@ export const behind = (rid: string): string => `${rid}g`;
 /** A beat: a sign of life of the session. seen: as in `enter`. */
 export const beat = (seen: string): string[] => ['B', seen];
 
-/** A beat in a call in whose reply nobody looks for grants. The server tells the session its grants by messages. */
+/** A beat in a call whose reply is not searched for grants. The server tells the session its grants by messages. */
 export const beatAside = (): string[] => ['W', NONE];
 
-/** Goes with a beat: names some requests that hold, so that the server notes since when they hold. */
+/** Goes with a beat: names some requests that hold permits, so that the server notes since when they hold them. */
 export const mark = (rids: readonly string[]): Arguments => ['U', String(rids.length), ...rids];
 
 /** Ends the session. */
@@ -161,7 +161,7 @@ export const inspect = (name: string, limit = 0, place = START, from = START): A
   ...['I', name, String(limit), place, from],
 ];
 
-/** Lists some of the sessions, from a score on. The score of a session is the ticket of its last sign of life. */
+/** Lists some of the sessions, from the score `from` on. A session's score is the ticket of its last sign of life. */
 export const inspectSpace = (from: string): Arguments => ['J', from];
 
 /** Lists some of the objects. cursor: 0 at first, then what the last answer tells. */
@@ -247,8 +247,10 @@ export function messageIn(text: string): { readonly seq: number; readonly news: 
 }
 
 /**
- * Reads the answer to `list`. isWhole: the server has dropped all requests that were to be dropped. seq: the number of
- * the last message that the server sent before the answer. place: the history of the data.
+ * Reads the answer to `list`. isWhole: whether the server has dropped all requests of the session that are in the range
+ * of the `list` and that the `list` does not name. If there are many of them, the server drops only a part in one call,
+ * and the process sends the same `list` again. seq: the number of the last message that the server sent before the
+ * answer. place: the history of the data from which the answer comes, as in `Sign`.
  */
 export function statesIn(answer: unknown) {
   const [first, ...states] = answer as [string, ...string[]];
@@ -292,7 +294,10 @@ export function enteredIn(answer: unknown): Entered {
   return { is: 'open', sign: signOf(words[0], words[1]) };
 }
 
-/** Reads the answer to a beat. seq: the number of the last message. isLeft: another beat has work to do at once. */
+/**
+ * Reads the answer to a beat. seq: the number of the last message. isLeft: the server has not done all its work, and
+ * the process must beat again at once.
+ */
 export function beatIn(answer: unknown): { readonly seq: number; readonly isLeft: boolean; readonly sign: Sign } {
   const [, seq, left, ticket, place] = String(answer).split(' ');
   return { seq: Number(seq), isLeft: left === '1', sign: signOf(ticket, place) };
@@ -358,7 +363,7 @@ const fixed = (text: string, ...widths: readonly number[]): string[] => {
   });
 };
 
-/** A session and its label. The server writes `sid conn label`; of a session that has ended `sid` or `sid dead`. */
+/** A session and its label. The server writes `sid conn label`; if the session has ended, `sid` or `sid dead`. */
 export type Labelled = readonly [sid: string, label: string];
 
 const labelledIn = (line: string): Labelled => {
@@ -426,7 +431,7 @@ export function objectsIn(answer: unknown) {
 /** Reads the answer to `cancelAll`: up to which ticket waiters are left to cancel; '' if none is left. */
 export const upToIn = (answer: unknown): string => String(answer).slice(2);
 
-/** The answer to `ofProof` if the grant is, or was, held. */
+/** The answer to `ofProof`: the grant is still held (V), or was held until this operation took it away (F). */
 export const TRUE = '1';
 
 // Tickets and proofs ------------------------------------------------------------------------------------------------

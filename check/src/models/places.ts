@@ -1,12 +1,16 @@
 /**
  * Models of waiting for words in foreign memory (core/algorithms/places.ts). The ops do what src/p0514/words.ts does
- * around the core. Two words, a and b, lie behind the arena. They share one place, unless a model says otherwise.
+ * around the core. Two words, a and b, lie behind the arena. The waiters for both words wait at one place: a bucket or,
+ * in the models `..., at a place of its own`, the place of an AtomicSemaphore.
  *
- *     Wa wait while a is 0      Fa the same for a time      Sa a = 1 and signal
- *     La lock a, by exchanging 0 for 1, and wait while it is 1      Ua a = 0 and signal      D close the place
+ *     Wa wait while a is 0      Fa the same with a time-out      Sa a = 1 and signal
+ *     La lock a: exchange 0 for 1; if a is 1, wait while it is 1, and try again
+ *     Ua unlock a: a = 0 and signal      D close the place
  *
- * Promises: wa, fa and la, whose continuation unlocks; va waits while a is 0, and is woken once for no reason
- *     d the event loop, until no promise waits      E the end of the thread and of its waiting promises
+ * Promises:
+ *     wa, fa, la  as Wa, Fa and La; the continuation of la unlocks
+ *     va  as wa, and the promise is woken once for no reason
+ *     d  the event loop, until no promise waits      E  the end of the thread and of its waiting promises
  */
 
 import { Violation } from '../engine/search/violation.js';

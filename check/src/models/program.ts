@@ -1,13 +1,16 @@
 /**
  * Models from lines. A program is text, with bars between the threads:
  *
- *     B1 acquire(1) with a time-out      W1 the same, and waits once more if woken for no reason
  *     A2 acquire(2)        R  release, if acquired     V2 release(2) of permits that nobody held
- *     t1 acquireAsync(1, { signal })     x2 abort the second promise with a signal
- *     F  drain: takes all that is free; F2 of 2, and it gets none or both     M1 reduce(1)     P1 add(1)
- *     Y1 tryAcquire(1)     a1 acquireAsync(1)          d  the event loop, until no promise waits
- *     l  the event loop, until it sleeps: what follows is a task of the thread, and `d` goes on with this sleep
- *     e  what the event loop does before it sleeps: the first promise is entered in the array
+ *     B1 acquire(1) with a time-out      W1 the same, but it waits a second time before it cancels
+ *     Y1 tryAcquire(1)     M1 reduce(1)     P1 add(1)
+ *     F  drain: takes all permits that are free      F2 the same, and it is a fault if it gets neither none nor 2
+ *     a1 acquireAsync(1)   t1 acquireAsync(1, { signal })
+ *     x2 abort the second of the waiting promises that have a signal
+ *     d  the event loop, until no promise waits
+ *     l  the event loop, up to where it would sleep. What follows runs as a task of the thread, and a later `d` begins
+ *        in this sleep
+ *     e  enters the first run of promises in the waiting array, as the event loop does before it sleeps
  *     D  dispose           '  behind a letter: on the second semaphore
  *     S  reap threads that die           s  reap thread 0 if it is dead by now
  *     E  the orderly end of the thread   Z  sleep until killed
@@ -46,7 +49,7 @@ export const three = 'A R A R | A R A R | A R A R';
 /** The ticket at which the low half of a counter wraps, in the middle of the model. */
 export const WRAP = 2n ** 32n - 2n;
 
-/** How many waiters of an adaptive object stay awake. */
+/** `near` of core/queue/polling.ts: if more requests are before a waiter, the waiter does not poll. */
 const NEAR = 2;
 
 export interface Line {
@@ -57,8 +60,8 @@ export interface Line {
   readonly buckets?: 1 | 2 | 4;
   readonly spin?: number;
   /**
-   * If given, waiters decide for themselves how long they poll; these are their turns and their polls in vain at first
-   * (core/queue/polling.ts).
+   * If given, waiters decide for themselves how long they poll (core/queue/polling.ts). `turns` is the length of a full
+   * poll, in calls of `pause`. `vain` is the count of vain polls at the start.
    */
   readonly awake?: { readonly turns: number; readonly vain: number };
   /** The initial value of the counters. */

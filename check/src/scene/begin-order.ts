@@ -11,8 +11,9 @@
  * There are two exceptions. The look for a free element goes by the order of the pool (see `distinguishes`). Dispose
  * and reap go by this order too, so a model with these must not give `symmetric`.
  *
- * A state may also seem to have no way to the end only because a thread would have to begin out of order. The search
- * then reports a violation that `--no-reduce` does not find. Such a model must not give `symmetric` either.
+ * In some models, a state may also seem to have no way to the end, only because a thread would have to begin out of
+ * order. The search then reports a violation that `--no-reduce` does not find. Such a model must not give `symmetric`
+ * either.
  */
 import type { Scene } from './scene.js';
 import * as words from './words.js';
@@ -27,7 +28,7 @@ export class BeginOrder {
   readonly #looks: readonly number[];
   /** The values of these globals when the order was set. */
   readonly #hints: number[] = [];
-  /** The thread that must have begun before t may, or -1. */
+  /** For each thread t: the thread that must have begun before t may begin, or -1. */
   readonly #before: number[] = [];
   /** Whether threads begin in order. */
   #kept = false;
@@ -53,7 +54,10 @@ export class BeginOrder {
     }
   }
 
-  /** Says whether the order is kept, and a thread has looked for an element, object or name, or has given one back. */
+  /**
+   * Says whether threads begin in order, and a thread has meanwhile looked for a free element, object or name, or has
+   * given one back. Then the threads are not symmetric.
+   */
   distinguishes(): boolean {
     if (!this.#kept) return false;
     const { threads, machine } = this.#scene;

@@ -42,7 +42,7 @@ const { DEAD, PENDING, RMW, WAIT } = engine;
 export const TERMINATED = 1;
 const REAPED_ASLEEP = 2;
 
-// Values of HOST: which access of the library's own is pending.
+// Values of HOST: which access the library itself, without the core, is about to make.
 const HOST_LOAD = 1;
 const HOST_WAIT = 2;
 const HOST_STORE = 3;
@@ -75,18 +75,21 @@ export interface Settings {
    * on.
    */
   readonly undead?: boolean;
-  /** Whether the model leaves permits or elements behind on purpose. Then the end is not checked for them. */
+  /** Whether the model leaves permits or elements behind on purpose. Then no check looks for them at the end. */
   readonly leaves?: boolean;
   /** Whether the counts that only diagnostics read are kept, and are part of the states. */
   readonly counts?: boolean;
   /** For the ops of a mutex: whether an unlock makes its thread forget its guess of the word. */
   readonly forgets?: boolean;
   /**
-   * Whether states that differ only in how far the counters of the mutex have come are one (relative-hash.ts). This is
-   * for a mutex with one bucket, without promises, and whose threads do not die.
+   * Whether two states count as one if they differ only in how far the counters of the mutex have come
+   * (relative-hash.ts). For models of a mutex with one bucket, in which there are no promises, time-outs or deaths.
    */
   readonly relative?: boolean;
-  /** For the ops of a mutex: whether a lock reports deaths. If so, fewer deaths are unreported at the end. */
+  /**
+   * For the ops of a mutex: whether a thread that has locked also asks how many owners have died (`ownersDied`). Then
+   * the deaths of which a thread has learnt do not count as unreported at the end.
+   */
   readonly learns?: boolean;
   /** The most switches away from a thread that could go on. Only for a model that is too large for a whole search. */
   readonly preemptions?: number;
@@ -253,7 +256,7 @@ export abstract class Scene {
 
   // --- Words -------------------------------------------------------------------------------------------------
 
-  /** Returns a word of the thread's own, beside the machine (words.ts). */
+  /** Returns a word that the checks keep for the thread, outside of the machine (words.ts). */
   get(t: number, word: number): number {
     return this.ghosts.word(t, word);
   }
@@ -291,7 +294,7 @@ export abstract class Scene {
     return valueAt(this, address, bytes);
   }
 
-  // --- Accesses of the library's own -------------------------------------------------------------------------
+  // --- Accesses that the library makes itself ----------------------------------------------------------------
 
   hostLoad(t: number, address: number): void {
     this.set(t, HOST, HOST_LOAD);
@@ -327,7 +330,7 @@ export abstract class Scene {
     this.set(t, RESULT, Number(timed));
   }
 
-  /** Performs the pending access of the library's own. */
+  /** Performs the pending access that the library makes itself. */
   protected performHost(t: number): void {
     const kind = this.get(t, HOST);
     const address = this.get(t, HOST_ADDRESS);
@@ -355,7 +358,7 @@ export abstract class Scene {
     return this.machine.pendingKind(t) < WAIT ? this.machine.pendingAddress(t) >>> 3 : -1;
   }
 
-  /** Returns the address of the next access, of the core or of the library's own. */
+  /** Returns the address of the next access, which the core or the library itself makes. */
   accessed(t: number): number {
     return this.machine.status(t) === PENDING ? this.machine.pendingAddress(t) : this.get(t, HOST_ADDRESS);
   }
@@ -402,7 +405,7 @@ export abstract class Scene {
     );
   }
 
-  /** Returns the addresses of counters, and of the words whose writes the model looks at. */
+  /** Returns the addresses of ticket and grant of each semaphore, and of the words whose writes the model looks at. */
   visibleWords(): number[] {
     return [...this.semaphores.flatMap((address) => [address + TICKET, address + GRANT]), ...this.watched];
   }
@@ -434,8 +437,8 @@ export abstract class Scene {
   }
 
   /**
-   * Notes that t gives back `width` permits, below 256, with its next access. With `own` t holds them; else it makes
-   * them.
+   * Notes that t gives `width` permits, below 256, to the semaphore with its next access. With `own`, t has held these
+   * permits. Otherwise t makes new permits.
    */
   releasing(t: number, semaphore: number, width: number, own: boolean): void {
     this.permits.releasing(t, semaphore, width, own);

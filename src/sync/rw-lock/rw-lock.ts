@@ -72,9 +72,9 @@ export interface RwLockState {
  * waits. When a thread ends or dies (`Arena.watch`) as a reader, its reading ends too. When a thread dies as a writer,
  * the threads that lock later learn of its death (`onOwnerDied`). A thread reads at most 8 locks at a time.
  *
- * Source: the phases of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for Multiprocessor
- * Real-Time Systems (2010), with visible readers after Dice and Kogan, BRAVO (2019), over
- * core/kinds/rw-lock/rw-lock.ts.
+ * Sources: the phases are those of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for
+ * Multiprocessor Real-Time Systems (2010). Each reader shows in a place of its own that it reads (visible readers), as
+ * in Dice and Kogan, BRAVO (2019). The algorithm is in core/kinds/rw-lock/rw-lock.ts.
  *
  * @example
  * ```ts
@@ -337,8 +337,8 @@ export class RwLock extends WritersHalf {
   }
 
   /**
-   * Whether nobody has written since this stamp. A writer that has shut readers out and then given up counts as if it
-   * had written. After exactly 2 ** 29 writers the numbers begin again. Never blocks.
+   * Whether nobody has written since `stamp` returned this number. A writer that has shut readers out and then given up
+   * counts as if it had written. After exactly 2 ** 29 writers the numbers begin again. Never blocks.
    * @param stamp 0 to 2 ** 29, as `stamp` has answered.
    * @returns false for 0, and on a disposed lock.
    * @throws `RangeError` or `TypeError` for a number that is no stamp.
