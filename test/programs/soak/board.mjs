@@ -256,11 +256,16 @@ export class Board {
     return undefined;
   }
 
-  /** Notes that a request stands in line no more: it was admitted, or its promise was rejected. */
+  /**
+   * Notes that a request stands in the queue no more: it was admitted, or its promise was rejected. If it was overtaken,
+   * returns since when it stood there.
+   */
   goOn(place) {
-    if (place === undefined) return;
-    Atomics.store(this.words, place, 0);
+    if (place === undefined) return undefined;
+    const since = Atomics.exchange(this.words, place, 0);
+    const isOvertaken = Atomics.load(this.words, place + 3) > 0;
     Atomics.store(this.words, place + 1, 0);
+    return isOvertaken ? since : undefined;
   }
 
   /**

@@ -78,6 +78,11 @@ export class Life {
     this.report({ what, life: this.number, error: error === undefined ? undefined : inspect(error) });
   }
 
+  /** Notes how a request has ended that others have overtaken. A suspicion of it tells so. */
+  tellEnd(place, since, end) {
+    if (!this.gone) this.say({ suspicion: { ofPlace: place, since, end: `${end}, in life ${this.number}` } });
+  }
+
   /** Reports a suspicion. It is no finding if a thread in it turns out to have died. The end of the program decides. */
   suspect(suspicion) {
     if (!this.gone) this.say({ suspicion: { ...suspicion, life: this.number } });
@@ -186,13 +191,15 @@ export class Task {
   /** Makes a call. Returns its result in an object, or undefined if the call has thrown an error. */
   async attempt(name, object, request, call, after = () => {}) {
     this.doing(name, object);
+    let outcome = 'is fulfilled';
     try {
       return { value: await call() };
     } catch (error) {
+      outcome = `is rejected with ${error?.name}`;
       this.failed(name, object, request, error);
       return undefined;
     } finally {
-      after();
+      after(outcome);
       this.doesNothing();
     }
   }

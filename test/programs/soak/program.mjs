@@ -251,9 +251,12 @@ class Program {
    */
   #judge(suspicion) {
     const { board } = this;
-    const { object, what, all, most, place, since, runner } = suspicion;
+    const { object, what, all, most, place, since, runner, ofPlace } = suspicion;
+    if (ofPlace !== undefined) return;
     if (place !== undefined) {
       if (board.standsStill({ place, since })) return;
+      const isOf = (other) => other.ofPlace === place && other.since === since;
+      suspicion.end = this.suspicions.find(isOf)?.end;
     } else if (runner !== undefined) {
       if (this.deaths > 0) return;
     } else {

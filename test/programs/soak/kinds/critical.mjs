@@ -36,8 +36,9 @@ export async function useBy(task, object, form, what, rules) {
       standing = board.stand(object.index, life.number, asks);
     return asked;
   };
-  const goOn = () => {
-    if (!life.gone) board.goOn(standing);
+  const goOn = (how) => {
+    const since = life.gone ? undefined : board.goOn(standing);
+    if (since !== undefined) life.tellEnd(standing, since, `${form.name} ${how} at ${board.tick()}`);
     standing = undefined;
   };
   if (form.around) {
@@ -45,7 +46,7 @@ export async function useBy(task, object, form, what, rules) {
     const thrown = task.draw.chance(0.1) ? new Error('thrown in the section') : undefined;
     const own = thrown ? { ...request, reason: thrown } : request;
     const body = async () => {
-      goOn();
+      goOn('begins');
       enter(task, object, what, rules, begun);
       await task.inside(object);
       leave(task, object, what, rules);
@@ -112,7 +113,8 @@ export function enter(task, object, what, rules, begun) {
   rules.enter(task, object, what);
   if (rules.bound === undefined || !rules.excludes(object, what)) return;
   for (const overtaken of board.overtakes(object.index, begun, rules.bound)) {
-    life.suspect({ object: object.index, what: `a request is overtaken more than ${rules.bound} times`, ...overtaken });
+    const what = `a request is overtaken more than ${rules.bound} times`;
+    life.suspect({ object: object.index, what, ...overtaken, begun, now: board.tick(), task: task.number });
   }
 }
 
