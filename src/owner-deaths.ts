@@ -26,15 +26,15 @@ export function tellOwnerDied(
 ): true {
   const { membership, shared } = object[reference];
   const { core } = membership;
-  const ungranted = () => core.held(shared.number) - shared.grants;
-  const before = ungranted();
+  const notGranted = () => core.held(shared.number) - shared.grants;
+  const before = notGranted();
   try {
     object.onOwnerDied?.(deaths);
   } catch (error) {
     // After dispose there is no next owner, and nothing to give back.
     if (!object.disposed) {
       core.restoreOwnerDeaths(shared.address, deaths);
-      const left = Math.min(permits, permits + ungranted() - before);
+      const left = Math.min(permits, permits + notGranted() - before);
       try {
         if (left > 0) giveBack.call(object, left);
       } catch {

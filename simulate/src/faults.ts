@@ -107,7 +107,7 @@ const runtime: Record<string, Fault> = {
   'promise-given-back': {
     what: 'an `onOwnerDied` that gives back and throws loses what a promise of the thread has got from it',
     kinds: ['Mutex', 'Semaphore'],
-    patches: [{ find: 'permits + ungranted() - before', put: 'permits' }],
+    patches: [{ find: 'permits + notGranted() - before', put: 'permits' }],
   },
   'action-breaks-nothing': {
     what: 'a barrier whose action throws is not broken',

@@ -170,6 +170,9 @@ export abstract class Ghost {
     });
   }
 
+  /** Is called when a dead thread has been reaped: what it had has gone on to others. */
+  wasReaped(_thread: Realm): void {}
+
   /** Checks the requests that wait. Is called while the library has nothing left to do, and no call runs. */
   rested(): void {
     for (const request of this.pending) {

@@ -171,6 +171,7 @@ class Run implements Stage {
         // call.
         for (const ghost of this.ghosts) ghost.reaped(thread);
         this.#arenas.get(reaper).reap(handle);
+        for (const ghost of this.ghosts) ghost.wasReaped(thread);
         this.isUnreaped = false;
       };
       scheduler.add(reaper, () => `thread ${thread.index} is reaped`, reap);

@@ -429,16 +429,14 @@ export class Condition extends SharedObject<typeof KIND> {
    * @throws {@link DisposedError} if the condition has been disposed of.
    */
   notify(count = 1): number {
-    if (count === 1) {
-      const notified = this.#notifyOne(this.#at);
-      return notified === 0 ? 0 : this.#notified(notified);
-    }
+    if (count === 1) return this.#notified(this.#notifyOne(this.#at));
     if (count !== Infinity) checkInteger(`${KIND}.notify: count`, count, 1, MOST);
     return this.#notified(this.#sync.notify(this.#at, Math.min(count, MOST)));
   }
 
   #notified(notified: number): number {
     if (notified < 0) throw this[disposedError]();
+    // Also a call that notifies nobody may pass on the wake-up of an earlier call, to a promise of this thread.
     this.#settle();
     return notified;
   }

@@ -38,7 +38,7 @@ export abstract class PhaseGhost extends Ghost {
   ): boolean {
     const waiting = [...this.pending].filter(({ queued }) => queued < Infinity);
     begins();
-    this.#meet();
+    this.meet();
     this.#count(thread, 1);
     let isDone = true;
     try {
@@ -52,7 +52,7 @@ export abstract class PhaseGhost extends Ghost {
     }
     this.#count(thread, -1);
     ends(isDone);
-    this.#meet();
+    this.meet();
     if (!this.isOpen) return isDone;
     for (const request of waiting) if (!this.#must.has(request)) this.#must.set(request, this.stage.scheduler.clock);
     return isDone;
@@ -63,13 +63,13 @@ export abstract class PhaseGhost extends Ghost {
   }
 
   /** If the phase may be over, notes that all who wait now may go on. */
-  #meet(): void {
+  protected meet(): void {
     if (this.mayBeOpen) for (const request of this.pending) this.#may.add(request);
   }
 
   override begin(call: Caller, n?: number): Request {
     const request = super.begin(call, n);
-    this.#meet();
+    this.meet();
     return request;
   }
 

@@ -63,12 +63,18 @@ class WaitGroupGhost extends PhaseGhost {
 
   override reaped(thread: Realm): void {
     super.reaped(thread);
+    this.#taking += this.#held.get(thread) ?? 0;
+    this.meet();
+  }
+
+  override wasReaped(thread: Realm): void {
     const n = this.#held.get(thread) ?? 0;
     this.#held.delete(thread);
-    const ends = (): void => {
+    const begins = (): void => {
+      this.#taking -= n;
       this.#tasks -= n;
     };
-    if (n > 0) this.changes(thread, () => {}, { begins: () => {}, ends });
+    if (n > 0) this.changes(thread, () => {}, { begins, ends: () => {} });
   }
 
   protected open(thread: Realm): void {

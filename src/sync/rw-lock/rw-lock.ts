@@ -72,7 +72,7 @@ export interface RwLockState {
  * waits. When a thread ends or dies (`Arena.watch`) as a reader, its reading ends too. When a thread dies as a writer,
  * the threads that lock later learn of its death (`onOwnerDied`). A thread reads at most 8 locks at a time.
  *
- * Sources: the phases are those of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for
+ * Source: the phases are those of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for
  * Multiprocessor Real-Time Systems (2010). Each reader shows in a place of its own that it reads (visible readers), as
  * in Dice and Kogan, BRAVO (2019). The algorithm is in core/kinds/rw-lock/rw-lock.ts.
  *
