@@ -26,10 +26,14 @@ export function drawChoices(random: Random, mostPreemptions = 8): Choices {
 
 function drawProgram(random: Random, names: readonly string[]): Program {
   const objects: Spec[] = [];
-  const count = 1 + random.below(2);
+  let count = 1 + random.below(2);
   while (objects.length < count) {
     const kind = random.of(names);
-    const { needs, draw } = kinds[kind] as Kind;
+    const { needs, draw, isAlone } = kinds[kind] as Kind;
+    if (isAlone) {
+      objects.length = 0;
+      count = 1;
+    }
     if (needs !== undefined) {
       objects.push({ kind: needs, ...(kinds[needs] as Kind).draw(random) });
       objects.push({ kind, ...draw(random), of: objects.length - 1 });

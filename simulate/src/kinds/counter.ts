@@ -96,6 +96,7 @@ const within = (random: Random) => ({ n: some(random), timeout: random.below(4) 
  * and again for what a signal is about to hand on, which cannot go on if its thread is further down on the stack.
  */
 export const countingSemaphore: Kind = {
+  isAlone: true,
   draw: (random) => ({ n: random.below(3) }),
   make: ({ CountingSemaphore }, { n }, arena) => new CountingSemaphore(n, { arena }),
   ghost: (stage, on) => new CounterGhost(stage, on),

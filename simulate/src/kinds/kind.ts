@@ -18,6 +18,8 @@ export interface OperationKind {
 export interface Kind {
   /** The class of another object that an object of this class is made with. */
   readonly needs?: string;
+  /** Whether a program with such an object has no other: it looks again and again, while another thread would block. */
+  readonly isAlone?: boolean;
   /** Draws what an object is made with. */
   draw(random: Random): Omit<Spec, 'kind'>;
   make(library: Library, spec: Spec, arena: Library, made: readonly Library[], ghost: Ghost): Library;
