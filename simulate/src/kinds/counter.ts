@@ -57,18 +57,10 @@ class CounterGhost extends Ghost {
 
   override callsBack(): void {}
 
-  override died(thread: Realm): void {
-    // What a call of the thread has taken or signalled is known to nobody.
-    this.isUnsure = true;
-    super.died(thread);
-  }
-
   override finish(thread: Realm): void {
     const object = this.objectOf(thread);
     if (this.isDisposed) return;
-    // What a thread was about to hand on when it died is lost, and those for whom it was wait on.
-    if (this.isUnsure) this.disposes(() => object.dispose());
-    else if (this.pending.size > 0) this.signals(ENOUGH, () => object.signal(ENOUGH));
+    if (this.pending.size > 0) this.signals(ENOUGH, () => object.signal(ENOUGH));
   }
 
   override ended(thread: Realm): void {

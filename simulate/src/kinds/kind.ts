@@ -18,7 +18,10 @@ export interface OperationKind {
 export interface Kind {
   /** The class of another object that an object of this class is made with. */
   readonly needs?: string;
-  /** Whether a program with such an object has no other: it looks again and again, while another thread would block. */
+  /**
+   * Whether a program with such an object has no other, and no thread of it dies. A wait that gives up looks again and
+   * again for what a signal has handed on. It would do so for ever if that signal cannot go on.
+   */
   readonly isAlone?: boolean;
   /** Draws what an object is made with. */
   draw(random: Random): Omit<Spec, 'kind'>;
