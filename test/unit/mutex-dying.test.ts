@@ -254,40 +254,33 @@ describe('onOwnerDied', () => {
     expect(mutex.locked).toBe(false);
   });
 
-  it('that unlocks, has a promise lock, and throws: the promise keeps the lock', async () => {
+  it.each([
+    ['unlocks, and has a promise lock: the promise keeps the lock', (mutex: Mutex) => mutex.lockAsync(), true],
+    [
+      'unlocks, has a promise pass, and locks: the mutex is free',
+      (mutex: Mutex) => {
+        const passed = mutex.waitForUnlockAsync();
+        mutex.lock();
+        return passed;
+      },
+      false,
+    ],
+  ] as [string, (mutex: Mutex) => Promise<void>, boolean][])('that throws, but first %s', async (_, act, isHeld) => {
     const arena = new Arena();
     const { mutex, owner } = await owned(arena);
-    let next: Promise<void> | undefined;
+    let promise: Promise<void> | undefined;
     mutex.onOwnerDied = () => {
       mutex.onOwnerDied = undefined;
       mutex.unlock();
-      next = mutex.lockAsync();
+      promise = act(mutex);
       throw new Error('beyond repair');
     };
     const first = expect(mutex.lockAsync()).rejects.toThrow('beyond repair');
     await owner.kill();
     await first;
-    await next;
-    expect(mutex.held).toBe(true);
-    mutex.unlock();
-  });
-
-  it('that unlocks, waits for an unlock by a promise, locks, and throws: the mutex is free', async () => {
-    const arena = new Arena();
-    const { mutex, owner } = await owned(arena);
-    let passed: Promise<void> | undefined;
-    mutex.onOwnerDied = () => {
-      mutex.onOwnerDied = undefined;
-      mutex.unlock();
-      passed = mutex.waitForUnlockAsync();
-      mutex.lock();
-      throw new Error('beyond repair');
-    };
-    const first = expect(mutex.lockAsync()).rejects.toThrow('beyond repair');
-    await owner.kill();
-    await first;
-    await passed;
-    expect(mutex.locked).toBe(false);
+    await promise;
+    expect([mutex.locked, mutex.held]).toEqual([isHeld, isHeld]);
+    if (isHeld) mutex.unlock();
   });
 
   it('that cancels all who wait and throws: the mutex is free', async () => {
