@@ -131,7 +131,8 @@ class Sources {
     for (const name of this.#file(entry).exports.keys()) {
       const { file, node } = this.#find(entry, name);
       if (!ts.isFunctionDeclaration(node)) {
-        exports.push({ name, text: `readonly ${name}: WebAssembly.Global<'${node.type.getText()}'>` });
+        const type = node.type.getText().replace('usize', 'i32');
+        exports.push({ name, text: `readonly ${name}: WebAssembly.Global<'${type}'>` });
         continue;
       }
       const answers = this.#declared(node) ?? this.#exact(file, node);

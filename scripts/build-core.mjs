@@ -27,6 +27,9 @@ const MODULES = [
 /** Functions that are called more than once are inlined up to this size, in nodes of Binaryen's syntax tree. */
 const INLINED = 16;
 
+/** The globals that the core exports: the name in the code, and the name of the export. */
+const shared = new Map();
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
 await mkdir('build', { recursive: true });
@@ -67,13 +70,15 @@ for (const { name, entry, limit, embedded } of MODULES) {
     throw error;
   }
 
-  const { binary, text } = optimize(await readFile(`build/${name}.wasm`));
+  const { binary, text } = optimize(await readFile(`build/${name}.wasm`), name === 'core');
   const exposed = waitsOverOperands(text);
   if (exposed.length > 0) throw new Error(`an operand lies below those of a wait in ${exposed.join(', ')}`);
   const bytes = Buffer.from(padLocals(binary));
   await writeFile(`build/${name}.wasm`, bytes);
   await writeFile(`build/${name}.wat`, text);
   if (bytes.length > limit) throw new Error(`${name}.wasm is ${bytes.length} bytes, more than ${limit}`);
+  const [imported] = /^ \(import .*\(func .*/m.exec(text) ?? [];
+  if (imported) throw new Error(`${name}.wasm calls a function that it does not contain:${imported}`);
   if (/^ \(data/m.test(text)) throw new Error(`${name}.wasm has a data segment`);
   await writeFile(
     embedded,
@@ -90,8 +95,10 @@ if (unmatched.size > 0) throw new Error(`inline.mjs names functions that are not
  * function that is called in an uninterruptible section (check/src/uninterruptible.ts) is at most as large as INLINED,
  * or named in inline.mjs.
  */
-function optimize(bytes) {
+function optimize(bytes, isCore) {
   let module = binaryen.readBinary(bytes);
+  if (isCore) findShared(module);
+  else share(module);
   binaryen.setOptimizeLevel(3);
   binaryen.setShrinkLevel(0);
   binaryen.setAlwaysInlineMaxSize(2);
@@ -113,6 +120,28 @@ function optimize(bytes) {
   const binary = module.emitBinary();
   module.dispose();
   return { binary, text };
+}
+
+/** Finds the globals of the core that another module shares: those that the core exports and that change. */
+function findShared(module) {
+  for (let i = 0; i < module.getNumExports(); i++) {
+    const { kind, name, value } = binaryen.getExportInfo(module.getExportByIndex(i));
+    if (kind === binaryen.ExternalGlobal) shared.set(value, name);
+  }
+}
+
+/**
+ * Makes the globals that the module shares with the core imports of the module. So the module of the algorithms can
+ * begin a release that the core finishes.
+ */
+function share(module) {
+  for (const [global, name] of shared) {
+    const found = module.getGlobal(global);
+    if (found === 0) continue;
+    const { type, mutable } = binaryen.getGlobalInfo(found);
+    module.removeGlobal(global);
+    module.addGlobalImport(global, 'core', name, type, mutable);
+  }
 }
 
 /** Returns the text from which src/runtime/decode.ts makes these bytes again. */

@@ -29,13 +29,12 @@ const CROWDS = [
 const [FIRST_OBJECT, SECOND_OBJECT] = [new Semaphore(1), new Semaphore(1)].map(({ handle }) => handle.address);
 const OBJECT_SIZE = SECOND_OBJECT - FIRST_OBJECT;
 
-const { hash } = new WebAssembly.Instance(
-  new WebAssembly.Module(readFileSync(new URL('../build/algorithms.wasm', import.meta.url))),
-  {
-    env: { memory: new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true }) },
-    core: { ticketTaken: new WebAssembly.Global({ value: 'i64', mutable: true }, 0n) },
-  },
-).exports;
+const memory = new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true });
+const instanceOf = (name, core) => {
+  const module = new WebAssembly.Module(readFileSync(new URL(`../build/${name}.wasm`, import.meta.url)));
+  return new WebAssembly.Instance(module, { env: { memory }, core }).exports;
+};
+const { hash } = instanceOf('algorithms', instanceOf('core'));
 
 /** Returns the share of waiters that are not the first at their slot, over a round from one start. */
 function collisions(kind, slots, semaphores, waiters, random) {

@@ -15,6 +15,7 @@ const INLINE = new Set([
   'core/arena/elements/freeElement',
   'core/arena/elements/take',
   'core/kinds/counter/counter/uncountDead',
+  'core/kinds/counter/counter/handOn',
   'core/kinds/kinds/cancelled',
   'core/kinds/kinds/cancelledByDeath',
   'core/kinds/kinds/countWaiter',

@@ -15,6 +15,7 @@
  *     R9           core/queue/waking.ts; core/kinds/mutex/mutex.ts
  *     R11          core/kinds/phase/phase.ts; core/kinds/rw-lock/rw-lock.ts; core/death/reaping.ts
  *     R12          core/kinds/rw-lock/rw-lock.ts
+ *     R13          core/kinds/counter/counter.ts
  *
  * engine/wasm/uninterruptible.ts checks the sections in the code that the search runs, on every path from the first
  * access of a section to the last. `returns` says why a path may return before the last access.
@@ -143,6 +144,14 @@ export const sections: readonly Section[] = [
     to: [0],
     by: [NOTIFY],
     returns: 'the writer does not sleep, or the reader is in',
+  })),
+  // What a signal takes from the value for waiters is in the queue, or the signal has taken nothing.
+  ...['countUp', 'countDown'].map((fn) => ({
+    name: `R13, ${fn}`,
+    fn: `counter/${fn}`,
+    from: { kind: CMPXCHG, word: constant('O_COUNTER') },
+    to: [constant('GRANT')],
+    returns: 'nothing is handed on',
   })),
   { name: 'R4', fn: 'tombstones/merge', from: { kind: CMPXCHG, word: constant('E_STATE') }, to: [] },
   // The owner is written in the same section in which an element is taken. In the same way, the number of a cell is

@@ -1,7 +1,8 @@
 /**
  * The exports of the module with the papers' algorithms. The module contains the parts of the core that it needs. A
- * thread has an instance of it over the memory of the arena, with globals of its own. A thread first registers through
- * the core, and then calls adopt here. create, createObject and attachedTo are for programs that run this module alone
+ * thread has an instance of it over the memory of the arena. The instance shares the globals that the core exports with
+ * the thread's instance of the core, and has all other globals for itself. A thread first registers through the core,
+ * and then calls adopt here. create, createObject and attachedTo are for programs that run this module alone
  * (check/).
  */
 export { create } from '../arena/arena';

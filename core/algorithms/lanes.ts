@@ -22,7 +22,7 @@
  * step.
  */
 import { GRANT, TICKET } from '../arena/words';
-import { lastTicket } from './core';
+import { ticketTaken } from '../queue/tickets';
 
 /** lanesRelease leaves these two to laneOpen: the old grant, and the number of permits that it gave. */
 let grantBefore: i64 = 0;
@@ -30,7 +30,7 @@ let given: i32 = 0;
 
 /** Returns the lane of the ticket just taken, of n lanes: ticketAwait must follow for it. */
 export function laneOf(n: i32): i32 {
-  return (lastTicket() % (n as i64)) as i32;
+  return (ticketTaken % (n as i64)) as i32;
 }
 
 /**

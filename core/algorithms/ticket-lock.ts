@@ -7,7 +7,7 @@
  */
 import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, ANSWER_NOT_HELD, REFUSED } from '../answers';
 import { GRANT, TICKET } from '../arena/words';
-import { setLastTicket } from './core';
+import { setLastTicket } from '../queue/tickets';
 import { disown, holds, own } from './ownership';
 import { ticketDispose, ticketGive, ticketTake } from './ticket-semaphore';
 

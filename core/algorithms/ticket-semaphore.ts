@@ -22,7 +22,7 @@ import { ADMITTED, ANSWER_CLOSED, MORE, QUEUED } from '../answers';
 import { closeObject } from '../arena/objects';
 import { GRANT, O_SPIN, TICKET } from '../arena/words';
 import { pause } from '../queue/pause';
-import { lastTicket, setLastTicket } from './core';
+import { setLastTicket, ticketTaken } from '../queue/tickets';
 import { countFutileWake } from './counting';
 import { relax } from './relax';
 import { O_DELAY } from './words';
@@ -59,7 +59,7 @@ export function ticketAwaitDelayed(s: usize): i32 {
 }
 
 function awaitTurn(s: usize, delay: i64): i32 {
-  const ticket = lastTicket();
+  const ticket = ticketTaken;
   let grant = atomic.load<i64>(s, GRANT);
   let polls = atomic.load<i32>(s, O_SPIN);
   while (true) {

@@ -11,7 +11,7 @@
  */
 import { ADMITTED, ANSWER_HELD, ANSWER_NOT_HELD } from '../answers';
 import { GRANT } from '../arena/words';
-import { lastTicket } from './core';
+import { ticketTaken } from '../queue/tickets';
 import { awaitTurn, dispose, post } from './near-and-far';
 import { disown, holds, own } from './ownership';
 import { ticketTryLock } from './ticket-lock';
@@ -24,7 +24,7 @@ export function twaIsOnChains(s: usize): bool {
 }
 
 function awaitLock(s: usize): i32 {
-  return twaIsOnChains(s) ? awaitTurn(s, lastTicket(), atomic.load<i64>(s, GRANT)) : twaAwait(s);
+  return twaIsOnChains(s) ? awaitTurn(s, ticketTaken, atomic.load<i64>(s, GRANT)) : twaAwait(s);
 }
 
 /** Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED or ANSWER_HELD. */

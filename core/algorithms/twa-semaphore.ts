@@ -39,8 +39,8 @@ import { ADMITTED, ANSWER_CLOSED, MORE, QUEUED } from '../answers';
 import { bucketMask, buckets } from '../arena/arena';
 import { closeObject } from '../arena/objects';
 import { GRANT, LINE, O_SPIN, O_THRESHOLD, TICKET } from '../arena/words';
+import { setLastTicket, ticketTaken } from '../queue/tickets';
 import { B_PARKED, B_SEQUENCE } from '../queue/words';
-import { lastTicket, setLastTicket } from './core';
 import { countCollision, countFutileWake } from './counting';
 import { bucketOf, mostTickets } from './hashes';
 import { farBudget, relax } from './relax';
@@ -85,7 +85,7 @@ export function twaAvailableSequestered(s: usize): i32 {
 
 /** The rest of SemaTake: blocks until it is the turn of the ticket just taken. Returns ADMITTED or ANSWER_CLOSED. */
 export function twaAwait(s: usize): i32 {
-  const ticket = lastTicket();
+  const ticket = ticketTaken;
   const bucket = bucketOf(s, ticket);
   // One load reads threshold and spin: between two loads, a release could take the line away.
   const knobs = atomic.load<i64>(s, O_SPIN);

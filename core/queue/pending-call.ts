@@ -24,7 +24,7 @@ export const RELEASING: i32 = 2;
 const COMPETING: i32 = 4;
 export let pendingCall: i32 = NOTHING;
 /** While RELEASING: the released object, and its grant before the release. */
-let released: usize = 0;
+export let released: usize = 0;
 export let grantBefore: i64 = 0;
 /** While COMPETING: the mutex, and the attachment that has the permit. */
 let competedFor: usize = 0;

@@ -43,8 +43,7 @@ function drawProgram(random: Random, names: readonly string[]): Program {
     Array.from({ length: 1 + random.below(6) }, () => drawOperation(random, objects)),
   );
   // With two threads, nobody could reap the dead thread while the other one sleeps.
-  const mayDie = objects.every(({ kind }) => !(kinds[kind] as Kind).isAlone);
-  if (threads.length < 3 || !random.once(8) || !mayDie) return { objects, threads };
+  if (threads.length < 3 || !random.once(8)) return { objects, threads };
   // Of some classes, what a dead thread has is lost. A thread that blocks for it would wait for ever, so it has a
   // time-out.
   const timed = (operation: Operation): Operation => {

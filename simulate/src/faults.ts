@@ -119,10 +119,10 @@ const runtime: Record<string, Fault> = {
     kinds: ['CountingSemaphore'],
     patches: [{ find: 'if (held > 0) this.#raised(counter.countUp(at, held, 3), held);', put: '' }],
   },
-  'counter-hands-nothing-on': {
-    what: 'a wait of a CountingSemaphore that joins the queue keeps back what those before it could have',
+  'counter-wakes-nobody': {
+    what: 'a signal of a CountingSemaphore does not wake those that it has made due',
     kinds: ['CountingSemaphore'],
-    patches: [{ find: 'if (answer > 3) this.#queue.release(answer - 3);', put: '' }],
+    patches: [{ find: 'if (answer > 0) this.#finishRelease(answer);', put: 'if (answer > 0) return;' }],
   },
 };
 

@@ -41,10 +41,11 @@ const instances = common('algorithms', () => new WeakMap<Membership, Algorithms>
 
 /** Returns the calling thread's instance of the module for the arena of a membership. */
 export function algorithmsOf(membership: Membership): Algorithms {
-  const { core, memory, thread, mayBlock } = membership;
+  const { memory, thread, mayBlock } = membership;
   const known = instances.get(membership);
   if (known) return known;
-  const instance = instanceOf<Algorithms>(module(), { env: { memory }, core: { ticketTaken: core.ticketTaken } });
+  const core = membership.core as unknown as WebAssembly.ModuleImports;
+  const instance = instanceOf<Algorithms>(module(), { env: { memory }, core });
   instance.adopt(thread);
   membership.beforeEnd(instance.returnNodes);
   if (!mayBlock) {

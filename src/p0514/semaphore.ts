@@ -10,8 +10,8 @@
  *     signal(n)  raises the value. What waiters want of it is handed on: it leaves the value, and is released to the
  *                queue as permits
  *
- * The calls of the counter (countDown, countUp, cancelWaiting) only change the value and the count of waiting units. If
- * permits are to be handed on, the answer of the call says how many, and this class releases them to the queue.
+ * The calls of the counter (countDown, countUp) also begin the release of the permits that are handed on. If waiters may
+ * have to be woken, the answer of the call says so, and this class finishes the release by a call of the core.
  */
 import { algorithmsOf } from '../algorithms/compiled.js';
 import { make } from '../algorithms/objects.js';
@@ -24,7 +24,10 @@ import {
   ANSWER_OVER_MAX,
   CLOSED_OBJECT,
   GIVE_BACK,
+  HANDED_LATE,
+  INTERRUPTED,
   LIMIT,
+  MORE,
   MOST_WAITING,
   QUEUED,
 } from '../border/numbers.js';
@@ -104,14 +107,23 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     this.#raised(this.#counter.countUp(this.#at, count, number), count);
   }
 
-  /** Acts on the answer of countUp: releases to the queue what is handed on, or throws. */
-  #raised(handed: number, count: number): void {
-    if (handed > 0) this.#queue.release(handed);
-    else if (handed === ANSWER_OVER_MAX)
+  /** Acts on the answer of countUp: finishes the release of what has been handed on, or throws. */
+  #raised(answer: number, count: number): void {
+    if (answer > 0) this.#finishRelease(answer);
+    else if (answer === ANSWER_OVER_MAX)
       throw new RangeError(
         `${this.#kind}.signal: ${count} more would make the value greater than ${this.#max} (its max); it is ` +
           `${this.value}. Nothing was signalled`,
       );
+  }
+
+  /** Wakes the waiters that a call of the counter has made due. `handed` is what handOn (counter.ts) has answered. */
+  #finishRelease(handed: number): void {
+    if (handed <= MOST_WAITING) return;
+    const { core } = this.#membership;
+    core.finishRelease(this.#at, handed & MOST_WAITING, handed < HANDED_LATE ? MORE : INTERRUPTED, 0, 0);
+    const { promises } = this[reference].shared;
+    if (promises.first !== 0) promises.settle();
   }
 
   #check(method: string, count: number, least = 1): void {
@@ -151,7 +163,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     }
   }
 
-  /** Acts on the answer of countDown to a request that must wait: releases what is handed on, or throws. */
+  /** Acts on the answer of countDown to a request that must wait: finishes the release of what it has handed on, or throws. */
   #joins(answer: number, count: number): void {
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === ANSWER_OVER_MAX)
@@ -159,7 +171,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
         `${this.#kind}: the value does not suffice for ${count}, and with ${count} more, more than ${MOST_WAITING} ` +
           'would be waited for. Nothing was taken',
       );
-    if (answer > QUEUED) this.#queue.release(answer - QUEUED);
+    this.#finishRelease(answer - QUEUED);
   }
 
   /**
@@ -167,8 +179,8 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * queue is closed. The request has left its place in the queue, but it is still counted as waiting.
    *
    * First the request subtracts what it wants from the count of waiting units. It can subtract only what signals have
-   * not handed on yet. The rest has been handed on: these permits are in the queue, or a signaller is about to release
-   * them. A later waiter may take them from the queue. Then that later waiter is still counted, so the request can
+   * not handed on yet. The rest has been handed on: these permits are in the queue, or a signaller is between the two
+   * steps by which it hands them on. A later waiter may take them from the queue. Then that later waiter is still counted, so the request can
    * subtract the rest after all. So the request tries in turn to subtract and to take a permit of the queue, and yields
    * before each new attempt. If in the end it holds all that it wanted, it returns. Otherwise it gives back what it
    * holds, and throws the reason.

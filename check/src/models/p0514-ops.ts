@@ -4,13 +4,13 @@
  */
 
 import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, ANSWER_CLOSED, constant, QUEUED, REFUSED } from '../scene/layout.js';
+import { ADMITTED, ANSWER_CLOSED, constant, INTERRUPTED, MORE, QUEUED, REFUSED } from '../scene/layout.js';
 import type { Op } from '../scene/model.js';
 import { acquire, acquireFor, tryAcquire } from '../scene/ops/acquire.js';
 import { call } from '../scene/ops/calls.js';
 import type { Jobs } from '../scene/ops/event-loop.js';
 import { arrive, CANCELLED, ready, settle, settling } from '../scene/ops/promises.js';
-import { releasing } from '../scene/ops/release.js';
+import { finishing } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE } from '../scene/words.js';
 
@@ -18,6 +18,8 @@ const O_COUNTER = constant('O_COUNTER');
 export const NOTIFY = { S: constant('NOTIFY_ALL'), O: constant('NOTIFY_ONE'), N: constant('NOTIFY_NONE') };
 const GIVE_BACK = constant('GIVE_BACK');
 const OVER_MAX = constant('ANSWER_OVER_MAX');
+const MOST_WAITING = constant('MOST_WAITING');
+const HANDED_LATE = constant('HANDED_LATE');
 
 /** The word in which a thread counts. Each constant is the bit at which a count begins. */
 const TALLY = GOT + 1;
@@ -32,7 +34,7 @@ export const HANDED = 16;
 const NAPS = 24;
 // Words within an operation or a continuation. While it runs, the event loop needs no word but PHASE.
 const STAGE = LOCAL + 4;
-const WIDTH = LOCAL + 1;
+const ANSWER = LOCAL + 1; // of the call of the counter whose release is not finished
 /** Of a taker that leaves: how many it still wants | how many it holds << 8. */
 const LEAVES = LOCAL + 3;
 
@@ -71,25 +73,35 @@ const REJECTING = 7; // the promises of the thread learn that the queue is close
 const TELLING_LAST = 8; // like REJECTING, but no call follows
 const SIGNALLING = 9;
 const RELEASING = 10;
-const HANDING = 11; // releases to the queue what countDown has handed on
+const HANDING = 11; // finishes the release of what countDown has handed on
 const BACK = 12; // gives back what a leaving taker holds
-const BACK_ON = 13; // hands on what BACK has given to the queue
+const BACK_ON = 13; // finishes the release of what BACK has given to the queue
 
 const queueOf = (scene: Scene): number => scene.semaphores[0] as number;
 
-/**
- * Takes up the answer of countDown: QUEUED, plus how many permits it has handed on. Returns whether a release must
- * follow.
- */
-function handsOn(scene: Scene, t: number): boolean {
-  const handed = scene.result(t) - QUEUED;
-  count(scene, t, HANDED, handed);
-  scene.set(t, WIDTH, handed);
-  return handed > 0;
+/** Calls countDown or countUp, which may add permits to grant. */
+function callCounter(scene: Scene, t: number, name: 'countDown' | 'countUp', ...more: number[]): void {
+  scene.handing(t, true);
+  scene.call(t, name, queueOf(scene), ...more);
 }
 
-/** Hands on as many permits as `WIDTH` says. Returns true at the end. */
-const handing = (scene: Scene, t: number): boolean => releasing(scene, t, scene.get(t, WIDTH), 0, false);
+/**
+ * Takes up the answer of such a call without QUEUED: how many permits it has handed on, and whether their release is to
+ * be finished.
+ */
+function takeUp(scene: Scene, t: number, answer: number): void {
+  count(scene, t, HANDED, answer & MOST_WAITING);
+  scene.set(t, ANSWER, answer);
+}
+
+/** Finishes the release that the call of the counter has begun. Returns true at the end. */
+function handing(scene: Scene, t: number): boolean {
+  const answer = scene.get(t, ANSWER);
+  const answered = answer <= MOST_WAITING ? ADMITTED : answer < HANDED_LATE ? MORE : INTERRUPTED;
+  if (!finishing(scene, t, answer & MOST_WAITING, answered)) return false;
+  scene.set(t, ANSWER, 0);
+  return true;
+}
 
 /** `wait(n)`, or `tryWaitFor(ms, n)`. */
 export function wait(initial: number, timed = false, n = 1): Op {
@@ -103,16 +115,17 @@ export function wait(initial: number, timed = false, n = 1): Op {
       switch (scene.get(t, STAGE)) {
         case 0:
           to(COUNTING);
-          scene.call(t, 'countDown', queueOf(scene), n);
+          callCounter(scene, t, 'countDown', n);
           return false;
         case COUNTING:
+          scene.handing(t, false);
           if (scene.result(t) === ADMITTED) return through(scene, t, initial, n, false);
           if (scene.result(t) < QUEUED) return closes(scene, t);
-          to(handsOn(scene, t) ? HANDING : QUEUEING);
+          takeUp(scene, t, scene.result(t) - QUEUED);
+          to(HANDING);
           return this.next(scene, t);
         case HANDING:
           if (!handing(scene, t)) return false;
-          scene.set(t, WIDTH, 0);
           to(QUEUEING);
           return this.next(scene, t);
         case QUEUEING: {
@@ -198,16 +211,15 @@ function givesBack(scene: Scene, t: number): boolean {
   const held = scene.get(t, LEAVES) >> 8;
   if (held > 0) {
     scene.set(t, LEAVES, 0);
-    scene.set(t, WIDTH, held);
-    scene.call(t, 'countUp', queueOf(scene), held, GIVE_BACK);
+    count(scene, t, HANDED, -held);
+    callCounter(scene, t, 'countUp', held, GIVE_BACK);
     return false;
   }
   if (scene.get(t, STAGE) === BACK) {
-    const handed = scene.result(t);
-    if (handed < 0) throw new Violation(`thread ${t} gives back, and is answered ${handed}`);
-    count(scene, t, HANDED, handed - scene.get(t, WIDTH));
-    scene.set(t, WIDTH, handed);
-    if (handed === 0) return true;
+    const answer = scene.result(t);
+    scene.handing(t, false);
+    if (answer < 0) throw new Violation(`thread ${t} gives back, and is answered ${answer}`);
+    takeUp(scene, t, answer);
     scene.set(t, STAGE, BACK_ON);
   }
   return handing(scene, t);
@@ -287,9 +299,10 @@ export function waitAsync(timed = false, n = 1): Op {
       switch (scene.get(t, STAGE)) {
         case 0:
           scene.set(t, STAGE, COUNTING);
-          scene.call(t, 'countDown', queueOf(scene), n);
+          callCounter(scene, t, 'countDown', n);
           return false;
         case COUNTING:
+          scene.handing(t, false);
           if (scene.result(t) === ADMITTED) {
             // A continuation cannot tell whether its n permits come from the queue, so they count as handed on.
             count(scene, t, HANDED, n);
@@ -297,11 +310,11 @@ export function waitAsync(timed = false, n = 1): Op {
             return true;
           }
           if (scene.result(t) < QUEUED) return closes(scene, t);
-          scene.set(t, STAGE, handsOn(scene, t) ? HANDING : QUEUEING);
+          takeUp(scene, t, scene.result(t) - QUEUED);
+          scene.set(t, STAGE, HANDING);
           return this.next(scene, t);
         case HANDING:
           if (!handing(scene, t)) return false;
-          scene.set(t, WIDTH, 0);
           scene.set(t, STAGE, QUEUEING);
           return arrival.next(scene, t);
         case QUEUEING:
@@ -364,7 +377,7 @@ function goesOn(scene: Scene, t: number, outcome: number, initial: number, then:
     case BACK_ON:
       return givesBack(scene, t);
     case SIGNALLING:
-      if (!hands(scene, t)) return true;
+      hands(scene, t);
       to(RELEASING);
       return handing(scene, t);
     case RELEASING:
@@ -387,16 +400,15 @@ export const jobs = (initial: number, then: Then, n = 1): Jobs => ({
 
 function countUp(scene: Scene, t: number, permits: number, notify: number): void {
   count(scene, t, SIGNALLED, permits);
-  scene.call(t, 'countUp', scene.semaphores[0] as number, permits, notify);
+  callCounter(scene, t, 'countUp', permits, notify);
 }
 
-/** Takes up the answer of countUp. Returns whether a release must follow. */
-function hands(scene: Scene, t: number): boolean {
-  const handed = scene.result(t);
-  if (handed < 0) throw new Violation(`thread ${t}'s signal is answered ${handed}`);
-  count(scene, t, HANDED, handed);
-  scene.set(t, WIDTH, handed);
-  return handed > 0;
+/** Takes up the answer of countUp. */
+function hands(scene: Scene, t: number): void {
+  const answer = scene.result(t);
+  scene.handing(t, false);
+  if (answer < 0) throw new Violation(`thread ${t}'s signal is answered ${answer}`);
+  takeUp(scene, t, answer);
 }
 
 export function signal(permits: number, notify: number, ifTaken = false, mayBeTooMany = false): Op {
@@ -412,13 +424,14 @@ export function signal(permits: number, notify: number, ifTaken = false, mayBeTo
       }
       if (phase === 1) {
         if (mayBeTooMany && scene.result(t) === OVER_MAX) {
+          scene.handing(t, false);
           count(scene, t, SIGNALLED, -permits);
           return true;
         }
-        if (!hands(scene, t)) return true;
+        hands(scene, t);
         scene.set(t, PHASE, 2);
       }
-      return releasing(scene, t, scene.get(t, WIDTH), 0, false);
+      return handing(scene, t);
     },
   };
 }

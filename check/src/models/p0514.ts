@@ -123,6 +123,15 @@ function checkWaiting(scene: Scene): void {
 }
 
 /**
+ * Checks, when a thread has died at any step, that the queue lacks no permits for which nobody is counted: a later
+ * signal would not reach the sleepers that lack them.
+ */
+function checkCounted(scene: Scene): void {
+  const waiting = scene.machine.words[(counter(scene) + 4) >> 2];
+  if (waiting < lacking(scene)) throw new Violation(`${lacking(scene)} are lacking, and ${waiting} waited for`);
+}
+
+/**
  * Checks that threads that died in their sleep have taken nothing with them: all that was handed to them is there for
  * others.
  */
@@ -135,6 +144,7 @@ function checkDeaths(scene: Scene, initial: number): void {
 /** Checks the counter at the end; if somebody died, only in part. `widest` is the most that a taker waits for. */
 function check(scene: Scene, initial: number, widest: number): void {
   if (scene.model.deaths) {
+    if (!scene.closed(0)) checkCounted(scene);
     checkDeaths(scene, initial);
     return;
   }
@@ -231,6 +241,11 @@ const lines: readonly Line[] = [
   { name: 'signal, then dispose, timed', program: 'F | W | S D' },
   { name: 'die asleep', program: 'W | S | X', deaths: 1, mortal: [0], undead: true },
   { name: 'die', program: 'W | W | S S | X', deaths: 1, mortal: [0], long: true },
+  { name: 'a signaller dies', program: 'W | S | X', deaths: 1, mortal: [1], mayWait: true },
+  { name: 'a signaller dies, and another signals', program: 'W | S | S | X', deaths: 1, mortal: [1], least: 1 },
+  { name: 'a signaller dies, timed', program: 'F | S | X', deaths: 1, mortal: [1] },
+  { name: 'a signaller of 2 dies', program: 'W | W | S2 | X', deaths: 1, mortal: [2], mayWait: true, long: true },
+  { name: 'a signaller dies, and a disposer', program: 'W | S | D | X', deaths: 1, mortal: [1] },
 ];
 
 /** Takers that want more than 1, among takers that want 1. */
@@ -291,6 +306,14 @@ const several: readonly Line[] = [
   { name: '2 timed, signals, and dispose', program: 'F2 | S S | D' },
   { name: '2, die asleep', program: 'W2 | S | X', deaths: 1, mortal: [0], undead: true, mayWait: true },
   { name: '2, die asleep, one behind', program: 'W2 | W | S | X', deaths: 1, mortal: [0], undead: true, mayWait: true },
+  {
+    name: '2, and 1 is there, die, one behind',
+    program: 'W2 | W | S2 | X',
+    initial: 1,
+    deaths: 1,
+    mortal: [0],
+    mayWait: true,
+  },
   { name: '2, die', program: 'W2 | W | S2 | X', deaths: 1, mortal: [0], mayWait: true, long: true },
   { name: 'promises, 2 at once', program: 'w2 d | S2' },
   { name: 'promises, 2, of two signals', program: 'w2 d | S S' },
@@ -314,6 +337,7 @@ const several: readonly Line[] = [
   { name: 'promises, 2, signal, then dispose', program: 'w2 d | S2 D' },
   { name: 'promises, 2 and 2, signal of 2, then dispose', program: 'w2 w2 d | S2 D' },
   { name: 'promises, 2 timed, signals, then dispose', program: 'f2 d | S S D' },
+  { name: 'promises, 2, a signaller dies', program: 'w2 d | S2 | X', deaths: 1, mortal: [1], mayWait: true },
   {
     name: 'promises, 2, killed asleep',
     program: 'w2 w2 d | S | X',

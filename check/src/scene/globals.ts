@@ -41,7 +41,7 @@ const GLOBALS: Readonly<Record<ProgramName, Names>> = {
     pendingCall: 'pending-call/pendingCall',
   },
   algorithms: {
-    ticketTaken: 'core/ticketTaken',
+    ticketTaken: 'tickets/ticketTaken',
     spares: [],
     looks: ['elements/hint'],
     dead: [

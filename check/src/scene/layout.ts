@@ -39,6 +39,7 @@ export const CLAIMED = constant('CLAIMED');
 export const MERGING = constant('MERGING');
 export const ATTACHED = constant('ATTACHED');
 export const BORROWED = constant('BORROWED');
+export const INTERRUPTED = constant('INTERRUPTED');
 export const MORE = constant('MORE');
 export const QUEUED = constant('QUEUED');
 export const E_START = constant('E_START');

@@ -444,6 +444,11 @@ export abstract class Scene {
     this.permits.releasing(t, semaphore, width, own);
   }
 
+  /** Notes whether t is in a call of a counter, which may make permits. */
+  handing(t: number, isHanding: boolean): void {
+    this.permits.handing(t, isHanding);
+  }
+
   /** Notes that t takes `width` permits, below 256, away for good with its next access. */
   reducing(t: number, semaphore: number, width: number): void {
     this.permits.reducing(t, semaphore, width);

@@ -7,7 +7,7 @@
  *                       │         └── if the value is n or more, a taker subtracts n, and is through
  *                       └── otherwise a taker adds n to `waiting`, and acquires n permits of the queue
  *     signal n      value += n;  k = min(limit, value, waiting);  value -= k, waiting -= k, all in one exchange;
- *                   then k permits are released to the queue
+ *                   then k permits are released to the queue (R13)
  *                   limit: 0 for a signal of `none`; for `one`, the most that a taker ever waited for
  *
  * Source: P0514R1, 32.10. In this paper a signal of `none` may leave the value above 0 while threads sleep. The
@@ -21,6 +21,11 @@
  * takers want. The queue (queue/tickets.ts) loses no wake-up, and keeps a permit that comes before the ticket. It
  * serves in order, so lighter takers do not starve a heavy taker at its head.
  *
+ * R13: the section from the exchange that takes k permits from the value to the add on grant is uninterruptible. So a
+ * thread that dies in a signal has handed on nothing, or the permits are in the queue. In the second case its reaper
+ * wakes the waiters that are due, as after a death in release. The core finishes the release (finishRelease): this
+ * module shares the pending call with the core (scripts/build-core.mjs).
+ *
  * A taker that must wait hands on at once what is in the value. If moreover every signal is of `all`, nobody waits
  * while value > 0, and newcomers overtake nobody.
  *
@@ -29,7 +34,7 @@
  * left its place in the queue, so a later taker may get those permits. The later taker is then no longer short of
  * permits, though it is still counted in `waiting`. So this taker does not wait in the queue: it tries in turn to
  * subtract from `waiting`, and to acquire one permit. One of the two succeeds as soon as the signals that have handed
- * on have released their permits to the queue: the queue lacks permits only if somebody is counted in `waiting`. If in
+ * on have added to grant: the queue lacks permits only if somebody is counted in `waiting`. If in
  * the end this taker holds all n, it is through. Otherwise it gives back what it holds (GIVE_BACK). This may carry the
  * value past the maximum, if signals have raised the value meanwhile.
  *
@@ -46,10 +51,13 @@
  *
  * The core uses only uncountDead and isCounter. The module of the algorithms exports the rest.
  */
-import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, QUEUED, REFUSED } from '../../answers';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, MORE, QUEUED, REFUSED } from '../../answers';
 import { CLOSED_COUNTER, COUNTER_CLOSED_BELOW, O_COUNTER, O_KIND } from '../../arena/words';
+import { release } from '../../queue/tickets';
 import {
   GIVE_BACK,
+  HANDED_LATE,
+  HANDED_MORE,
   KIND_BINARY_SEMAPHORE,
   KIND_COUNTING_SEMAPHORE,
   MOST_WAITING,
@@ -92,6 +100,18 @@ function afterHanding(word: i64, permits: i64): i64 {
   return word - permits - (permits << WAITING_SHIFT);
 }
 
+/**
+ * Releases to the queue the permits that an exchange has just taken from the value. Returns their number. If the core
+ * must finish the release, the answer is HANDED_MORE more, or HANDED_LATE more if an earlier call is still pending.
+ */
+function handOn(s: usize, handed: i64): i32 {
+  if (handed === 0) return 0;
+  const permits = handed as i32;
+  const answer = release(s, permits); // R13 ends
+  if (answer === ADMITTED) return permits;
+  return permits + (answer === MORE ? HANDED_MORE : HANDED_LATE);
+}
+
 /** Notes the width of a taker that may have to wait. */
 function widen(s: usize, n: i32): void {
   while (true) {
@@ -102,8 +122,9 @@ function widen(s: usize, n: i32): void {
 
 /**
  * Takes n of the value, or counts the caller as waiting for n. Returns ADMITTED or ANSWER_CLOSED. Returns
- * ANSWER_OVER_MAX, and changes nothing, if the takers would wait for more than MOST_WAITING. Returns QUEUED + k if the
- * caller has handed on k permits: it must release these to the queue, and then acquire n.
+ * ANSWER_OVER_MAX, and changes nothing, if the takers would wait for more than MOST_WAITING. Otherwise the caller must
+ * acquire n of the queue. The answer is QUEUED, and the answer of handOn more. If a release is unfinished, the caller
+ * must first finish the release.
  */
 export function countDown(s: usize, n: i32): i32 {
   const wanted = n as i64;
@@ -111,17 +132,17 @@ export function countDown(s: usize, n: i32): i32 {
     const word = atomic.load<i64>(s, O_COUNTER);
     if (isClosed(word)) return ANSWER_CLOSED;
     const value = word & VALUE_MASK;
-    let next = word - wanted;
-    let answer = ADMITTED;
-    if (value < wanted) {
-      if ((word >> WAITING_SHIFT) + wanted > MOST_WAITING) return ANSWER_OVER_MAX;
-      if (n > 1) widen(s, n);
-      const counted = word + (wanted << WAITING_SHIFT);
-      const handed = handedOn(counted, value);
-      next = afterHanding(counted, handed);
-      answer = QUEUED + (handed as i32);
+    if (value >= wanted) {
+      if (atomic.cmpxchg<i64>(s, word, word - wanted, O_COUNTER) === word) return ADMITTED;
+      continue;
     }
-    if (atomic.cmpxchg<i64>(s, word, next, O_COUNTER) === word) return answer;
+    if ((word >> WAITING_SHIFT) + wanted > MOST_WAITING) return ANSWER_OVER_MAX;
+    if (n > 1) widen(s, n);
+    const counted = word + (wanted << WAITING_SHIFT);
+    const handed = handedOn(counted, value);
+    // R13 begins
+    if (atomic.cmpxchg<i64>(s, word, afterHanding(counted, handed), O_COUNTER) === word)
+      return QUEUED + handOn(s, handed);
   }
 }
 
@@ -151,9 +172,9 @@ export function cancelWaiting(s: usize, n: i32): i32 {
 }
 
 /**
- * Adds n, 0 or more, to the value. Returns how many permits the caller must release to the queue, or 0 if the queue is
- * closed. Returns ANSWER_OVER_MAX, and changes nothing, if n is not 0 and the value would pass the maximum. With
- * GIVE_BACK the value may pass the maximum.
+ * Adds n, 0 or more, to the value. Returns the answer of handOn, or 0 if the queue is closed. Returns ANSWER_OVER_MAX,
+ * and changes nothing, if n is not 0 and the value would pass the maximum. With GIVE_BACK the value may pass the
+ * maximum.
  */
 export function countUp(s: usize, n: i32, notify: i32): i32 {
   const most = atomic.load<i32>(s, O_MOST) as i64;
@@ -166,7 +187,8 @@ export function countUp(s: usize, n: i32, notify: i32): i32 {
     if (notify === NOTIFY_NONE) limit = 0;
     if (notify === NOTIFY_ONE) limit = min(limit, max(1, atomic.load<i32>(s, O_WIDEST)) as i64);
     const handed = handedOn(raised, limit);
-    if (atomic.cmpxchg<i64>(s, word, afterHanding(raised, handed), O_COUNTER) === word) return handed as i32;
+    // R13 begins
+    if (atomic.cmpxchg<i64>(s, word, afterHanding(raised, handed), O_COUNTER) === word) return handOn(s, handed);
   }
 }
 

@@ -20,6 +20,10 @@ export const WAITING_SHIFT: i64 = 32;
 export const MOST_WAITING: i64 = 0x1fffffff;
 export const VALUE_MASK: i64 = 0xffffffff;
 
+// What countUp and countDown add to the number of permits that they have handed on. The number is MOST_WAITING or less.
+export const HANDED_MORE: i32 = 0x20000000; // finishRelease must follow, as after MORE
+export const HANDED_LATE: i32 = 0x40000000; // finishRelease must follow, as after INTERRUPTED
+
 // How countUp notifies.
 export const NOTIFY_ALL: i32 = 0;
 export const NOTIFY_ONE: i32 = 1;

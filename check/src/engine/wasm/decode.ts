@@ -70,6 +70,7 @@ export interface WasmGlobal {
   readonly type: ValueType;
   readonly lo: number;
   readonly hi: number;
+  readonly isImported?: boolean;
 }
 
 export interface WasmModule {
@@ -187,7 +188,7 @@ export function decode(bytes: Uint8Array, text = '', rename = (name: string): st
   let types: FunctionType[] = [];
   let declared: FunctionType[] = [];
   const globals: WasmGlobal[] = [];
-  const nextGlobal = (): string => globalNames[globals.length] ?? `g${globals.length}`;
+  const nextGlobal = (otherwise = `g${globals.length}`): string => globalNames[globals.length] ?? otherwise;
   let bodies: Pick<WasmFunction, 'locals' | 'body'>[] = [];
   let start: number | undefined;
   const exports = new Map<string, number>();
@@ -197,7 +198,11 @@ export function decode(bytes: Uint8Array, text = '', rename = (name: string): st
     const end = reader.at + size;
     if (section === TYPE) types = reader.list(() => readType(reader));
     else if (section === IMPORT)
-      reader.list(() => readImport(reader, (name, type) => globals.push({ name, type, lo: 0, hi: 0 })));
+      reader.list(() =>
+        readImport(reader, (name, type) => {
+          globals.push({ name: nextGlobal(name), type, lo: 0, hi: 0, isImported: true });
+        }),
+      );
     else if (section === FUNCTION) declared = reader.list(() => types[reader.u32()]);
     else if (section === GLOBAL) reader.list(() => globals.push(readGlobal(reader, nextGlobal())));
     else if (section === EXPORT) {

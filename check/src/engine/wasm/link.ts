@@ -1,7 +1,8 @@
 /**
  * Joins two modules in one program, for a thread that has an instance of each. The caller names the functions of the
  * second module that the first takes over. The functions that these call come along. If both modules have a global of
- * the same name, the program has it once. That is right only for the globals in MAY_BE_ONE, and any other is refused.
+ * the same name, the program has it once. That is right only for the globals that the second module imports from the
+ * first, and for the globals in MAY_BE_ONE. Any other is refused.
  */
 import type { WasmModule } from './decode.js';
 import { CALL, GLOBAL_GET, GLOBAL_SET } from './opcodes.js';
@@ -23,7 +24,8 @@ export function joined(module: WasmModule, other: WasmModule, names: readonly st
   const globalOf = (index: number): number => {
     const global = other.globals[index];
     const own = globals.findIndex(({ name }) => name === global.name);
-    if (own >= 0 && own < module.globals.length && !MAY_BE_ONE.test(global.name))
+    if (own < 0 && global.isImported) throw new Error(`the first module has no ${global.name}`);
+    if (own >= 0 && own < module.globals.length && !global.isImported && !MAY_BE_ONE.test(global.name))
       throw new Error(`each module has a ${global.name} of its own: a function of one must not need that of the other`);
     return own >= 0 ? own : globals.push(global) - 1;
   };

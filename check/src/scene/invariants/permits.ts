@@ -15,6 +15,8 @@ import * as words from '../words.js';
 const { CMPXCHG, RMW, STORE } = engine;
 const { GIVING, TAKEN } = words;
 
+/** What GIVING is while the thread is in a call of a counter: `releasing` and `reducing` write other numbers. */
+const HANDING = 1 << 11;
 /** If an object has been closed, its grant lies at least so far behind its ticket. */
 const CLOSED = 2 ** 60;
 
@@ -80,11 +82,16 @@ export class Permits {
     this.#ghosts.setWord(t, GIVING, width | (semaphore << 8) | (1 << 10));
   }
 
+  /** Notes whether t is in a call of a counter. The first permits that it adds to grant in this call are new ones. */
+  handing(t: number, isHanding: boolean): void {
+    this.#ghosts.setWord(t, GIVING, isHanding ? HANDING : 0);
+  }
+
   /** Performs what `releasing` or `reducing` has noted. */
   give(t: number): void {
     const ghosts = this.#ghosts;
     const giving = ghosts.word(t, GIVING);
-    if (giving === 0) return;
+    if (giving === 0 || giving === HANDING) return;
     ghosts.setWord(t, GIVING, 0);
     const semaphore = (giving >> 8) & 1;
     const width = giving & 0xff;
@@ -114,7 +121,12 @@ export class Permits {
     const semaphore = this.#semaphores.findIndex((s) => address === s + TICKET || address === s + GRANT);
     if (semaphore < 0) return true;
     if (address === this.#semaphores[semaphore] + GRANT) {
-      if (kind === STORE && this.#difference(address, lo, hi) <= -CLOSED) this.#ghosts.setGrantAtClose(semaphore, lo);
+      const more = this.#difference(address, lo, hi);
+      if (kind === STORE && more <= -CLOSED) this.#ghosts.setGrantAtClose(semaphore, lo);
+      if (kind === RMW && this.#ghosts.word(t, GIVING) === HANDING) {
+        this.#ghosts.setWord(t, GIVING, 0);
+        this.#ghosts.setMade(semaphore, this.#ghosts.made(semaphore) + more);
+      }
       return false;
     }
     if ((kind !== RMW && kind !== CMPXCHG) || this.#difference(address, lo, hi) <= 0) return false;

@@ -66,6 +66,18 @@ export function releasing(
   return true;
 }
 
+/**
+ * Goes on with a release that a call of a counter has begun. `answered` says what release would have answered. Returns
+ * true when the release is done, and the promises of the thread are settled.
+ */
+export function finishing(scene: Scene, t: number, width: number, answered: number, semaphore = 0): boolean {
+  if (scene.get(t, STAGE) !== 0) return releasing(scene, t, width, semaphore, false, true);
+  if (answered === ADMITTED) return true;
+  scene.set(t, STAGE, 2);
+  scene.call(t, 'finishRelease', scene.semaphores[semaphore], width, answered, 0, 0);
+  return false;
+}
+
 /** Gives back the permits that the thread has got of this semaphore, if any. */
 export function release(semaphore = 0): Op {
   return {
