@@ -27,9 +27,12 @@ export function lifoLock(s: usize): i32 {
   return answer === REFUSED ? wait(s) : answer;
 }
 
-/** Takes the lock if it is free. Returns ADMITTED, REFUSED or ANSWER_CLOSED. */
+/**
+ * Takes the lock if it is free. Returns ADMITTED, REFUSED or ANSWER_CLOSED. The owner gets REFUSED even if the lock is
+ * closed, since it still has to unlock the lock.
+ */
 export function lifoTryLock(s: usize): i32 {
-  if (atomic.load<i64>(s, GRANT) < 0) return ANSWER_CLOSED;
+  if (atomic.load<i64>(s, GRANT) < 0) return holds(s) ? REFUSED : ANSWER_CLOSED;
   if (atomic.load<u32>(s, TOP) !== 0 || atomic.cmpxchg<u32>(s, 0, HELD, TOP) !== 0) return REFUSED;
   own(s);
   return ADMITTED;

@@ -25,8 +25,8 @@ const TAIL: usize = TICKET;
 
 /** Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED, ANSWER_HELD or ANSWER_FULL. */
 export function mcsLock(s: usize): i32 {
-  if (atomic.load<i64>(s, GRANT) < 0) return ANSWER_CLOSED;
   if (holds(s)) return ANSWER_HELD;
+  if (atomic.load<i64>(s, GRANT) < 0) return ANSWER_CLOSED;
   const node = takeNode();
   if (node === 0) return ANSWER_FULL;
   const before = atomic.xchg<u32>(s, node as u32, TAIL) as usize;

@@ -11,16 +11,18 @@ export class Call {
   readonly stage: Stage;
   readonly thread: Realm;
   readonly operation: Operation;
-  /** The object of the library, and the ghost of the same object. */
-  readonly object: Library;
   readonly ghost: Ghost;
 
   constructor(stage: Stage, ghost: Ghost, thread: Realm, operation: Operation) {
     this.stage = stage;
     this.thread = thread;
     this.operation = operation;
-    this.object = ghost.objectOf(thread);
     this.ghost = ghost;
+  }
+
+  /** The library object of the thread. */
+  get object(): Library {
+    return this.ghost.objectOf(this.thread);
   }
 
   toString(): string {

@@ -1,6 +1,6 @@
 /** Draws cases from seeds. A case is a program and a strategy, which makes the choices of the scheduler. */
 import { type Choices, Prioritized, Uniform } from './choices.js';
-import { kinds } from './kinds/all.js';
+import { names as all, kinds } from './kinds/all.js';
 import type { Kind } from './kinds/kind.js';
 import type { Operation, Program, Spec } from './program.js';
 import { Random } from './random.js';
@@ -11,7 +11,7 @@ export interface Case {
 }
 
 /** Makes the case of a seed. Its objects are of the given classes only. */
-export function caseOf(seed: number, names: readonly string[] = Object.keys(kinds)): Case {
+export function caseOf(seed: number, names: readonly string[] = all): Case {
   const random = new Random(seed);
   const program = drawProgram(random, names);
   return { program, choices: drawChoices(random) };
@@ -26,14 +26,10 @@ export function drawChoices(random: Random, mostPreemptions = 8): Choices {
 
 function drawProgram(random: Random, names: readonly string[]): Program {
   const objects: Spec[] = [];
-  let count = 1 + random.below(2);
+  const count = 1 + random.below(2);
   while (objects.length < count) {
     const kind = random.of(names);
-    const { needs, draw, isAlone } = kinds[kind] as Kind;
-    if (isAlone) {
-      objects.length = 0;
-      count = 1;
-    }
+    const { needs, draw } = kinds[kind] as Kind;
     if (needs !== undefined) {
       objects.push({ kind: needs, ...(kinds[needs] as Kind).draw(random) });
       objects.push({ kind, ...draw(random), of: objects.length - 1 });
@@ -43,7 +39,8 @@ function drawProgram(random: Random, names: readonly string[]): Program {
     Array.from({ length: 1 + random.below(6) }, () => drawOperation(random, objects)),
   );
   // With two threads, nobody could reap the dead thread while the other one sleeps.
-  if (threads.length < 3 || !random.once(8)) return { objects, threads };
+  const mayDie = objects.every(({ kind }) => !(kinds[kind] as Kind).isMortal);
+  if (threads.length < 3 || !random.once(8) || !mayDie) return { objects, threads };
   // Of some classes, what a dead thread has is lost. A thread that blocks for it would wait for ever, so it has a
   // time-out.
   const timed = (operation: Operation): Operation => {

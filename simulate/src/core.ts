@@ -1,7 +1,7 @@
 /**
  * The modules of the core as the simulation runs them. They are the modules that ship, with two changes:
  *
- * - `memory.atomic.wait32` and `memory.atomic.notify` are calls of two imports. So the scheduler decides who sleeps and
+ * - `memory.atomic.wait32`, `memory.atomic.wait64` and `memory.atomic.notify` are calls of imports. So the scheduler decides who sleeps and
  *   who wakes.
  * - An additional export `reset` gives every global its first value. So one instance serves many runs.
  */
@@ -24,10 +24,10 @@ export function changed(wat: string): string {
       (line) => `${line}
  (import "env" "wait" (func $wait (param i32 i32 i64) (result i32)))
  (import "env" "notify" (func $notify (param i32 i32 i32) (result i32)))
- (import "env" "wait64" (func $wait64 (param i32 i64 i64) (result i32)))`,
+ (import "env" "wait64" (func $wait64 (param i32 i32 i64 i64) (result i32)))`,
     )
     .replace(/\(memory\.atomic\.wait32(?! offset)/g, '(call $wait')
-    .replace(/\(memory\.atomic\.wait64(?: offset=\d+)?/g, '(call $wait64')
+    .replace(/\(memory\.atomic\.wait64(?: offset=(\d+))?/g, (_, offset) => `(call $wait64 (i32.const ${offset ?? 0})`)
     .replace(/\(memory\.atomic\.notify(?: offset=(\d+))?/g, (_, offset) => `(call $notify (i32.const ${offset ?? 0})`)
     .replace(/\)\s*$/, ` (export "reset" (func $reset))\n (func $reset ${sets.join(' ')})\n)\n`);
 }

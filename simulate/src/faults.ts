@@ -119,6 +119,46 @@ const runtime: Record<string, Fault> = {
     kinds: ['CountingSemaphore'],
     patches: [{ find: 'if (held > 0) this.#raised(counter.countUp(at, held, 3), held);', put: '' }],
   },
+  'finalizer-detaches': {
+    what: 'the finalizer of a library object detaches the thread, though the thread has another one',
+    kinds: ['Mutex'],
+    patches: [
+      {
+        find: 'if (owners.size > 0 || this.#shared.get(address) !== shared) return;',
+        put: 'if (this.#shared.get(address) !== shared) return;',
+      },
+    ],
+  },
+  'word-before-place': {
+    what: 'a promise of an AtomicSemaphore looks at its word only before it comes to the place',
+    kinds: ['AtomicSemaphore'],
+    patches: [{ find: 'isHere = true; try { if (word.changed) return true;', put: 'isHere = true; try {' }],
+  },
+  'place-not-left': {
+    what: 'a promise of an AtomicSemaphore does not look whether the semaphore has been disposed of',
+    kinds: ['AtomicSemaphore'],
+    patches: [
+      {
+        find: 'isHere = true; try { if (word.changed) return true; this.checkOpen();',
+        put: 'isHere = true; try { if (word.changed) return true;',
+      },
+    ],
+  },
+  'owner-forgets': {
+    what: 'the owner of a closed lock of the papers cannot unlock it, and its waiters never learn that it is closed',
+    kinds: ['McsLock', 'ClhLock', 'LifoLock', 'ReciprocatingLock'],
+    patches: [
+      {
+        find: 'const answer = this.#functions.tryLock(this.#at);',
+        put: 'const answer = this[reference].membership.core.isDisposed(this.#at) ? -1 : this.#functions.tryLock(this.#at);',
+      },
+    ],
+  },
+  'capacitor-keeps': {
+    what: 'a CapacitorLock whose inner lock is taken keeps the place at the capacitor',
+    kinds: ['CapacitorLock'],
+    patches: [{ find: 'if (!got) capacitor.leave();', put: '' }],
+  },
   'counter-wakes-nobody': {
     what: 'a signal of a CountingSemaphore does not wake those that it has made due',
     kinds: ['CountingSemaphore'],

@@ -180,15 +180,16 @@ export abstract class Ghost {
       const { timeout = Infinity } = call.operation;
       const isLate = this.stage.scheduler.clock - queued >= timeout && !call.thread.isLate(this.stage.scheduler.clock);
       const why = mustEnd ?? (signal?.isAborted ? 'its signal is aborted' : isLate ? 'its time has passed' : undefined);
-      if (why !== undefined && !call.thread.isDead && this.mayEnd()) this.fail(`${call} still waits, though ${why}`);
+      if (why !== undefined && !call.thread.isDead && this.mayEnd(request))
+        this.fail(`${call} still waits, though ${why}`);
     }
     if (this.isDisposed || this.isUnsure || this.stage.isUnreaped || this.pending.size === 0) return;
     const due = this.due();
     if (due !== undefined) this.fail(`${due.call} still waits, though its turn has come`);
   }
 
-  /** Whether a request that has been told to leave can end. */
-  protected mayEnd(): boolean {
+  /** Whether a request that has been told to leave, or whose time has passed, can end at once. */
+  protected mayEnd(_request: Request): boolean {
     return true;
   }
 

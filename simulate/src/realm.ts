@@ -23,7 +23,17 @@ const SET_UP = `($) => {
   Error.stackTraceLimit = $.depth;
   global.$host = $.host;
   global.queueMicrotask = (run) => { Promise.resolve().then(() => run()); };
-  global.FinalizationRegistry = class { register() {} unregister() {} };
+  const gone = new WeakSet();
+  let registered = [];
+  global.WeakRef = class {
+    constructor(target) { this.target = target; }
+    deref() { return gone.has(this.target) ? undefined : this.target; }
+  };
+  global.FinalizationRegistry = class {
+    constructor(run) { this.run = run; }
+    register(target, held) { registered.push({ registry: this, target, held }); }
+    unregister(target) { registered = registered.filter((one) => one.registry !== this || one.target !== target); }
+  };
   Date.now = () => $.now();
   const { Memory } = WebAssembly;
   function Given() { return $.memory; }
@@ -35,14 +45,16 @@ const SET_UP = `($) => {
     const real = Atomics[name];
     Atomics[name] = (words, index, ...values) => { $.step(name); return real(words, index, ...values); };
   }
-  Atomics.notify = (words, index, count = -1) => $.notify(index * 4, count);
+  Atomics.notify = (words, index, count = -1) => $.notify(index * words.BYTES_PER_ELEMENT, count);
   const { load } = Atomics;
   Atomics.wait = (words, index, value, timeout = Infinity) =>
     load(words, index) !== value ? 'not-equal' : $.sleep(timeout) ? 'ok' : 'timed-out';
-  Atomics.waitAsync = (words, index, value) => {
+  Atomics.waitAsync = (words, index, value, timeout = Infinity) => {
     let woken;
-    const promise = new Promise((resolve) => { woken = () => resolve('ok'); });
-    return $.waitAsync(index, value, woken) ? { async: true, value: promise } : { async: false, value: 'not-equal' };
+    const promise = new Promise((resolve) => { woken = (how) => resolve(how); });
+    return $.waitAsync(index * words.BYTES_PER_ELEMENT, () => load(words, index) === value, timeout, woken)
+      ? { async: true, value: promise }
+      : { async: false, value: 'not-equal' };
   };
   return {
     reacts: (promise, got, refused) => { promise.then((value) => got(value), (error) => refused(error)); },
@@ -53,6 +65,16 @@ const SET_UP = `($) => {
     },
     error: (name, message) => { const error = new Error(message); error.name = name; return error; },
     cut: () => new RangeError('Maximum call stack size exceeded'),
+    collects: (object) => {
+      const { shared } = registered.find(({ target }) => target === object)?.held ?? {};
+      const collected = registered.filter(({ held }) => held.shared === shared);
+      return () => {
+        registered = registered.filter((one) => !collected.includes(one));
+        for (const { target } of collected) gone.add(target);
+        return () => { for (const { registry, held } of collected) registry.run(held); };
+      };
+    },
+    forget: () => { registered = []; },
   };
 }`;
 
@@ -77,6 +99,13 @@ interface Tools {
   pending(): Pending;
   error(name: string, message: string): Error;
   cut(): unknown;
+  /**
+   * Returns a function that collects a library object, with the other library objects that the thread has for the same
+   * shared object now. This function returns another one, which runs their finalizers.
+   */
+  collects(object: Library): () => () => void;
+  /** Forgets all finalizers. */
+  forget(): void;
 }
 
 export class Realm implements Thread {
@@ -110,7 +139,8 @@ export class Realm implements Thread {
       step: (what: string) => scheduler.step(what),
       notify: (address: number, count: number) => scheduler.notify(address, count),
       sleep: (timeout: number) => scheduler.sleep(-1, timeout),
-      waitAsync: (word: number, value: number, woken: () => void) => scheduler.waitAsync(this, word, value, woken),
+      waitAsync: (address: number, isAsExpected: () => boolean, timeout: number, woken: (how: string) => void) =>
+        scheduler.waitAsync(this, address, isAsExpected, timeout, woken),
       instance: (name: ModuleName) => {
         const exports = instances.get(name) as Exports;
         const { reset } = exports as { reset(): void };
@@ -180,9 +210,8 @@ function instantiate(
     memory,
     wait: (address: number, expected: number, nanoseconds: bigint) => scheduler.wait(address, expected, nanoseconds),
     notify: (offset: number, address: number, count: number) => scheduler.notify(address + offset, count),
-    wait64: () => {
-      throw new Failure('a wait for a word of 64 bits is not simulated');
-    },
+    wait64: (offset: number, address: number, expected: bigint, nanoseconds: bigint) =>
+      scheduler.wait64(address + offset, expected, nanoseconds),
   };
   const modules = Object.fromEntries(before) as Record<string, WebAssembly.ModuleImports>;
   const { exports } = new WebAssembly.Instance(moduleOf(name), { ...modules, env });

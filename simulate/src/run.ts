@@ -17,7 +17,7 @@ import { Signal } from './signal.js';
 import type { Stage } from './stage.js';
 
 /** The arena of a run fits in one page. */
-const SIZES = { objects: 12, names: 2, threads: 6, waiters: 40, slots: 4, chains: 1, watch: false };
+const SIZES = { objects: 20, names: 2, threads: 6, waiters: 40, slots: 4, chains: 1, watch: false };
 
 /** How a run has ended. */
 export interface Outcome {
@@ -41,6 +41,7 @@ class Run implements Stage {
   readonly #busy = new Map<Realm, number>();
   readonly #arenas = new Map<Realm, Library>();
   readonly #handles: readonly unknown[];
+  readonly #lost = new Set<Library>();
 
   constructor(scheduler: Scheduler, threads: readonly Realm[], program: Program) {
     this.scheduler = scheduler;
@@ -77,6 +78,40 @@ class Run implements Stage {
     return (
       kindOf(spec).from?.(thread.library, handle, this.ghosts[on] as Ghost) ?? thread.library[spec.kind].from(handle)
     );
+  }
+
+  renew(thread: Realm, on: number, attachesFirst: boolean): void {
+    const objects = this.objects.get(thread) as Library[];
+    const isOwned = this.program.objects.some(({ of }) => of !== undefined);
+    if (isOwned || (this.#busy.get(thread) ?? 0) > 0 || this.#lost.has(objects[on])) return;
+    const collect = thread.tools.collects(objects[on]);
+    const attach = (): Library => {
+      try {
+        const made = this.#attach(thread, on);
+        this.ghosts[on]?.prepare(thread, made);
+        return made;
+      } catch (error) {
+        if ((error as Error).name !== 'DisposedError' || !this.ghosts[on]?.isDisposed) throw error;
+        return undefined;
+      }
+    };
+    if (attachesFirst) {
+      const made = attach();
+      if (made === undefined) return;
+      objects[on] = made;
+      this.scheduler.add(thread, () => 'a finalizer runs', collect());
+    } else {
+      collect()();
+      objects[on] = attach() ?? this.#nothing();
+    }
+  }
+
+  /** What stands for the library object of a thread that cannot attach, because the object has been disposed of. */
+  #nothing(): Library {
+    const get = (_: object, name: string | symbol): unknown => (typeof name === 'symbol' ? undefined : () => undefined);
+    const nothing = new Proxy({}, { get });
+    this.#lost.add(nothing);
+    return nothing;
   }
 
   isClosed(on: number): boolean {
@@ -151,7 +186,9 @@ class Run implements Stage {
     this.scheduler.add(
       thread,
       () => lineOf(this.program, operation),
-      () => run(call),
+      () => {
+        if (!this.#lost.has(call.object)) run(call);
+      },
       { isEnabled },
     );
   }
@@ -194,17 +231,22 @@ class Run implements Stage {
     const { elements, objects, waiting } = this.#arenas.get(first).stats();
     if (objects.used > 0) throw new Failure(`${objects.used} objects are left in the end`);
     if (waiting > 0) throw new Failure(`${waiting} wait in the end`);
-    // Each thread may keep two elements for its next requests.
-    if (elements.used > 2 * alive.length) throw new Failure(`${elements.used} elements are in use in the end`);
+    // Each thread may keep two elements for its next requests. If it has used a lock or a semaphore of the papers, it may
+    // keep one for its next wait on a chain, and as many queue nodes as it had at once.
+    const kept = 2 + (this.program.objects.some((spec) => kindOf(spec).isMortal) ? 1 + this.program.objects.length : 0);
+    if (elements.used > kept * alive.length) throw new Failure(`${elements.used} elements are in use in the end`);
     for (const thread of alive) scheduler.as(thread, () => this.#arenas.get(thread).dispose());
     scheduler.run(() => {});
   }
 
   #dispose(thread: Realm): void {
     for (const object of [...(this.objects.get(thread) ?? [])].reverse()) {
+      if (this.#lost.has(object)) continue;
       object.dispose();
       // A condition that was opened from its handle has made its own library object for the mutex.
       object.mutex?.dispose();
+      // A CapacitorLock leaves its inner lock alone.
+      object.inner?.dispose();
     }
   }
 }
@@ -240,6 +282,7 @@ export class World {
     while (this.#threads.length < all.length)
       this.#threads.push(new Realm(scheduler, this.#threads.length + 1, this.#memory, this.#text, this.#depth));
     const threads = this.#threads.slice(0, all.length);
+    for (const thread of threads) thread.tools.forget();
     const { steps } = scheduler;
     let failure: Error | undefined;
     let hasDeath = false;

@@ -45,6 +45,7 @@ export class Scheduler {
   failure: unknown;
   /** What has happened in the run, a line for each event and step. Undefined if no trace is wanted. */
   trace: string[] | undefined;
+  readonly #longs: BigInt64Array;
   readonly #stack: (Thread | undefined)[] = [];
   #sleepers: Sleeper[] = [];
   #choices!: Choices;
@@ -54,6 +55,7 @@ export class Scheduler {
 
   constructor(memory: WebAssembly.Memory) {
     this.words = new Int32Array(memory.buffer);
+    this.#longs = new BigInt64Array(memory.buffer);
   }
 
   /** Begins a run. */
@@ -231,6 +233,13 @@ export class Scheduler {
     return this.sleep(index, nanoseconds < 0n ? Infinity : Number(nanoseconds) / 1e6) ? 0 : 2;
   }
 
+  /** `memory.atomic.wait64`: the same for a word of 64 bits. */
+  wait64(address: number, expected: bigint, nanoseconds: bigint): number {
+    this.step('wait');
+    if (Atomics.load(this.#longs, address >>> 3) !== expected) return 1;
+    return this.sleep(address >>> 2, nanoseconds < 0n ? Infinity : Number(nanoseconds) / 1e6) ? 0 : 2;
+  }
+
   /** Lets the running thread sleep on a word. Returns true if it was woken, and false if its time has passed. */
   sleep(index: number, milliseconds: number): boolean {
     const thread = this.running;
@@ -294,14 +303,36 @@ export class Scheduler {
   }
 
   /**
-   * `Atomics.waitAsync` on a word. A notify of the word adds an event that calls `woken`. Returns false if the word is
-   * not as expected.
+   * `Atomics.waitAsync` on a word. A notify of the word, or the time-out, adds an event that calls `woken`. Returns false
+   * if the word is not as expected.
    */
-  waitAsync(thread: Thread, index: number, expected: number, woken: () => void): boolean {
+  waitAsync(
+    thread: Thread,
+    address: number,
+    isAsExpected: () => boolean,
+    milliseconds: number,
+    woken: (how: 'ok' | 'timed-out') => void,
+  ): boolean {
     this.step('waitAsync');
-    if (Atomics.load(this.words, index) !== expected) return false;
-    const wake = (): void => void this.add(thread, () => 'is woken', woken, { isDue: true });
-    this.#sleepers.push({ index, thread, wake });
+    if (!isAsExpected()) return false;
+    let timer: Event | undefined;
+    const wake = (): void => {
+      if (timer !== undefined) this.remove(timer);
+      this.add(
+        thread,
+        () => 'is woken',
+        () => woken('ok'),
+        { isDue: true },
+      );
+    };
+    const sleeper = { index: address >>> 2, thread, wake };
+    this.#sleepers.push(sleeper);
+    const end = (): void => {
+      this.#sleepers.splice(this.#sleepers.indexOf(sleeper), 1);
+      woken('timed-out');
+    };
+    if (milliseconds < Infinity)
+      timer = this.add(thread, () => 'its time has passed', end, { at: this.clock + milliseconds });
     return true;
   }
 

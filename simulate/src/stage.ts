@@ -20,6 +20,11 @@ export interface Stage {
    * Whether the object of this number has been disposed of. The running thread finds out by attaching to the object.
    */
   isClosed(on: number): boolean;
+  /**
+   * Lets the library object of a thread be collected, and attaches the thread again. If it attaches first, the finalizer
+   * runs later. Does nothing if the thread still needs the library object.
+   */
+  renew(thread: Realm, on: number, attachesFirst: boolean): void;
   /** Makes an error that the program itself throws. */
   error(thread: Realm): Error;
   /** Notes that a thread has `more` things to do that it cannot do while it sleeps. */

@@ -60,7 +60,9 @@ export function openLock(kind: Kind, name: string, options: LockOptions = {}): R
 
 /**
  * @internal
- * Returns the functions of a lock with a queue. Each waiter learns of `dispose` when the owner before it unlocks.
+ * Returns the functions of a lock with a queue. Each waiter learns of `dispose` when the owner before it unlocks. So the
+ * library object of the owner must keep the address of a closed lock: `lock` and `tryLock` do not tell the owner that
+ * the lock is closed.
  */
 export function queueLock(
   { closeObject }: Algorithms,
@@ -115,7 +117,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
 
   /**
    * Takes the lock, and blocks the thread until it has it.
-   * @throws {Error} if this thread holds it already: it would wait for itself for ever.
+   * @throws {Error} if this thread holds it already, even after `dispose`: it would wait for itself for ever.
    * @throws `TypeError` on a thread that must not block.
    * @throws {@link DisposedError} if the lock has been or is being disposed of.
    */

@@ -14,12 +14,15 @@ interface Exports {
   placeOf(key: number): number;
 }
 
-const compiled = new WebAssembly.Module(readFileSync(new URL('../../build/algorithms.wasm', import.meta.url)));
-const over = (memory: object): Exports =>
-  new WebAssembly.Instance(compiled, {
-    env: { memory: memory as WebAssembly.Memory },
-    core: { ticketTaken: new WebAssembly.Global({ value: 'i64', mutable: true }, 0n) },
-  }).exports as unknown as Exports;
+const compiled = (name: string): WebAssembly.Module =>
+  new WebAssembly.Module(readFileSync(new URL(`../../build/${name}.wasm`, import.meta.url)));
+const [core, algorithms] = ['core', 'algorithms'].map(compiled) as [WebAssembly.Module, WebAssembly.Module];
+const over = (memory: object): Exports => {
+  const env = { memory: memory as WebAssembly.Memory };
+  const { exports } = new WebAssembly.Instance(core, { env });
+  return new WebAssembly.Instance(algorithms, { env, core: exports as WebAssembly.ModuleImports })
+    .exports as unknown as Exports;
+};
 
 const { hash } = over(new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true }));
 

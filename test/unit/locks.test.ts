@@ -136,6 +136,30 @@ describe.each(LOCKS)('$kind', ({ kind, Class }) => {
   });
 });
 
+describe.each(LOCKS)('a $kind that another thread has disposed of', ({ Class }) => {
+  it('is unlocked by its owner, whose calls were refused, and then its waiter learns that it is closed', async () => {
+    const arena = new Arena();
+    const lock = new Class({ arena, spin: 0 });
+    const { handle } = lock;
+    const memory = new Memory(arena);
+    const word = () => memory.long(handle.address + at('TICKET'));
+    lock.lock();
+    const before = word();
+    const waits = member().run('pass-lock', { handle });
+    const refused = expect(waits).rejects.toMatchObject({ name: 'DisposedError' });
+    await until(() => word() !== before, 'it waits');
+    await new Member().run('dispose', { handle });
+    for (const call of [() => lock.tryLock() && lock.unlock(), () => lock.lock()])
+      try {
+        call();
+      } catch (error) {
+        expect(String(error)).toMatch(/has been disposed of|holds the lock already/);
+      }
+    lock.unlock();
+    await refused;
+  });
+});
+
 describe.each(LOCKS.filter(({ kind }) => ['McsLock', 'ClhLock', 'ReciprocatingLock'].includes(kind)))(
   'the queue nodes of a $kind',
   ({ kind, Class }) => {

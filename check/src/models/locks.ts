@@ -5,6 +5,7 @@
  *     H  lock a lock that this thread holds: refused    X  unlock a lock that it does not hold: refused
  *     F  tryLock of a free lock: granted                C  lock of a disposed lock: refused; c the same with tryLock
  *     N  lock, which may be refused for want of a queue node
+ *     k  lock, if this thread holds the lock: refused, even if the lock is disposed of; y the same with tryLock
  *
  * At every step the lock has at most one owner, and admits in the order that its kind promises. A thread that waits
  * when the lock is closed does not get the lock. A thread has arrived when its access to the lock's first word says so.
@@ -231,6 +232,7 @@ function step(
 }
 
 const always = (): boolean => true;
+const holds = (scene: Scene, t: number): boolean => scene.get(t, GOT) === 1;
 
 function op(letter: string, kind: Kind): Op {
   const upTo =
@@ -263,6 +265,10 @@ function op(letter: string, kind: Kind): Op {
       return step('tryLock', `${kind}TryLock`, always, upTo(REFUSED, ANSWER_CLOSED));
     case 'H':
       return step('lock again', `${kind}Lock`, always, exactly(ANSWER_HELD));
+    case 'k':
+      return step('lock again, if held', `${kind}Lock`, holds, exactly(ANSWER_HELD));
+    case 'y':
+      return step('tryLock, if held', `${kind}TryLock`, holds, exactly(REFUSED));
     case 'X':
       return step('unlock, not held', `${kind}Unlock`, always, exactly(ANSWER_NOT_HELD));
     case 'F':
@@ -444,6 +450,7 @@ export const locks: readonly Model[] = (
           { name: 'no nodes at hand, 2', program: 'L U | L U', warm: false },
           { name: 'no nodes at hand', program: 'L U | L U | L U', warm: false },
           { name: 'try of a lock that is held, without a node', program: 'L Y U', warm: false, elements: 1 },
+          { name: 'the owner of a closed lock', program: 'L k y U | L U | D' },
           { name: 'few nodes', program: 'N U N U | N U | N U', warm: false, elements: 2 },
         ]
       : []),

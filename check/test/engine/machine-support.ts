@@ -86,8 +86,15 @@ export function sharedMemory(): WebAssembly.Memory {
   return new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
 }
 
+/** Globals in the place of those that a module shares with the core. The machine begins with 0 in these, too. */
+const shared = (): WebAssembly.ModuleImports => {
+  const long = () => new WebAssembly.Global({ value: 'i64', mutable: true }, 0n);
+  const int = () => new WebAssembly.Global({ value: 'i32', mutable: true }, 0);
+  return { ticketTaken: long(), grantBefore: long(), grantLate: long(), pendingCall: int(), released: int() };
+};
+
 export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory) {
-  const core = { ticketTaken: new WebAssembly.Global({ value: 'i64', mutable: true }, 0n) };
+  const core = shared();
   return new WebAssembly.Instance(module, { env: { memory }, core }).exports as Record<
     string,
     ((...args: Value[]) => Value | undefined) & WebAssembly.Global

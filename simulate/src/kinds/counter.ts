@@ -124,12 +124,7 @@ const signal = (notify: 'one' | 'none'): Kind['operations'][string] => ({
 
 const within = (random: Random) => ({ n: some(random), timeout: random.below(4) });
 
-/**
- * Its blocking waits are not here. One without a limit would have to be sure of a signal, and one with a limit looks again
- * and again for what a signal is about to hand on, which cannot go on if its thread is further down on the stack.
- */
 export const countingSemaphore: Kind = {
-  isAlone: true,
   draw: (random) => ({ n: random.below(3) }),
   make: ({ CountingSemaphore }, { n }, arena) => new CountingSemaphore(n, { arena }),
   ghost: (stage, on) => new CounterGhost(stage, on),
@@ -154,6 +149,22 @@ export const countingSemaphore: Kind = {
           () => call.object.tryWaitForAsync(call.operation.timeout, call.operation.n),
           (value, request) => took(call, value, request),
           call.operation.n,
+        );
+      },
+    },
+    tryWaitFor: {
+      weight: 3,
+      blocks: true,
+      draw: within,
+      run(call) {
+        let request!: Request;
+        call.blocks(
+          () => call.object.tryWaitFor(call.operation.timeout, call.operation.n),
+          (value) => took(call, value, request),
+          call.operation.n,
+          (begun) => {
+            request = begun;
+          },
         );
       },
     },

@@ -18,11 +18,10 @@ export interface OperationKind {
 export interface Kind {
   /** The class of another object that an object of this class is made with. */
   readonly needs?: string;
-  /**
-   * Whether a program with such an object has no other, and no thread of it dies. A wait that gives up looks again and
-   * again for what a signal has handed on. It would do so for ever if that signal cannot go on.
-   */
-  readonly isAlone?: boolean;
+  /** Whether a death leaves the object as it is for ever. No thread of a program with such an object dies. */
+  readonly isMortal?: boolean;
+  /** Whether an object consists of several shared objects. Then its library object is not collected. */
+  readonly hasParts?: boolean;
   /** Draws what an object is made with. */
   draw(random: Random): Omit<Spec, 'kind'>;
   make(library: Library, spec: Spec, arena: Library, made: readonly Library[], ghost: Ghost): Library;
@@ -44,6 +43,15 @@ export function patience(random: Random): Pick<Operation, 'timeout' | 'signal'> 
 
 /** Draws nothing. */
 export const plainly = (): object => ({});
+
+/** Lets the thread's library object be collected. Each class has this operation. */
+export const renew: OperationKind = {
+  weight: 1,
+  draw: (random) => ({ n: random.below(2) }),
+  run({ stage, thread, operation: { on, n } }) {
+    stage.renew(thread, on, n === 1);
+  },
+};
 
 /** Disposes of the object, as programs do with each class. */
 export const dispose: OperationKind = {

@@ -222,10 +222,15 @@ export class UserCode {
     const { object, name } = interruptedIn;
     const what = `after an interrupt of ${name}, ${object.what}`;
     const me = life.arena.thread.thread;
-    try {
-      object.kind.letGo?.(object, object.lib, me, life.board);
-    } catch (error) {
-      life.find(`${what} cannot be given back`, error);
+    for (let isOver = false; !isOver; ) {
+      try {
+        object.kind.letGo?.(object, object.lib, me, life.board);
+        isOver = true;
+      } catch (error) {
+        // It is told of a death in this call, and its own `onOwnerDied` has thrown.
+        isOver = error !== HALF_WRITTEN;
+        if (isOver) life.find(`${what} cannot be given back`, error);
+      }
     }
     // If the arena is full, the request leaves the queue only when there is room for the next request of the thread.
     if (object.kind.haunts || life.plan.waiters < ROOM) return;
