@@ -2,7 +2,7 @@
 import { Arena } from 'taketurns';
 import { RwLock } from 'taketurns/sync';
 
-const arena = new Arena({ objects: 8192 });
+const arena = new Arena({ objects: 12_288 });
 let made = 0;
 for (; made < 20_000; made++) {
   new RwLock({ arena });
