@@ -4,7 +4,7 @@ import { RwLock } from 'taketurns/sync';
 
 const arena = new Arena({ objects: 12_288 });
 let made = 0;
-for (; made < 20_000; made++) {
+for (; made < 25_000; made++) {
   new RwLock({ arena });
   await new Promise((resolve) => setImmediate(resolve));
 }

@@ -345,6 +345,6 @@ describe('short-lived objects', () => {
   });
 
   it('that only the collector frees are collected in time', async () => {
-    expect(await report('asks-collector')).toEqual({ made: 20_000 });
+    expect(await report('asks-collector')).toEqual({ made: 25_000 });
   });
 });
