@@ -2,9 +2,11 @@
  * The numbers that diagnostics read. Each number is one word, or a count of elements, at the moment of the call. No
  * function here changes anything. The counts are kept only on slow paths: a sleep, a cancellation, a collision.
  */
+
 import { elementCapacity, objectCapacity, objects } from './arena/arena';
 import { elementAt, usedElements } from './arena/elements';
-import { isAsync, isLive, objectOf } from './arena/objects';
+import { isLive } from './arena/objects';
+import { isAsync, objectOf, requester, widthOf } from './arena/requests';
 import {
   ATTACHED,
   E_END,
@@ -18,13 +20,11 @@ import {
   O_INITIAL,
   O_TIMEOUTS,
   OBJECT_SIZE,
-  OWNER_SHIFT,
   STATE_MASK,
   TICKET,
   TOMBSTONE,
   USED_OBJECTS,
   WAITING,
-  WIDTH_MASK,
 } from './arena/words';
 import { heldBy, isHead } from './kinds/kinds';
 import { pendingCount } from './queue/runs';
@@ -52,7 +52,7 @@ export function elementState(i: u32): i32 {
 
 /** Returns the thread that owns the element, with ASYNC for promises. */
 export function elementOwner(i: u32): i32 {
-  return (atomic.load<i64>(elementAt(i), E_REQUEST) >> OWNER_SHIFT) as i32;
+  return requester(atomic.load<i64>(elementAt(i), E_REQUEST));
 }
 
 export function elementObject(i: u32): usize {
@@ -75,7 +75,7 @@ export function elementWaiting(i: u32): i32 {
 export function elementWidth(i: u32, isTombstone: bool): i64 {
   const e = elementAt(i);
   if (isTombstone) return atomic.load<i64>(e, E_END) - atomic.load<i64>(e, E_START);
-  return atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK;
+  return widthOf(atomic.load<i64>(e, E_REQUEST));
 }
 
 /** Returns the first ticket of the requests of the element that wait. */

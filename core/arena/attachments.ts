@@ -14,11 +14,11 @@
  */
 
 import { ANSWER_FULL, ANSWER_OBJECTS_FULL } from '../answers';
-import { objects } from './arena';
 import { elementAt, freeElement, indexOf, reserve } from './elements';
-import { attachObject, buildObject, detachObject, objectOf } from './objects';
+import { attachObject, buildObject, detachObject } from './objects';
+import { objectOf, requestOf } from './requests';
 import { me } from './threads';
-import { ATTACHED, E_END, E_HELD, E_REQUEST, E_STATE, OBJECT_SHIFT, OBJECT_SIZE, OWNER_SHIFT, RESERVED } from './words';
+import { ATTACHED, E_END, E_HELD, E_REQUEST, E_STATE, RESERVED } from './words';
 
 /**
  * Makes an object, and attaches the thread to it. The object has the max `limit` and the first ticket `first`. An
@@ -57,8 +57,7 @@ export function attach(o: usize, generation: u32, kind: i32): i32 {
 }
 
 function record(e: usize, o: usize): i32 {
-  const object = ((o - objects) / OBJECT_SIZE) as i64;
-  atomic.store<i64>(e, ((me as i64) << OWNER_SHIFT) | (object << OBJECT_SHIFT), E_REQUEST);
+  atomic.store<i64>(e, requestOf(me as i64, o, 0), E_REQUEST);
   atomic.store<i64>(e, 0, E_HELD);
   atomic.store<i64>(e, 0, E_END);
   atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (ATTACHED - RESERVED), E_STATE);

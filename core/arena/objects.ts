@@ -31,6 +31,7 @@ import { TRIES } from './elements';
 import { me } from './threads';
 import {
   CLOSED_DISTANCE,
+  COUNTER_CLOSED_BELOW,
   FIRST_COUNTED,
   GRANT,
   O_COUNTER,
@@ -48,8 +49,6 @@ import {
   O_TIMEOUTS,
   O_UNREPORTED_DEATHS,
   O_WHERE,
-  OBJECT_BITS,
-  OBJECT_SHIFT,
   OBJECT_SIZE,
   TICKET,
   USED_OBJECTS,
@@ -65,15 +64,6 @@ const GENERATION: u64 = 1 << 32;
 const GENERATIONS: u64 = 0xffffffff00000000;
 /** Where a free object is likely: the index of the object that this thread freed last. */
 let hint: u32 = 0;
-
-export function objectOf(request: i64): usize {
-  return objects + (((request >> OBJECT_SHIFT) as usize) & OBJECT_BITS) * OBJECT_SIZE;
-}
-
-/** Whether a request is that of promises. ASYNC is the highest bit of an owner, and so of the request. */
-export function isAsync(request: i64): bool {
-  return request < 0;
-}
 
 /**
  * Returns a BUILDING object, or 0 when every object of the arena is in use. The search is like that of reserve
@@ -189,6 +179,15 @@ export function isCurrent(o: usize, gen: u32): bool {
 
 export function isDisposed(o: usize): bool {
   return ((atomic.load<u64>(o, O_LIFE) as u32) & STATES) === DISPOSED;
+}
+
+/**
+ * Whether a counter word (O_COUNTER, O_PHASE) is that of a closed object. Such a word is far below 0. Dead waiters can
+ * bring the counter of an open object below 0, too, but not so far: for that they would have to have wanted, in all,
+ * over 2 ** 29 more than is counted.
+ */
+export function isClosedCounter(word: i64): bool {
+  return word < COUNTER_CLOSED_BELOW;
 }
 
 /** Whether a thread other than the one that made the object may know it. */

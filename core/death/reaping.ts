@@ -37,7 +37,8 @@ import { GONE, REAPED, STILL_AWAKE } from '../answers';
 import { detach } from '../arena/attachments';
 import { elementAt, freeElement, indexOf, usedElements } from '../arena/elements';
 import { freeDrafts } from '../arena/names';
-import { closeObject, freeUnfinished, isDisposed, isKnown, objectOf } from '../arena/objects';
+import { closeObject, freeUnfinished, isDisposed, isKnown } from '../arena/objects';
+import { objectOf, requester, widthOf } from '../arena/requests';
 import { lifeOf, me, mostThreads, myLife, threadRecord } from '../arena/threads';
 import {
   ALIVE,
@@ -56,7 +57,6 @@ import {
   IDLE,
   LIFE_EPOCH,
   LIFE_STATE,
-  OWNER_SHIFT,
   REAPER,
   RESERVED,
   STATE_MASK,
@@ -66,7 +66,6 @@ import {
   THREAD_MASK,
   TOMBSTONE,
   WAITING,
-  WIDTH_MASK,
 } from '../arena/words';
 import { disposeAgain, ownerDied } from '../kinds/kinds';
 import { cancelFor, claimIfDue } from '../queue/cancelling';
@@ -156,7 +155,7 @@ export function cleanUp(thread: i32, killed: bool): void {
  */
 function stateIf(e: usize, thread: i32): i64 {
   const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
-  const who = (atomic.load<i64>(e, E_REQUEST) >> OWNER_SHIFT) as i32;
+  const who = requester(atomic.load<i64>(e, E_REQUEST));
   return (who & THREAD_MASK) === thread ? state : IDLE;
 }
 
@@ -200,7 +199,7 @@ function sweep(thread: i32): void {
     const start = atomic.load<i64>(e, E_START);
     const ahead = atomic.load<i64>(s, GRANT) - start;
     const closed = ahead < CLOSED_BELOW;
-    const due = is === WAITING ? ahead >= (request & WIDTH_MASK) : is !== TOMBSTONE || ahead > 0;
+    const due = is === WAITING ? ahead >= widthOf(request) : is !== TOMBSTONE || ahead > 0;
     if ((!due && !closed) || !attached(thread, s)) continue;
     if (is === WAITING) endWait(e, state, closed ? CLOSED : GRANTED, request);
     else if (is === TOMBSTONE) claimIfDue(s, e, state, start);

@@ -20,20 +20,11 @@
  * (semaphore/robust.ts), releaseOfDeadOwner (mutex/mutex-head.ts), passOn (condition), endOfDead (phase), clearPlaces
  * (rw-lock) and uncountDead (counter).
  */
+
 import { attachedTo, recordOf } from '../arena/attachments';
-import { objectOf } from '../arena/objects';
+import { objectOf, requester } from '../arena/requests';
 import { owner } from '../arena/threads';
-import {
-  ASKED,
-  E_HELD,
-  E_REQUEST,
-  E_STATE,
-  O_KIND,
-  O_UNREPORTED_DEATHS,
-  OWNER_SHIFT,
-  STATE_MASK,
-  WAITING,
-} from '../arena/words';
+import { ASKED, E_HELD, E_REQUEST, E_STATE, O_KIND, O_UNREPORTED_DEATHS, STATE_MASK, WAITING } from '../arena/words';
 import { cancelFor } from '../queue/cancelling';
 import { dispose } from '../queue/closing';
 import { becomeHead } from '../queue/pending-call';
@@ -125,7 +116,7 @@ export function abandonHead(o: usize, attachment: i32): void {
 export function abandonRequest(e: usize): void {
   const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
   const request = atomic.load<i64>(e, E_REQUEST);
-  if (state < WAITING || state > ASKED || request >> OWNER_SHIFT !== owner) return;
+  if (state < WAITING || state > ASKED || (requester(request) as i64) !== owner) return;
   const kind = atomic.load<i32>(objectOf(request), O_KIND);
   if (kind === KIND_MUTEX || kind === KIND_CONDITION || kind === KIND_RW_LOCK) cancelFor(e);
 }
@@ -172,7 +163,7 @@ export function restoreOwnerDeaths(s: usize, deaths: i32): void {
  */
 export function heldBy(o: usize, e: usize): i32 {
   if (atomic.load<i32>(o, O_KIND) === KIND_CONDITION) return 0;
-  if (isMutex(o)) return (ownerOf(o) === ((atomic.load<i64>(e, E_REQUEST) >> OWNER_SHIFT) as i32)) as i32;
+  if (isMutex(o)) return (ownerOf(o) === requester(atomic.load<i64>(e, E_REQUEST))) as i32;
   return atomic.load<i64>(e, E_HELD) as i32;
 }
 

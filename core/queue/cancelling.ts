@@ -26,7 +26,7 @@ import {
   setSpare,
   spare,
 } from '../arena/elements';
-import { isAsync, objectOf } from '../arena/objects';
+import { isAsync, objectOf, widthOf } from '../arena/requests';
 import {
   CLOSED,
   CLOSED_BELOW,
@@ -41,7 +41,6 @@ import {
   STATE_MASK,
   TICKET,
   TOMBSTONE,
-  WIDTH_MASK,
 } from '../arena/words';
 import { cancelled, cancelledByDeath } from './hooks';
 import { mark } from './marks';
@@ -66,7 +65,7 @@ import { wakeDue } from './waking';
 export function cancel(s: usize, attachment: i32): i32 {
   const e = spare;
   const start = atomic.load<i64>(e, E_START);
-  const due = start + (atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK);
+  const due = start + widthOf(atomic.load<i64>(e, E_REQUEST));
   if (takeBack(s, e, start, due, TO_SPARE, OF_THIS_THREAD)) {
     callEnded();
     atomic.add<i32>(s, 1, O_TIMEOUTS);
@@ -159,7 +158,7 @@ export function cancelFor(e: usize): void {
   const request = atomic.load<i64>(e, E_REQUEST);
   const s = objectOf(request);
   const start = atomic.load<i64>(e, E_START);
-  const end = isAsync(request) ? atomic.load<i64>(e, E_END) : start + (request & WIDTH_MASK);
+  const end = isAsync(request) ? atomic.load<i64>(e, E_END) : start + widthOf(request);
   while (true) {
     const state = atomic.load<i64>(e, E_STATE);
     if ((state & STATE_MASK) === CLOSED) {

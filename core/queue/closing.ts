@@ -22,8 +22,10 @@
  * A thread that dies in askAll may have asked only some of the waiters. Nothing is lost then: the other waiters wait
  * on.
  */
+
 import { elementAt, usedElements } from '../arena/elements';
-import { closeObject, isAsync, objectOf } from '../arena/objects';
+import { closeObject } from '../arena/objects';
+import { isAsync, objectOf } from '../arena/requests';
 import {
   ASKED,
   CLOSED,

@@ -9,7 +9,7 @@
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, INTERRUPTED, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../answers';
 import { countHeld } from '../arena/attachments';
 import { leaveCells, reserveSecond, spare } from '../arena/elements';
-import { objectOf } from '../arena/objects';
+import { objectOf, widthOf } from '../arena/requests';
 import { count, sleepOn } from '../arena/threads';
 import {
   ASKED,
@@ -26,7 +26,6 @@ import {
   STATE_MASK,
   T_FUTILE_WAKES,
   WAITING,
-  WIDTH_MASK,
 } from '../arena/words';
 import { admitted } from './hooks';
 import { pause } from './pause';
@@ -101,7 +100,7 @@ export function leaveQueue(answer: i32, attachment: i32): void {
   leaveCells(e);
   const state = atomic.load<i64>(e, E_STATE);
   const request = atomic.load<i64>(e, E_REQUEST);
-  if (answer === ADMITTED) countHeld(attachment, request & WIDTH_MASK); // R7 begins
+  if (answer === ADMITTED) countHeld(attachment, widthOf(request)); // R7 begins
   atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + RESERVED, E_STATE); // R7 ends
   callEnded();
   if (answer === ADMITTED) admitted(objectOf(request), attachment);
@@ -115,7 +114,7 @@ export function leaveQueue(answer: i32, attachment: i32): void {
  */
 export function untilDue(s: usize, e: usize, most: i64): i32 {
   const start = atomic.load<i64>(e, E_START);
-  const width = atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK;
+  const width = widthOf(atomic.load<i64>(e, E_REQUEST));
   const due = start + width;
   polls = isCrowded(s, width) || isFar(s, start, width) ? 0 : pollsOf(s);
   if (pollGrant(s, due, (most + 1) * width)) return ADMITTED;
@@ -192,7 +191,7 @@ function sleep(e: usize, nanoseconds: i64): i32 {
     if (is === ASKED) {
       if (reserveSecond()) return LEAVE;
       atomic.store<i64>(e, state - (ASKED - WAITING), E_STATE); // D12 write
-      const answer = lookAtGrant(s, atomic.load<i64>(e, E_START) + (request & WIDTH_MASK));
+      const answer = lookAtGrant(s, atomic.load<i64>(e, E_START) + widthOf(request));
       if (answer !== QUEUED) return answer;
       continue;
     }

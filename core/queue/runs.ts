@@ -26,7 +26,6 @@
  */
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, REFUSED } from '../answers';
-import { objects } from '../arena/arena';
 import { countHeld } from '../arena/attachments';
 import {
   elementAt,
@@ -39,7 +38,7 @@ import {
   setSpare,
   spare,
 } from '../arena/elements';
-import { objectOf } from '../arena/objects';
+import { objectOf, requestOf, widthOf } from '../arena/requests';
 import { me } from '../arena/threads';
 import {
   ASYNC,
@@ -53,14 +52,10 @@ import {
   E_STATE,
   EPOCH,
   GRANT,
-  OBJECT_SHIFT,
-  OBJECT_SIZE,
-  OWNER_SHIFT,
   RESERVED,
   STATE_MASK,
   TICKET,
   WAITING,
-  WIDTH_MASK,
 } from '../arena/words';
 import { countWaiter, hasHead, mayQueue } from './hooks';
 import { mark } from './marks';
@@ -88,8 +83,7 @@ export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
   if (pendingCall !== NOTHING && !recover()) return ANSWER_FULL;
   if (!reserveSecond()) return ANSWER_FULL;
   const width = n as i64;
-  const object = ((s - objects) / OBJECT_SIZE) as i64;
-  const request = (((me | ASYNC) as i64) << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width;
+  const request = requestOf((me | ASYNC) as i64, s, width);
   const run = elementAt((last - 1) as u32);
   const alike = last !== 0 && atomic.load<i64>(run, E_REQUEST) === request;
 
@@ -127,7 +121,7 @@ export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
 export function settle(number: i32, attachment: i32): i32 {
   const e = elementAt((number - 1) as u32);
   const request = atomic.load<i64>(e, E_REQUEST);
-  const width = request & WIDTH_MASK;
+  const width = widthOf(request);
   const start = atomic.load<i64>(e, E_START);
   const ahead = atomic.load<i64>(objectOf(request), GRANT) - start; // D2, D6, D7 read
   if (ahead < width) return ahead < CLOSED_BELOW ? ANSWER_CLOSED : 0;
@@ -183,7 +177,7 @@ export function enterRun(number: i32, now: i32): bool {
   const request = atomic.load<i64>(e, E_REQUEST);
   const s = objectOf(request);
   const start = atomic.load<i64>(e, E_START);
-  const due = start + (request & WIDTH_MASK);
+  const due = start + widthOf(request);
   mark(s, e);
   atomic.store<i32>(e, now, E_SINCE);
   atomic.store<i64>(e, (state & ~STATE_MASK) + WAITING, E_STATE); // D6 write
@@ -200,7 +194,7 @@ export function covers(number: i32, from: i64, width: i64): bool {
 
 /** Returns how many promises of a run wait and are not due. Racy when the run is that of another thread. */
 export function pendingCount(e: usize, request: i64): i32 {
-  const width = request & WIDTH_MASK;
+  const width = widthOf(request);
   const start = atomic.load<i64>(e, E_START);
   const ahead = atomic.load<i64>(objectOf(request), GRANT) - start;
   const length = atomic.load<i64>(e, E_END) - start;

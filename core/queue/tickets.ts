@@ -46,9 +46,9 @@
  */
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_NOT_HELD, INTERRUPTED, MORE, QUEUED, REFUSED } from '../answers';
-import { objects } from '../arena/arena';
 import { countHeld, recordOf } from '../arena/attachments';
 import { spare } from '../arena/elements';
+import { requestOf } from '../arena/requests';
 import { owner } from '../arena/threads';
 import {
   CLOSED_BELOW,
@@ -58,9 +58,6 @@ import {
   E_STATE,
   GRANT,
   O_ADDED,
-  OBJECT_SHIFT,
-  OBJECT_SIZE,
-  OWNER_SHIFT,
   RESERVED,
   TICKET,
   WAITING,
@@ -106,8 +103,7 @@ export function queueSpare(s: usize, start: i64, width: i64): void {
   const e = spare;
   mark(s, e);
   atomic.store<i64>(e, start, E_START);
-  const object = ((s - objects) / OBJECT_SIZE) as i64;
-  atomic.store<i64>(e, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width, E_REQUEST);
+  atomic.store<i64>(e, requestOf(owner, s, width), E_REQUEST);
   atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (WAITING - RESERVED), E_STATE);
   beginParking();
 }

@@ -18,8 +18,9 @@
  * R3 and R4 are uninterruptible. So no thread can die after it has claimed a tombstone and before it has added the
  * width to grant, or in the middle of a merge.
  */
+
 import { elementAt, freeElement, indexOf, leaveCellsInlined } from '../arena/elements';
-import { objectOf } from '../arena/objects';
+import { objectOf } from '../arena/requests';
 import {
   CLAIMED,
   E_CELLS,

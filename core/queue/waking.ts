@@ -6,9 +6,10 @@
  * owner. So several threads may look at the same buckets at once, and a survivor may finish what a dead thread began
  * (death/reaping.ts).
  */
+
 import { bucketMask } from '../arena/arena';
 import { elementAt, indexOf } from '../arena/elements';
-import { objectOf } from '../arena/objects';
+import { objectOf, requester, widthOf } from '../arena/requests';
 import { isAsleep, me, threadRecord } from '../arena/threads';
 import {
   ASYNC,
@@ -19,7 +20,6 @@ import {
   GRANT,
   GRANTED,
   LINE,
-  OWNER_SHIFT,
   STATE_MASK,
   T_DOORBELL,
   T_DUE,
@@ -27,7 +27,6 @@ import {
   TICKET,
   TOMBSTONE,
   WAITING,
-  WIDTH_MASK,
 } from '../arena/words';
 import { isAdaptive, isCrowded, markSleeper, mayWake, near, noSleepers } from './polling';
 import { claim, grantAfterClaim } from './tombstones';
@@ -100,7 +99,7 @@ function wakeWaiter(s: usize, ticket: i64): void {
     if ((atomic.load<i64>(e, E_STATE) & STATE_MASK) !== WAITING) continue;
     const request = atomic.load<i64>(e, E_REQUEST);
     if (objectOf(request) !== s || atomic.load<i64>(e, E_START) !== ticket) continue;
-    const who = (request >> OWNER_SHIFT) as i32;
+    const who = requester(request);
     if ((who & ASYNC) === 0 && isAsleep(who)) {
       markSleeper(s);
       atomic.notify(e + E_STATE, ALL);
@@ -157,7 +156,7 @@ function grantIfDue(s: usize, e: usize, to: i64, first: i64): i64 {
   const start = atomic.load<i64>(e, E_START);
   const ahead = to - start;
   if (is === TOMBSTONE) return ahead <= 0 || claim(s, e, state) === 0 ? ONE_TICKET : CLAIMED_TOMBSTONE;
-  const width = request & WIDTH_MASK;
+  const width = widthOf(request);
   if (ahead >= width) endWait(e, state, GRANTED, request); // D5
   if (start !== first || atomic.load<i64>(e, E_LEAVING) === ~start) return ONE_TICKET;
   // If the epoch is still the same, one owner wrote all these words, and had the tickets when this thread read
@@ -179,7 +178,7 @@ function grantIfDue(s: usize, e: usize, to: i64, first: i64): i64 {
  * rings. So the owner finds the note when the doorbell rings.
  */
 export function endWait(e: usize, state: i64, next: i64, request: i64): void {
-  const who = (request >> OWNER_SHIFT) as i32;
+  const who = requester(request);
   if (who & ASYNC) {
     note(who, indexOf(e) + 1);
     if ((who & THREAD_MASK) === me) return;
@@ -189,7 +188,7 @@ export function endWait(e: usize, state: i64, next: i64, request: i64): void {
 
 /** Wakes the thread that has made a request. */
 export function wakeOwner(e: usize, request: i64): void {
-  const who = (request >> OWNER_SHIFT) as i32;
+  const who = requester(request);
   if ((who & ASYNC) === 0) atomic.notify(e + E_STATE, ALL);
   else ring(who & THREAD_MASK);
 }

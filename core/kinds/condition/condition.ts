@@ -46,12 +46,12 @@
  * Listings 1 and 2. The relay, by which a waiter wakes the next one, is this library's own. Other libraries move
  * waiters to the queue of the mutex instead.
  */
+
 import { ANSWER_CLOSED } from '../../answers';
 import { countHeld } from '../../arena/attachments';
 import { elementAt } from '../../arena/elements';
-import { objectOf } from '../../arena/objects';
+import { isAsync, objectOf } from '../../arena/requests';
 import {
-  ASYNC,
   CLOSED_BELOW,
   E_END,
   E_HELD,
@@ -64,7 +64,6 @@ import {
   O_LIFE,
   O_MAX,
   O_THRESHOLD,
-  OWNER_SHIFT,
   STATE_MASK,
   TICKET,
   WAITING,
@@ -222,7 +221,7 @@ function blocks(c: usize, ticket: i64): bool {
       const request = atomic.load<i64>(e, E_REQUEST);
       if (objectOf(request) !== c || atomic.load<i64>(e, E_START) !== ticket) continue;
       // If the state is still the same, these words were of one owner.
-      if (atomic.load<i64>(e, E_STATE) === state) return ((request >> OWNER_SHIFT) & (ASYNC as i64)) === 0;
+      if (atomic.load<i64>(e, E_STATE) === state) return !isAsync(request);
     }
     line = lineAfter(line);
   }

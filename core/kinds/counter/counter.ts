@@ -52,7 +52,8 @@
  * The core uses only uncountDead and isCounter. The module of the algorithms exports the rest.
  */
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, MORE, QUEUED, REFUSED } from '../../answers';
-import { CLOSED_COUNTER, COUNTER_CLOSED_BELOW, O_COUNTER, O_KIND } from '../../arena/words';
+import { isClosedCounter } from '../../arena/objects';
+import { CLOSED_COUNTER, O_COUNTER, O_KIND } from '../../arena/words';
 import { release } from '../../queue/tickets';
 import {
   GIVE_BACK,
@@ -68,14 +69,6 @@ import {
   VALUE_MASK,
   WAITING_SHIFT,
 } from './words';
-
-/**
- * A closed counter is far below 0. Dead waiters can bring an open counter below 0, too, but not so far: for that they
- * would have to have wanted, in all, over 2 ** 29 more than is counted in `waiting`.
- */
-function isClosed(word: i64): bool {
-  return word < COUNTER_CLOSED_BELOW;
-}
 
 /** Whether objects of this kind have a counter. */
 export function isCounter(kind: i32): bool {
@@ -130,7 +123,7 @@ export function countDown(s: usize, n: i32): i32 {
   const wanted = n as i64;
   while (true) {
     const word = atomic.load<i64>(s, O_COUNTER);
-    if (isClosed(word)) return ANSWER_CLOSED;
+    if (isClosedCounter(word)) return ANSWER_CLOSED;
     const value = word & VALUE_MASK;
     if (value >= wanted) {
       if (atomic.cmpxchg<i64>(s, word, word - wanted, O_COUNTER) === word) return ADMITTED;
@@ -150,7 +143,7 @@ export function countDown(s: usize, n: i32): i32 {
 export function tryCountDown(s: usize, n: i32): i32 {
   while (true) {
     const word = atomic.load<i64>(s, O_COUNTER);
-    if (isClosed(word)) return ANSWER_CLOSED;
+    if (isClosedCounter(word)) return ANSWER_CLOSED;
     if ((word & VALUE_MASK) < (n as i64)) return REFUSED;
     if (atomic.cmpxchg<i64>(s, word, word - (n as i64), O_COUNTER) === word) return ADMITTED;
   }
@@ -164,7 +157,7 @@ export function tryCountDown(s: usize, n: i32): i32 {
 export function cancelWaiting(s: usize, n: i32): i32 {
   while (true) {
     const word = atomic.load<i64>(s, O_COUNTER);
-    const waiting = (isClosed(word) ? word - CLOSED_COUNTER : word) >> WAITING_SHIFT;
+    const waiting = (isClosedCounter(word) ? word - CLOSED_COUNTER : word) >> WAITING_SHIFT;
     const out = min(n as i64, waiting);
     if (out <= 0) return n;
     if (atomic.cmpxchg<i64>(s, word, word - (out << WAITING_SHIFT), O_COUNTER) === word) return n - (out as i32);
@@ -180,7 +173,7 @@ export function countUp(s: usize, n: i32, notify: i32): i32 {
   const most = atomic.load<i32>(s, O_MOST) as i64;
   while (true) {
     const word = atomic.load<i64>(s, O_COUNTER);
-    if (isClosed(word)) return 0;
+    if (isClosedCounter(word)) return 0;
     const raised = word + (n as i64);
     let limit = (word & VALUE_MASK) + (n as i64);
     if (limit > most && n !== 0 && notify !== GIVE_BACK) return ANSWER_OVER_MAX;
@@ -196,12 +189,12 @@ export function countUp(s: usize, n: i32, notify: i32): i32 {
 export function closeCounter(s: usize): void {
   while (true) {
     const word = atomic.load<i64>(s, O_COUNTER);
-    if (isClosed(word) || atomic.cmpxchg<i64>(s, word, word + CLOSED_COUNTER, O_COUNTER) === word) return;
+    if (isClosedCounter(word) || atomic.cmpxchg<i64>(s, word, word + CLOSED_COUNTER, O_COUNTER) === word) return;
   }
 }
 
 /** Returns the value, 0 if the counter is closed. It may be out of date at once. */
 export function counted(s: usize): i32 {
   const word = atomic.load<i64>(s, O_COUNTER);
-  return isClosed(word) ? 0 : ((word & VALUE_MASK) as i32);
+  return isClosedCounter(word) ? 0 : ((word & VALUE_MASK) as i32);
 }

@@ -43,12 +43,12 @@ import {
 } from '../../answers';
 import { countHeld, recordOf } from '../../arena/attachments';
 import { elementAt, usedElements } from '../../arena/elements';
-import { closeObject, objectOf } from '../../arena/objects';
+import { closeObject, isClosedCounter } from '../../arena/objects';
+import { objectOf, requester } from '../../arena/requests';
 import { sleepOn } from '../../arena/threads';
 import {
   ATTACHED,
   CLOSED_COUNTER,
-  COUNTER_CLOSED_BELOW,
   E_END,
   E_HELD,
   E_REQUEST,
@@ -56,7 +56,6 @@ import {
   E_STATE,
   O_DEATHS,
   O_MAX,
-  OWNER_SHIFT,
   STATE_MASK,
   THREAD_MASK,
 } from '../../arena/words';
@@ -95,10 +94,6 @@ export function saw(word: i64): void {
   phaseSeen = (word >> 32) as i32;
 }
 
-export function isClosed(word: i64): bool {
-  return word < COUNTER_CLOSED_BELOW;
-}
-
 export function opened(word: i64, count: i64): i64 {
   return ((word + NEXT_PHASE) & PHASE_BITS) | count;
 }
@@ -114,14 +109,14 @@ export function wake(o: usize, word: i64, next: i64): void {
 /** Returns the count, 0 if the object is closed. It may be out of date at once. */
 export function phaseCount(o: usize): i32 {
   const word = atomic.load<i64>(o, O_PHASE);
-  return isClosed(word) ? 0 : ((word & PHASE_COUNT) as i32);
+  return isClosedCounter(word) ? 0 : ((word & PHASE_COUNT) as i32);
 }
 
 /** Returns ADMITTED if the count is 0, ANSWER_CLOSED, or QUEUED: the caller waits for the next phase. */
 export function awaitZero(o: usize): i32 {
   const word = atomic.load<i64>(o, O_PHASE);
   phaseSeen = (word >> 32) as i32;
-  return isClosed(word) ? ANSWER_CLOSED : (word & PHASE_COUNT) === 0 ? ADMITTED : QUEUED;
+  return isClosedCounter(word) ? ANSWER_CLOSED : (word & PHASE_COUNT) === 0 ? ADMITTED : QUEUED;
 }
 
 /**
@@ -138,7 +133,7 @@ export function announce(o: usize, phase: i32): i32 {
 }
 
 function ended(word: i64, phase: i32): i32 {
-  return isClosed(word) && (((word - CLOSED_COUNTER) >> 32) as i32) === phase ? ANSWER_CLOSED : ADMITTED;
+  return isClosedCounter(word) && (((word - CLOSED_COUNTER) >> 32) as i32) === phase ? ANSWER_CLOSED : ADMITTED;
 }
 
 /**
@@ -169,7 +164,7 @@ export function sleepInPhase(o: usize, phase: i32, nanoseconds: i64): i32 {
 export function takeOff(o: usize, n: i32, attachment: i32): i32 {
   while (true) {
     const word = atomic.load<i64>(o, O_PHASE);
-    if (isClosed(word)) return ANSWER_CLOSED;
+    if (isClosedCounter(word)) return ANSWER_CLOSED;
     const count = (word & PHASE_COUNT) - (n as i64);
     if (count < 0) return ANSWER_OVER_MAX;
     const next = count === 0 ? opened(word, 0) : word - (n as i64);
@@ -187,7 +182,7 @@ export function takeOff(o: usize, n: i32, attachment: i32): i32 {
 export function putOn(o: usize, n: i32, attachment: i32): i32 {
   while (true) {
     const word = atomic.load<i64>(o, O_PHASE);
-    if (isClosed(word)) return ANSWER_CLOSED;
+    if (isClosedCounter(word)) return ANSWER_CLOSED;
     if ((word & PHASE_COUNT) + (n as i64) > PHASE_COUNT) return ANSWER_OVER_MAX;
     if (atomic.cmpxchg<i64>(o, word, word + (n as i64), O_PHASE) !== word) continue; // R11 begins
     countHeld(attachment, n as i64); // R11 ends
@@ -199,7 +194,7 @@ export function putOn(o: usize, n: i32, attachment: i32): i32 {
 export function arm(o: usize): i32 {
   while (true) {
     const word = atomic.load<i64>(o, O_PHASE);
-    if (isClosed(word)) return ANSWER_CLOSED;
+    if (isClosedCounter(word)) return ANSWER_CLOSED;
     if ((word & PHASE_COUNT) !== 0 || atomic.cmpxchg<i64>(o, word, word + 1, O_PHASE) === word) return ADMITTED;
   }
 }
@@ -216,7 +211,7 @@ export function arriveAt(o: usize, hasAction: bool, attachment: i32): i32 {
     const word = atomic.load<i64>(o, O_PHASE);
     const left = word & PHASE_COUNT;
     phaseSeen = (word >> 32) as i32;
-    if (isClosed(word)) return ANSWER_CLOSED;
+    if (isClosedCounter(word)) return ANSWER_CLOSED;
     if (left === 0) return ANSWER_BROKEN;
     if (word & PHASE_FULL) return QUEUED;
     const next = left > 1 ? word - 1 : hasAction ? word | PHASE_FULL : opened(word, parties);
@@ -234,7 +229,7 @@ export function arriveAt(o: usize, hasAction: bool, attachment: i32): i32 {
 export function finishAction(o: usize, phase: i32): i32 {
   while (true) {
     const word = atomic.load<i64>(o, O_PHASE);
-    if (((word >> 32) as i32) !== phase) return isClosed(word) ? ANSWER_CLOSED : ANSWER_BROKEN;
+    if (((word >> 32) as i32) !== phase) return isClosedCounter(word) ? ANSWER_CLOSED : ANSWER_BROKEN;
     const next = opened(word, atomic.load<i32>(o, O_MAX) as i64);
     if (atomic.cmpxchg<i64>(o, word, next, O_PHASE) !== word) continue; // D11 write, R11 begins
     wake(o, word, next); // R11 ends
@@ -245,7 +240,7 @@ export function finishAction(o: usize, phase: i32): i32 {
 /** Returns whether this phase of a barrier, which is over, has ended because the barrier was broken in it. */
 export function wasBroken(o: usize, phase: i32): bool {
   const word = atomic.load<i64>(o, O_PHASE);
-  const open = isClosed(word) ? word - CLOSED_COUNTER : word;
+  const open = isClosedCounter(word) ? word - CLOSED_COUNTER : word;
   return (open & PHASE_COUNT) === 0 && ((open ^ (((phase as i64) << 32) + NEXT_PHASE)) & PHASE_BITS) === 0;
 }
 
@@ -282,7 +277,7 @@ export function begin(o: usize, attachment: i32): i32 {
     const word = atomic.load<i64>(o, O_PHASE);
     const count = word & PHASE_COUNT;
     phaseSeen = (word >> 32) as i32;
-    if (isClosed(word) && count !== 0) return ANSWER_CLOSED;
+    if (isClosedCounter(word) && count !== 0) return ANSWER_CLOSED;
     if (count !== 1) return count === 0 ? ADMITTED : QUEUED;
     if (atomic.cmpxchg<i64>(o, word, word + 1, O_PHASE) !== word) continue; // R11 begins
     setHeld(attachment, 1); // R11 ends
@@ -302,7 +297,7 @@ export function end(o: usize, isDone: bool, attachment: i32): void {
 function endFor(o: usize, count: i64, e: usize): void {
   while (true) {
     const word = atomic.load<i64>(o, O_PHASE);
-    if (isClosed(word)) return;
+    if (isClosedCounter(word)) return;
     const next = opened(word, count);
     if (atomic.cmpxchg<i64>(o, word, next, O_PHASE) !== word) continue; // D11 write, R11 begins
     wake(o, word, next);
@@ -327,7 +322,7 @@ export function endOfDead(o: usize, e: usize, kind: i32): bool {
   while (held !== 0) {
     const word = atomic.load<i64>(o, O_PHASE);
     const count = word & PHASE_COUNT;
-    if (isClosed(word) || count === 0) break;
+    if (isClosedCounter(word) || count === 0) break;
     const left = isLock ? GATE_DIED : kind === KIND_ONCE ? 1 : kind === KIND_BARRIER ? 0 : max(0, count - held);
     const next = left === 0 || kind !== KIND_WAIT_GROUP ? opened(word, left) : word - count + left;
     if (atomic.cmpxchg<i64>(o, word, next, O_PHASE) !== word) continue; // D11 write, R11 begins
@@ -344,7 +339,7 @@ export function disposePhase(o: usize): void {
   if (!closeObject(o)) return;
   while (true) {
     const word = atomic.load<i64>(o, O_PHASE);
-    if (isClosed(word)) return;
+    if (isClosedCounter(word)) return;
     const next = (word & ~PHASE_SLEEPERS) + CLOSED_COUNTER;
     if (atomic.cmpxchg<i64>(o, word, next, O_PHASE) !== word) continue; // D11 write, R11 begins
     wake(o, word, next); // R11 ends
@@ -387,7 +382,7 @@ export function heldByAttachment(attachment: i32): i32 {
 }
 
 export function threadOfAttachment(attachment: i32): i32 {
-  return ((atomic.load<i64>(recordOf(attachment), E_REQUEST) >> OWNER_SHIFT) as i32) & THREAD_MASK;
+  return requester(atomic.load<i64>(recordOf(attachment), E_REQUEST)) & THREAD_MASK;
 }
 
 /** Returns how many threads have died, or ended, with something to do for the object. */

@@ -57,11 +57,12 @@
  * BRAVO (2019), without its hashing, its bias and its slow path. Waiting for a phase in a place is this library's own.
  */
 import { ADMITTED, ANSWER_CLOSED, MOVE, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT } from '../../answers';
+import { isClosedCounter } from '../../arena/objects';
 import { me, mostThreads, sleepOn, threadRecord } from '../../arena/threads';
 import { LINE, O_UNREPORTED_DEATHS, THREAD_SIZE } from '../../arena/words';
 import { pause } from '../../queue/pause';
 import { pollsOf } from '../../queue/polling';
-import { isClosed, opened, saw, wake } from '../phase/phase';
+import { opened, saw, wake } from '../phase/phase';
 import { O_PHASE } from '../phase/words';
 import {
   GATE_DIED,
@@ -121,7 +122,7 @@ export function beginRead(o: usize, p: usize): i32 {
   atomic.store<i64>(p, placeOf(o, PLACE_READS, 0)); // D13 write
   const word = atomic.load<i64>(o, O_PHASE); // D13 read
   if ((word & UNUSUAL) === 0) return ADMITTED;
-  if (isClosed(word)) {
+  if (isClosedCounter(word)) {
     atomic.store<i64>(p, 0);
     return ANSWER_CLOSED;
   }
@@ -150,7 +151,7 @@ export function tryRead(o: usize, p: usize): i32 {
  */
 export function readToo(o: usize, p: usize): i32 {
   const word = atomic.load<i64>(o, O_PHASE);
-  if (isClosed(word)) return ANSWER_CLOSED;
+  if (isClosedCounter(word)) return ANSWER_CLOSED;
   if (!(word & GATE_SHUT)) return word & GATE_DIED ? OWNER_DIED : ADMITTED;
   saw(word);
   atomic.store<i64>(p, placeOf(o, PLACE_READS | PLACE_WAITS, word));
@@ -203,7 +204,7 @@ function wakeWriter(o: usize): void {
 export function shutGate(o: usize): i32 {
   while (true) {
     const word = atomic.load<i64>(o, O_PHASE);
-    if (isClosed(word)) return ANSWER_CLOSED;
+    if (isClosedCounter(word)) return ANSWER_CLOSED;
     if (atomic.cmpxchg<i64>(o, word, word | GATE_SHUT, O_PHASE) !== word) continue; // D13 write
     saw(word);
     return isDrained(o, (word >> 32) as i32) ? ADMITTED : QUEUED;
@@ -234,7 +235,7 @@ export function announceDrain(o: usize, phase: i32): i32 {
   drainSeen = atomic.load<i32>(o, O_DRAIN);
   while (true) {
     const word = atomic.load<i64>(o, O_PHASE);
-    if (isClosed(word)) return ANSWER_CLOSED;
+    if (isClosedCounter(word)) return ANSWER_CLOSED;
     if (word & GATE_DRAINING) break;
     if (atomic.cmpxchg<i64>(o, word, word | GATE_DRAINING, O_PHASE) === word) break; // D14 write
   }
@@ -265,7 +266,7 @@ export function drainReaders(o: usize, phase: i32, nanoseconds: i64): i32 {
 export function openGate(o: usize, keepsDied: bool): void {
   while (true) {
     const word = atomic.load<i64>(o, O_PHASE);
-    if (isClosed(word)) return;
+    if (isClosedCounter(word)) return;
     const next = opened(word, keepsDied ? word & GATE_DIED : 0);
     if (atomic.cmpxchg<i64>(o, word, next, O_PHASE) !== word) continue; // D11 write, R11 begins
     wake(o, word, next); // R11 ends
@@ -278,7 +279,7 @@ export function openGate(o: usize, keepsDied: bool): void {
 /** Returns a number for the present phase, from 1 on; 0 if a writer is in or waits for readers; or ANSWER_CLOSED. */
 export function stampOf(o: usize): i32 {
   const word = atomic.load<i64>(o, O_PHASE);
-  return isClosed(word) ? ANSWER_CLOSED : word & GATE_SHUT ? 0 : ((word >> 32) as i32) + 1;
+  return isClosedCounter(word) ? ANSWER_CLOSED : word & GATE_SHUT ? 0 : ((word >> 32) as i32) + 1;
 }
 
 /**

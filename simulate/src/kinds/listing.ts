@@ -158,16 +158,19 @@ export const locks: Readonly<Record<string, Kind>> = {
   LifoLock: lock(({ LifoLock }, arena) => new LifoLock(parks(arena))),
   ReciprocatingLock: lock(({ ReciprocatingLock }, arena) => new ReciprocatingLock(parks(arena))),
   /** The number says what is inside the capacitor, and whether a thread goes past the capacitor while nobody waits. */
-  CapacitorLock: lock(
-    ({ CapacitorLock, TtsLock }, arena, n) =>
-      new CapacitorLock(new TtsLock(parks(arena)), {
-        ...parks(arena),
-        bypass: 2,
-        semaphore: INNER[n >> 1],
-        whenContended: (n & 1) === 1,
-      }),
-    (random) => ({ n: random.below(2 * INNER.length) }),
-  ),
+  CapacitorLock: {
+    ...lock(
+      ({ CapacitorLock, TtsLock }, arena, n) =>
+        new CapacitorLock(new TtsLock(parks(arena)), {
+          ...parks(arena),
+          bypass: 2,
+          semaphore: INNER[n >> 1],
+          whenContended: (n & 1) === 1,
+        }),
+      (random) => ({ n: random.below(2 * INNER.length) }),
+    ),
+    hasParts: true,
+  },
 };
 
 export const semaphores: Readonly<Record<string, Kind>> = {
