@@ -1,7 +1,7 @@
 /**
  * Measures how long the victim of the lab's starvation experiment waits, at the barging semaphore and at ours, in this
  * machine's browsers: `--seconds` a run (default 10), `--runs` runs (default 3). `--set hogs=1,hold=1` gives settings
- * other than the page's own, `--browser chromium` chooses. Prints each run, and the medians. `--record` writes a part of
+ * other than the page's own. `--browser chromium` chooses the browser. Prints each run, and the medians. `--record` writes a part of
  * the first run to src/opening/run.json, which the page's opening shows.
  */
 import { spawnSync } from 'node:child_process';

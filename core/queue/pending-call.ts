@@ -51,10 +51,13 @@ export function end(): void {
  * Completes or cancels the interrupted call. It finishes a release. It cancels a request for a mutex, whether the
  * request is the head or waits behind the head, and a request for a condition or a RwLock (abandonRequest in
  * kinds/kinds.ts). A request for a semaphore stays in the queue with its element, as the request of a killed thread
- * does. After a request that is not the head, the thread gets another spare. Returns false if the arena has no element
- * for this spare. Then the interrupted call stays the pending call, and the thread has no spare until a later call
- * finds one. Even then a request for a mutex is cancelled: the requests behind it may hold all elements of the arena,
- * and would wait for ever if it stayed.
+ * does.
+ *
+ * The element of a request that waited was the spare of the thread. So after such a request the thread takes another
+ * spare. Returns false if the arena has no element for this spare. Then the interrupted call stays the pending call, and
+ * the thread has no spare until a later call finds one. A request for a mutex is cancelled even if no spare is found: if
+ * the request stayed in the queue, the requests behind it would wait for ever, and they may hold all elements of the
+ * arena.
  */
 export function recover(): bool {
   if (pendingCall === RELEASING) {

@@ -135,9 +135,10 @@ export function trim(bucket: usize): void {
 }
 
 /**
- * Enters an element under its last ticket, where a releasing thread finds it when it is due. The element of a heavy
- * request is entered under its first ticket too: if the request is cancelled, its width is added to grant once grant
- * has passed its first ticket. The element must be in no cell before.
+ * Enters an element under the last ticket of its request, where a releasing thread finds it when the request is due. If
+ * the request has several tickets, the element is entered under the first ticket too. For if the request is cancelled,
+ * the thread that moves grant past the first ticket must find the element there, and adds the width of the request to
+ * grant. The element must be in no cell before.
  */
 export function enterBoth(s: usize, e: usize, start: i64, due: i64): void {
   const last = due - 1;

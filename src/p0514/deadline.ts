@@ -2,8 +2,9 @@
 import { badType, checkMilliseconds } from '../errors.js';
 import { LONGEST } from '../runtime/numbers.js';
 
-/** Checks a duration, and returns it. */
+/** Checks a duration, and returns it. A negative duration is over, as in C++, so the result is 0. */
 export function checkDuration(what: string, milliseconds: number): number {
+  if (typeof milliseconds === 'number' && milliseconds < 0) return 0;
   return checkMilliseconds(what, 'ms', milliseconds);
 }
 

@@ -139,18 +139,22 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * @param count 1 (the default) to `max`. All waiters together may wait for at most 536,870,911.
    * @throws `RangeError` or `TypeError` for a bad count.
    * @throws `RangeError` if all waiters together would wait for more than that. Then nothing has changed.
-   * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
+   * @throws `TypeError` if the value does not suffice, on a thread that must not block, such as a browser's main thread.
    * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
    */
   wait(count = 1): void {
     if (count !== 1) this.#check('wait', count);
-    this.#mayBlock();
+    if (!this.#membership.mayBlock) {
+      this.#tries(count);
+      return;
+    }
     const answer = this.#counter.countDown(this.#at, count);
     if (answer !== 0) this.#queueUp(answer, count);
   }
 
-  #mayBlock(): void {
-    if (!this.#membership.mayBlock) throw mayNotBlock(INSTEAD);
+  /** What a wait does on a thread that must not block: it tries, and throws if it would have to wait. */
+  #tries(count: number): void {
+    if (!this.tryWait(count)) throw mayNotBlock(INSTEAD);
   }
 
   /** Waits in the queue after countDown has taken nothing. Throws the error of the queue, or a TimeoutError. */
@@ -239,12 +243,12 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
 
   /**
    * Does what `wait` does, for a limited time.
-   * @param ms milliseconds, 0 to 2,147,483,647, or Infinity. With 0 the call acts as `tryWait`.
+   * @param ms milliseconds, up to 2,147,483,647, or Infinity. With 0 or less the call acts as `tryWait`.
    * @param count 1 (the default) to `max`, as for `wait`.
    * @returns whether it has taken `count` from the value. It returns false only when the time has passed, and then it
    * has taken nothing.
    * @throws `RangeError` or `TypeError` for a bad time or count, and as `wait`.
-   * @throws `TypeError` on a thread that must not block.
+   * @throws `TypeError` if the value does not suffice, on a thread that must not block.
    * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
    */
   tryWaitFor(ms: number, count = 1): boolean {
@@ -255,7 +259,10 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
 
   #waitFor(timeout: number, count: number): boolean {
     if (timeout === 0) return this.tryWait(count);
-    this.#mayBlock();
+    if (!this.#membership.mayBlock) {
+      this.#tries(count);
+      return true;
+    }
     const answer = this.#counter.countDown(this.#at, count);
     if (answer === ADMITTED) return true;
     try {

@@ -6,6 +6,7 @@ Atomics.wait = () => {
   throw new TypeError('Atomics.wait cannot be called in this context');
 };
 const { Semaphore } = await import('taketurns');
+const { BinarySemaphore, CountingSemaphore } = await import('taketurns/p0514');
 const algorithms = await import('taketurns/algorithms');
 const { Capacitor, ChainSemaphore, ChannelSemaphore, EventCount, LocationSemaphore, TicketSemaphore, TwaSemaphore } =
   algorithms;
@@ -48,6 +49,22 @@ for (const [kind, Lock] of Object.entries(algorithms)) {
 }
 
 const works = { availableAfterErrors: semaphore.available };
+// A wait of P0514 tries first, and throws only if it would have to wait.
+const counting = new CountingSemaphore(3);
+new BinarySemaphore(1).wait();
+counting.wait(2);
+works.waited = [counting.tryWaitFor(5), counting.tryWaitFor(-1), counting.value];
+for (const [what, call] of Object.entries({
+  'CountingSemaphore.wait': () => counting.wait(),
+  'CountingSemaphore.tryWaitFor': () => counting.tryWaitFor(5),
+  'CountingSemaphore.tryWaitUntil': () => counting.tryWaitUntil(Date.now() + 1000),
+})) {
+  try {
+    call();
+  } catch ({ name, message }) {
+    works[what] = `${name}: ${message}`;
+  }
+}
 works.tryAcquire = [semaphore.tryAcquire(), semaphore.tryAcquire(), semaphore.tryAcquire()];
 const own = new Semaphore(2);
 const capacitor = new Capacitor(2, { semaphore: own });

@@ -26,6 +26,7 @@ describe('examples', () => {
     'p0514-locks.mjs': /^(\w+lock: counted to 8000\n){3}$/,
     'piscina-memory.mjs': /^10 jobs of 3900 MB in all: never more than there is\n$/,
     'readers-writer.mjs': /^50 writes, 0 torn reads\n$/,
+    'readers-writer-in-order.mjs': /^50 writes, 0 torn reads\n$/,
     'ring-buffer.mjs': /^2000 items taken, 0 out of order\n$/,
     'start-together.mjs': /^the table was filled 1 time, and 0 squares were missing\n$/,
     'stop-cleanly.mjs': /^exit codes 0 0 0\nevery job that was begun is finished\n0 waiting, 1 permit free\n$/,

@@ -10,6 +10,7 @@ import {
   atomicTryWaitUntilAsync,
   atomicWait,
   atomicWaitAsync,
+  CountingSemaphore,
   Notify,
 } from 'taketurns/p0514';
 import { describe, expect, it } from 'vitest';
@@ -150,13 +151,26 @@ describe('14: the comparison is that of the bits that Atomics load', () => {
     expect(() => atomicSignal(new Int32Array(4), 0)).toThrow(/over shared memory/);
     expect(() => atomicWait([0] as never, 0, 0 as never)).toThrow(/a typed array/);
     expect(() => atomicWait(new DataView(words.buffer) as never, 0, 0 as never)).toThrow(TypeError);
-    expect(() => atomicTryWaitFor(words, 0, 0, -1)).toThrow(RangeError);
+    expect(() => atomicTryWaitFor(words, 0, 0, '-1' as never)).toThrow(TypeError);
+    expect(() => atomicTryWaitFor(words, 0, 0, 2 ** 31)).toThrow(RangeError);
     expect(() => atomicTryWaitUntil(words, 0, 0, Number.NaN)).toThrow(RangeError);
     expect(() => atomicWait(words, 0, 1, { arena: {} as never })).toThrow(TypeError);
   });
 });
 
 describe('19: timed forms', () => {
+  it('take a negative time as one that is over', async () => {
+    const words = make(Int32Array, 0);
+    for (const ms of [-1, -Infinity]) {
+      expect([atomicTryWaitFor(words, 0, 0, ms), atomicTryWaitFor(words, 0, 1, ms)]).toEqual([false, true]);
+      const place = new AtomicSemaphore();
+      expect(await place.tryWaitForAsync(words, 0, 0, ms)).toBe(false);
+      const semaphore = new CountingSemaphore(1);
+      expect([semaphore.tryWaitFor(ms), semaphore.tryWaitFor(ms)]).toEqual([true, false]);
+      expect(await semaphore.tryWaitForAsync(ms)).toBe(false);
+    }
+  });
+
   it('report a change at once, and false not before the time is over', async () => {
     const words = make(Int16Array, 7);
     const semaphore = new AtomicSemaphore();

@@ -86,9 +86,9 @@ export abstract class Held implements Disposable, AsyncDisposable {
    * token that it has seen, and refuse smaller ones. Then its data stays right even if two processes believe that they
    * hold.
    *
-   * **Do not fence in this way with only some of the permits, or as a reader.** There several processes rightly hold at
-   * once, with different tokens, and the resource would refuse the smaller ones. Keep one token for each row, slot or
-   * connection that only one process uses at a time, or ask `validate`.
+   * **Do not fence in this way with only some of the permits, or as a reader.** In these cases several processes rightly
+   * hold at once, with different tokens, and the resource would refuse the smaller ones. Keep one token for each row, slot
+   * or connection that only one process uses at a time, or ask `validate`.
    *
    * The token is about 9e17 or more, so it is above 2 ** 53. Store it as a BIGINT in SQL and as decimal text in JSON
    * and Lua, never as a `Number`.

@@ -1,7 +1,9 @@
 /**
- * A process that waits for a permit, and tells when it has it. When it resumes its session it stands still, until a byte
- * comes by descriptor 3, between reading what grants the permit and heeding it, as a process does that is stopped there.
- * argv: the port of the server, the space, the lease, and by what the permit is granted: the answer or a message.
+ * A process that waits for a permit, and reports when it has the permit. When the process resumes its session, it reads
+ * the answer or the message that grants the permit. Then it stands still, as a process does that the system stops at this
+ * point, and goes on when a byte arrives by descriptor 3. Only then does it act on the grant.
+ * argv: the port of the server, the space, the lease, and what grants the permit: the answer to the call that resumes the
+ * session, or a message.
  */
 import { once } from 'node:events';
 import { readSync } from 'node:fs';

@@ -1,8 +1,8 @@
 /**
  * Models of the condition (core/kinds/condition/condition.ts). Programs are lines, with
  *
- *     w  wait     f  the same, and each sleep may run out     a  waitAsync; t the same with a signal; x abort the first
- *     promise with a signal; d the event loop, until no promise waits
+ *     w  wait     f  the same, and each sleep may run out     a  waitAsync     t  the same with a signal
+ *     x  abort the signal of the first promise that has one     d  run the event loop until no promise waits
  *     n  notify one     N  notify all     D  dispose     X  reap threads that die     Z  sleep until killed
  *
  * These waits begin and end without the mutex. This makes no difference to the queue, because a wait relays when it is
@@ -627,8 +627,8 @@ function carrying(waiters: string, program: string, more: More = {}): Model {
 }
 
 /**
- * A thread carries a notification and is dead before the start, and its reaper may die too. Another thread then reaps
- * both. One of two waiters goes on.
+ * A thread that carries a notification has died before the model begins. Its reaper may die too, and another thread then
+ * reaps both. One of two waiters goes on.
  */
 function carriedByDead(): Model {
   const model = carrying('v v v', 'X | X', { mortal: [3], long: true });

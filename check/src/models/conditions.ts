@@ -1,13 +1,13 @@
 /**
  * Models of conditions of the user that are waited for by a key (Listings 3 to 5). The ops do what
  * src/algorithms/waiting.ts does around the module. A condition is that a word behind the arena is 1. Key 0 stands for
- * word a, key 1 for b.
+ * word a, key 1 for b. The second letter of an op says which word.
  *
- *     Wa addressWaitUntil a is 1      Sa a = 1 and addressSignal      sa the same by addressSignalPolite
- *     N  wait like Wa, by a condition that itself waits until b is 1
- *     Ma keyMonitor and keyWait       Ka a = 1 and keySignal          ka the same by keySignalPolite
- *     ma keyWaitLazy
- *     Oa locationWait                 La a = 1 and locationWakeAll
+ *     Wa wait by addressWaitUntil until a is 1      Sa set a to 1, then addressSignal; sa the same by addressSignalPolite
+ *     N  wait as in Wa; the function that looks at a first waits itself until b is 1
+ *     Ma wait by keyMonitor and keyWait             Ka set a to 1, then keySignal; ka the same by keySignalPolite
+ *     ma wait by keyWaitLazy
+ *     Oa wait by locationWait                       La set a to 1, then locationWakeAll
  *     A  acquire of a ChainSemaphore that passes its grant along the same chains      V give it a permit
  *     E  the end of the thread
  *
