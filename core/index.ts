@@ -20,6 +20,7 @@
 export { create, id, open } from './arena/arena';
 export { attach, attachedTo, createObject, detach } from './arena/attachments';
 export { reserveSecond, usedElements } from './arena/elements';
+export { ticketTaken } from './arena/last-ticket';
 export { draftName, openName } from './arena/names';
 export { generation, isDisposed, isRobust, maxOf } from './arena/objects';
 export { doorbell, hostOf, isAsleep, lifeIfAlive, mostThreads, threadCount, trapIfDead } from './arena/threads';
@@ -75,7 +76,6 @@ export {
   reduce,
   release,
   releaseRobust,
-  ticketTaken,
   tryAcquire,
   tryAcquireRobust,
 } from './queue/tickets';

@@ -21,8 +21,9 @@
  * finds the grant of the semaphore above its ticket. The wait compares the grant of the lane and goes to sleep in one
  * step.
  */
+
+import { ticketTaken } from '../arena/last-ticket';
 import { GRANT, TICKET } from '../arena/words';
-import { ticketTaken } from '../queue/tickets';
 
 /** lanesRelease leaves these two to laneOpen: the old grant, and the number of permits that it gave. */
 let grantBefore: i64 = 0;

@@ -44,9 +44,9 @@
 
 import { ADMITTED, ANSWER_CLOSED } from '../answers';
 import { chainMask } from '../arena/arena';
+import { setLastTicket } from '../arena/last-ticket';
 import { closeObject } from '../arena/objects';
 import { GRANT, O_KIND, O_SPIN, O_THRESHOLD, TICKET } from '../arena/words';
-import { setLastTicket } from '../queue/tickets';
 import { chainSignal, chainWait } from './chain-semaphore';
 import { chainOf, satisfied } from './chains';
 import { channelWait } from './channel-semaphore';

@@ -6,8 +6,8 @@
  * the thread whose ticket is grant - 1, until it raises grant.
  */
 import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, ANSWER_NOT_HELD, REFUSED } from '../answers';
+import { setLastTicket } from '../arena/last-ticket';
 import { GRANT, TICKET } from '../arena/words';
-import { setLastTicket } from '../queue/tickets';
 import { disown, holds, own } from './ownership';
 import { ticketDispose, ticketGive, ticketTake } from './ticket-semaphore';
 

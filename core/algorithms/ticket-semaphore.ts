@@ -19,10 +19,10 @@
  * woken.
  */
 import { ADMITTED, ANSWER_CLOSED, MORE, QUEUED } from '../answers';
+import { setLastTicket, ticketTaken } from '../arena/last-ticket';
 import { closeObject } from '../arena/objects';
 import { GRANT, O_SPIN, TICKET } from '../arena/words';
 import { pause } from '../queue/pause';
-import { setLastTicket, ticketTaken } from '../queue/tickets';
 import { countFutileWake } from './counting';
 import { relax } from './relax';
 import { O_DELAY } from './words';

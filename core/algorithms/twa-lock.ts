@@ -10,8 +10,8 @@
  * or wakes reads this mark.
  */
 import { ADMITTED, ANSWER_HELD, ANSWER_NOT_HELD } from '../answers';
+import { ticketTaken } from '../arena/last-ticket';
 import { GRANT } from '../arena/words';
-import { ticketTaken } from '../queue/tickets';
 import { awaitTurn, dispose, post } from './near-and-far';
 import { disown, holds, own } from './ownership';
 import { ticketTryLock } from './ticket-lock';

@@ -38,6 +38,7 @@ import {
   setSpare,
   spare,
 } from '../arena/elements';
+import { setLastTicket } from '../arena/last-ticket';
 import { objectOf, requestOf, widthOf } from '../arena/requests';
 import { me } from '../arena/threads';
 import {
@@ -60,7 +61,7 @@ import {
 import { countWaiter, hasHead, mayQueue } from './hooks';
 import { mark } from './marks';
 import { NOTHING, pendingCall, recover } from './pending-call';
-import { setLastTicket, tryAcquireRobust } from './tickets';
+import { tryAcquireRobust } from './tickets';
 import { enterBoth } from './waiting-array';
 
 /**

@@ -48,6 +48,7 @@
 import { ADMITTED, ANSWER_CLOSED, ANSWER_NOT_HELD, INTERRUPTED, MORE, QUEUED, REFUSED } from '../answers';
 import { countHeld, recordOf } from '../arena/attachments';
 import { spare } from '../arena/elements';
+import { setLastTicket } from '../arena/last-ticket';
 import { requestOf } from '../arena/requests';
 import { owner } from '../arena/threads';
 import {
@@ -66,13 +67,6 @@ import { mark } from './marks';
 import { beginLateRelease, beginParking, beginRelease, NOTHING, pendingCall } from './pending-call';
 import { LIMIT } from './words';
 
-/** The ticket that the thread took last. JavaScript reads it, for programs that check the order of admissions. */
-export let ticketTaken: i64 = -1;
-
-export function setLastTicket(ticket: i64): void {
-  ticketTaken = ticket;
-}
-
 /**
  * Takes n tickets. Returns ADMITTED or ANSWER_CLOSED. Returns QUEUED if the spare element now stands for the tickets in
  * the queue. Returns INTERRUPTED, and takes no ticket, if an earlier call is still pending: then no element could stand
@@ -82,7 +76,7 @@ export function acquire(s: usize, n: i32): i32 {
   if (pendingCall !== NOTHING) return INTERRUPTED;
   const width = n as i64;
   const start = atomic.add<i64>(s, width, TICKET); // R1 begins. D1 write
-  ticketTaken = start;
+  setLastTicket(start);
   const free = atomic.load<i64>(s, GRANT) - start; // D1 read
   if (free < width) {
     if (free < CLOSED_BELOW) {
@@ -116,7 +110,7 @@ export function tryAcquire(s: usize, n: i32): i32 {
     const ahead = atomic.load<i64>(s, GRANT) - start - width;
     if (ahead < 0) return ahead < CLOSED_BELOW ? ANSWER_CLOSED : REFUSED;
     if (atomic.cmpxchg<i64>(s, start, start + width, TICKET) === start) {
-      ticketTaken = start;
+      setLastTicket(start);
       return ADMITTED;
     }
   }
@@ -136,7 +130,7 @@ export function drain(s: usize, attachment: i32): i32 {
     if (atomic.cmpxchg<i64>(s, start, start + free, TICKET) === start) {
       // R7 begins
       countHeld(attachment, free); // R7 ends
-      ticketTaken = start;
+      setLastTicket(start);
       return free as i32;
     }
   }

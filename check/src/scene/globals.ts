@@ -21,7 +21,7 @@ interface Names {
 
 const GLOBALS: Readonly<Record<ProgramName, Names>> = {
   core: {
-    ticketTaken: 'tickets/ticketTaken',
+    ticketTaken: 'last-ticket/ticketTaken',
     spares: ['elements/spare', 'elements/secondSpare'],
     looks: ['elements/hint', 'objects/hint', 'names/hint'],
     dead: [
@@ -41,7 +41,7 @@ const GLOBALS: Readonly<Record<ProgramName, Names>> = {
     pendingCall: 'pending-call/pendingCall',
   },
   algorithms: {
-    ticketTaken: 'tickets/ticketTaken',
+    ticketTaken: 'last-ticket/ticketTaken',
     spares: [],
     looks: ['elements/hint'],
     dead: [
