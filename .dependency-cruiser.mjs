@@ -27,7 +27,7 @@ const core = [
     'core/arena says where things lie. It is the lowest layer, and knows neither the queue nor a kind.',
     '^core/arena/',
     '^core/',
-    [WORDS],
+    ['^core/answers[.]ts$'],
   ),
   only(
     'core-queue',

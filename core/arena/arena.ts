@@ -6,8 +6,8 @@
  * globals of its own instance of this module, so it needs no lookup.
  */
 
-import { M_CLOSED } from '../kinds/mutex/words';
 import {
+  CLOSED_BIT,
   CLOSED_COUNTER,
   CLOSED_DISTANCE,
   CLOSED_OBJECT,
@@ -124,7 +124,7 @@ export function create(
   atomic.store<u32>(H_END, end as u32);
   atomic.store<i64>(CLOSED_OBJECT, CLOSED_DISTANCE, GRANT);
   // A counter and a mutex share this word, and each reads in its own bits that the object is closed.
-  atomic.store<i64>(CLOSED_OBJECT, CLOSED_COUNTER | M_CLOSED, O_COUNTER);
+  atomic.store<i64>(CLOSED_OBJECT, CLOSED_COUNTER | CLOSED_BIT, O_COUNTER);
   atomic.store<i32>(threads, DEAD, T_LIFE);
   atomic.store<i32>(H_VERSION, VERSION);
   atomic.store<i32>(H_MAGIC, MAGIC);

@@ -25,7 +25,6 @@
  */
 
 import { ANSWER_CLOSED, ANSWER_STALE, ANSWER_WRONG_KIND } from '../answers';
-import { M_PACE } from '../kinds/mutex/words';
 import { objectCapacity, objects } from './arena';
 import { TRIES } from './elements';
 import { me } from './threads';
@@ -40,6 +39,7 @@ import {
   O_KNOWN,
   O_LIFE,
   O_MAX,
+  O_OWN_LAST,
   O_OWNER,
   O_PARKED,
   O_ROBUST,
@@ -105,8 +105,7 @@ export function buildObject(
   // O_VARIANT, M_WORD and O_PLACE are in the same place, and M_LIMIT is in that of O_PARKED: these stores set them too.
   atomic.store<i64>(o, counter ? (permits as i64) : variant, O_COUNTER);
   atomic.store<i32>(o, 0, O_PARKED);
-  // This store clears M_TURN too, which lies next to it.
-  atomic.store<i64>(o, 0, M_PACE);
+  atomic.store<i64>(o, 0, O_OWN_LAST);
   atomic.store<i32>(o, kind, O_KIND);
   atomic.store<i32>(o, limit, O_MAX);
   atomic.store<i32>(o, spin, O_SPIN);

@@ -103,6 +103,8 @@ export const O_INITIAL: usize = 32; // i32, permits at creation
 export const O_ROBUST: usize = 36; // i32, 1: the permits that each thread holds are recorded
 export const O_COUNTER: usize = 40; // i64, of a BinarySemaphore or CountingSemaphore: waiting << 32 | value
 export const O_PARKED: usize = 48; // i32, of an AtomicSemaphore: its sleepers (algorithms/places.ts)
+// The last words that a kind has for itself. buildObject sets them to 0.
+export const O_OWN_LAST: usize = 56; // i64
 export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no thread that acquires
 export const O_UNREPORTED_DEATHS: usize = 72; // i32, owners that died and were not reported yet
 export const O_DEATHS: usize = 76; // i32, owners that died
@@ -124,6 +126,8 @@ export const CLOSED_BELOW: i64 = -0x2000000000000000;
 // The same two numbers for a counter.
 export const CLOSED_COUNTER: i64 = -0x4000000000000000;
 export const COUNTER_CLOSED_BELOW: i64 = -0x2000000000000000;
+// The bit which says, in a word in the place of O_COUNTER that is no counter, that the object is closed.
+export const CLOSED_BIT: i64 = 0x4000;
 
 // --- Name -----------------------------------------------------------------------------------------------
 export const NAME_SIZE: usize = 128;

@@ -70,7 +70,8 @@ import {
 import { disposeAgain, ownerDied } from '../kinds/kinds';
 import { cancelFor, claimIfDue } from '../queue/cancelling';
 import { NOTHING, pendingCall, recover } from '../queue/pending-call';
-import { ALL, endWait, ring, wakeOwner } from '../queue/waking';
+import { endWait, ring, wakeOwner } from '../queue/waking';
+import { ALL } from '../queue/words';
 
 /**
  * Declares the thread dead that was registered with this life, and reaps it. If another thread is reaping, that other

@@ -4,13 +4,13 @@
  *     NOTHING      no call is pending
  *     PARKING      a request of the thread stands in the queue, in its spare element; park ends it
  *     RELEASING    grant has been moved, and waiters may have to be woken; finishRelease does that
- *     COMPETING    the thread is the head of a mutex; compete or abandonHead ends it
+ *     AT_HEAD      the thread is the head of an object that has a head (hasHead); compete or abandonHead ends it
  *
  * acquire and release may answer that a second call must follow. JavaScript makes the second call at once. But an
  * exception may end the second call before its work is done: the stack is exhausted, or the embedder interrupts the
  * call. If the thread survives the exception, the first call stays the pending call, and other code of the thread runs.
- * The next call of the thread that queues a request, sleeps or tries a mutex first completes or cancels the pending
- * call (recover). A release that has to wake waiters completes only an interrupted release.
+ * The next call of the thread that queues a request, sleeps, or tries an object with a head first completes or cancels
+ * the pending call (recover). A release that has to wake waiters completes only an interrupted release.
  */
 import { reserve, setSpare, spare } from '../arena/elements';
 import { me, setOwner, stayAwake } from '../arena/threads';
@@ -21,14 +21,14 @@ import { ring, wakeDue } from './waking';
 export const NOTHING: i32 = 0;
 const PARKING: i32 = 1;
 export const RELEASING: i32 = 2;
-const COMPETING: i32 = 4;
+const AT_HEAD: i32 = 4;
 export let pendingCall: i32 = NOTHING;
 /** While RELEASING: the released object, and its grant before the release. */
 export let released: usize = 0;
 export let grantBefore: i64 = 0;
-/** While COMPETING: the mutex, and the attachment that has the permit. */
-let competedFor: usize = 0;
-let competesBy: i32 = 0;
+/** While AT_HEAD: the object, and the attachment that has the permit of its queue. */
+let headOf: usize = 0;
+let headAttachment: i32 = 0;
 /** The grant before a release that found another call pending. */
 export let grantLate: i64 = 0;
 
@@ -41,23 +41,22 @@ export function begin(thread: i32): void {
 
 /** Called when the thread ends and frees its record. */
 export function end(): void {
-  if (pendingCall === RELEASING || pendingCall === COMPETING) recover();
+  if (pendingCall === RELEASING || pendingCall === AT_HEAD) recover();
   pendingCall = NOTHING;
   setOwner(0);
   threadEnds();
 }
 
 /**
- * Completes or cancels the interrupted call. It finishes a release. It cancels a request for a mutex, whether the
- * request is the head or waits behind the head, and a request for a condition or a RwLock (abandonRequest in
- * kinds/kinds.ts). A request for a semaphore stays in the queue with its element, as the request of a killed thread
- * does.
+ * Completes or cancels the interrupted call. It finishes a release. It cancels a request for an object with a head,
+ * whether the request is the head or waits behind the head. It also cancels the requests that abandonRequest names
+ * (kinds/kinds.ts). Any other request stays in the queue with its element, as the request of a killed thread does.
  *
  * The element of a request that waited was the spare of the thread. So after such a request the thread takes another
  * spare. Returns false if the arena has no element for this spare. Then the interrupted call stays the pending call, and
- * the thread has no spare until a later call finds one. A request for a mutex is cancelled even if no spare is found: if
- * the request stayed in the queue, the requests behind it would wait for ever, and they may hold all elements of the
- * arena.
+ * the thread has no spare until a later call finds one. A request for an object with a head is cancelled even if no spare
+ * is found: if the request stayed in the queue, the requests behind it would wait for ever, and they may hold all
+ * elements of the arena.
  */
 export function recover(): bool {
   if (pendingCall === RELEASING) {
@@ -68,7 +67,7 @@ export function recover(): bool {
   } else {
     // The exception may have ended a sleep of the thread. In this sleep the thread may have been declared dead.
     stayAwake();
-    if (pendingCall === COMPETING) abandonHead(competedFor, competesBy);
+    if (pendingCall === AT_HEAD) abandonHead(headOf, headAttachment);
     else {
       if (spare !== 0) abandonRequest(spare);
       setSpare(reserve());
@@ -107,11 +106,11 @@ export function beginHeadRelease(s: usize, before: i64): void {
   pendingCall = RELEASING;
 }
 
-/** Records that the thread is the head of a mutex, and has the permit of its queue by this attachment. */
+/** Records that the thread is the head of an object, and has the permit of its queue by this attachment. */
 export function becomeHead(m: usize, attachment: i32): void {
-  competedFor = m;
-  competesBy = attachment;
-  pendingCall = COMPETING;
+  headOf = m;
+  headAttachment = attachment;
+  pendingCall = AT_HEAD;
 }
 
 /** Ends the call that beginHeadRelease has recorded. If an interrupted acquire is pending instead, it stays so. */
@@ -119,9 +118,9 @@ export function endHeadRelease(): void {
   if (pendingCall === RELEASING) pendingCall = NOTHING;
 }
 
-/** Returns whether the thread is competing for this mutex. */
-export function isCompeting(m: usize): bool {
-  return pendingCall === COMPETING && competedFor === m;
+/** Returns whether the thread is the head of this object, and has not ended the call. */
+export function isHeadOf(m: usize): bool {
+  return pendingCall === AT_HEAD && headOf === m;
 }
 
 /** Ends the pending call: the request of the thread is settled or cancelled. */

@@ -31,9 +31,12 @@ import {
 import { isAdaptive, isCrowded, markSleeper, mayWake, near, noSleepers } from './polling';
 import { claim, grantAfterClaim } from './tombstones';
 import { bucketOf, extentOf, lineAfter, trim } from './waiting-array';
-import { B_CELLS } from './words';
+import { ALL, B_CELLS } from './words';
 
-export const ALL: i32 = -1;
+/** What visit returns, unless it returns the width of the request that begins with the ticket `first`. */
+export const CLAIMED_TOMBSTONE: i64 = 0; // more tickets are due than before: look again
+const ONE_TICKET: i64 = 1; // only `first` itself needs no further look
+
 /** A release hops over at most so many heavy requests. After them it looks into every bucket instead. */
 const HOPS: i32 = 16;
 
@@ -59,8 +62,8 @@ export function wakeDue(s: usize, from: i64, width: i64): void {
   let end = next + min(min(width, atomic.load<i64>(s, TICKET) - next), all);
   while (end - next > 0) {
     const tickets = visit(s, bucketOf(s, next), to, next);
-    if (tickets === 0) to = grantAfterClaim;
-    else if (tickets === 1 || hops === 0) {
+    if (tickets === CLAIMED_TOMBSTONE) to = grantAfterClaim;
+    else if (tickets === ONE_TICKET || hops === 0) {
       next++;
       continue;
     } else {
@@ -107,10 +110,6 @@ function wakeWaiter(s: usize, ticket: i64): void {
     return;
   }
 }
-
-/** What visit returns, unless it returns the width of the request that begins with the ticket `first`. */
-const CLAIMED_TOMBSTONE: i64 = 0; // more tickets are due than before: look again
-const ONE_TICKET: i64 = 1; // only `first` itself needs no further look
 
 /**
  * Wakes the waiters of a bucket that are due. Returns how many tickets, from `first` on, need no further look: the

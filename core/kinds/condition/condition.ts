@@ -70,7 +70,7 @@ import {
 } from '../../arena/words';
 import { claim, findTombstone, isTombstone } from '../../queue/tombstones';
 import { bucketOf, extentOf, lineAfter } from '../../queue/waiting-array';
-import { visit, wakeDue } from '../../queue/waking';
+import { CLAIMED_TOMBSTONE, visit, wakeDue } from '../../queue/waking';
 import { B_CELLS } from '../../queue/words';
 import { C_WOKEN } from './words';
 
@@ -180,7 +180,7 @@ export function relay(c: usize, all: bool): void {
     if (atomic.cmpxchg<i64>(c, ticket, ticket + 1, C_WOKEN) !== ticket) continue;
     let isThread = blocks(c, ticket);
     // A look ends where it claims a tombstone. Each claim has notified another waiter, which only this thread wakes.
-    while (visit(c, bucketOf(c, ticket), ticket + 1, ticket) === 0) isThread = false;
+    while (visit(c, bucketOf(c, ticket), ticket + 1, ticket) === CLAIMED_TOMBSTONE) isThread = false;
     if (isThread && !all) return;
   }
 }

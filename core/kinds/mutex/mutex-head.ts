@@ -19,7 +19,7 @@ import {
   TICKET,
 } from '../../arena/words';
 import { asks } from '../../queue/closing';
-import { beginHeadRelease, endHeadRelease, isCompeting, NOTHING, pendingCall, recover } from '../../queue/pending-call';
+import { beginHeadRelease, endHeadRelease, isHeadOf, NOTHING, pendingCall, recover } from '../../queue/pending-call';
 import { pollsPaid, pollsWereVain } from '../../queue/polling';
 import { wakeDue } from '../../queue/waking';
 import {
@@ -175,7 +175,7 @@ export function reserveLock(m: usize, attachment: i32): i32 {
 /** Cancels the head, because its time-out has passed or its signal has fired. */
 export function cancelHead(m: usize, attachment: i32): void {
   // The head is the thread itself, or a promise of it.
-  if (pendingCall !== NOTHING && !isCompeting(m)) recover();
+  if (pendingCall !== NOTHING && !isHeadOf(m)) recover();
   releaseHead(m, attachment);
   atomic.add<i32>(m, 1, O_TIMEOUTS);
 }

@@ -109,6 +109,7 @@ import { becomeHead, NOTHING, pendingCall, recover } from '../../queue/pending-c
 import { isAdaptive, pollsOf } from '../../queue/polling';
 import { queueSpare } from '../../queue/tickets';
 import { note, ring } from '../../queue/waking';
+import { ALL } from '../../queue/words';
 import { COUNT_HIGH_BITS, overtakings, scaledBypassLeft, setBase } from './mutex-pace';
 import {
   KIND_MUTEX,
@@ -278,7 +279,7 @@ export function wakeHead(m: usize): void {
   }
   const wake = threadRecord(who) + T_WAKE;
   atomic.store<i32>(wake, 1); // D10
-  atomic.notify(wake, -1);
+  atomic.notify(wake, ALL);
 }
 
 /** Records for inspect() when the wait of the thread, or of a promise of it, began: in milliseconds. */

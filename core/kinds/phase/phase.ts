@@ -61,6 +61,7 @@ import {
 } from '../../arena/words';
 import { pause } from '../../queue/pause';
 import { pollsOf, pollsPaid, pollsWereVain } from '../../queue/polling';
+import { ALL } from '../../queue/words';
 import { GATE_DIED, KIND_RW_LOCK } from '../rw-lock/words';
 import {
   KIND_BARRIER,
@@ -103,7 +104,7 @@ export function opened(word: i64, count: i64): i64 {
  * inlined: no death may come between the exchange and the notify (R11).
  */
 export function wake(o: usize, word: i64, next: i64): void {
-  if (word & ~next & PHASE_SLEEPERS) atomic.notify(o + PHASE, -1);
+  if (word & ~next & PHASE_SLEEPERS) atomic.notify(o + PHASE, ALL);
 }
 
 /** Returns the count, 0 if the object is closed. It may be out of date at once. */

@@ -5,6 +5,7 @@
 
 import { threadRecord } from '../../arena/threads';
 import { LINE } from '../../arena/words';
+import { ALL } from '../../queue/words';
 import { O_DRAIN, PLACE_FLAGS, PLACE_SIZE } from './words';
 
 /** The index of no thread. With this index clearPlaces only wakes the writer. */
@@ -22,5 +23,5 @@ export function clearPlaces(o: usize, thread: i32): void {
   } while (p % LINE !== 0);
   // An earlier reaper may have died before it woke the writer, or the thread itself may have died when it left.
   atomic.add<i32>(o, 1, O_DRAIN);
-  atomic.notify(o + O_DRAIN, -1);
+  atomic.notify(o + O_DRAIN, ALL);
 }

@@ -56,12 +56,14 @@
  * Multiprocessor Real-Time Systems (2010). The visible readers, each in a place of its own, are from Dice and Kogan,
  * BRAVO (2019), without its hashing, its bias and its slow path. Waiting for a phase in a place is this library's own.
  */
+
 import { ADMITTED, ANSWER_CLOSED, MOVE, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT } from '../../answers';
 import { isClosedCounter } from '../../arena/objects';
 import { me, mostThreads, sleepOn, threadRecord } from '../../arena/threads';
 import { LINE, O_UNREPORTED_DEATHS, THREAD_SIZE } from '../../arena/words';
 import { pause } from '../../queue/pause';
 import { pollsOf } from '../../queue/polling';
+import { ALL } from '../../queue/words';
 import { opened, saw, wake } from '../phase/phase';
 import { O_PHASE } from '../phase/words';
 import {
@@ -191,7 +193,7 @@ function leave(o: usize, p: usize, flag: i64): void {
 function wakeWriter(o: usize): void {
   if (!(atomic.load<i64>(o, O_PHASE) & GATE_DRAINING)) return; // D14 read
   atomic.add<i32>(o, 1, O_DRAIN);
-  atomic.notify(o + O_DRAIN, -1);
+  atomic.notify(o + O_DRAIN, ALL);
 }
 
 // --- The writer, which has the turn -----------------------------------------------------------------------
