@@ -21,14 +21,15 @@
  * B and then reads A. So at least one of the two threads sees what the other has written. All accesses are sequentially
  * consistent.
  *     D1  ticket against grant: step 2 of the waiter sees the new grant, or step 2 of the release sees the ticket
- *     D2  cell against grant: step 6 sees the new grant, or step 3 of the release sees the cell, and the extent that covers
- *         it (waiting-array.ts)
+ *     D2  cell against grant: step 6 sees the new grant, or step 3 of the release sees the cell, and the extent that
+ *         covers it (waiting-array.ts)
  *     D5  WAITING against GRANTED: wait32 compares and sleeps in one step, against cmpxchg and notify
  *     D6  mark and WAITING against CLOSED: step 6 sees the closed grant, or the disposer sees the mark (marks.ts), and
  *         then its pass over the pool sees the state
  *     D7  doorbell against due and grant: a thread reads its doorbell, then which of its runs are due, then grant, and
  *         sleeps on the doorbell; a releasing thread writes them in the opposite order
- * D3 and D4 are in cancelling.ts, D12 is in closing.ts, D8 is in reaping.ts, D9 and D10 are in mutex.ts.
+ * D3 and D4 are in cancelling.ts, D8 is in reaping.ts, D9 and D10 are in mutex.ts, D11 is in phase.ts, D12 is in
+ * closing.ts, D13 and D14 are in rw-lock.ts. docs/internals/adding-a-primitive.md has a table of all pairs.
  *
  * Why requests are admitted in order: a request is admitted only when grant has reached the end of its whole range of
  * tickets. So a heavy waiter holds up the lighter waiters behind it. tryAcquire takes tickets only if it is admitted
