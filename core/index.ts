@@ -3,7 +3,7 @@
  * arena/words.ts.
  *
  *     arena/         where things lie, and the pools: threads, elements, objects, attachments, names
- *     queue/         the one queue in which the waiters of every kind stand: tickets, parking, waking, cancelling, promises
+ *     queue/         the one queue in which waiters of every kind stand: tickets, parking, waking, cancelling, promises
  *     kinds/         a folder for each kind of object, and kinds.ts, the one file that knows them all
  *     death/         registration of threads, and the work that a thread leaves when it ends or dies
  *     inspect.ts     the numbers that diagnostics read
@@ -11,10 +11,20 @@
  *     algorithms/    the listings and locks of the papers, which are a module of their own: algorithms/index.ts
  *     sync/          the module of taketurns/sync, which has other kinds: sync/index.ts
  *
- * Each folder imports only from itself and from the folders above it in this list. The words of a folder, which are the
- * offsets of what it keeps in shared memory, are in its words.ts. Where the kind of an object matters, the queue calls
- * the functions that queue/hooks.ts declares. kinds/kinds.ts has these functions, and the build binds each declaration
- * to its function (scripts/bind.mjs).
+ * Each folder imports only from itself and from the folders above it in this list. .dependency-cruiser.mjs has the
+ * rules. These folders may import more, or less:
+ *
+ *     all            may import the constants of answers.ts, and of the words.ts of any folder: arena/ needs some words
+ *                    of the mutex
+ *     queue/         calls functions of kinds/kinds.ts where the kind of an object matters. It imports them from
+ *                    queue/hooks.ts, which only declares them. The build binds each declaration to its function
+ *                    (scripts/bind.mjs)
+ *     death/         and inspect.ts import of kinds/ only kinds.ts
+ *     algorithms/    imports arena/, and of queue/ only waiting-array.ts, pause.ts and the last ticket (tickets.ts).
+ *                    Its index.ts also exports functions of kinds/counter/
+ *     sync/          is index.ts alone, which only exports
+ *
+ * The words of a folder, which are the offsets of what it keeps in shared memory, are in its words.ts.
  */
 
 export { create, id, open } from './arena/arena';

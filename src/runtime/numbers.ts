@@ -1,6 +1,6 @@
 /**
- * Numbers that several files use. The file imports nothing, so a bundler can write a number in place of its name
- * (core.ts). For the same reason, a number that only one file uses stands in the function that uses it.
+ * Numbers that several files use. Like src/border/numbers.ts, the file imports nothing, so a bundler can write a number
+ * in place of its name. For the same reason, a number that only one file uses stands in the function that uses it.
  */
 
 /** The longest time-out that a timer can have; see `setTimeout`. */
