@@ -60,7 +60,7 @@ const core = [
   ),
   forbid(
     'core-counter-exports',
-    'The module of the algorithms exports the counter and has the table of the kinds, and no algorithm uses them.',
+    'The module of the algorithms exports the counter, and no algorithm uses it.',
     { path: '^core/algorithms/', pathNot: '^core/algorithms/index[.]ts$' },
     { path: '^core/kinds/', pathNot: WORDS },
   ),

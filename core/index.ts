@@ -14,14 +14,13 @@
  * Each folder imports only from itself and from the folders above it in this list. .dependency-cruiser.mjs has the
  * rules. These folders may import more, or less:
  *
- *     all            may import the constants of answers.ts, and of the words.ts of any folder: arena/ needs some words
- *                    of the mutex
+ *     all            may import the constants of answers.ts. All but arena/ may import those of the words.ts of any folder
  *     queue/         calls functions of kinds/kinds.ts where the kind of an object matters. It imports them from
  *                    queue/hooks.ts, which only declares them. The build binds each declaration to its function
  *                    (scripts/bind.mjs)
  *     death/         and inspect.ts import of kinds/ only kinds.ts
- *     algorithms/    imports arena/, and of queue/ only waiting-array.ts, pause.ts and the last ticket (tickets.ts).
- *                    Its index.ts also exports functions of kinds/counter/
+ *     algorithms/    imports arena/, and of queue/ only waiting-array.ts and pause.ts. Its index.ts also exports functions
+ *                    of kinds/counter/
  *     sync/          is index.ts alone, which only exports
  *
  * The words of a folder, which are the offsets of what it keeps in shared memory, are in its words.ts.

@@ -1,5 +1,5 @@
 /**
- * The phase word: a Latch, a WaitGroup, an Event and a Barrier consist of this word alone. The word is also the gate of
+ * The phase word: a Latch, a WaitGroup, an Event, a Barrier and a Once consist of this word alone. The word is also the gate of
  * a RwLock, with flags in place of the count (rw-lock.ts).
  *
  *     bits 63 to 32        31           30 to 0
