@@ -74,7 +74,7 @@ function aligned(at: usize, count: u32): usize {
 }
 
 /** Computes the bases from the sizes. Returns the number of bytes that the arena takes. */
-function place(
+function layOut(
   objectCount: u32,
   nameCount: u32,
   threadCount: u32,
@@ -113,7 +113,7 @@ export function create(
   chainCount: u32,
   elementCount: u32,
 ): void {
-  const end = place(objectCount, nameCount, threadCount, bucketCount, chainCount, elementCount);
+  const end = layOut(objectCount, nameCount, threadCount, bucketCount, chainCount, elementCount);
   atomic.store<i64>(H_ID, id);
   atomic.store<u32>(H_OBJECTS, objectCount);
   atomic.store<u32>(H_NAMES, nameCount);
@@ -133,7 +133,7 @@ export function create(
 /** Returns whether the memory holds an arena of this version. If so, this instance of the module learns its bases. */
 export function open(): bool {
   if (atomic.load<i32>(H_MAGIC) !== MAGIC || atomic.load<i32>(H_VERSION) !== VERSION) return false;
-  const end = place(
+  const end = layOut(
     atomic.load<u32>(H_OBJECTS),
     atomic.load<u32>(H_NAMES),
     atomic.load<u32>(H_THREADS),

@@ -19,14 +19,14 @@ export function decode(text: string): Uint8Array<ArrayBuffer> {
   const bytes: number[] = [];
   let page = -1;
   for (const character of text) {
-    const place = TABLE.indexOf(character);
+    const index = TABLE.indexOf(character);
     const code = character.charCodeAt(0);
     if (page >= 0) {
       bytes.push(page + code - FIRST);
       page = -1;
-    } else if (place < 0) bytes.push(code);
-    else if (place < PAGES) page = place * PAGE;
-    else bytes.push(place + (place < 35 ? 249 : 92));
+    } else if (index < 0) bytes.push(code);
+    else if (index < PAGES) page = index * PAGE;
+    else bytes.push(index + (index < 35 ? 249 : 92));
   }
   // The array takes each number modulo 256.
   return Uint8Array.from(bytes);

@@ -19,15 +19,15 @@
 import { host } from '#host';
 import type { Core } from '../border/core.js';
 import { DOORBELL_TO_DUE, DUE_WORDS } from '../border/numbers.js';
-import { NOWHERE } from './numbers.js';
+import { NO_BIT } from './numbers.js';
 import { waitAsync } from './wait-async.js';
 
 /** An object that looks after promises when the doorbell has rung for it. */
 export interface Flushable {
   /** Settles the due promises. Afterwards the object is `entered` in the doorbell, or `done`. */
   flush(): void;
-  /** @internal The place of the object in the doorbell. */
-  place: number;
+  /** @internal The bit of the DUE_WORDS that stands for the object; NO_BIT if none does. */
+  bit: number;
 }
 
 export class Doorbell {
@@ -61,25 +61,24 @@ export class Doorbell {
   done(promises: Flushable): void {
     this.#waiting.delete(promises);
     this.#awake.delete(promises);
-    this.#put(promises, NOWHERE);
+    this.#put(promises, NO_BIT);
     if (this.#waiting.size === 0) this.#keepAlive(false);
   }
 
   /** @internal Is called when the promises are entered. A releasing thread records `number` when they are due. */
   entered(promises: Flushable, number: number): void {
     this.#awake.delete(promises);
-    // Each place is a bit of the DUE_WORDS.
     const PLACES = 256;
     this.#put(promises, number % PLACES);
   }
 
-  #put(promises: Flushable, place: number): void {
-    if (promises.place === place) return;
-    this.#entered[promises.place]?.delete(promises);
-    promises.place = place;
-    if (place === NOWHERE) return;
-    this.#entered[place] ??= new Set();
-    this.#entered[place].add(promises);
+  #put(promises: Flushable, bit: number): void {
+    if (promises.bit === bit) return;
+    this.#entered[promises.bit]?.delete(promises);
+    promises.bit = bit;
+    if (bit === NO_BIT) return;
+    this.#entered[bit] ??= new Set();
+    this.#entered[bit].add(promises);
   }
 
   /** @internal Is called when a run is perhaps not entered. */
@@ -123,8 +122,8 @@ export class Doorbell {
       let due = Atomics.load(this.#words, first + i);
       if (due !== 0) due = Atomics.exchange(this.#words, first + i, 0);
       for (; due !== 0; due &= due - 1) {
-        const place = 32 * i + 31 - Math.clz32(due & -due);
-        for (const promises of this.#entered[place] ?? []) promises.flush();
+        const bit = 32 * i + 31 - Math.clz32(due & -due);
+        for (const promises of this.#entered[bit] ?? []) promises.flush();
       }
     }
     this.#inDoubt = false;

@@ -14,17 +14,17 @@ import type { Core } from '../border/core.js';
 import { ADMITTED, ANSWER_CLOSED, OBJECT_SIZE } from '../border/numbers.js';
 import { DisposedError } from '../errors.js';
 import type { Doorbell, Flushable } from './doorbell.js';
-import { NOWHERE } from './numbers.js';
-import type { Place, Resolve } from './promises.js';
+import { NO_BIT } from './numbers.js';
+import type { Known, Resolve } from './promises.js';
 
 export class HeadPromise implements Flushable {
   readonly #core: Core;
   readonly #doorbell: Doorbell;
-  readonly #shared: Place;
+  readonly #shared: Known;
   #settle: Resolve | undefined;
-  place = NOWHERE;
+  bit = NO_BIT;
 
-  constructor(core: Core, doorbell: Doorbell, shared: Place) {
+  constructor(core: Core, doorbell: Doorbell, shared: Known) {
     this.#core = core;
     this.#doorbell = doorbell;
     this.#shared = shared;

@@ -23,7 +23,7 @@ import { type Cancel, locate } from './cancellation.js';
 import { timestamp } from './clock.js';
 import type { Doorbell } from './doorbell.js';
 import { Fifo } from './fifo.js';
-import { NOWHERE } from './numbers.js';
+import { NO_BIT } from './numbers.js';
 
 interface Run {
   readonly number: number;
@@ -47,7 +47,7 @@ interface Owner {
  * Where an object is, and the attachment that counts the permits of this thread. The attachment is 0 if the semaphore
  * is not robust.
  */
-export interface Place {
+export interface Known {
   readonly address: number;
   readonly robust: number;
   readonly promises: Promises;
@@ -63,7 +63,7 @@ function capture(resolve: (value?: void | PromiseLike<void>) => void): void {
 
 /** Returns a function that notes how many permits a promise has got, and then settles the promise. */
 const granting =
-  (shared: Place, permits: number, settle: Resolve): Resolve =>
+  (shared: Known, permits: number, settle: Resolve): Resolve =>
   (value) => {
     if (value === undefined) shared.grants += permits;
     settle(value);
@@ -75,7 +75,7 @@ const granting =
 export class Promises {
   readonly #core: Core;
   readonly #doorbell: Doorbell;
-  readonly #shared: Place;
+  readonly #shared: Known;
   /**
    * `first` is the number of the first run, or 0 if no promise waits. `last` is the number of the last run, or 0 if the
    * promise of that run stands alone.
@@ -84,7 +84,7 @@ export class Promises {
   last = 0;
   /** Whether the first run is perhaps not entered. */
   #awake = false;
-  place = NOWHERE;
+  bit = NO_BIT;
   #head: Run | undefined;
   #tail: Run | undefined;
   /** The functions that settle the promises that do not stand alone. */
@@ -98,7 +98,7 @@ export class Promises {
   head: { cancel(reason: unknown): void } | undefined;
 
   /** @internal */
-  constructor(core: Core, doorbell: Doorbell, shared: Place) {
+  constructor(core: Core, doorbell: Doorbell, shared: Known) {
     this.#core = core;
     this.#doorbell = doorbell;
     this.#shared = shared;
