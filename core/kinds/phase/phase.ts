@@ -140,6 +140,7 @@ function ended(word: i64, phase: i32): i32 {
 /**
  * Waits for the end of a phase that the thread has seen: polls for a while, and then sleeps, for at most so many
  * nanoseconds (below 0: for ever). Returns ADMITTED, ANSWER_CLOSED, or TIMED_OUT, which may be early.
+ * @answers ADMITTED | ANSWER_CLOSED | TIMED_OUT
  */
 export function sleepInPhase(o: usize, phase: i32, nanoseconds: i64): i32 {
   const polls = pollsOf(o);

@@ -138,6 +138,7 @@ export function beginRead(o: usize, p: usize): i32 {
 /**
  * Does the same as beginRead, but does not wait: it returns REFUSED if the gate is shut. Readers that try keep no
  * writer out.
+ * @answers ADMITTED | OWNER_DIED | REFUSED | MOVE | ANSWER_CLOSED
  */
 export function tryRead(o: usize, p: usize): i32 {
   if ((atomic.load<i64>(o, O_PHASE) & (UNUSUAL & ~GATE_DIED)) === GATE_SHUT) return REFUSED;
@@ -247,6 +248,7 @@ export function announceDrain(o: usize, phase: i32): i32 {
 /**
  * Waits until nobody is in the way of the writer of this phase: polls for a while, and then sleeps, for at most so many
  * nanoseconds (below 0: for ever). Returns ADMITTED, ANSWER_CLOSED, or TIMED_OUT, which may be early.
+ * @answers ADMITTED | ANSWER_CLOSED | TIMED_OUT
  */
 export function drainReaders(o: usize, phase: i32, nanoseconds: i64): i32 {
   for (let left = pollsOf(o); left > 0; left--) {

@@ -133,9 +133,9 @@ export class Side {
    * the thread reads too many locks.
    * @param answer the answer of beginRead, if the caller has called it.
    */
-  begin(tries: boolean, answer?: ReturnType<Sync['beginRead']>): Exclude<ReturnType<Sync['tryRead']>, MOVE> {
+  begin(tries: boolean, answer?: ReturnType<Sync['beginRead']>): Exclude<ReturnType<Sync['beginRead' | 'tryRead']>, MOVE> {
     const begin = tries ? this.#sync.tryRead : this.beginRead;
-    let result: ReturnType<Sync['tryRead']> = answer ?? begin(this.at, this.place);
+    let result: ReturnType<Sync['beginRead' | 'tryRead']> = answer ?? begin(this.at, this.place);
     while (result === MOVE) {
       this.findPlace();
       result = begin(this.at, this.place);
