@@ -15,7 +15,16 @@ import { reasonOf } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { disposedError, reference } from '../shared-object.js';
-import { find, make, open, PhaseObject, refusePromise, type SyncOptions, type Waiter } from './phase-object.js';
+import {
+  type Ended,
+  find,
+  make,
+  open,
+  PhaseObject,
+  refusePromise,
+  type SyncOptions,
+  type Waiter,
+} from './phase-object.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `Barrier.from` there. */
 export type BarrierHandle = Handle<'Barrier'>;
@@ -217,7 +226,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
   }
 
   /** @internal If one call of a round has given up, or its thread has died, the round is broken for all. */
-  protected override answerAt(at: number, phase: number): number {
+  protected override answerAt(at: number, phase: number): Ended | QUEUED {
     const answer = super.answerAt(at, phase);
     return answer === ADMITTED && this.sync.wasBroken(at, phase) ? ANSWER_BROKEN : answer;
   }
@@ -227,7 +236,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
    * @param answer how the wait has ended: REFUSED if the time has passed.
    * @param breaks whether a time-out of this wait breaks the barrier.
    */
-  #over(answer: number, phase: number, timeout: number, breaks: boolean): void {
+  #over(answer: Ended, phase: number, timeout: number, breaks: boolean): void {
     let how = answer;
     if (how === REFUSED) {
       how = breaks && !this.sync.breakPhase(this.at, phase) ? this.lastAnswer(phase) : REFUSED;
@@ -236,6 +245,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
     }
     if (how === ANSWER_CLOSED) throw this[disposedError]();
     if (how === ANSWER_BROKEN) throw broken();
+    how satisfies ADMITTED;
   }
 
   /**

@@ -35,7 +35,7 @@ import { checkWaitAsync } from '../runtime/wait-async.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
 import { syncOf } from './compiled.js';
-import { lockAgain, lockAgainAsync, placeOf, reportAgain } from './locking-again.js';
+import { type Locked, lockAgain, lockAgainAsync, placeOf, reportAgain } from './locking-again.js';
 import { refusePromise } from './phase-object.js';
 
 /**
@@ -233,7 +233,7 @@ export class Condition extends SharedObject<typeof KIND> {
         }
         if (answer === TIMED_OUT) answer = this.#leftOver();
       } finally {
-        let locked = REFUSED;
+        let locked: Locked = REFUSED;
         try {
           locked = lockAgain(core, mutex, place);
         } catch {

@@ -4,7 +4,7 @@
  * the thread tries again. No code of the user runs before the thread is the owner.
  */
 import type { Core } from '../border/core.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, CLOSED_OBJECT, CONTENDED, LEAVE, REFUSED } from '../border/numbers.js';
+import { ANSWER_CLOSED, ANSWER_FULL, CLOSED_OBJECT, CONTENDED, LEAVE, REFUSED } from '../border/numbers.js';
 import { ArenaFullError, CancelledError } from '../errors.js';
 import { enterAsync, type Mutex, report } from '../mutex.js';
 import { type Entered, waitInQueue } from '../mutex-queue.js';
@@ -25,12 +25,15 @@ export function placeOf(mutex: Mutex): Reference {
   return mutex[reference];
 }
 
+/** How a call to lock the mutex again has ended. */
+export type Locked = ReturnType<Core['lock']> | Entered;
+
 /**
  * Locks the mutex at the address `place`. Returns ADMITTED or ANSWER_CLOSED, or ANSWER_HELD if the thread is still the
  * owner.
  */
-export function lockAgain(core: Core, mutex: Mutex, place: number): ReturnType<Core['lock']> | Entered {
-  let answer: ReturnType<Core['lock']> | Entered = core.lock(place);
+export function lockAgain(core: Core, mutex: Mutex, place: number): Locked {
+  let answer: Locked = core.lock(place);
   while (answer === CONTENDED || answer === LEAVE || answer === ANSWER_FULL) {
     if (answer === ANSWER_FULL) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
     answer = waitInQueue(mutex[reference], mutex.disposed ? CLOSED_OBJECT : place, forEver);
@@ -40,7 +43,7 @@ export function lockAgain(core: Core, mutex: Mutex, place: number): ReturnType<C
 
 /** Locks the mutex again without blocking the thread, and then reports the deaths of owners. */
 export async function lockAgainAsync(core: Core, mutex: Mutex): Promise<void> {
-  let answer: number = ADMITTED;
+  let answer: ReturnType<Core['tryLock']>;
   while (true) {
     answer = core.tryLock(placeOf(mutex).address);
     try {
@@ -60,7 +63,7 @@ export async function lockAgainAsync(core: Core, mutex: Mutex): Promise<void> {
  * next owner is told.
  * @param answer the answer with which the wait for the mutex ended.
  */
-export function reportAgain(core: Core, mutex: Mutex, answer: number): void {
+export function reportAgain(core: Core, mutex: Mutex, answer: Locked): void {
   if (answer === ANSWER_CLOSED) throw mutex[disposedError]();
   if (mutex.onOwnerDied !== undefined || mutex.disposed) mutex[report]();
   else {

@@ -8,7 +8,8 @@
  *           end, the function has thrown or its thread has died: a waiter tries next
  */
 import { host } from '#host';
-import { ADMITTED, ANSWER_CLOSED, BEGUN, QUEUED, REFUSED } from '../border/numbers.js';
+import { ADMITTED, type ANSWER_BROKEN, ANSWER_CLOSED, BEGUN, QUEUED, REFUSED } from '../border/numbers.js';
+import type { Sync } from '../border/sync.js';
 import { checkOptions, checkType } from '../errors.js';
 import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle } from '../reference.js';
@@ -16,7 +17,16 @@ import { reasonOf, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { disposedError, reference } from '../shared-object.js';
-import { find, make, open, PhaseObject, refusePromise, type SyncOptions, type Waiter } from './phase-object.js';
+import {
+  type Ended,
+  find,
+  make,
+  open,
+  PhaseObject,
+  refusePromise,
+  type SyncOptions,
+  type Waiter,
+} from './phase-object.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `Once.from` there. */
 export type OnceHandle = Handle<'Once'>;
@@ -189,11 +199,11 @@ export class Once extends PhaseObject<typeof KIND> {
   }
 
   /** @internal If the work is not done, one promise of the thread tries next, and the other promises wait on. */
-  protected override goOn(at: number, answer: number): number {
+  protected override goOn(at: number, answer: Ended): number {
     return answer === ADMITTED && this.sync.awaitZero(at) === QUEUED ? 1 : Infinity;
   }
 
-  #begin(): number {
+  #begin(): Exclude<ReturnType<Sync['begin']>, ANSWER_CLOSED> {
     const answer = this.sync.begin(this.at, this.number);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     return answer;
@@ -204,9 +214,10 @@ export class Once extends PhaseObject<typeof KIND> {
     if (!this.disposed) this.sync.end(this.at, isDone, this.number);
   }
 
-  #wait(answer: number, timeout: number): void {
+  #wait(answer: Ended, timeout: number): void {
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === REFUSED) throw timedOut(RESULT, timeout);
+    answer satisfies ADMITTED | ANSWER_BROKEN;
   }
 
   /** Whether the work has been done; false if the object has been disposed of. */

@@ -21,7 +21,16 @@
 import { host } from '#host';
 import type { Arena } from '../arena.js';
 import { KINDS, type Kind } from '../border/kinds.js';
-import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, PHASE_INDEX, QUEUED, REFUSED, TIMED_OUT } from '../border/numbers.js';
+import {
+  ADMITTED,
+  type ANSWER_BROKEN,
+  ANSWER_CLOSED,
+  CLOSED_OBJECT,
+  PHASE_INDEX,
+  QUEUED,
+  REFUSED,
+  TIMED_OUT,
+} from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
 import { mayNotBlock, TimeoutError } from '../errors.js';
 import {
@@ -62,11 +71,20 @@ export interface Waiter {
   readonly waited: number;
 }
 
+/**
+ * @internal How a wait for the end of a phase has ended. REFUSED: the call has given up. ANSWER_BROKEN: the barrier was
+ * broken; no other object gives this answer.
+ *
+ * A function that tells the answers apart names those that are left by `satisfies`, which costs no code. So a new
+ * answer does not compile until each of these functions says what it does with the answer.
+ */
+export type Ended = ADMITTED | ANSWER_CLOSED | ANSWER_BROKEN | REFUSED;
+
 /** The promises of this thread that wait at one address for the end of a phase. */
 interface Group {
   phase: number;
   /** The functions that settle the promises with an answer. */
-  readonly calls: Set<(answer: number) => void>;
+  readonly calls: Set<(answer: Ended) => void>;
   /** A library object that looks at the phase for all promises, while promises wait. */
   owner: PhaseObject<Kind> | undefined;
   /** Whether an `Atomics.waitAsync` is pending. */
@@ -170,17 +188,15 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     if (!this.#membership.mayBlock) throw mayNotBlock(instead);
   }
 
-  /** @internal Blocks until the phase is over. Returns ADMITTED, ANSWER_CLOSED, or REFUSED when the time has passed. */
-  protected sleep(phase: number, left: () => number): number {
+  /** @internal Blocks until the phase is over, or until the time has passed: then the call gives up. */
+  protected sleep(phase: number, left: () => number): Ended {
     const { awake } = this.#membership;
     awake.waits();
     this.sync.setAwake(this.mayPoll ? awake.turns : 0, awake.near);
-    const { at } = this;
     this.countBlocked();
     try {
       for (let remaining = left(); remaining > 0; remaining = left()) {
-        const answer = this.sync.sleepInPhase(at, phase, nanoseconds(remaining));
-        if (answer !== TIMED_OUT) return this.answerAt(at, phase);
+        if (this.sync.sleepInPhase(this.at, phase, nanoseconds(remaining)) !== TIMED_OUT) break;
       }
       return this.lastAnswer(phase);
     } finally {
@@ -211,11 +227,11 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     phase: number,
     timeout: number,
     signal: WaitOptions['signal'],
-    cancel: () => number = () => this.lastAnswer(phase),
-  ): Promise<number> {
+    cancel: () => Ended = () => this.lastAnswer(phase),
+  ): Promise<Ended> {
     return new Promise((resolve, reject) => {
       checkWaitAsync();
-      const settle = (answer: number): void => {
+      const settle = (answer: Ended): void => {
         stop();
         resolve(answer);
       };
@@ -244,7 +260,8 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       // If the phases differ, one of them is over: the phase that earlier promises wait for, or the phase of this call.
       if (group.phase !== phase) PhaseObject.#listen(all, at, group);
       if (group.owner && group.phase !== phase) {
-        settle(this.answerAt(at, phase));
+        // The phase of this call is over, so the answer is not QUEUED.
+        settle(this.answerAt(at, phase) as Ended);
         return;
       }
       group.phase = phase;
@@ -295,8 +312,8 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   }
 
   /** Settles the promises that have waited longest, `most` of them at most. May run code of the user. */
-  #settle(at: number, group: Group, answer: number, most: number): void {
-    const due: ((answer: number) => void)[] = [];
+  #settle(at: number, group: Group, answer: Ended, most: number): void {
+    const due: ((answer: Ended) => void)[] = [];
     for (const settle of group.calls) {
       if (due.length === most) break;
       due.push(settle);
@@ -310,7 +327,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
    * @internal How many promises of a group go on after a phase with this answer. If not all go on, the function also
    * reads the present phase: `phaseSeen` is then the phase for which the other promises wait.
    */
-  protected goOn(_at: number, _answer: number): number {
+  protected goOn(_at: number, _answer: Ended): number {
     return Infinity;
   }
 
@@ -325,12 +342,12 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
    * @internal Returns how a phase of the object at this address has ended, or QUEUED if it has not ended. After QUEUED,
    * the thread that ends the phase will wake all waiters.
    */
-  protected answerAt(at: number, phase: number): number {
+  protected answerAt(at: number, phase: number): Ended | QUEUED {
     return this.sync.announce(at, phase);
   }
 
   /** @internal Returns the answer for a call that gives up now: REFUSED, unless the phase is over. */
-  protected lastAnswer(phase: number): number {
+  protected lastAnswer(phase: number): Ended {
     const answer = this.answerAt(this.at, phase);
     return answer === QUEUED ? REFUSED : answer;
   }
@@ -380,7 +397,7 @@ export abstract class ZeroObject<K extends Kind> extends PhaseObject<K> {
     return this.#answer(answer === QUEUED ? this.#sleep(timeout) : answer);
   }
 
-  #sleep(timeout: number): number {
+  #sleep(timeout: number): Ended {
     if (timeout === 0) return REFUSED;
     this.checkBlocking('waitAsync');
     return this.sleep(this.phaseSeen, countdown(timeout));
@@ -395,8 +412,9 @@ export abstract class ZeroObject<K extends Kind> extends PhaseObject<K> {
     return this.#answer(await this.sleepAsync(this.phaseSeen, timeout, options.signal));
   }
 
-  #answer(answer: number): boolean {
+  #answer(answer: Ended): boolean {
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    answer satisfies ADMITTED | REFUSED | ANSWER_BROKEN;
     return answer === ADMITTED;
   }
 }

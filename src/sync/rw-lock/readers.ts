@@ -9,7 +9,7 @@
  * the first of them finds that the phase is over, all of them become readers at once (`endWait`). So no writer comes
  * between two of them.
  */
-import { ADMITTED, ANSWER_CLOSED, OWNER_DIED, QUEUED, REFUSED } from '../../border/numbers.js';
+import { ADMITTED, type ANSWER_BROKEN, ANSWER_CLOSED, OWNER_DIED, QUEUED, REFUSED } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
 import { bad } from '../../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../../options.js';
@@ -20,7 +20,7 @@ import { countdown } from '../../runtime/parking.js';
 import { checkWaitAsync } from '../../runtime/wait-async.js';
 import { disposedError, reference } from '../../shared-object.js';
 import { type HeldRead, lockOf } from '../held-rw.js';
-import { PhaseObject } from '../phase-object.js';
+import { type Ended, PhaseObject } from '../phase-object.js';
 import { DRAINS, guardedBy, NOTHING, READING, type Side, sideOf } from './side.js';
 
 /** How long a promise may take to lock for reading, and within which guard it reads. */
@@ -103,7 +103,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
    */
   #awaitPhase(phase: number, timeout: number): boolean {
     const { side } = this;
-    let answer: number = REFUSED;
+    let answer: Ended = REFUSED;
     try {
       if (timeout > 0) this.checkBlocking('lockReadAsync, readAsync or tryLockRead');
       if (timeout > 0) this.expectInterrupt();
@@ -115,9 +115,10 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     return side.endWait();
   }
 
-  #checkWait(answer: number, timeout: number): void {
+  #checkWait(answer: Ended, timeout: number): void {
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === REFUSED) throw timedOut(LOCK, timeout);
+    answer satisfies ADMITTED | ANSWER_BROKEN;
   }
 
   /** @internal Locks for reading without blocking the thread. Tells whether a writer has died, as lockReading. */
@@ -134,7 +135,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     if (side.waits === 0) {
       const isTold = side.reads > 0 && side.died && side.told;
       side.acts = READING;
-      let answer: ReturnType<Side['begin']>;
+      let answer: ReturnType<Side['readToo']>;
       try {
         answer = side.reads > 0 ? side.readToo() : side.begin(false);
         if (answer === ANSWER_CLOSED) throw this[disposedError]();
@@ -149,7 +150,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     const { phase } = side;
     // Is called when this promise gives up. The promise leaves at once, so that no other code of the thread counts it
     // among the promises that become readers.
-    const leave = (): number => {
+    const leave = (): Ended => {
       const answer = this.lastAnswer(phase);
       if (answer !== ADMITTED) {
         side.waits--;

@@ -44,7 +44,15 @@
  * by the runtime, or an exhausted stack. The later call then brings the side into order (`recover`). While callbacks of
  * the user run, `acts` is NOTHING.
  */
-import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, MOVE, OWNER_DIED } from '../../border/numbers.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  CLOSED_OBJECT,
+  MOVE,
+  OWNER_DIED,
+  type QUEUED,
+  type REFUSED,
+} from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
 import { arenaFull } from '../../errors.js';
 import type { Reference } from '../../reference.js';
@@ -64,6 +72,12 @@ export type Turn = typeof NO_TURN | typeof HAS_TURN | typeof DRAINS | typeof WRI
 export const NOTHING = 0;
 export const READING = 1;
 export const TURNING = 2;
+
+/** How `Side.begin` answers. REFUSED: the call only tries. */
+type Begun = Exclude<ReturnType<Sync['beginRead' | 'tryRead']>, MOVE>;
+
+/** How a wait of the writer for the readers has ended. REFUSED: the call has given up. */
+export type Drained = ADMITTED | ANSWER_CLOSED | REFUSED;
 
 export class Side {
   /**
@@ -133,9 +147,11 @@ export class Side {
    * the thread reads too many locks.
    * @param answer the answer of beginRead, if the caller has called it.
    */
-  begin(tries: boolean, answer?: ReturnType<Sync['beginRead']>): Exclude<ReturnType<Sync['beginRead' | 'tryRead']>, MOVE> {
+  begin(tries: false): Exclude<ReturnType<Sync['beginRead']>, MOVE>;
+  begin(tries: boolean, answer?: ReturnType<Sync['beginRead']>): Begun;
+  begin(tries: boolean, answer?: ReturnType<Sync['beginRead']>): Begun {
     const begin = tries ? this.#sync.tryRead : this.beginRead;
-    let result: ReturnType<Sync['beginRead' | 'tryRead']> = answer ?? begin(this.at, this.place);
+    let result: Begun | MOVE = answer ?? begin(this.at, this.place);
     while (result === MOVE) {
       this.findPlace();
       result = begin(this.at, this.place);
@@ -225,8 +241,11 @@ export class Side {
     return answer;
   }
 
-  /** The wait for the readers has ended with this answer. If the readers have not left, opens the gate again. */
-  drained(answer: number): void {
+  /**
+   * The wait for the readers has ended with this answer. If the readers have not left, opens the gate again.
+   * QUEUED: the caller has not waited.
+   */
+  drained(answer: Drained | QUEUED): void {
     if (answer === ADMITTED) this.turn = WRITES;
     else if (this.turn === DRAINS) {
       this.#open(true);

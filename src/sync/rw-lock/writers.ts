@@ -22,7 +22,7 @@ import { Semaphore } from '../../semaphore.js';
 import { close, disposedError, forget, reference } from '../../shared-object.js';
 import { type GuardedLock, type HeldRead, type HeldWrite, ReadGuard, WriteGuard } from '../held-rw.js';
 import { KIND, LOCK, ReadersHalf } from './readers.js';
-import { guardedBy, HAS_TURN, NO_TURN, NOTHING, READING, TURNING, WRITES } from './side.js';
+import { type Drained, guardedBy, HAS_TURN, NO_TURN, NOTHING, READING, TURNING, WRITES } from './side.js';
 
 const WITHOUT_BLOCKING = 'lockWriteAsync, writeAsync, updateAsync or tryLockWrite';
 const SELF_READS =
@@ -35,7 +35,7 @@ export abstract class WritersHalf extends ReadersHalf {
   readonly #core = this[reference].membership.core;
   readonly #shared = this[reference].shared;
   /** Ends the wait of a promise for the readers to leave, with an answer. Undefined if no promise waits so. */
-  #stopDraining: ((answer: number) => void) | undefined;
+  #stopDraining: ((answer: Drained) => void) | undefined;
   /** @internal What the guards of this library object call. */
   protected readonly guarded: GuardedLock = {
     endRead: () => this.unlockRead(),
@@ -150,7 +150,7 @@ export abstract class WritersHalf extends ReadersHalf {
   /** Lets no more readers in, and blocks until all readers have left. If that fails, the thread still has the turn. */
   #becomeWriter(left: () => number, timeout: number, instead: string): void {
     const { side } = this;
-    let answer: number = side.shut();
+    let answer: Drained | QUEUED = side.shut();
     try {
       if (answer === QUEUED) {
         answer = REFUSED;
@@ -163,12 +163,13 @@ export abstract class WritersHalf extends ReadersHalf {
     this.#checkDrained(answer, timeout);
   }
 
-  #checkDrained(answer: number, timeout: number): void {
+  #checkDrained(answer: Drained, timeout: number): void {
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === REFUSED) throw timedOut(LOCK, timeout);
+    answer satisfies ADMITTED;
   }
 
-  #drain(phase: number, left: () => number): number {
+  #drain(phase: number, left: () => number): Drained {
     const { at, sync } = this;
     const { awake } = this[reference].membership;
     awake.waits();
@@ -250,7 +251,7 @@ export abstract class WritersHalf extends ReadersHalf {
 
   async #becomeWriterAsync(left: () => number, timeout: number, signal: Signal | undefined): Promise<void> {
     const { side } = this;
-    let answer: number = side.shut();
+    let answer: Drained | QUEUED = side.shut();
     // The code of the signal may read the phase of another object.
     const phase = this.phaseSeen;
     try {
@@ -266,7 +267,7 @@ export abstract class WritersHalf extends ReadersHalf {
   }
 
   /** As #drain, without blocking the thread. */
-  #drainAsync(phase: number, timeout: number, signal: Signal | undefined): Promise<number> {
+  #drainAsync(phase: number, timeout: number, signal: Signal | undefined): Promise<Drained> {
     const { at, number, sync } = this;
     const words = new Int32Array(this[reference].membership.memory.buffer);
     return new Promise((resolve, reject) => {
@@ -280,7 +281,7 @@ export abstract class WritersHalf extends ReadersHalf {
         // A pending waitAsync would keep the memory alive. It cannot be cancelled, but a notify ends it.
         Atomics.notify(words, (at >> 2) + DRAIN_INDEX);
       };
-      const settle = (answer: number): void => {
+      const settle = (answer: Drained): void => {
         if (isOver) return;
         end();
         if (answer === REFUSED) this.side.drained(answer);
@@ -325,7 +326,7 @@ export abstract class WritersHalf extends ReadersHalf {
     if (side.isBusy) return undefined;
     side.acts = TURNING;
     try {
-      let answer: number = this.#core.tryAcquireRobust(at, 1, this.#shared.number);
+      let answer: Drained | QUEUED = this.#core.tryAcquireRobust(at, 1, this.#shared.number);
       if (answer === ADMITTED) {
         side.takeTurn(this);
         side.deaths += this.#core.ownersDied(at);
