@@ -86,7 +86,8 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
       const waits = side.waits > 0;
       const result = waits ? QUEUED : side.begin(tries, answer);
       if (result === ANSWER_CLOSED) throw this[disposedError]();
-      if (tries && result >= REFUSED) return undefined;
+      if (result === REFUSED || (result === QUEUED && tries)) return undefined;
+      result satisfies ADMITTED | OWNER_DIED | QUEUED;
       const died =
         result === QUEUED ? this.#awaitPhase(waits ? side.phase : this.phaseSeen, timeout) : result === OWNER_DIED;
       side.begun(died, this);
