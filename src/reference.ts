@@ -6,11 +6,13 @@
 import type { Core } from './border/core.js';
 import type { Kind, NumberOf } from './border/kinds.js';
 import {
+  ANSWER_CLOSED,
   ANSWER_FULL,
   ANSWER_MISMATCH,
   ANSWER_NAMES_FULL,
   ANSWER_NOT_FOUND,
   ANSWER_OBJECTS_FULL,
+  ANSWER_STALE,
   ANSWER_WRONG_KIND,
   KIND_MUTEX,
   LIMIT,
@@ -136,7 +138,7 @@ export function make<K extends Kind>(
   const answer = attached(membership, () =>
     membership.core.createObject(...words(number, p), p.variant ?? 0n, p.firstTicket ?? 0n),
   );
-  if (answer < 0) throw refusal(answer, kind, kind);
+  if (answer < 0) throw refusal(answer as Refusal, kind, kind);
   return new Reference(membership, answer, true);
 }
 
@@ -170,7 +172,7 @@ export function find<K extends Kind>(kind: K, number: NumberOf<K>, handle: Handl
   const membership = fromHandle(handle.arena);
   const answer = attached(membership, () => membership.core.attach(handle.address, handle.generation, number));
   if (answer > 0) return new Reference(membership, answer);
-  throw refusal(answer, what, kind);
+  throw refusal(answer as Refusal, what, kind);
 }
 
 /** Stands for the properties of an object that must exist, whatever they are. */
@@ -215,7 +217,7 @@ export function open<K extends Kind>(
   const answer = attached(membership, () => openSo(p));
   if (answer > 0) return new Reference(membership, answer);
   const which = `${what} ${JSON.stringify(name)}`;
-  if (answer !== ANSWER_MISMATCH) throw refusal(answer, which, kind);
+  if (answer !== ANSWER_MISMATCH) throw refusal(answer as Refusal, which, kind);
   if (typeof mismatch === 'function') throw mismatch();
   const there = openSo(ANY);
   // The object may have been disposed of since.
@@ -238,7 +240,21 @@ function differencesOf(core: Core, at: number, p: Properties, only: string | und
   return [...new Set(differences)].join('; ');
 }
 
-function refusal(answer: number, what: string, kind: Kind): Error {
+/**
+ * The answers with which the core says why it has attached the thread to no object. If it has attached the thread, it
+ * answers the number of the attachment, which is above 0, so TypeScript knows only that the answer is a number.
+ */
+type Refusal =
+  | ANSWER_CLOSED
+  | ANSWER_FULL
+  | ANSWER_NAMES_FULL
+  | ANSWER_NOT_FOUND
+  | ANSWER_OBJECTS_FULL
+  | ANSWER_STALE
+  | ANSWER_WRONG_KIND;
+
+/** Makes the error of a refusal. There is no default, so an answer that is added to `Refusal` does not compile. */
+function refusal(answer: Refusal, what: string, kind: Kind): Error {
   switch (answer) {
     case ANSWER_OBJECTS_FULL:
       return tooMany('object', 'objects');
@@ -250,7 +266,8 @@ function refusal(answer: number, what: string, kind: Kind): Error {
       return new TypeError(`${what}: the object there is no ${kind}`);
     case ANSWER_NOT_FOUND:
       return new Error(`${what}: nothing of that name exists; give permits to create it`);
-    default:
+    case ANSWER_CLOSED:
+    case ANSWER_STALE:
       return new DisposedError(`${what}: the ${kind} has been disposed of`);
   }
 }
