@@ -9,7 +9,10 @@ import { timestamp } from './runtime/clock.js';
 import { nanoseconds, parkUntilDue } from './runtime/parking.js';
 
 /** The answers with which a request for the lock ends or goes on. */
-export type Entered = ReturnType<Core['queue' | 'compete']>;
+type Entering = ReturnType<Core['queue' | 'compete']>;
+
+/** The answers with which a request for the lock ends. */
+export type Entered = Exclude<Entering, QUEUED | HEAD>;
 
 /**
  * Waits for the mutex of this reference, at this address, and calls no code of the user. Returns ADMITTED if the thread
@@ -22,7 +25,7 @@ export function waitInQueue({ membership, shared }: Reference, at: number, left:
   const { number, promises, head } = shared;
   core.turnLasted(at, awake.sinceTurn);
   membership.expectInterrupt();
-  let answer: Entered =
+  let answer: Entering =
     membership.mayBlock && promises.first === 0 && !head?.waits ? core.queue(at, number) : core.tryLock(at);
   if (answer === QUEUED || answer === HEAD) {
     awake.waits();

@@ -16,7 +16,6 @@ import {
   CLOSED_OBJECT,
   KIND_MUTEX,
   REFUSED,
-  TIMED_OUT,
 } from './border/numbers.js';
 import { CancelledError, DisposedError, mayNotBlock, noRoom } from './errors.js';
 import { type HeldLock, LockGuard } from './held-lock.js';
@@ -219,9 +218,10 @@ export class Mutex extends SharedObject<typeof KIND> {
       if (!mayBlock) throw mayNotBlock(passes ? 'waitForUnlockAsync' : 'lockAsync, holdAsync or tryLock');
       throw ofItself(method, this.#core.ownerOf(this.#at) === thread);
     }
-    if (answer >= TIMED_OUT) throw notAdmitted(answer, () => wanted(this.#core, this.#at), timeout);
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    if (answer === ANSWER_FULL) throw full(this.#core, this.#at);
     if (answer === ANSWER_HELD) throw ofItself(method, true);
-    if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : full(this.#core, this.#at);
+    if (answer !== ADMITTED) throw notAdmitted(answer, () => wanted(this.#core, this.#at), timeout);
     return this[report](passes);
   }
 
@@ -277,7 +277,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     return this.#try() === ADMITTED ? new LockGuard(this, this[report]()) : undefined;
   }
 
-  #try(): number {
+  #try(): ADMITTED | REFUSED {
     this[back]();
     const answer = this.#core.tryLock(this.#at);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();

@@ -7,7 +7,7 @@
  * declares (shared-object.ts). Nothing in this class need be fast.
  */
 import { host } from '#host';
-import { ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from './border/numbers.js';
+import { type ANSWER_NOT_HELD, ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from './border/numbers.js';
 import { checkInteger } from './errors.js';
 import { giveBack } from './held-permits.js';
 import type { WaitOptions } from './options.js';
@@ -127,7 +127,12 @@ export function wanted(semaphore: SemaphoreCounts, permits: number): string {
 }
 
 /** The error of a release that the core has refused with this answer. */
-export function refused(semaphore: SemaphoreCounts, method: string, answer: number, permits: number): RangeError {
+export function refused(
+  semaphore: SemaphoreCounts,
+  method: string,
+  answer: ANSWER_OVER_MAX | ANSWER_NOT_HELD,
+  permits: number,
+): RangeError {
   const { membership, shared } = semaphore[reference];
   return new RangeError(
     `Semaphore.${method}: ${

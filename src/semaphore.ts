@@ -9,6 +9,7 @@ import type { Core } from './border/core.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
+  ANSWER_FULL,
   ANSWER_NOT_HELD,
   ANSWER_OVER_MAX,
   CLOSED_OBJECT,
@@ -193,8 +194,9 @@ export class Semaphore extends SemaphoreCounts {
         this[reference].membership.awake.waits();
         answer = parkUntilDue(this.#core, this.#at, robust, left);
       }
-      if (answer >= TIMED_OUT) throw notAdmitted(answer, () => wanted(this, permits), timeout);
-      if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
+      if (answer === ANSWER_CLOSED) throw this[disposedError]();
+      if (answer === ANSWER_FULL) throw noRoom();
+      if (answer !== ADMITTED) throw notAdmitted(answer, () => wanted(this, permits), timeout);
     }
     if (this.#robust) this.#takeOwnerDeaths(permits);
   }
@@ -237,7 +239,7 @@ export class Semaphore extends SemaphoreCounts {
     return this.tryAcquire(permits) ? new PermitsGuard(this, permits, this.#ownerDied) : undefined;
   }
 
-  #try(permits: number): number {
+  #try(permits: number): ADMITTED | REFUSED {
     this[back]();
     const { robust } = this.#shared;
     const answer = this.#robust
@@ -278,7 +280,7 @@ export class Semaphore extends SemaphoreCounts {
     let answer = core.exceeds(at, permits) ? ANSWER_OVER_MAX : core.add(at, permits);
     // The call gives none of this thread's permits back, so the core is told of no attachment.
     if (answer > 0) answer = core.finishRelease(at, permits, answer, 0, 0);
-    if (answer < 0) throw refused(this, 'add', answer, permits);
+    if (answer === ANSWER_OVER_MAX) throw refused(this, 'add', answer, permits);
     if (promises.first !== 0) promises.settle();
   }
 

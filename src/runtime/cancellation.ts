@@ -1,6 +1,6 @@
 /** This file cancels a promise on a time-out or by a signal, and makes the error of a time-out. */
 
-import { LEAVE } from '../border/numbers.js';
+import { LEAVE, type TIMED_OUT } from '../border/numbers.js';
 import { CancelledError, TimeoutError } from '../errors.js';
 import { clearTimeout, setTimeout } from './clock.js';
 import { countdown } from './parking.js';
@@ -123,7 +123,7 @@ export function locate(error: unknown): never {
 export type Wanted = () => string;
 
 /** The error of a thread that has left the queue, which the answer LEAVE or TIMED_OUT says. */
-export function notAdmitted(answer: number, wanted: Wanted, timeout: number): Error {
+export function notAdmitted(answer: TIMED_OUT | LEAVE, wanted: Wanted, timeout: number): Error {
   return answer === LEAVE ? new CancelledError() : timedOut(wanted(), timeout);
 }
 
