@@ -73,7 +73,7 @@ export { acquireOne, available, exceeds, releaseOne } from './kinds/semaphore/se
 export { cancel, cancelRun } from './queue/cancelling';
 export { askAll, asks, dispose } from './queue/closing';
 export { enqueue, park, parkFor } from './queue/parking';
-export { grantBefore, grantLate, pendingCall, released } from './queue/pending-call';
+export { grantBefore as before, grantLate as late, pendingCall as pending, released } from './queue/pending-call';
 export { setAwake, spend } from './queue/polling';
 export { finishRelease } from './queue/releasing';
 export { arrive, dropRun, enterRun, settle } from './queue/runs';

@@ -19,15 +19,15 @@
 import { host } from '#host';
 import type { Core } from '../border/core.js';
 import { DOORBELL_TO_DUE, DUE_WORDS } from '../border/numbers.js';
-import { NO_BIT } from './numbers.js';
+import { NO_SLOT } from './numbers.js';
 import { waitAsync } from './wait-async.js';
 
 /** An object that looks after promises when the doorbell has rung for it. */
 export interface Flushable {
   /** Settles the due promises. Afterwards the object is `entered` in the doorbell, or `done`. */
   flush(): void;
-  /** @internal The bit of the DUE_WORDS that stands for the object; NO_BIT if none does. */
-  bit: number;
+  /** @internal The bit of the DUE_WORDS that is set when the object is due; NO_SLOT if no thread rings for it. */
+  slot: number;
 }
 
 export class Doorbell {
@@ -37,7 +37,7 @@ export class Doorbell {
   readonly #waiting = new Set<Flushable>();
   /** The waiting objects that are perhaps not entered. */
   readonly #awake = new Set<Flushable>();
-  /** The entered objects, by the bit that is set for them when they are due. */
+  /** The entered objects, by the slot, a bit that is set for them when they are due. */
   readonly #entered: (Set<Flushable> | undefined)[] = [];
   /** Whether the last look has not reached its end. */
   #inDoubt = false;
@@ -61,24 +61,24 @@ export class Doorbell {
   done(promises: Flushable): void {
     this.#waiting.delete(promises);
     this.#awake.delete(promises);
-    this.#put(promises, NO_BIT);
+    this.#put(promises, NO_SLOT);
     if (this.#waiting.size === 0) this.#keepAlive(false);
   }
 
   /** @internal Is called when the promises are entered. A releasing thread records `number` when they are due. */
   entered(promises: Flushable, number: number): void {
     this.#awake.delete(promises);
-    const PLACES = 256;
-    this.#put(promises, number % PLACES);
+    const SLOTS = 256;
+    this.#put(promises, number % SLOTS);
   }
 
-  #put(promises: Flushable, bit: number): void {
-    if (promises.bit === bit) return;
-    this.#entered[promises.bit]?.delete(promises);
-    promises.bit = bit;
-    if (bit === NO_BIT) return;
-    this.#entered[bit] ??= new Set();
-    this.#entered[bit].add(promises);
+  #put(promises: Flushable, slot: number): void {
+    if (promises.slot === slot) return;
+    this.#entered[promises.slot]?.delete(promises);
+    promises.slot = slot;
+    if (slot === NO_SLOT) return;
+    this.#entered[slot] ??= new Set();
+    this.#entered[slot].add(promises);
   }
 
   /** @internal Is called when a run is perhaps not entered. */
@@ -122,8 +122,8 @@ export class Doorbell {
       let due = Atomics.load(this.#words, first + i);
       if (due !== 0) due = Atomics.exchange(this.#words, first + i, 0);
       for (; due !== 0; due &= due - 1) {
-        const bit = 32 * i + 31 - Math.clz32(due & -due);
-        for (const promises of this.#entered[bit] ?? []) promises.flush();
+        const slot = 32 * i + 31 - Math.clz32(due & -due);
+        for (const promises of this.#entered[slot] ?? []) promises.flush();
       }
     }
     this.#inDoubt = false;

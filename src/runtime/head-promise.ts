@@ -14,7 +14,7 @@ import type { Core } from '../border/core.js';
 import { ADMITTED, ANSWER_CLOSED, OBJECT_SIZE } from '../border/numbers.js';
 import { DisposedError } from '../errors.js';
 import type { Doorbell, Flushable } from './doorbell.js';
-import { NO_BIT } from './numbers.js';
+import { NO_SLOT } from './numbers.js';
 import type { Known, Resolve } from './promises.js';
 
 export class HeadPromise implements Flushable {
@@ -22,7 +22,7 @@ export class HeadPromise implements Flushable {
   readonly #doorbell: Doorbell;
   readonly #shared: Known;
   #settle: Resolve | undefined;
-  bit = NO_BIT;
+  slot = NO_SLOT;
 
   constructor(core: Core, doorbell: Doorbell, shared: Known) {
     this.#core = core;

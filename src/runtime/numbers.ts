@@ -11,8 +11,8 @@ export const ADAPTIVE = -1;
 export const MOST_POLLS = 1_000_000;
 /** Stands for the number of an attachment if another owner in this thread holds the attachment. */
 export const HELD = 0;
-/** Says that no bit of the doorbell stands for an object. */
-export const NO_BIT = -1;
+/** The slot of an object for which no thread rings. */
+export const NO_SLOT = -1;
 /** The most waiters that a description of an object lists. */
 export const MOST_LISTED = 100;
 /**

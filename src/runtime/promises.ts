@@ -23,7 +23,7 @@ import { type Cancel, locate } from './cancellation.js';
 import { timestamp } from './clock.js';
 import type { Doorbell } from './doorbell.js';
 import { Fifo } from './fifo.js';
-import { NO_BIT } from './numbers.js';
+import { NO_SLOT } from './numbers.js';
 
 interface Run {
   readonly number: number;
@@ -84,7 +84,7 @@ export class Promises {
   last = 0;
   /** Whether the first run is perhaps not entered. */
   #awake = false;
-  bit = NO_BIT;
+  slot = NO_SLOT;
   #head: Run | undefined;
   #tail: Run | undefined;
   /** The functions that settle the promises that do not stand alone. */

@@ -82,7 +82,7 @@ describe.each([
   {
     name: 'algorithms',
     file: 'algorithms/algorithms-bytes.js',
-    imports: [...shared('grantBefore', 'grantLate', 'pendingCall', 'released', 'ticketTaken'), memory],
+    imports: [...shared('before', 'late', 'pending', 'released', 'ticketTaken'), memory],
   },
 ])('the module $name', ({ name, file, imports }) => {
   const bytes = readFileSync(new URL(`build/${name}.wasm`, root));

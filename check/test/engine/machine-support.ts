@@ -90,7 +90,7 @@ export function sharedMemory(): WebAssembly.Memory {
 const shared = (): WebAssembly.ModuleImports => {
   const long = () => new WebAssembly.Global({ value: 'i64', mutable: true }, 0n);
   const int = () => new WebAssembly.Global({ value: 'i32', mutable: true }, 0);
-  return { ticketTaken: long(), grantBefore: long(), grantLate: long(), pendingCall: int(), released: int() };
+  return { ticketTaken: long(), before: long(), late: long(), pending: int(), released: int() };
 };
 
 export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory) {
