@@ -1,10 +1,14 @@
 /**
- * Models of waiting and waking by a key, Listings 3 to 5, for a condition outside of the arena. The ops do what
- * src/algorithms/waiting.ts does around the module. Two words, a and b, lie behind the arena. Word a has slot 0. Word b
- * has slot 1, or slot 0 too if there is only one chain.
+ * Models of waiting and waking by a key (Listings 3 to 5). The condition for which a thread waits is outside of the
+ * arena. The ops do what src/algorithms/waiting.ts does around the module. Two words, a and b, lie behind the arena.
+ * Word a has slot 0. Word b has slot 1, or slot 0 too if there is only one chain. Each model is for one way to wait
+ * (`Way`).
  *
- *     Wa wait until a is 1      Sa a = 1, and signal      Pa signal a politely       E the orderly end of the thread
- *     Xa come to the location of a and leave it at once, as a thread does whose condition comes true
+ *     Wa  waits until a is 1
+ *     Sa  sets a to 1, then signals
+ *     Pa  sets a to 1, then signals by the polite function
+ *     Xa  comes to the location of a and leaves it at once, as a thread does whose condition comes true
+ *     E   gives the thread's element back, as at the end of the thread
  */
 import { Violation } from '../engine/search/violation.js';
 import { C_HEAD, constant, LINE } from '../scene/layout.js';
@@ -16,11 +20,11 @@ import { wordAt } from './places.js';
 import { checkRetired, partsOf } from './program.js';
 
 const STAGE = LOCAL;
-/** The element of a waiter on a chain, or the sequence of one on a channel (two words). */
+/** The element of a waiter on a chain, or the sequence that a waiter on a channel has seen (two words). */
 const KEPT = LOCAL + 1;
 const LOOKS = LOCAL + 3;
 
-/** The waits: address is Listing 3, key and lazy are Listing 4, and the last two are Listing 5. */
+/** The ways to wait: address is Listing 3, key and lazy are Listing 4, location and alternating are Listing 5. */
 type Way = 'address' | 'key' | 'lazy' | 'location' | 'alternating';
 
 const slotOf = (scene: Scene, word: number): number =>
@@ -34,7 +38,7 @@ const LOOKED_AGAIN = 3;
 const LEFT = 4;
 const WAITED = 5;
 
-/** Every stage ends with this call: it has begun an access or a call, and says which stage follows. */
+/** Sets the next stage. Every stage calls this function at its end, when it has begun an access or a call. */
 const to = (scene: Scene, t: number, stage: number): false => {
   scene.set(t, STAGE, stage);
   return false;
@@ -46,8 +50,8 @@ function look(scene: Scene, t: number, word: number, next: number): false {
 }
 
 /**
- * addressWaitUntil: looks at the word, and up to `looks` times more. Then it enters the chain and looks again. If the
- * word is 1, it leaves the chain; otherwise it waits.
+ * addressWaitUntil. The thread looks at the word, and then up to `looks` times more. Then it enters the chain and looks
+ * again. If the word is 1, the thread leaves the chain; otherwise it waits.
  */
 const address = (word: number, looks: number): Op => ({
   text: 'addressWaitUntil',
@@ -179,7 +183,7 @@ function op(text: string, way: Way, looks: number): Op {
 interface More {
   /** How many chains there are. */
   readonly chains?: number;
-  /** The elements of the arena; by default one for each thread, and a second one if it alternates. */
+  /** The elements of the arena; by default one for each thread, or two for each thread that alternates. */
   readonly elements?: number;
   readonly looks?: number;
   readonly long?: boolean;
@@ -228,7 +232,7 @@ export const byKey: readonly Model[] = [
   modelOf('address', 'one more look', 'Wa | Wa | Sa', { looks: 1 }),
   modelOf('address', 'two more looks, two words', 'Wa | Wb | Pa Sb', { looks: 2 }),
   ...(['location', 'alternating'] as const).flatMap((way) => [
-    // A thread that alternates has a second element at hand, or finds none and waits at once.
+    // A thread that alternates borrows a second element. If no second element is free, the thread waits at once.
     ...[0, 1, 2].map((extra) =>
       modelOf(way, `come and gone, ${extra} elements more`, 'Xa Xb Xa Xb E | Xa Xb E', {
         chains: 2,

@@ -1,19 +1,25 @@
 /**
- * Models of conditions of the user that are waited for by a key (Listings 3 to 5). The ops do what
- * src/algorithms/waiting.ts does around the module. A condition is that a word behind the arena is 1. Key 0 stands for
- * word a, key 1 for b. The second letter of an op says which word.
+ * Models of threads that wait by a key for a condition of the user (Listings 3 to 5). The ops do what
+ * src/algorithms/waiting.ts does around the module. Two words, a and b, lie behind the arena. A thread waits until one
+ * of these words is 1. Word a has key 0, and word b has key 1. The second letter of an op names the word.
  *
- *     Wa wait by addressWaitUntil until a is 1      Sa set a to 1, then addressSignal; sa the same by addressSignalPolite
- *     N  wait as in Wa; the function that looks at a first waits itself until b is 1
- *     Ma wait by keyMonitor and keyWait             Ka set a to 1, then keySignal; ka the same by keySignalPolite
- *     ma wait by keyWaitLazy
- *     Oa wait by locationWait                       La set a to 1, then locationWakeAll
- *     A  acquire of a ChainSemaphore that passes its grant along the same chains      V give it a permit
- *     E  the end of the thread
+ *     Wa  waits by addressWaitUntil until a is 1
+ *     N   waits as Wa does, but the function that looks at a first waits in the same way until b is 1
+ *     Sa  sets a to 1, then calls addressSignal
+ *     sa  sets a to 1, then calls addressSignalPolite
+ *     Ma  waits by keyMonitor and keyWait until a is 1
+ *     ma  waits by keyWaitLazy until a is 1
+ *     Ka  sets a to 1, then calls keySignal
+ *     ka  sets a to 1, then calls keySignalPolite
+ *     Oa  waits by locationWait until a is 1
+ *     La  sets a to 1, then calls locationWakeAll
+ *     A   acquires a ChainSemaphore whose waiters stand on the same chains, and pass its grant along them
+ *     V   gives this semaphore a permit
+ *     E   gives the thread's element back, as at the end of the thread
  *
- * No thread has an element at hand when it begins, so that it borrows one within a wait. A wait returns only when its
- * thread has seen 1 in the word. So the only harm that a fault can do is that a wait never returns, or never sleeps. At
- * the end no element is borrowed by a thread that has ended, and every chain is empty.
+ * No thread has borrowed an element when it begins, so a thread borrows its element in the middle of a wait. A wait
+ * returns only when its thread has seen 1 in the word. So a fault can do no other harm than that a wait never returns or
+ * never sleeps. At the end every chain is empty, and no thread that has ended has an element.
  */
 import { constant, LINE } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
@@ -24,9 +30,11 @@ import { LOCAL, PHASE, RESULT } from '../scene/words.js';
 import { wordAt } from './places.js';
 import { checkRetired, LISTINGS, partsOf } from './program.js';
 
-/** The elements of a wait and of the wait in its condition, and the sequence of a channel. */
+/** The element of a wait. */
 const ELEMENT = LOCAL;
+/** The element of the inner wait, in the condition of another wait. */
 const INNER = LOCAL + 1;
+/** The sequence of a channel, in two words. */
 const LOW = LOCAL + 2;
 const HIGH = LOCAL + 3;
 
@@ -78,7 +86,7 @@ function untilSet(word: number, first: number, after: number, element: number, s
   ];
 }
 
-/** The condition waits for b when the thread stands on the chain of a. */
+/** Waits until a is 1. The function that looks at a waits for b, when the thread stands on the chain of a already. */
 const nested = (spin: number): Op =>
   inSteps(
     'addressWaitUntil, nested',
@@ -105,7 +113,7 @@ const nested = (spin: number): Op =>
     done,
   );
 
-/** The channel of a key, and its location. */
+/** Returns the address of the channel of a key. The location of the key has the same address. */
 const channel = ({ regions: { chains, buckets } }: Scene, word: number): number =>
   chains + ((word * LINE) % (buckets - chains));
 
@@ -160,7 +168,7 @@ const atLocation = (word: number, spin: number): Op =>
     return 0;
   });
 
-/** Sets the word, and wakes. */
+/** Sets the word to 1, and wakes those who wait for it. */
 const setting = (word: number, name: string, args: (scene: Scene) => number[]): Op =>
   inSteps(
     `word ${word} = 1, ${name}`,
@@ -215,7 +223,7 @@ interface More {
   readonly mayWait?: boolean;
 }
 
-/** Makes a model. The arena has `elements` elements, which have been used before. No thread has one at hand. */
+/** Makes a model. The arena has `elements` elements, which have been used before. No thread has borrowed one yet. */
 export function conditionModel(name: string, program: string, elements: number, more: More = {}): Model {
   const { chains = 1, spin = 0, mayWait = false } = more;
   const parts = partsOf(program);

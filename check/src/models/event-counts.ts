@@ -1,10 +1,17 @@
 /**
- * Models of event counts and sequencers, which hold no permits. A program is a line as in program.ts, with
+ * Models of event counts and sequencers, which hold no permits. In the text of a program, bars stand between the
+ * programs of two threads, as in program.ts. The ops are these:
  *
- *     A3 await(3)      V2 advance(2)      T ticket()      M await(the ticket that T took)      D dispose
- *     P2 read(), which answers 2       C read() of a count that is closed
+ *     A3  await(3)
+ *     V2  advance(2)
+ *     T   ticket()
+ *     M   await of the ticket that T took
+ *     P2  read(), which must answer 2
+ *     C   read(), which must answer that the count is closed
+ *     D   dispose
  *
- * When await returns, the count has reached its value or is closed. At the end nobody sleeps.
+ * When await returns, the count has reached the value for which the thread waited, or the count is closed. At the end
+ * nobody sleeps.
  */
 
 import { Violation } from '../engine/search/violation.js';

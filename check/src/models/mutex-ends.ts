@@ -32,7 +32,10 @@ export function checkLimit(scene: Scene, turn: number): void {
     throw new Violation(`${left} overtakings are left of the last turn, not ${turn}`);
 }
 
-/** Checks that a thread that takes the mark of a death off the word has learnt of all deaths. */
+/**
+ * Checks that all deaths of owners are reported if the word no longer says that an owner has died. The thread that
+ * takes this mark off the word must learn of all deaths.
+ */
 export function checkLearnt(scene: Scene): void {
   const word = (offset: number): number => scene.machine.words[(mutex(scene) + offset) >> 2] as number;
   if ((word(M_WORD) & M_OWNER_DIED) === 0 && word(O_UNREPORTED_DEATHS) !== 0)

@@ -13,8 +13,8 @@ import { M_WORD, mutex } from './mutex-words.js';
 
 /**
  * Thread 0 has the lock, and thread 1 is the head. Thread 2 stands in the queue behind the head, and behind thread 2
- * `promises` promises of thread 3. Thread `by` does the op `done`. After that the word must count `left` waiters.
- * Thread 2 is dead, or may be killed (`mortal`), and is then reaped.
+ * `promises` promises of thread 3. Thread `by` does the op `done`. After this op the word must count `left` waiters.
+ * With `dead`, thread 2 is dead from the start. With `mortal` it may be killed. A dead thread 2 is reaped.
  */
 function inLine(
   name: string,
@@ -54,7 +54,7 @@ function inLine(
 
 const gives = (): Op => call('cancel', (scene, t) => [mutex(scene), scene.attachment(t, 0)]);
 const promiseGives = (): Op => call('cancelRun', (scene) => [scene.get(3, GOT)]);
-/** The lock call of thread 2 was cut short in the queue. Another call of thread 2 first cancels this request. */
+/** Thread 2 was cut short in a call of lock, when it stood in the queue. Its next call first cancels this request. */
 const recovers = (): Op => call('tryLock', () => [CLOSED_OBJECT]);
 
 const closedInLine: Model = {
@@ -104,9 +104,9 @@ const reserveUntilClosed = (): Op => ({
 });
 
 /**
- * Thread 0 dies while it disposes of the mutex, which thread 1 holds and a promise of thread 2 waits for. If another
- * promise is in the queue, dispose looks for the element of this promise before it closes the word, and may be killed
- * on the way.
+ * Thread 0 dies while it disposes of the mutex. Thread 1 holds the mutex, and a promise of thread 2 waits for it. If a
+ * second promise is in the queue, thread 0 looks for the element of this promise before it closes the word, and may be
+ * killed on the way.
  */
 const halfDisposed = (isAnotherInLine: boolean): Model => ({
   name: `mutex: die, the disposer while it is held, of ${isAnotherInLine ? 'two promises' : 'a promise'}`,

@@ -1,13 +1,24 @@
 /**
- * The ops of a mutex, which do what src/mutex.ts does around the core. A program is text, with bars between threads:
+ * The ops of a mutex. They do what src/mutex.ts does around the core. In the text of a program each letter stands for
+ * one op, and bars stand between the programs of two threads:
  *
- *     L lock     B lock with a time-out     T tryLock     U unlock, if locked     D dispose     S reap threads that die
- *     a lockAsync     t the same with a signal     x abort the first promise with a signal
- *     d the event loop, until no promise waits; a promise that has the lock unlocks it in a microtask
- *     c lock that is cut short in its sleep as the head
- *     q lock that is cut short in the queue     r the end of a call that was cut short, in a microtask
- *     C lock, by a thread that is the head already
- *     Z sleep until killed     w wait until thread 0 is dead     K cancelAll
+ *     L  lock
+ *     B  lock with a time-out
+ *     C  lock by a thread that is the head already
+ *     c  lock that an exception cuts short while the thread sleeps as the head
+ *     q  lock that an exception cuts short when the thread stands in the queue
+ *     r  the microtask that completes a call which was cut short
+ *     T  tryLock
+ *     U  unlock, if the thread has the lock
+ *     D  dispose
+ *     K  cancelAll
+ *     a  lockAsync
+ *     t  lockAsync with a signal
+ *     x  fires the signal of the first waiting promise that has a signal
+ *     d  runs the event loop until no promise waits. A promise that gets the lock unlocks it in a microtask
+ *     S  reaps each thread that dies
+ *     w  waits until thread 0 is dead
+ *     Z  sleeps until the thread is killed
  */
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, CLOSED_OBJECT, constant, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../scene/layout.js';
@@ -33,8 +44,8 @@ const asked = 7;
 const reserves = 8;
 
 /**
- * Called when the thread has locked by any call but `lock` of the core, which refuses a lock whose owner has died. Asks
- * whether owners have died. Returns true if there is no need to ask.
+ * Asks whether owners have died. Returns true if there is no need to ask. A thread asks when it has locked by any call
+ * but `lock` of the core: `lock` does not take a lock whose owner has died, so it leaves nothing to ask.
  */
 function asks(scene: Scene, t: number): boolean {
   has(scene, t);
@@ -44,7 +55,7 @@ function asks(scene: Scene, t: number): boolean {
   return false;
 }
 
-/** `lock()`. With a time-out, every sleep may run out; then the request is cancelled. */
+/** `lock()`. With a time-out, the time may run out in every sleep. Then the thread cancels the request. */
 function lock(timed: boolean, isHeadNow = false): Op {
   return {
     text: timed ? 'lock(timeout)' : 'lock',
@@ -101,7 +112,10 @@ function lock(timed: boolean, isHeadNow = false): Op {
   };
 }
 
-/** `lock()`, which an exception ends in its sleep as the head. The next lock of its thread cancels it first. */
+/**
+ * A call of `lock()` that an exception ends while the thread sleeps as the head. The next call of `lock()` of this
+ * thread first cancels the interrupted request.
+ */
 function cutLock(): Op {
   const sleeping = asleep();
   return {
@@ -121,7 +135,7 @@ function cutLock(): Op {
   };
 }
 
-/** `lock()`, which an exception ends once the thread is in the queue. */
+/** A call of `lock()` that an exception ends when the thread stands in the queue. */
 function cutInLine(): Op {
   return {
     text: 'lock, cut short in line',
@@ -152,8 +166,8 @@ function tryLock(): Op {
 }
 
 /**
- * Resets the guess of the thread, after it has unlocked. The guess may be any word for which nobody waits, so this
- * makes more states equal.
+ * Resets the guess of the thread, after the thread has unlocked. The guess may be any word that says that nobody waits,
+ * so the reset does no harm. It makes more states equal.
  */
 function forget(scene: Scene, t: number): void {
   if (!scene.model.forgets) return;

@@ -40,7 +40,7 @@ const ANSWER_NOT_HELD = constant('ANSWER_NOT_HELD');
 // Stages: each says which call of the core is under way.
 const TRYING = 1; // the head promise tries to take the lock
 const SETTLING = 2;
-const TRYING_NEWS = 3; // like TRYING, for a promise that has just become the head: SETTLING goes on afterwards
+const TRYING_NEWS = 3; // like TRYING, for a promise that has just become the head; then the thread goes on SETTLING
 const DROPPING = 4;
 const UNLOCKING = 5;
 const WAKING = 6;
@@ -77,7 +77,7 @@ function tryHead(scene: Scene, t: number, stage: number): true {
   return call(scene, t, stage, 'reserveLock', mutex(scene), scene.attachment(t, 0));
 }
 
-/** Settles the promises that are due. Returns whether a call is under way, whose answer `goesOn` takes up. */
+/** Settles the promises that are due. Returns whether a call is under way. `goesOn` takes up its answer. */
 function settle(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
   if (run !== 0) return call(scene, t, SETTLING, 'settle', run, scene.attachment(t, 0));
@@ -87,7 +87,7 @@ function settle(scene: Scene, t: number): boolean {
 
 function drop(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
-  // A library object that has learnt that the mutex is closed lets the head learn of this, too.
+  // When a library object has learnt that the mutex is closed, it tells the head too.
   if (run === 0) return head(scene, t) ? tryHead(scene, t, TRYING) : settle(scene, t);
   const n = scene.get(t, HEAD_PROMISE);
   while (firstRun(scene, t) === run) remove(scene, t, n);
@@ -173,7 +173,10 @@ function flushSoon(scene: Scene, t: number): void {
   if (firstRun(scene, t) !== 0) scene.set(t, FLUSH_DUE, 1);
 }
 
-/** Begins to compare the count of cancelAll. Returns whether a call is under way, whose answer `goesOn` takes up. */
+/**
+ * Begins to compare the count of cancelAll with the count that the thread has seen. Returns whether a call is under way.
+ * `goesOn` takes up its answer.
+ */
 export function obey(scene: Scene, t: number): boolean {
   scene.set(t, STAGE, 0);
   return scene.model.asks === true && call(scene, t, OBEYING, 'asks', mutex(scene));
@@ -237,8 +240,8 @@ export function checkLeft(scene: Scene): void {
 }
 
 /**
- * `unlock()` by the owner. Returns whether a call is under way. If so, the next call of this function takes up its
- * answer.
+ * `unlock()` by the owner. Returns whether a call is under way. If a call is under way, the next call of `unlocking`
+ * takes up its answer.
  */
 export function unlocking(scene: Scene, t: number): boolean {
   if (scene.get(t, STAGE) !== 0) return goesOn(scene, t);

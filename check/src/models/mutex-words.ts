@@ -1,4 +1,4 @@
-/** The ghosts of the mutex's models: the owner, the waiters, and how often each of them has been overtaken. */
+/** The ghosts of the mutex's models: the owner, the waiters, and how often each waiter has been overtaken. */
 
 import { Violation } from '../engine/search/violation.js';
 import { ANSWER_CLOSED, constant, TICKET } from '../scene/layout.js';
@@ -15,7 +15,7 @@ const M_OWNER_DIED = constant('M_OWNER_DIED');
 const FEW_WAITERS = 7 * constant('M_WAITER');
 export const CONTENDED = constant('CONTENDED');
 
-/** Whether a promise of the thread is the head: the first promise of its queue. */
+/** Whether the first promise in the thread's queue of promises is the head of the mutex. */
 export const HEAD_PROMISE = GOT;
 /** Whether the thread knows that it has the lock. */
 export const HAS = GOT + 1;
@@ -24,15 +24,13 @@ export const HAS = GOT + 1;
 export const STAGE = LOCAL;
 /** Not 0 while a promise is about to take a ticket: ALONE if the promise may cancel, 1 if not. */
 export const ARRIVING = LOCAL + 1;
-/**
- * Whether the thread itself waits with a ticket, and (OVERTAKEN) how often it has been overtaken since it took the
- * ticket.
- */
+/** Whether the thread itself waits with a ticket. */
 export const WAITS = LOCAL + 2;
+/** How often the thread has been overtaken since it took this ticket. */
 export const OVERTAKEN = LOCAL + 3;
 
-// The words of a promise: its run; its kind (0 if it no longer waits, ALONE if it may cancel, else 1); its ticket; how
-// often it was overtaken.
+// A promise has PROMISE words: its run; its kind (0 if the promise no longer waits, ALONE if it may cancel, else 1);
+// its ticket; how often it was overtaken.
 export const PROMISE = 4;
 export const RUN = 0;
 export const KIND = 1;
@@ -49,8 +47,8 @@ export function ownerOf(scene: Scene): number {
 }
 
 /**
- * Makes the guess of a thread a word that says that nobody waits. Its overtakings are those given, or else those that
- * the thread has seen last.
+ * Sets the guess of a thread to a word that says that nobody waits. The count of overtakings in this word is
+ * `overtakings`, or else the count that the thread has seen last.
  */
 export function setGuess(scene: Scene, t: number, overtakings?: number): void {
   const guess = globalIndex(scene.program, 'mutex/guess');

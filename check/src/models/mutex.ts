@@ -3,9 +3,10 @@ import type { Model } from '../scene/model.js';
 import { inLineModels } from './mutex-in-line.js';
 import { type MutexLine, mutexModel } from './mutex-model.js';
 
-/** Soon after this the count of overtakings, which has 29 bits, wraps round. */
+/** A count of overtakings that soon wraps round. The count has 29 bits. */
 const WRAP = 2 ** 29 - 1;
 
+/** A count of overtakings that wraps round a few overtakings later than WRAP. */
 const FAR = 2 ** 29 - 5;
 
 const lines: MutexLine[] = [
@@ -96,8 +97,8 @@ const lines: MutexLine[] = [
 ];
 
 /**
- * The pace of a lock with long sections. Its head reserves the lock before its first sleep, and not only before its
- * second.
+ * The pace of a lock with long sections. The head of such a lock reserves the lock before its first sleep. The head of
+ * another lock does so only before its second sleep.
  */
 const slow = { pace: 1 };
 
@@ -114,7 +115,7 @@ const longSections: MutexLine[] = [
   { name: 'undead', program: 'L U | L U | S', bypass: 1, mortal: [0, 1], undead: true, ...slow },
 ].map((line) => ({ ...line, name: `${line.name}, slow` }));
 
-/** In these models the head is awake, and may end the turn of the owner before its limit. */
+/** In these models the head is awake, and may end the turn of the owner before the count comes to the limit. */
 const turnsOver: MutexLine[] = [
   { name: 'at once', program: 'U L U L U | C U' },
   { name: 'at once, of three', program: 'U L U | C U | L U', spin: 1, long: true },
@@ -289,7 +290,7 @@ const small: MutexLine[] = [
   { name: 'killed, alone', program: 'L U T U a d | S', bypass: 1, mortal: [0] },
 ];
 
-/** Models of cancelAll. In those that are `held`, the first thread never unlocks. */
+/** Models of cancelAll. If the name of a model says `held`, the first thread never unlocks. */
 const asking: MutexLine[] = [
   { name: 'the head', program: 'L U | L U | K', bypass: 1 },
   { name: 'the head, held', program: '| L | K', bypass: 1, locked: 0, asked: true },

@@ -30,7 +30,7 @@ const MAX = 7;
 const LIVE = 2 << 24;
 const STATES = 3 << 24;
 
-/** Three names of one length in one list, which differ in their last bytes alone, and one in another list. */
+/** Three names of one length in one list, which differ only in their last bytes, and a fourth name in another list. */
 const NAMES = few();
 const ELSEWHERE = 3;
 
@@ -47,13 +47,13 @@ function few(): readonly string[] {
   }
 }
 
-/** Where a thread keeps the address of the object that it has opened by this name. */
+/** Where a thread keeps the address of the object that it has opened by a name; `name` is the index in NAMES. */
 const slot = (name: number): number => PROMISES + name;
 
-/** Where the thread keeps the number of its attachment to this object. */
+/** Where a thread keeps the number of its attachment to the object of a name. */
 const attachment = (name: number): number => PROMISES + NAMES.length + name;
 
-/** Where the thread keeps the number of its latest attachment. */
+/** Where a thread keeps the number of its latest attachment. */
 const LATEST = READY;
 
 const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
@@ -149,8 +149,8 @@ const drop = (name = 0): Op[] => [
 const bytesOf = (scene: Scene, entry: number): string => [0, 4, 8].map((i) => word(scene, entry + N_BYTES + i)).join();
 
 /**
- * Checks that no draft is left, that the published names are those in the lists, as many as are counted, and that no
- * name is there twice.
+ * Checks that no draft is left, that every published name is in a list, that the count of published names is right, and
+ * that no name is in the lists twice.
  */
 function noDrafts(scene: Scene): void {
   const found = new Map<number, string>();
@@ -167,7 +167,10 @@ function noDrafts(scene: Scene): void {
   }
 }
 
-/** Checks that each live object is open by one name, as often as its life says, and that nothing else is in use. */
+/**
+ * Checks that the life of each object says how many threads have the object open, and that no other object and no other
+ * name is in use.
+ */
 function whole(scene: Scene): void {
   const opened = [...NAMES.keys()].filter((name) => scene.threadNumbers.some((t) => scene.get(t, slot(name)) !== 0));
   const places = word(scene, constant('PUBLISHED_NAMES'));
@@ -310,7 +313,7 @@ export const names: readonly Model[] = [
     end: whole,
   },
   {
-    // Both may be in the one place, if they are opened at once.
+    // The arena has room for one name. Threads that open two names at the same moment may both get in.
     name: 'two names, one place',
     programs: [[open(0, { answer: FULL })], [open(1, { answer: FULL })]],
     arena: { names: 1, objects: 2 },
@@ -320,7 +323,7 @@ export const names: readonly Model[] = [
     },
   },
   {
-    // When both are in the one place, each thread still finds room for a draft.
+    // When both names are in the arena of one name, each thread still finds room for a draft.
     name: 'two names, one place, opened again',
     programs: [
       [open(0, { answer: FULL }), open(0, { answer: FULL })],

@@ -1,12 +1,13 @@
 /**
  * A plain semaphore of B permits around an unfair lock, in place of a capacitor. Such a semaphore bounds no bypass
- * (Dice, Capacitors, section 5). A thread that leaves gives its permit back at once and comes again. So it passes a
- * thread that has a permit and waits for the lock, as often as it likes. check/test/capacitors.test.ts shows that the
- * search finds this.
+ * (Dice, Capacitors, section 5). A thread that leaves gives its permit back at once and comes again. So this thread
+ * overtakes a thread that has a permit and waits for the lock, as often as it likes. check/test/capacitors.test.ts shows
+ * that the search finds this.
  *
- *     L  acquire a permit, then lock        U  unlock, then release the permit
+ *     L  acquires a permit, then locks
+ *     U  unlocks, then releases the permit
  *
- * Overtaking is counted as in the models of the capacitor: by the order of the tickets.
+ * As in the models of the capacitor, a thread overtakes another one if it has a later ticket and gets the lock first.
  */
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, constant, MORE, QUEUED, TICKET } from '../scene/layout.js';
@@ -17,8 +18,8 @@ import { word } from './locks.js';
 import { partsOf } from './program.js';
 
 /**
- * The exports that an op calls one after the other. It calls an export that waits or wakes for the semaphore only if an
- * answer asks for this.
+ * The exports that an op calls one after the other. The op calls `ticketAwait` and `ticketPost` only if the answer of
+ * the call before says so.
  */
 const LOCKING = ['ticketAcquire', 'ticketAwait', 'ttsLock'] as const;
 const UNLOCKING = ['ttsUnlock', 'ticketRelease', 'ticketPost'] as const;

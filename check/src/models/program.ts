@@ -1,20 +1,33 @@
 /**
- * Models from lines. A program is text, with bars between the threads:
+ * Makes a model from a line. A line has a name, the programs of the threads as one text, and the initial state. In the
+ * text, bars stand between the programs of two threads. Each word of the text stands for one op: a letter, and behind
+ * some letters a number. Without a number, the word means 1. An apostrophe at the end of a word says that the op is on
+ * the second semaphore.
  *
- *     A2 acquire(2)        R  release, if acquired     V2 release(2) of permits that nobody held
- *     B1 acquire(1) with a time-out      W1 the same, but it waits a second time before it cancels
- *     Y1 tryAcquire(1)     M1 reduce(1)     P1 add(1)
- *     F  drain: takes all permits that are free      F2 the same, and it is a fault if it gets neither none nor 2
- *     a1 acquireAsync(1)   t1 acquireAsync(1, { signal })
- *     x2 abort the second of the waiting promises that have a signal
- *     d  the event loop, until no promise waits
- *     l  the event loop, up to where it would sleep. What follows runs as a task of the thread, and a later `d` begins
- *        in this sleep
- *     e  enters the first run of promises in the waiting array, as the event loop does before it sleeps
- *     D  dispose           '  behind a letter: on the second semaphore
- *     S  reap threads that die           s  reap thread 0 if it is dead by now
- *     E  the orderly end of the thread   Z  sleep until killed
- *     w  wait until thread 0 is dead     K  cancelAll
+ *     A2  acquire(2)
+ *     B2  acquire(2) with a time-out
+ *     W2  acquire(2) with a time-out; when the time is over, the thread waits a second time before it cancels
+ *     Y2  tryAcquire(2)
+ *     F   drain: takes all permits that are free
+ *     F2  drain, which must get either 2 permits or none
+ *     R   release of the permits that the thread has acquired, if it has acquired any
+ *     V2  release(2), of permits that nobody held
+ *     P2  add(2)
+ *     M2  reduce(2)
+ *     D   dispose
+ *     K   cancelAll
+ *     a2  acquireAsync(2)
+ *     t2  acquireAsync(2, { signal })
+ *     x2  fires the signal of the second of the waiting promises that have a signal
+ *     e   enters the first run of promises in the waiting array, as the event loop does before it sleeps
+ *     d   runs the event loop until no promise waits
+ *     l   runs the event loop until it would sleep. The next ops run as a task of the thread. A later `d` goes on with
+ *         this sleep
+ *     S   reaps each thread that dies
+ *     s   reaps thread 0, if thread 0 is dead by now
+ *     w   waits until thread 0 is dead
+ *     Z   sleeps until the thread is killed
+ *     E   ends the thread in the orderly way
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -66,7 +79,7 @@ export interface Line {
   readonly awake?: { readonly turns: number; readonly vain: number };
   /** The initial value of the counters. */
   readonly first?: bigint;
-  /** How many cells of every bucket are free; 12 by default. The others are taken for good. */
+  /** How many cells of every bucket are free; 12 by default. The other cells are taken for good. */
   readonly cells?: number;
   /** How many cells of each overflow line that a bucket has to itself are free; 12 by default. */
   readonly linesCells?: number;
@@ -89,7 +102,7 @@ export interface Line {
   readonly mayWait?: boolean;
   readonly long?: boolean;
   readonly aged?: boolean;
-  /** Whether no thread has an element at hand when it begins to wait, as within the condition of a wait by key. */
+  /** Whether no thread has borrowed an element before it begins to wait, as inside the condition of a wait by key. */
   readonly cold?: boolean;
   /** The threads that may be killed: one of them, or as many as `deaths` says. */
   readonly mortal?: readonly number[];
@@ -100,7 +113,7 @@ export interface Line {
   readonly robust?: boolean;
   /** Whether a thread that is asked to leave may find no element for its tombstone, and wait on. */
   readonly full?: boolean;
-  /** Elements beyond one for each thread. */
+  /** Elements beyond one for each thread and one for each promise. */
   readonly extra?: number;
   /** How many objects lie before the semaphores, so that these are not the first. */
   readonly before?: number;
@@ -251,7 +264,8 @@ function checkDisposed(scene: Scene, semaphores: ReadonlySet<number>): void {
   }
   for (const s of semaphores) {
     const life = scene.machine.words[(scene.semaphores[s] + O_LIFE) >> 2];
-    // The disposing thread may have died before it began: then the object still lives. No object may end half closed.
+    // The thread that was to dispose may have died before it began. Then the object still lives, and must not be
+    // closed.
     if (references < attached && life === LIVE + references && !scene.closed(s)) continue;
     if (life !== DISPOSED + references || !scene.closed(s))
       throw new Violation(`the life of a disposed object ends as 0x${life.toString(16)}`);

@@ -1,10 +1,13 @@
 /**
  * Models of the pools of queue nodes (core/algorithms/nodes.ts): threads that hold several locks at once.
  *
- *     L3 lock the third       U3 unlock it       N2 lock the second, which may be refused for want of a node
- *     E  the end of the thread, which gives its nodes back
+ *     L3  locks the third lock
+ *     N3  locks the third lock, or is refused because no node is free
+ *     U3  unlocks the third lock
+ *     E   gives the nodes of the thread back, as at its end
  *
- * No two threads use one lock. At the end every node is clean, and in the pool of one thread or back in the arena.
+ * No two threads use one lock. At the end every node is clean, and is either in the pool of one thread or back in the
+ * arena.
  */
 
 import { Violation } from '../engine/search/violation.js';
