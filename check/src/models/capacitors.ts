@@ -1,18 +1,23 @@
 /**
- * Models of a capacitor around an unfair lock. The ops do what src/algorithms/capacitor-lock.ts does around the core.
+ * Models of a capacitor around an unfair lock, the inner lock. The ops do what src/algorithms/capacitor-lock.ts does
+ * around the core. Inside the capacitor is a semaphore, whose permits let threads go on to the inner lock.
  *
- *     L  lock: arrive, then the inner lock        U  unlock, if locked: the inner lock, then depart
- *     K  the same, with the option whenContended  D  dispose of the capacitor
- *     Y  tryLock                                  X  a departure too many
- *     L0, L1  lock, in the lane that the dice say, which is a capacitor of its own
- *     A  only acquire the semaphore inside        R  release a permit of this semaphore
+ *     L   locks: arrives at the capacitor, then locks the inner lock
+ *     L0  locks in lane 0, as if the dice had chosen this lane; each lane is a capacitor of its own
+ *     K   locks with the option whenContended: the thread passes an idle capacitor, if the inner lock is free
+ *     Y   tryLock
+ *     U   unlocks, if the thread has the lock: unlocks the inner lock, then departs from the capacitor
+ *     X   departs without having arrived
+ *     D   disposes of the capacitor
+ *     A   only acquires the semaphore inside
+ *     R   releases a permit of the semaphore inside, if the thread has one
  *
- * At every step the lock has at most one owner. A waiter is overtaken at most `bound` times: a thread overtakes it if
- * the thread has a later ticket and gets the lock first. At the end nobody is inside.
+ * At every step the lock has at most one owner. A waiter is overtaken at most `bound` times: a thread overtakes the
+ * waiter if the thread has a later ticket and gets the lock first. At the end nobody is inside the capacitor.
  *
- * `each` bounds how often one given thread overtakes a given waiter while arrivals are sustained: all threads have a
- * ticket. A ticket that a thread draws while some other thread has none is not counted, since fewer threads than there
- * are circulate then.
+ * `each` bounds how often one given thread overtakes a given waiter while arrivals are sustained, which means that all
+ * threads have a ticket. The bound is for the number of threads that circulate. While some thread has no ticket, fewer
+ * threads circulate. So a ticket that a thread draws at such a time is not counted.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -35,12 +40,12 @@ import { partsOf } from './program.js';
 
 /** The owner of the inner lock: thread + 1. */
 export const HOLDER = PROMISES;
-/** The threads with a ticket and without the lock, in the order of the tickets: thread + 1, 4 bits each. */
+/** The threads that have a ticket and not the lock, in the order of the tickets: thread + 1, with 4 bits each. */
 const QUEUE = PROMISES + 1;
 /** How often each waiting thread has been overtaken: 4 bits for each thread. */
 const PASSED = PROMISES + 2;
 
-/** With `each`: how often thread b has overtaken thread a since a arrived, two bits for each pair. */
+/** With `each`: how often thread b has overtaken thread a since a arrived, two bits for each pair of threads. */
 const PAIRS = PROMISES + 3;
 /** With `each`: the bit 1 << t if thread t has a ticket, and SUSTAINED << t if this ticket counts. */
 const TICKETED = PROMISES + 4;
@@ -125,7 +130,7 @@ interface Form {
   readonly bound: number;
   readonly each: number | undefined;
   readonly threads: number;
-  /** How many departures too many there are. */
+  /** How many departures of threads that have not arrived there are (`X`). */
   readonly strays: number;
 }
 
@@ -175,13 +180,13 @@ const OPEN = 11;
 const POST = 12;
 
 /**
- * How a thread got the lock: past the capacitor, or through it. With random lanes, ARRIVED plus the lane: through that
- * lane.
+ * How a thread got the lock: past the capacitor (PAST), or through it (ARRIVED). If a lane is a capacitor of its own,
+ * ARRIVED plus the number of the lane through which the thread came.
  */
 const PAST = 1;
 const ARRIVED = 2;
 
-/** Arrives at the capacitor at an address. Returns undefined while it is under way, and then the answer. */
+/** Arrives at the capacitor at an address. Returns undefined while the arrival is under way, and then the answer. */
 function arriving(scene: Scene, t: number, at: number, trying: boolean, form: Form): number | undefined {
   const answer = scene.result(t);
   const call = (phase: number, name: string, ...args: number[]): undefined => {
@@ -259,7 +264,7 @@ function locking(letter: string, lane: number | undefined, form: Form): Op {
   };
 }
 
-/** Gives permits of the semaphore inside the capacitor back. Returns true when that is done. */
+/** Gives permits back to the semaphore inside the capacitor. Returns true when this is done. */
 function releasing(scene: Scene, t: number, at: number, permits: number, { inside, lanes }: Form): boolean {
   const answer = scene.result(t);
   const phase = scene.get(t, PHASE);
@@ -292,7 +297,7 @@ function releasing(scene: Scene, t: number, at: number, permits: number, { insid
   return call(OPEN, 'laneOpen', at, laneOf(scene, ((local & 63) + opened) % lanes), opened, lanes);
 }
 
-/** Departs from the capacitor at an address. Returns true when that is done. */
+/** Departs from the capacitor at an address. Returns true when this is done. */
 function departing(scene: Scene, t: number, at: number, form: Form): boolean {
   const phase = scene.get(t, PHASE);
   if (phase === DEPART) {
@@ -457,7 +462,7 @@ export function capacitorModel(line: Line): Model {
   };
 }
 
-/** Checks the lanes: the grant of a lane has risen by `lanes` for each of its tickets that has been granted. */
+/** Checks that the grant of each lane has risen by `lanes` for each ticket of the lane that has been granted. */
 function lanesAgree(scene: Scene, { lanes, bypass }: Form, first: number): void {
   const begin = first + bypass;
   const grant = word(scene, capacitorOf(scene) + GRANT) >>> 0;
@@ -472,7 +477,10 @@ function lanesAgree(scene: Scene, { lanes, bypass }: Form, first: number): void 
 const three = 'L U L U | L U L U | L U L U';
 const WRAP = 2n ** 32n - 2n;
 
-/** T threads, platoons of B: with T < B a thread can pass another several times, with T >= B threads have to wait. */
+/**
+ * In a name such as `3x2, B = 4`, B is the size of the platoons (`bypass`). If there are fewer threads than B, a thread
+ * can overtake another thread several times. If there are B threads or more, threads have to wait for a permit.
+ */
 export const capacitors: readonly Model[] = (
   [
     { name: '2x1, B = 1', program: 'L U | L U', bypass: 1 },

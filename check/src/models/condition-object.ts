@@ -1,15 +1,28 @@
 /**
- * Models of the condition (core/kinds/condition/condition.ts). Programs are lines, with
+ * Models of the condition (core/kinds/condition/condition.ts). In the text of a program, bars stand between the
+ * programs of two threads, and each letter stands for some ops:
  *
- *     w  wait     f  the same, and each sleep may run out     a  waitAsync     t  the same with a signal
- *     x  abort the signal of the first promise that has one     d  run the event loop until no promise waits
- *     n  notify one     N  notify all     D  dispose     X  reap threads that die     Z  sleep until killed
+ *     w  waits
+ *     f  waits, with a time-out that may pass in each sleep
+ *     a  waitAsync
+ *     t  waitAsync with a signal
+ *     x  fires the signal of the first promise that has a signal
+ *     d  runs the event loop until no promise waits
+ *     n  notifies one
+ *     N  notifies all
+ *     D  disposes of the condition
+ *     X  reaps each thread that dies
+ *     Z  sleeps until the thread is killed
  *
  * These waits begin and end without the mutex. This makes no difference to the queue, because a wait relays when it is
- * over. With the mutex there are
+ * over. Other models have the mutex, and a flag that belongs to the mutex:
  *
- *     W  lock, wait until the flag is set, unlock     S  lock, set the flag, notify all, unlock; s  notify after unlocking
- *     M  dispose of the mutex     C  dispose of the condition     R  notify again and again, until nobody else is there
+ *     W  locks, waits until the flag is set, unlocks
+ *     S  locks, sets the flag, notifies all, unlocks
+ *     s  locks, sets the flag, unlocks, notifies all
+ *     M  disposes of the mutex
+ *     C  disposes of the condition
+ *     R  notifies again and again, until all other threads have ended
  *
  * No wait ends without a notification, and no notified wait sleeps for ever. No notification gets lost while somebody
  * waits. In models with the flag, nobody sleeps at the end.
@@ -33,26 +46,24 @@ import { partsOf, takeCells } from './program.js';
 const CLOSED = constant('ANSWER_CLOSED');
 /** More permits than any model notifies: the scene checks that no wait ends before its ticket is due. */
 const PLENTY = 99;
-/** How many waiters a thread has notified; in models without the mutex. */
+/** In models without the mutex: how many waiters a thread has notified. */
 const NOTIFIED = GOT + 1;
 /**
  * How many waits of a thread have ended without a notification. With each of these waits one notification may have got
  * lost (settleUp).
  */
 const GAVE_UP = PROMISES + 12;
-/** Whether a thread has set the flag, in models with the mutex, where no thread has promises. */
+/** In models with the mutex, where no thread has promises: whether a thread has set the flag. */
 const FLAG = PROMISES + 13;
-/**
- * In the models of `carrying`: how many waits of a thread have ended after a notification, and how many waiters it has
- * notified.
- */
+/** In the models of `carrying`: how many waits of a thread have ended after a notification. */
 const ENDED = PROMISES + 12;
+/** In the models of `carrying`: how many waiters a thread has notified. */
 const TOLD = PROMISES + 13;
 /** How many notifications the thread carries. */
 const CARRIES = PROMISES + 14;
 /** The answer of the call that took the ticket. */
 const TAKEN_BY = PROMISES + 14;
-/** Whether a continuation is putting a notification down; in models without the mutex. */
+/** In models without the mutex: whether a continuation is putting a notification down. */
 const ENDING = LOCAL;
 /** The run of the promises of a thread. */
 const RUN = PROMISES + 15;
@@ -62,7 +73,7 @@ const index = (scene: Scene): number => scene.semaphores.length - 1;
 const at = (scene: Scene): number => scene.semaphores[index(scene)];
 
 const settleUp = (): Op => call('settleUp', (scene) => [at(scene)]);
-/** Ends a wait of a model of `carrying`: puts one notification down, if the thread carries any. */
+/** Ends a wait in a model of `carrying`: puts one notification down, if the thread carries any. */
 const putDown = (passesOn = 0): Op =>
   call('putDown', (scene, t) => {
     const carried = Math.min(scene.get(t, CARRIES), 1);
@@ -81,7 +92,7 @@ const carry = (): Op => ({
     return true;
   },
 });
-/** Ends a wait. `GOT` says whether it has been notified; if so, the notification is put down. */
+/** Ends a wait. `GOT` says whether the wait has been notified. If so, the thread puts the notification down. */
 const orPutDown = (): Op =>
   call('putDown', (scene, t) => [at(scene), scene.robust(t, index(scene)), scene.get(t, GOT), 0]);
 
@@ -97,7 +108,7 @@ function notify(most: number): Op {
   );
 }
 
-/** The event loop. A promise that is fulfilled has been notified, and puts its notification down. */
+/** The event loop. The continuation of a fulfilled promise puts the notification of this promise down. */
 const loop = (): Op =>
   eventLoop({
     goOn(scene, t, answer) {
@@ -112,7 +123,7 @@ const loop = (): Op =>
     },
   });
 
-/** A thread that has given up takes a notification that is left over. */
+/** A thread that has given up takes a notification, if one is left over. */
 function orLeftOver(): Op {
   return {
     text: 'take what is left over',
@@ -186,7 +197,8 @@ function unlessSet(ops: readonly Op[]): Op[] {
 }
 
 /**
- * Notifies until all other threads have ended. When the mutex has been disposed of, nothing else wakes those who wait.
+ * Notifies until all other threads have ended. When the mutex has been disposed of, only notifications wake the threads
+ * that wait.
  */
 function notifyUntilAlone(): Op {
   return {
@@ -372,10 +384,10 @@ function condition(name: string, program: string, more: More = {}): Model {
 }
 
 /**
- * A model in which `waitingFor` and `notify` must answer exact numbers. The requests are queued before the model
- * starts, one of a thread for each letter. With `w` the thread waits. With `g` it has given up, before the start too,
- * and left its tombstone. Another thread notifies at most `most`: `notified` of the waiters are notified, and `left`
- * wait on.
+ * A model in which `waitingFor` and `notify` must answer exact numbers. Each letter stands for a thread whose request
+ * is queued before the model starts. A thread with `w` waits. A thread with `g` has given up before the start, and has
+ * left its tombstone. Another thread notifies at most `most` waiters. It must notify exactly `notified` of them, and
+ * `left` must wait on.
  */
 function queue(letters: string, most: number, notified: number, left: number): Model {
   const model = condition(`queue ${letters}, notify ${most}`, 'n');
@@ -404,8 +416,9 @@ function queue(letters: string, most: number, notified: number, left: number): M
 }
 
 /**
- * The first of three waiters gives up while two threads notify at once. The waiter that is next stands in the same
- * bucket. A thread that claims the tombstone stops its look at the bucket there, and does not come to this waiter.
+ * The first of three waiters gives up while two threads notify at once. The second waiter stands in the same bucket as
+ * the first. A thread that claims the tombstone of the first waiter looks no further in this bucket, so it does not
+ * come to the second waiter.
  */
 function besideTombstone(): Model {
   const model = condition('beside a tombstone that two claim', 'n');
@@ -466,7 +479,7 @@ function leftOver(): Model {
   };
 }
 
-/** Waits on. The thread has taken this ticket before the start. */
+/** Parks a thread that has taken this ticket, and was queued, before the start. */
 function parkOn(ticket: number): Waiting {
   return {
     text: 'park',
@@ -539,8 +552,8 @@ function settleAll(ticket: number, promises: number): Waiting {
 }
 
 /**
- * What a thread does after its wait. The wait counts as ended if it has been notified, and not if the condition was
- * disposed of.
+ * What a thread does after its wait. The wait counts as ended if the thread was notified. It does not count if the
+ * condition was disposed of.
  */
 function endOf(letter: string): Op[] {
   if (letter === 'e') return [call('unregister', () => [])];
@@ -565,10 +578,22 @@ function tell(most: number): Op {
 
 /**
  * Models of threads that have been notified and wait for the mutex. One of them is killed, and its notifications go to
- * the next waiters. The requests are queued before the start, those of one thread for each text: `w` blocks in one
- * wait, and `p`, `pp` has one or two promises. A thread with `v` does not lock the mutex after its wait. A thread with
- * `e` ends instead. An exception has ended the wait of a thread with `g`. Other threads notify: n one, b two, L lock, U
- * unlock, D dispose of the condition, X reap.
+ * the next waiters. `waiters` has one text for each thread whose requests are queued before the start:
+ *
+ *     w       the thread blocks in one wait, then locks the mutex
+ *     p, pp   the thread has one or two promises
+ *     v       as w, but the thread does not lock the mutex after its wait
+ *     e       as w, but the thread ends after its wait
+ *     g       as w, but an exception has ended the wait
+ *
+ * `program` has the ops of the other threads:
+ *
+ *     n   notifies one
+ *     b   notifies two
+ *     L   locks the mutex
+ *     U   unlocks the mutex
+ *     D   disposes of the condition
+ *     X   reaps each thread that dies
  */
 function carrying(waiters: string, program: string, more: More = {}): Model {
   const texts = waiters.split(' ');
@@ -627,8 +652,8 @@ function carrying(waiters: string, program: string, more: More = {}): Model {
 }
 
 /**
- * A thread that carries a notification has died before the model begins. Its reaper may die too, and another thread then
- * reaps both. One of two waiters goes on.
+ * A thread that carries a notification has died before the model begins. Its reaper may die too, and then another
+ * thread reaps both. The notification must go to one of the two other waiters.
  */
 function carriedByDead(): Model {
   const model = carrying('v v v', 'X | X', { mortal: [3], long: true });

@@ -18,8 +18,8 @@
  *     E   gives the thread's element back, as at the end of the thread
  *
  * No thread has borrowed an element when it begins, so a thread borrows its element in the middle of a wait. A wait
- * returns only when its thread has seen 1 in the word. So a fault can do no other harm than that a wait never returns or
- * never sleeps. At the end every chain is empty, and no thread that has ended has an element.
+ * returns only when its thread has seen 1 in the word. So a fault can do no other harm than that a wait never returns
+ * or never sleeps. At the end every chain is empty, and no thread that has ended has an element.
  */
 import { constant, LINE } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';

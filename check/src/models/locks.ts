@@ -1,17 +1,25 @@
 /**
- * Models of the locks of the papers.
+ * Models of the locks of the papers. In the text of a program, bars stand between the programs of two threads, and each
+ * letter stands for one op:
  *
- *     L  lock      U  unlock, if locked     Y  tryLock     D  dispose
- *     H  lock a lock that this thread holds: refused    X  unlock a lock that it does not hold: refused
- *     F  tryLock of a free lock: granted                C  lock of a disposed lock: refused; c the same with tryLock
- *     N  lock, which may be refused for want of a queue node
- *     k  lock, if this thread holds the lock: refused, even if the lock is disposed of; y the same with tryLock
+ *     L  lock
+ *     N  lock, which may be refused because no queue node is free
+ *     Y  tryLock
+ *     U  unlock, if the thread has the lock
+ *     D  dispose
+ *     F  tryLock while the lock is free: must be granted
+ *     H  lock while the thread has the lock: must be refused
+ *     X  unlock while the thread does not have the lock: must be refused
+ *     C  lock of a disposed lock: must be refused
+ *     c  tryLock of a disposed lock: must be refused
+ *     k  lock, only if the thread has the lock: must be refused, even if the lock is disposed of
+ *     y  tryLock, only if the thread has the lock: must be refused, even if the lock is disposed of
  *
  * At every step the lock has at most one owner, and admits in the order that its kind promises. A thread that waits
- * when the lock is closed does not get the lock. A thread has arrived when its access to the lock's first word says so.
- * It is admitted when it writes itself into owner, a word that every lock but the TtsLock has. At the end the lock is
- * free, and says so, and every queue node is clean and in one pool. The ghosts stand in words of thread 0 that promises
- * would use; there are no promises here.
+ * when the lock is closed does not get the lock. A thread arrives by a write to the lock's first word. It is admitted
+ * when it writes its number into the word `owner`; only the TtsLock does not have this word. At the end the lock is
+ * free, its words say that it is free, and every queue node is clean and in one pool. These models have no promises. So
+ * their ghosts are in those words of thread 0 that promises would use.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -42,19 +50,17 @@ type Order = 'none' | 'first come' | 'last come' | 'reciprocating';
 
 /** The owner of the lock: thread + 1. */
 const HOLDER = PROMISES;
-/** The waiters in the order of arrival: thread + 1, 4 bits each, the first lowest. */
+/** The waiters in the order of arrival: thread + 1, with 4 bits each. The first waiter has the lowest bits. */
 const QUEUE = PROMISES + 1;
-/** The thread that is admitted next, if it is decided already who: thread + 1. */
+/** The thread that is admitted next: thread + 1, or 0 if this is not decided yet. */
 const CHOSEN = PROMISES + 2;
 /** The present segment of a ReciprocatingLock, in the order of arrival. QUEUE has the threads that arrived later. */
 const SEGMENT = PROMISES + 3;
-/** How often thread b has overtaken thread a since a arrived: two bits for each pair. */
+/** How often thread b has overtaken thread a since a arrived: two bits for each pair of threads a and b. */
 const PASSED = PROMISES + 4;
-/**
- * Of each thread: whether it waits at a lock with queue nodes, and whether this lock was closed when the turn of the
- * thread came.
- */
+/** A word of each thread: whether the thread waits at a lock with queue nodes. */
 const IN_LINE = LOCAL;
+/** A word of each thread: whether this lock was closed when the turn of the thread came. */
 const LATE = LOCAL + 1;
 
 const KINDS: Record<Kind, { readonly number: number; readonly dispose: string; readonly order: Order }> = {
@@ -293,7 +299,7 @@ function op(letter: string, kind: Kind): Op {
   }
 }
 
-/** With queue nodes, the owner closes the lock and then unlocks it, in two calls. Other locks do both in one call. */
+/** A lock with queue nodes is closed and then unlocked by its owner, in two calls. Other locks do both in one call. */
 function disposing(kind: Kind): Op {
   return {
     text: 'dispose',

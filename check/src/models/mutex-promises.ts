@@ -174,8 +174,8 @@ function flushSoon(scene: Scene, t: number): void {
 }
 
 /**
- * Begins to compare the count of cancelAll with the count that the thread has seen. Returns whether a call is under way.
- * `goesOn` takes up its answer.
+ * Begins to compare the count of cancelAll with the count that the thread has seen. Returns whether a call is under
+ * way. `goesOn` takes up its answer.
  */
 export function obey(scene: Scene, t: number): boolean {
   scene.set(t, STAGE, 0);

@@ -21,21 +21,21 @@ const OVER_MAX = constant('ANSWER_OVER_MAX');
 const MOST_WAITING = constant('MOST_WAITING');
 const HANDED_LATE = constant('HANDED_LATE');
 
-/** The word in which a thread counts. Each constant is the bit at which a count begins. */
+/** A word of a thread with several counts. Each constant below is the bit at which a count begins. */
 const TALLY = GOT + 1;
 export const TAKEN = 0;
 export const SIGNALLED = 8;
 /** How many permits the thread has handed on to the queue, less those that it has taken from the queue. */
 export const HANDED = 16;
 /**
- * How many promises of the thread wait for a short while before they look again, of each of the three kinds of `LATER`:
- * two bits for each kind.
+ * How many promises of the thread wait for a short while before they look again. Each of the three kinds of promises
+ * (see `LATER`) has its own count of two bits.
  */
 const NAPS = 24;
 // Words within an operation or a continuation. While it runs, the event loop needs no word but PHASE.
 const STAGE = LOCAL + 4;
-const ANSWER = LOCAL + 1; // of the call of the counter whose release is not finished
-/** Of a taker that leaves: how many it still wants | how many it holds << 8. */
+const ANSWER = LOCAL + 1; // the answer of the call of the counter whose release is not finished
+/** Of a taker that leaves: how many permits it still wants, plus how many it holds << 8. */
 const LEAVES = LOCAL + 3;
 
 const tally = (scene: Scene, t: number, what: number): number => (scene.get(t, TALLY) << (24 - what)) >> 24;
@@ -52,7 +52,7 @@ export const total = (scene: Scene, what: number): number =>
 
 export const counter = (scene: Scene): number => (scene.semaphores[0] as number) + O_COUNTER;
 
-/** Notes that the thread has taken n, by default from the queue. */
+/** Notes that the thread has taken n permits: from the queue, or from the value if `fromQueue` is false. */
 function through(scene: Scene, t: number, initial: number, n: number, fromQueue = true): true {
   scene.set(t, LEAVES, 0);
   count(scene, t, TAKEN, n);
@@ -75,7 +75,7 @@ const SIGNALLING = 9;
 const RELEASING = 10;
 const HANDING = 11; // finishes the release of what countDown has handed on
 const BACK = 12; // gives back what a leaving taker holds
-const BACK_ON = 13; // finishes the release of what BACK has given to the queue
+const BACK_ON = 13; // finishes the release of what BACK has handed on to the queue
 
 const queueOf = (scene: Scene): number => scene.semaphores[0] as number;
 
@@ -86,8 +86,8 @@ function callCounter(scene: Scene, t: number, name: 'countDown' | 'countUp', ...
 }
 
 /**
- * Takes up the answer of such a call without QUEUED: how many permits it has handed on, and whether their release is to
- * be finished.
+ * Takes up the answer of countDown, less QUEUED, or of countUp. The answer says how many permits the call has handed on
+ * to the queue, and whether the thread has to finish their release.
  */
 function takeUp(scene: Scene, t: number, answer: number): void {
   count(scene, t, HANDED, answer & MOST_WAITING);
@@ -162,7 +162,7 @@ export function wait(initial: number, timed = false, n = 1): Op {
 }
 
 /**
- * Takes up an answer of the queue without a permit. If the queue is closed, the promises of the thread learn this
+ * Takes up an answer by which the queue refuses a permit. If the queue is closed, the promises of the thread learn this
  * first. Then the taker leaves.
  */
 function refused(scene: Scene, t: number): false {
@@ -172,7 +172,8 @@ function refused(scene: Scene, t: number): false {
 }
 
 /**
- * Begins to leave: takes what the taker still wants off the count of waiting, except what has been handed on already.
+ * Begins to leave. The permits that the taker still wants are taken off the word `waiting`, except those that have been
+ * handed on to the queue already.
  */
 function leave(scene: Scene, t: number, stage: number): false {
   scene.set(t, STAGE, stage);
@@ -181,8 +182,8 @@ function leave(scene: Scene, t: number, stage: number): false {
 }
 
 /**
- * Takes up the answer of cancelWaiting. Returns false if the taker must look into the queue. Otherwise the taker has
- * left: STAGE is BACK if it must give back what it holds, and 0 if it holds nothing.
+ * Takes up the answer of cancelWaiting. Returns false if the taker must look into the queue for permits that were
+ * handed on. Otherwise the taker has left: STAGE is BACK if it must give back what it holds, and 0 if it holds nothing.
  */
 function leaves(scene: Scene, t: number, n: number): boolean {
   const left = scene.result(t);
@@ -232,8 +233,8 @@ function isClosed(scene: Scene, t: number): true {
 }
 
 /**
- * Takes up that the counter is closed: closes the queue too, and lets the thread's promises learn of this. Returns true
- * at the end.
+ * Goes on after an answer that the counter is closed. Closes the queue too, and lets the thread's promises learn of
+ * this. Returns true at the end.
  */
 function closes(scene: Scene, t: number): boolean {
   switch (scene.get(t, STAGE)) {
@@ -282,9 +283,9 @@ function disposes(scene: Scene, t: number): false {
 // --- Promises -------------------------------------------------------------------------------------------
 
 /**
- * A promise may wait for a short while before it looks again. When the while is over, the promise is settled with LATER
- * less its kind: kind 0 wants 1 and holds nothing, kind 1 wants 2 and holds nothing, kind 2 wants 1 and holds 1. No
- * promise of a model wants more.
+ * A promise may wait for a short while before it looks again. When this while is over, its continuation learns LATER
+ * less the kind of the promise. A promise of kind 0 wants 1 permit and holds none, kind 1 wants 2 and holds none, kind
+ * 2 wants 1 and holds 1. No promise of a model wants more.
  */
 const LATER = 13;
 const KINDS = [1, 2, 1 | (1 << 8)];
@@ -304,7 +305,7 @@ export function waitAsync(timed = false, n = 1): Op {
         case COUNTING:
           scene.handing(t, false);
           if (scene.result(t) === ADMITTED) {
-            // A continuation cannot tell whether its n permits come from the queue, so they count as handed on.
+            // A continuation counts its permits as taken from the queue. So permits of the value count as handed on.
             count(scene, t, HANDED, n);
             ready(scene, t, n);
             return true;
@@ -326,10 +327,10 @@ export function waitAsync(timed = false, n = 1): Op {
   };
 }
 
-/** What a continuation does after it has taken something. */
+/** What a continuation does after it has taken permits. */
 type Then = 'nothing' | 'signals' | 'disposes';
 
-/** Runs the continuation of a promise of the queue, which wants n. Returns true at its end. */
+/** Runs the continuation of a promise that wants n permits of the queue. Returns true at the end. */
 function goesOn(scene: Scene, t: number, outcome: number, initial: number, then: Then, n: number): boolean {
   const answer = scene.result(t);
   const to = (stage: number): void => scene.set(t, STAGE, stage);

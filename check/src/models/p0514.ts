@@ -1,19 +1,32 @@
 /**
- * Models of the semaphores of P0514R1 (core/kinds/counter/counter.ts).
+ * Models of the semaphores of P0514R1 (core/kinds/counter/counter.ts). In the text of a program, bars stand between the
+ * programs of two threads. Each word stands for one op: a letter, and behind some letters a number. Without a number,
+ * the word means 1.
  *
- *     W wait        F tryWaitFor: every sleep may run out        Y tryWait       D dispose
- *     S signal      O signal(one)    N signal(none)              R signal if the thread has taken something
- *     W2 wait(2), and so on          S2 signal(2), S0 signal(0)  M2 signal(2), which is too many
- *     w waitAsync   f tryWaitForAsync, whose time may be over in every sleep of the event loop    x it is over now
- *     T signal(none), if that is not too many                    X reap threads that die
- *     d the event loop, until no promise waits
- *     u like d, and each promise that takes something signals     q like d, and such a promise disposes
+ *     W2  wait(2)
+ *     F2  tryWaitFor(ms, 2), whose time may be over in each sleep
+ *     Y2  tryWait(2)
+ *     S2  signal(2), which notifies all waiters
+ *     O2  signal(2, one), which notifies one waiter
+ *     N2  signal(2, none), which notifies no waiter
+ *     T2  signal(2, none), which may be refused because it is too many
+ *     M2  signal(2), which must be refused because it is too many
+ *     R2  signal(2), if the thread has taken more than it has signalled
+ *     D   dispose
+ *     X   reaps each thread that dies
+ *     w2  waitAsync(2)
+ *     f2  tryWaitForAsync(ms, 2), whose time may be over in each sleep of the event loop
+ *     x   lets the time of the first waiting promise of tryWaitForAsync be over
+ *     d   runs the event loop until no promise waits
+ *     u   runs the event loop in the same way; each promise that takes permits then signals as many
+ *     q   runs the event loop in the same way; each promise that takes permits then disposes
  *
  * The promises of one thread all wait for the same number, which may be 1 or 2.
  *
- * Beside the checks of the queue in every scene, no more is taken than was there at first or has been signalled. At the
- * end nothing is lost: all of this is in the value, in the queue, or taken. `waiting` is the number that the sleepers
- * lack. What has been handed on is with sleepers that want more.
+ * Besides the checks of the queue in every scene, the models check that takers take no more permits than there were at
+ * first and have been signalled. At the end no permit is lost: each of them is in the value, in the queue, or taken.
+ * The word `waiting` is the number of permits that the sleepers lack. Permits that have been handed on and are not
+ * taken belong to sleepers that want more than they have been handed.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -84,8 +97,8 @@ function op(text: string, initial: number, width: number): Op[] {
 }
 
 /**
- * How many permits the sleepers lack: the tickets not granted, less those of tombstones. A negative number counts
- * permits that nobody has taken.
+ * How many permits the sleepers lack: the tickets that are not granted, less the tickets of tombstones. A negative
+ * number counts permits that nobody has taken.
  */
 function lacking(scene: Scene): number {
   const { words } = scene.machine;
@@ -103,12 +116,12 @@ function standing(scene: Scene): number {
 }
 
 /**
- * The permits that have been handed on and are still in the queue: sleepers that want more have them, or any taker may
- * take them.
+ * The permits that have been handed on and are still in the queue: they belong to sleepers that want more, or any taker
+ * may take them.
  */
 const inQueue = (scene: Scene): number => standing(scene) - lacking(scene);
 
-/** Checks that all that was there at first or has been signalled is in the value, in the queue, or taken. */
+/** Checks that every permit that was there at first or has been signalled is in the value, in the queue, or taken. */
 function checkNothingLost(scene: Scene, initial: number): void {
   const value = scene.machine.words[counter(scene) >> 2];
   const left = initial + total(scene, SIGNALLED) - total(scene, TAKEN);
@@ -116,15 +129,15 @@ function checkNothingLost(scene: Scene, initial: number): void {
     throw new Violation(`the value is ${value}, in the queue are ${inQueue(scene)}, and there should be ${left}`);
 }
 
-/** Checks that the count of waiting is exactly what the live waiters lack. */
+/** Checks that the word `waiting` of the counter is exactly the number of permits that the live waiters lack. */
 function checkWaiting(scene: Scene): void {
   const waiting = scene.machine.words[(counter(scene) + 4) >> 2];
   if (waiting !== lacking(scene)) throw new Violation(`${lacking(scene)} are lacking, and ${waiting} waited for`);
 }
 
 /**
- * Checks, when a thread has died at any step, that the queue lacks no permits for which nobody is counted: a later
- * signal would not reach the sleepers that lack them.
+ * Checks, in a model in which a thread may die at any step, that the word `waiting` counts at least as many permits as
+ * the sleepers lack. If it counted fewer, a later signal would not reach some of the sleepers.
  */
 function checkCounted(scene: Scene): void {
   const waiting = scene.machine.words[(counter(scene) + 4) >> 2];
@@ -132,8 +145,8 @@ function checkCounted(scene: Scene): void {
 }
 
 /**
- * Checks that threads that died in their sleep have taken nothing with them: all that was handed to them is there for
- * others.
+ * Checks that threads that died in their sleep have taken no permits with them: all permits that were handed to them
+ * are there for other takers.
  */
 function checkDeaths(scene: Scene, initial: number): void {
   if (!(scene.model.undead || scene.model.asleep) || !scene.dead(0)) return;
@@ -141,7 +154,10 @@ function checkDeaths(scene: Scene, initial: number): void {
   checkNothingLost(scene, initial);
 }
 
-/** Checks the counter at the end; if somebody died, only in part. `widest` is the most that a taker waits for. */
+/**
+ * Checks the counter at the end. In a model with deaths, only some of the checks are made. `widest` is the highest
+ * number of permits for which a taker waits.
+ */
 function check(scene: Scene, initial: number, widest: number): void {
   if (scene.model.deaths) {
     if (!scene.closed(0)) checkCounted(scene);
@@ -150,8 +166,8 @@ function check(scene: Scene, initial: number, widest: number): void {
   }
   const handed = total(scene, HANDED);
   if (scene.closed(0)) {
-    // Permits that were handed on may be left. They are a part of what the first taker in the queue wants, and no other
-    // taker has been handed any. So fewer are left than a taker wants.
+    // Permits that were handed on may be left in the queue. All of them were for the first taker in the queue, and they
+    // are only a part of what this taker wants. So fewer permits are left than a taker wants.
     if (handed >= widest) throw new Violation(`${handed} were handed on, with which none is through`);
     return;
   }
@@ -248,7 +264,7 @@ const lines: readonly Line[] = [
   { name: 'a signaller dies, and a disposer', program: 'W | S | D | X', deaths: 1, mortal: [1] },
 ];
 
-/** Takers that want more than 1, among takers that want 1. */
+/** Takers that want more than 1 permit, among takers that want 1. */
 const several: readonly Line[] = [
   { name: '2 at once', program: 'W2 | S2' },
   { name: '2, of two signals', program: 'W2 | S S' },
@@ -290,7 +306,7 @@ const several: readonly Line[] = [
   { name: '3 timed, and one behind', program: 'F3 | W | S S', least: 1, mayWait: true, long: true },
   { name: '2 behind one timed', program: 'F | W2 | S2', least: 1, mayWait: true },
   { name: '2 timed, and 2 behind', program: 'F2 | W2 | S2', least: 0, mayWait: true },
-  // What a taker gives back may pass the maximum, which signals have reached meanwhile.
+  // Signals may have raised the value to the maximum. What a taker gives back then may raise the value further.
   { name: '2 timed, the value is full', program: 'F2 | S T2', max: 2 },
   { name: '2 timed, the value is full, and then too many', program: 'F2 | S T2 S0', max: 2 },
   { name: '2 timed, by one', program: 'F2 | O O' },
@@ -429,8 +445,8 @@ const promises: readonly Line[] = [
 ].map(({ name, ...line }) => ({ ...line, name: `promises, ${name}` }));
 
 /**
- * Thread 0 is counted as waiting, stands in the queue, and is dead. `behind` promises of the last thread stand behind
- * it. If two threads reap, the first of them may die meanwhile.
+ * Thread 0 is counted as waiting, stands in the queue, and is dead. Behind thread 0 stand `behind` promises of the last
+ * thread. If two threads reap, the first of them may die meanwhile.
  */
 const dead = (behind: number, reapers = 1): Model => ({
   name: `p0514: a dead waiter, ${behind} behind it${reapers > 1 ? ', and its reaper' : ''}`,

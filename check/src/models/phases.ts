@@ -1,21 +1,32 @@
 /**
- * Models of the phase word (core/kinds/phase/phase.ts): Latch, WaitGroup, Event, Barrier and Once. Programs are lines,
- * with
+ * Models of the phase word (core/kinds/phase/phase.ts): Latch, WaitGroup, Event, Barrier and Once. In the text of a
+ * program, bars stand between the programs of two threads, and each letter stands for one op:
  *
- *     W  wait until the count is 0      F  the same, and each sleep may run out
- *     C  take 1 off the count (countDown, done, set)     c  the same, if it is above 0
- *     P  add 1 (add)                                     A  arm (reset)
- *     H  add 1 that the thread holds (hold)              G  take this 1 off again
- *     B  arrive at a barrier and wait; b the same, and nothing but a death breaks the barrier
- *     T  arrive at a barrier and wait, and each sleep may run out: this breaks the barrier
- *     L  arrive with an action, and wait           E  leave the barrier
- *     O  run once; Q the same, and the function throws
- *     q  a promise waits until the count is 0, while the thread goes on; e  the event loop, until no promise waits
- *     D  dispose     d  dispose, unless that has begun     X  reap threads that die     Z  sleep until killed
+ *     W  waits until the count is 0
+ *     F  waits until the count is 0, with a time-out that may pass in each sleep
+ *     q  begins a promise that waits until the count is 0; the thread goes on
+ *     e  runs the event loop until the promise is settled
+ *     C  takes 1 off the count (countDown, done, set)
+ *     c  takes 1 off the count, if the count is above 0
+ *     P  adds 1 to the count (add)
+ *     A  arms (reset)
+ *     H  adds 1 to the count, and the thread holds this 1 (hold)
+ *     G  takes the 1 that the thread holds off the count
+ *     B  arrives at a barrier and waits
+ *     b  arrives at a barrier and waits; if the barrier breaks, a death must have been counted
+ *     T  arrives at a barrier and waits, with a time-out that may pass in each sleep; then the barrier breaks
+ *     L  arrives at a barrier with an action and waits
+ *     E  leaves the barrier
+ *     O  runs a function once
+ *     Q  runs a function once, and the function throws
+ *     D  disposes
+ *     d  disposes, unless another thread has begun to dispose
+ *     X  reaps each thread that dies
+ *     Z  sleeps until the thread is killed
  *
- * Each wait gets the right answer: it goes on only if the count was 0 when it looked, or when its phase is over. A
- * round of a barrier is complete for all or broken for all. A function that runs once is never run by two threads at a
- * time, and never again after it has succeeded. At the end nobody sleeps.
+ * Each wait gets the right answer: it goes on only if the count was 0 when the thread looked, or when the phase of the
+ * wait is over. A round of a barrier is complete for all or broken for all. No two threads run the function of a Once
+ * at the same time, and no thread runs it again after it has succeeded. At the end nobody sleeps.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -62,13 +73,13 @@ const isDisposed = (scene: Scene): boolean =>
 const WAITS_FOR = LOCAL + 1;
 /** How the rounds that the thread was in have ended, two bits for each round. This word outlives the op. */
 const ENDED = GOT;
-/** Whether the thread is one of the parties of a barrier, or has run its function and not failed. */
+/** Whether the thread is one of the parties of a barrier, or has run the function of a Once to success. */
 const RUNS = GOT + 1;
 /** The phase when the thread last ended an op. */
 const LAST = PROMISES;
 /** The phase for whose end a promise of the thread waits, plus 1; 0 if no promise waits. */
 const LISTENS_TO = PROMISES + 1;
-/** The thread leaves the barrier, and may have done so. */
+/** A value of RUNS: the thread is in its call to leave the barrier, so it may have left. */
 const LEAVES = 2;
 const COMPLETE = 1;
 const WAS_BROKEN = 2;
@@ -160,7 +171,7 @@ function wait(timed: boolean): Op {
 }
 
 /**
- * Begins a promise. The promise looks at the count; if it must wait, it says that it listens, as #listen in
+ * Begins a promise. The thread looks at the count. If the promise must wait, LISTENS_TO says so, as #listen in
  * src/sync/phase-object.ts does.
  */
 function ask(): Op {
@@ -182,7 +193,7 @@ function ask(): Op {
   };
 }
 
-/** Waits for the promise: when the thread comes to its event loop, the promise is told of the end of its phase. */
+/** The event loop of a thread, until its promise is settled. Here the thread learns that the phase is over. */
 function awaitPromise(): Op {
   return {
     text: 'await the promise',
@@ -210,7 +221,7 @@ function awaitPromise(): Op {
   };
 }
 
-/** Calls a function whose answer must be ADMITTED, if the object is not closed. */
+/** Calls a function whose answer must be ADMITTED or `or`, or say that the object is closed. */
 function change(name: string, args: (scene: Scene, t: number) => number[], or = ADMITTED): Op {
   return {
     text: name,
@@ -341,8 +352,8 @@ function runOnce(fails: boolean): Op {
 }
 
 /**
- * Disposes of the object, unless another thread has begun to dispose of it. If that thread dies, its reaper completes
- * the dispose.
+ * Disposes of the object, unless another thread has begun to dispose of it. If the other thread dies, its reaper
+ * completes the dispose.
  */
 function disposeIfLive(): Op {
   return {

@@ -1,16 +1,21 @@
 /**
  * Models of waiting for words in foreign memory (core/algorithms/places.ts). The ops do what src/p0514/words.ts does
  * around the core. Two words, a and b, lie behind the arena. The waiters for both words wait at one place: a bucket or,
- * in the models `..., at a place of its own`, the place of an AtomicSemaphore.
+ * in the models `..., at a place of its own`, the place of an AtomicSemaphore. The second letter of an op names the
+ * word.
  *
- *     Wa wait while a is 0      Fa the same with a time-out      Sa a = 1 and signal
- *     La lock a: exchange 0 for 1; if a is 1, wait while it is 1, and try again
- *     Ua unlock a: a = 0 and signal      D close the place
- *
- * Promises:
- *     wa, fa, la  as Wa, Fa and La; the continuation of la unlocks
- *     va  as wa, and the promise is woken once for no reason
- *     d  the event loop, until no promise waits      E  the end of the thread and of its waiting promises
+ *     Wa  waits while a is 0
+ *     Fa  waits while a is 0, with a time-out
+ *     Sa  sets a to 1, then signals
+ *     La  locks a: exchanges 0 for 1. If a is 1, the thread waits while a is 1, and tries again
+ *     Ua  unlocks a: sets a to 0, then signals
+ *     D   closes the place
+ *     wa  begins a promise that waits while a is 0
+ *     fa  begins a promise that waits while a is 0, with a time-out
+ *     va  begins a promise that waits while a is 0, and is woken once for no reason
+ *     la  begins a promise that locks a, and whose continuation unlocks a
+ *     d   runs the event loop until no promise waits
+ *     E   ends the waits of the thread's promises, as at the end of the thread
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -42,7 +47,7 @@ const SLEPT = 5;
 const DEPARTED = 6;
 const LAST = 7;
 
-/** Lets a thread sleep until its time is over, or for ever. */
+/** Begins the sleep of a thread: until a signal comes or, if `timed`, until the time is over. */
 const sleeps =
   (timed: boolean) =>
   (scene: Scene, t: number, place: number): boolean => {
@@ -53,7 +58,8 @@ const sleeps =
   };
 
 /**
- * Waits while the word is `old`. Returns true when the wait is over, or when `sleep` has put the rest of the wait off.
+ * Waits while the word is `old`. Returns true when the wait is over, or when `sleep` has put the rest of the wait off
+ * until the event loop runs.
  */
 function waiting(
   scene: Scene,
@@ -76,7 +82,7 @@ function waiting(
     return to(stage);
   };
   const stay = (): boolean => {
-    // The thread notices at this point that its time is over.
+    // Only here does the thread notice that its time is over.
     if (scene.get(t, LEFT) === 1) return depart(LAST);
     to(SLEPT);
     return sleep(scene, t, place(scene));
@@ -134,7 +140,7 @@ function locked(scene: Scene, t: number, word: number): void {
   scene.set(t, GOT + word, 1);
 }
 
-/** simple_lock of P0514R1. */
+/** The lock operation of simple_lock in P0514R1. */
 const lock = (word: number, place: Place): Op => ({
   text: `lock ${word}`,
   next(scene, t) {
@@ -162,8 +168,8 @@ const lock = (word: number, place: Place): Op => ({
 // --- Promises -------------------------------------------------------------------------------------------
 
 /**
- * How many promises of the thread wait. Each promise has two words: what it waits for (as CURRENT), and the sequence
- * that it has seen.
+ * How many promises of the thread wait. Each promise has two words: what it waits for, in the form of CURRENT, and the
+ * sequence that it has seen.
  */
 const WAITING = LISTENING;
 const SEQUENCE = 1;
@@ -191,7 +197,7 @@ function putsOff(scene: Scene, t: number): boolean {
   return true;
 }
 
-/** Takes the nth promise out of the waiting ones, and makes it the current promise of the thread. */
+/** Takes the nth waiting promise of the thread out of the list, and makes it the current promise. */
 function resume(scene: Scene, t: number, n: number): void {
   const left = scene.get(t, WAITING) - 1;
   scene.set(t, CURRENT, scene.get(t, promiseAt(n)));
@@ -200,7 +206,7 @@ function resume(scene: Scene, t: number, n: number): void {
     scene.set(t, i, i < promiseAt(left) ? scene.get(t, i + PROMISE) : 0);
 }
 
-/** Runs the current promise. Returns true when its continuation has run, or the promise waits. */
+/** Runs the current promise. Returns true when its continuation has run, or when the promise waits. */
 function running(scene: Scene, t: number, place: Place): boolean {
   const current = scene.get(t, CURRENT);
   const word = current & WORD;

@@ -1,8 +1,8 @@
 /**
  * A plain semaphore of B permits around an unfair lock, in place of a capacitor. Such a semaphore bounds no bypass
  * (Dice, Capacitors, section 5). A thread that leaves gives its permit back at once and comes again. So this thread
- * overtakes a thread that has a permit and waits for the lock, as often as it likes. check/test/capacitors.test.ts shows
- * that the search finds this.
+ * overtakes a thread that has a permit and waits for the lock, as often as it likes. check/test/capacitors.test.ts
+ * shows that the search finds this.
  *
  *     L  acquires a permit, then locks
  *     U  unlocks, then releases the permit

@@ -1,18 +1,34 @@
 /**
- * Models of RwLock (core/kinds/rw-lock/rw-lock.ts). Programs are lines, with
+ * Models of RwLock (core/kinds/rw-lock/rw-lock.ts). In the text of a program, bars stand between the programs of two
+ * threads, and each letter stands for some ops. An apostrophe behind a letter means a second lock.
  *
- *     r  lock for reading     s  the same, and each sleep may run out     y  try to     u  unlock, if it reads
- *     w  lock for writing     t  the same, and each sleep may run out     v  try to     o  unlock, if it writes
- *     W  lock for writing, and wait for the readers as a promise does
- *     p  take the turn (update)     g  become a writer with it (upgrade)     G  the same, and the sleep may run out
- *     d  go on as a reader (downgrade), if it writes     k  the same, if it has the turn alone
- *     a  a promise asks to read     e  the promises of the thread wait until they read     x  one of them is aborted
- *     m  write two words, if it writes     S  read these words without the lock, by a stamp
- *     D  dispose     X  reap threads that die     Z  sleep until killed     '  behind a letter: of a second lock
+ *     r  locks for reading
+ *     s  locks for reading, with a time-out that may pass in each sleep
+ *     y  tries to lock for reading
+ *     u  unlocks, if the thread reads
+ *     w  locks for writing: takes the turn, shuts the gate, and waits until the readers are gone
+ *     t  locks for writing, with a time-out that may pass in each sleep
+ *     v  tries to lock for writing
+ *     W  locks for writing, and waits for the readers as a promise does
+ *     o  unlocks: opens the gate if the thread writes, and gives the turn back if the thread has the turn
+ *     p  takes the turn only (update)
+ *     g  goes on as a writer, if the thread has the turn (upgrade)
+ *     G  goes on as a writer, if the thread has the turn, with a time-out that may pass in the sleep
+ *     d  goes on as a reader, if the thread writes (downgrade)
+ *     k  goes on as a reader, if the thread has the turn and does not write
+ *     a  begins a promise that locks for reading
+ *     e  runs the event loop until the waiting promises of the thread read
+ *     x  aborts one of the waiting promises
+ *     m  writes two words, if the thread writes
+ *     S  reads these two words without the lock, by a stamp
+ *     D  disposes
+ *     X  reaps each thread that dies
+ *     Z  sleeps until the thread is killed
  *
- * A writer is alone. A reader waits for one writer at most: while it waits for the end of a phase, no writer of another
- * phase gets in. If a writer has died, each reader is told that the data may be half-written, until another writer has
- * written. At the end nobody sleeps, and a thread has a place if and only if it reads.
+ * A writer is alone. A reader waits for one writer at most: while a reader waits for the end of a phase, no writer of
+ * another phase gets in. If a writer has died, each reader is told that the data may be half-written, until another
+ * writer has written. At the end nobody sleeps, and a thread has a place in its record if and only if the thread reads
+ * or one of its promises waits.
  */
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, constant, QUEUED, REFUSED, THREAD_SIZE, TIMED_OUT } from '../scene/layout.js';
@@ -33,7 +49,7 @@ const T_PLACES = constant('T_PLACES');
 const SHUT = constant('GATE_SHUT');
 const OWNER_DIED = constant('OWNER_DIED');
 const MOVE = constant('MOVE');
-/** Two words that are written together. */
+/** Where the two words begin that writers write together (`m`) and readers read by a stamp (`S`). */
 const DATA = constant('M_PACE');
 
 const at = (scene: Scene, lock: number): number => scene.semaphores[lock];
@@ -62,7 +78,7 @@ function phaseSeen(scene: Scene, t: number): number {
   return scene.machine.get(t, globalIndex(scene.program, 'phase/phaseSeen'));
 }
 
-/** Notes that the thread has `more` readers more, and checks that it may read. */
+/** Notes that the thread reads `more` times more, and checks that it may read. */
 function readsNow(scene: Scene, t: number, lock: number, more: number, answer: number): void {
   for (let u = 0; u < scene.threads; u++) {
     if (u === t || scene.get(u, WRITES + of(lock)) !== INSIDE) continue;
@@ -88,8 +104,8 @@ function writesNow(scene: Scene, t: number, lock: number, phase: number): void {
 type Step = (scene: Scene, t: number, answer: number, go: (to: number) => false) => boolean;
 
 /**
- * Makes an op of its steps. A step returns true when the op is done. Otherwise it has begun a call, and returns what
- * `go` returns; `go` says which step follows.
+ * Makes an op of steps. A step returns true when the op is done. Otherwise the step has begun a call or an access. Then
+ * it names the next step by `go`, and returns what `go` returns.
  */
 function stepwise(text: string, ...steps: readonly Step[]): Op {
   const next = (scene: Scene, t: number): boolean => {
@@ -130,7 +146,7 @@ function read(lock: number, how: 'for ever' | 'for a time' | 'try'): Op {
     return go(SLEPT);
   };
   const giveUp = (scene: Scene, t: number, go: (to: number) => false): boolean => {
-    // Promises wait on.
+    // The promises of the thread wait on.
     if (scene.get(t, WAITS + of(lock)) > 0) return true;
     scene.set(t, FOR + of(lock), 0);
     scene.call(t, 'giveUpRead', at(scene, lock), place(scene, t, lock));
@@ -205,7 +221,7 @@ function unread(lock: number): Op {
   );
 }
 
-/** A promise of the thread asks to read. It reads at once, or waits with the other promises of the thread. */
+/** Begins a promise that is to read. The promise reads at once, or waits with the other promises of the thread. */
 function ask(lock: number): Op {
   return stepwise(
     'readAsync',
@@ -231,8 +247,8 @@ function ask(lock: number): Op {
 }
 
 /**
- * The waiting promises of the thread become readers. Or one of them is aborted: it leaves, unless the phase is over
- * already.
+ * Waits until the waiting promises of the thread become readers. With `aborts`, one of the promises is aborted instead:
+ * it leaves, unless the phase is over already.
  */
 function settle(lock: number, aborts: boolean): Op {
   return stepwise(
@@ -325,7 +341,7 @@ function shut(lock: number, how: 'for ever' | 'for a time' | 'try' | 'promise'):
 }
 
 function wrote(scene: Scene, t: number, lock: number): void {
-  // From now on readers need not be told of writers that died before.
+  // From now on, no reader need be told of the writers that have died.
   for (let u = 0; u < scene.threads; u++) if (scene.dead(u)) scene.set(u, WRITES + of(lock), 0);
   scene.set(t, WRITES + of(lock), 0);
 }
@@ -492,7 +508,7 @@ interface More {
   readonly deaths?: number;
   readonly spin?: number;
   readonly undead?: boolean;
-  /** As in Settings: a thread that was terminated in its sleep is not counted as an owner that dies. */
+  /** As in Settings; for a model whose writer is terminated in its sleep. The ghosts do not count its death. */
   readonly leaves?: boolean;
 }
 
