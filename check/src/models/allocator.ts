@@ -14,7 +14,7 @@ import { GOT } from '../scene/words.js';
 
 /** Where a thread keeps the address of its own object. */
 const MINE = GOT + 1;
-/** Where it keeps the number of its attachment to that object. */
+/** Where a thread keeps the number of its attachment to its own object. */
 const ATTACHMENT = GOT;
 const LIMIT = 0x7fffffff;
 
@@ -35,7 +35,7 @@ const create = (mayFail = false): Op =>
     },
   );
 
-/** Disposes of the thread's own object and detaches from it: the last reference frees the memory. */
+/** Disposes of the thread's own object and detaches from it. When the last thread detaches, the memory is freed. */
 const drop = (): Op[] => [
   call('dispose', (scene, t) => [mine(scene, t)]),
   call('detach', (scene, t) => {
@@ -50,7 +50,10 @@ function mine(scene: Scene, t: number): number {
 
 const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
 
-/** Attaches to the first object by its first handle. If that works, its generation stays until the thread detaches. */
+/**
+ * Attaches to the first object by its first handle. If the thread is attached, the generation of the object stays until
+ * the thread detaches.
+ */
 const attach = (): Op[] => [
   call(
     'attach',
@@ -99,13 +102,10 @@ function registered(index: number, scene: Scene, t: number): void {
   scene.set(t, MINE, index);
 }
 
-/** The number by which a runtime knows a thread; no thread has it at first. */
+/** A number by which a runtime knows a thread. No thread has this number at first. */
 const HOST = 9;
 
-/**
- * Checks that the second thread, which has just registered, has the number HOST in its record, whichever record that
- * is.
- */
+/** Checks that the second thread, which has just registered, has the number HOST in the record that it has got. */
 function hosted(scene: Scene): void {
   const { threads } = scene.regions;
   const record = threads + scene.global(1, 'threads/me') * constant('THREAD_SIZE');
@@ -113,7 +113,7 @@ function hosted(scene: Scene): void {
   if (host !== HOST) throw new Violation(`the host of a thread that is registered is ${host}`);
 }
 
-/** Makes the arena one that no thread has come to yet. */
+/** Makes the arena as it is before any thread has registered in it. */
 function empty(scene: Scene): void {
   for (let t = 0; t < scene.threads; t++) scene.callNow(t, 'unregister');
   scene.machine.hostStore32(constant('USED_THREADS'), 0);
@@ -135,8 +135,8 @@ function apart(scene: Scene): void {
 
 export const allocator: readonly Model[] = [
   {
-    // No other thread knows the objects that the dead thread has made. So the reaper frees them, and there is room
-    // again.
+    // No other thread knows the objects that the dead thread has made. So the reaper frees these objects, and there is
+    // room again.
     name: 'objects, those that only a dead thread knew',
     programs: [
       [create(), ...drop(), create()],

@@ -26,11 +26,11 @@ const KIND = constant('KIND_SEMAPHORE');
 const MORE = constant('MORE');
 const OVER_MAX = constant('ANSWER_OVER_MAX');
 const LIMIT = 0x7fffffff;
-/** The number of the second attachment of a lone thread, which has one spare. */
+/** The number of the second attachment of a thread that is alone and has one spare. */
 const SECOND = 3;
 const OBJECT_SIZE = constant('OBJECT_SIZE');
 const GENERATION = 7;
-/** The words of an object that createObject has made with the arguments below. */
+/** The words of an object that createObject has made with the arguments that a model below gives. */
 const MADE = {
   TICKET: -4,
   GRANT: -2,
@@ -72,8 +72,8 @@ export const asks = (
 const UNCHECKED = { leaves: true } as const;
 
 /**
- * Checks the count of tickets. A request that finds a semaphore closed takes its tickets back, so that the counter
- * never wraps round.
+ * Checks the count of tickets. A request that finds the semaphore closed gives its tickets back, so that the counter of
+ * tickets never wraps round.
  */
 function expectTickets(scene: Scene, expected: number): void {
   const ticket = word(scene, scene.semaphores[0] + TICKET);

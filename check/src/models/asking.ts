@@ -1,4 +1,4 @@
-/** Models of cancelAll: whoever waits when it begins leaves, and no permit is lost or made. */
+/** Models of cancelAll. Every waiter that waits when cancelAll begins leaves, and no permit is lost or made. */
 import type { Model } from '../scene/model.js';
 import { type Line, modelOf } from './program.js';
 
@@ -23,8 +23,8 @@ const asking: readonly Line[] = [
   { name: 'ask: timed, and a release', long: true, program: 'B R | A R | K | V', permits: [0], buckets: 2 },
   { name: 'ask: woken for no reason', program: 'W R | K | V', permits: [0] },
   { name: 'ask: polling', program: 'A R | A R | K', permits: [1], spin: 2, mayWait: false },
-  // Two requests are queued. One element is left for the tombstone of the first, or none; with none the first request
-  // waits on.
+  // Two requests are queued. In the first model one element is left for the tombstone of the first request. In the
+  // other models no element is left, so the first request waits on.
   { name: 'ask: one element left', long: true, program: 'A R | A R | K V', permits: [0], buckets: 2, extra: 1 },
   { name: 'ask: no element left', program: 'A R | A R | K V2', permits: [0], buckets: 2, extra: 0, full: true },
   {

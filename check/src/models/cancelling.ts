@@ -58,7 +58,7 @@ const cancelling: readonly Line[] = [
   },
   { name: 'cancel: heavy, and heavier in its place', program: 'B2 R | A3 | V3', permits: [0], buckets: 4 },
   // The tickets of the cancelled request go to two other requests, which stand in two buckets. A releasing thread must
-  // not take the old element for one of theirs.
+  // not take the element of the cancelled request for the element of one of these two.
   {
     name: 'cancel: heavy, and two in its place, one a promise',
     program: 'B2 R | a1 A d | V2',
@@ -82,9 +82,9 @@ const cancelling: readonly Line[] = [
   { name: 'cancel: a heavy promise', long: true, program: 't3 x d | A R | V | V', permits: [0], buckets: 2 },
   { name: 'cancel: a promise behind its own', program: 't1 a1 x d | V | V', permits: [0] },
   { name: 'cancel: a thread behind its promise', program: 'a1 B R d | A R', permits: [1] },
-  // The thread that cancels wakes the waiters behind its request, and on its way finds its own promise, which is due
-  // already. The thread that made this promise due must ring all the same: only the doorbell makes a thread look at an
-  // entered promise.
+  // The thread that cancels wakes the waiters behind its request. On its way it finds its own promise, which is due
+  // already. Nevertheless the thread that made this promise due must ring: a thread looks at an entered promise only
+  // when its doorbell has rung.
   { name: 'cancel: a thread that listens', program: 'a1 l B d | a1 V2 d', permits: [0] },
   {
     name: 'cancel: a thread that listens, 2 buckets',

@@ -1,7 +1,8 @@
 /**
  * Small models of reaping (core/death/reaping.ts). The first thread does something alone, falls asleep, and is killed
- * there. Then another thread reaps it while others go on, or is itself killed at any point of the reaping. So each
- * condition in which a thread can leave the arena costs only some hundred states.
+ * in its sleep. Then another thread reaps it while others go on. In some models the reaping thread is killed too, at
+ * any point of the reaping. So each condition in which a dead thread can leave the arena costs only some hundred
+ * states.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -21,7 +22,7 @@ const WAITING = constant('WAITING');
 
 type Case = Pick<Line, 'name' | 'program'> & Partial<Line>;
 
-/** The thread is killed in its sleep, and reaped. */
+/** Thread 0 is killed in its sleep and reaped, and no other thread uses what it has left. */
 const alone: readonly Case[] = [
   { name: 'a holder', program: 'A Z | S', permits: [1] },
   { name: 'a holder of two objects', program: "A A' Z | S", permits: [1, 1] },
@@ -46,7 +47,7 @@ const alone: readonly Case[] = [
   { name: 'a thread that has cancelled and waits', program: 't1 a1 x A d | V3 | S' },
 ];
 
-/** The same, while other threads run. */
+/** Thread 0 is killed in its sleep and reaped, while other threads run. */
 const beside: readonly Case[] = [
   { name: 'a holder, before a waiter', program: 'A Z | A R | S', permits: [1] },
   { name: 'a holder, before a promise', program: 'A Z | a1 d | S', permits: [1] },
@@ -75,7 +76,7 @@ const beside: readonly Case[] = [
   { name: 'a promise before a promise, then disposed of', program: 'a1 Z | a1 d | S | D', long: true },
 ];
 
-/** The thread is killed, and the thread that reaps it is killed too, at any point. A third thread goes on. */
+/** Thread 0 is killed. The thread that reaps it is killed too, at any point. A third thread completes the reaping. */
 const twice: readonly Case[] = [
   { name: 'a holder', program: 'A Z | S | S', permits: [1] },
   { name: 'a waiter', program: 'A | S | S' },
@@ -150,8 +151,8 @@ function asHead(scene: Scene): void {
 }
 
 /**
- * An exception has ended the sleep of thread 0, so its record says ASLEEP still, and the thread is declared dead and
- * reaped. Whatever the thread does in the library after that changes nothing.
+ * An exception has ended the sleep of thread 0, and its record still says ASLEEP. So the thread is declared dead and
+ * reaped. Whatever the thread does in the library after its reaping changes nothing.
  */
 const interrupted = (name: string, op: Op, ends: boolean, waits = inLine): Model => ({
   name: `reaped after an interruption: ${name}`,
@@ -166,7 +167,7 @@ const interrupted = (name: string, op: Op, ends: boolean, waits = inLine): Model
     const record = recordOf(scene, 0);
     machine.hostStore32(record, machine.hostLoad32(record) + constant('ASLEEP') - ALIVE);
     if (scene.callNow(1, 'reap', 1, ALIVE, 1) !== REAPED) throw new Error('thread 0 is not reaped');
-    // Another thread would get the record and the elements of thread 0.
+    // From now on another thread may get the record and the elements of thread 0.
     scene.setReaped(0, true);
   },
   end: (scene) => {
@@ -174,7 +175,7 @@ const interrupted = (name: string, op: Op, ends: boolean, waits = inLine): Model
   },
 });
 
-/** The permit of thread 0 goes to an entered promise of the thread that reaps it: that thread's doorbell must ring. */
+/** The permit of dead thread 0 goes to an entered promise of its reaper. So the doorbell of the reaper must ring. */
 const ownPromise: Model = {
   name: 'killed: a holder, before an entered promise of the reaper',
   programs: [
@@ -211,7 +212,7 @@ const ownPromise: Model = {
   },
 };
 
-/** The thread is killed at any point, and reaped. */
+/** Thread 0 is killed at any point, and reaped. */
 const anywhere: readonly Case[] = [
   { name: 'acquire, release', program: 'A R | S', permits: [1] },
   { name: 'acquire again', program: 'A A R | S', permits: [2] },

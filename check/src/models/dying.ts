@@ -3,8 +3,9 @@
  *
  * Any thread may be killed, except the one that reaps, unless a model says otherwise. The permits of a dead thread are
  * lost if the semaphore is not robust. At most one thread dies, unless `deaths` says more. Where a model in which any
- * thread may die would be too large, several models stand for it: in each of them another thread may die. If threads
- * have the same program, only one of them may die, because the death of another would be the same.
+ * thread may die would be too large, there are several models instead, and in each of them one thread may die, another
+ * one each time. If threads have the same program, only one of them may die, because the death of another one would be
+ * the same.
  */
 import type { Model } from '../scene/model.js';
 import { type Line, modelOf, WRAP } from './program.js';

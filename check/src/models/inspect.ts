@@ -1,6 +1,6 @@
 /**
  * Models of what diagnostics read and count: each answer of core/inspect.ts, and of other calls that only read. No
- * expected value is what a word of zeros or of ones would give.
+ * expected value is one that a call would also give if it read a word of zeros or of ones.
  */
 import { PARKED } from '../engine/machine/status.js';
 import { Violation } from '../engine/search/violation.js';
@@ -35,14 +35,14 @@ const FIRST = 16n;
 /** The time at which a waiter goes to sleep, as its element says. */
 const NOW = 77;
 
-/** The arguments of a call: the element of the thread's first promise that still waits, and more. */
+/** The arguments of a call: the element of the thread's first promise that still waits, and the arguments `more`. */
 const first =
   (...more: number[]) =>
   (scene: Scene, t: number): number[] => [scene.get(t, PROMISES) - 1, ...more];
 
 const enter = (now: number): Op => call('enterRun', (scene, t) => [scene.get(t, PROMISES), now]);
 
-/** Keeps the element of the first promise for later, when that promise no longer waits. */
+/** Keeps the element of the first promise. Later ops use this element when the promise no longer waits. */
 const note = (): Op => ({
   text: 'note',
   next(scene, t) {
@@ -57,7 +57,7 @@ const noted =
 /** The element of thread 0's attachment. */
 const record = (scene: Scene): number[] => [scene.attachment(0, 0) - 1];
 
-/** What waitsBy of taketurns/sync answers, the word end of the attachment's element, is 0. */
+/** Checks that nobody waits by an attachment. `waitsBy` of taketurns/sync reads the same word, E_END of its element. */
 const nobodyWaitsBy = (attachment: number): Op => ({
   text: 'nobody waits by it',
   next({ machine, regions }) {
@@ -428,8 +428,8 @@ const head: Model = {
 };
 
 /**
- * Stands for a thread that pokes the bucket for another semaphore: it has moved the sequence, and has not looked for
- * parked waiters yet.
+ * Stands for a thread that pokes the bucket for another semaphore. This thread has moved the sequence, and has not
+ * looked for parked waiters yet.
  */
 const sequenceMoves: Op = {
   text: 'the sequence moves',

@@ -1,6 +1,7 @@
 /**
- * Models of calls that are cut short: acquire or release has answered that a second call must follow, and an
- * exhausted stack ends the second call where it begins. The next call of the thread puts everything in order.
+ * Models of calls that are cut short. The call `acquire` or `release` of the core has answered that a second call must
+ * follow. The stack of the thread is exhausted, so the second call ends where it begins. The next call of the thread
+ * puts everything in order.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -26,10 +27,10 @@ import { GOT, PHASE, PROMISES, QUEUE } from '../scene/words.js';
 import { lockAsync, loop, unlocking } from './mutex-promises.js';
 import { HAS } from './mutex-words.js';
 
-/** Calls acquire and not park, so the ticket is lost. */
+/** Calls `acquire`, but not the calls that must follow (`enqueue`, `park`). So the ticket is lost. */
 const cutAcquire = (semaphore = 0): Op => call('acquire', (scene) => [scene.semaphores[semaphore], 1]);
 
-/** Acquires, unless the request would have to wait and no element is free for it. */
+/** Acquires. Gives up if the request would have to wait and no element is free for it. */
 const acquireIfRoom = (semaphore: number): Op => {
   const whole = acquire(1, semaphore);
   return {
@@ -38,7 +39,7 @@ const acquireIfRoom = (semaphore: number): Op => {
   };
 };
 
-/** Calls release without finishRelease, for a permit that the thread holds, or else for one that nobody held. */
+/** Calls `release`, but not `finishRelease`. Gives back a permit that the thread holds, or else makes a permit. */
 const cutRelease = (): Op => ({
   text: 'release, cut short',
   next(scene, t) {
@@ -75,8 +76,8 @@ const semaphores =
 const LOSES = { leaves: true } as const;
 
 /**
- * The thread may be killed at any point of its second acquire. At no point has the thread a ticket that a reaper does
- * not find.
+ * The first acquire of the thread was cut short, and the thread may be killed at any point of its second acquire. At
+ * each of these points, a reaper must find all tickets of the thread.
  */
 const killedInTheNext = (robust: boolean): Model => ({
   name: `acquire cut short, and killed in the next${robust ? ', robust' : ''}`,
@@ -172,7 +173,7 @@ export const interrupted: readonly Model[] = [
         {
           text: 'rung for',
           next: (scene, t) => {
-            // The second release completes the first only if the second has waiters to wake itself.
+            // The second release completes the first release only if there are waiters for the second release to wake.
             if (scene.machine.words[scene.doorbell(t) >> 2] === 0 && scene.held(1) > 0) {
               throw new Violation('a promise is due, and its thread is not rung for');
             }
@@ -212,8 +213,8 @@ export const interrupted: readonly Model[] = [
   },
   ...[false, true].map(
     (robust): Model => ({
-      // The lost ticket keeps the last element. So the second acquire could not wait. It need not wait either, since
-      // its permit is free.
+      // The lost ticket keeps the last element. So the second acquire could not wait. But it need not wait, because its
+      // permit is free.
       name: `acquire cut short, no element is free, and a permit is${robust ? ', robust' : ''}`,
       programs: [
         [cutAcquire(), acquire(1, 1), release(1)],

@@ -4,8 +4,8 @@
  * must not touch the second wait.
  *
  * The models differ in how the element comes to be used again. Its thread keeps the element as the second spare
- * (core/arena/elements.ts), gives it back to the pool, or ends. Or the element is that of a run, and the first promises
- * of the run are settled.
+ * (core/arena/elements.ts), gives the element back to the pool, or ends. Or the element belongs to a run of promises,
+ * and the first promises of the run are settled.
  *
  * Each model but those of `cell` runs twice: its elements begin in epoch 0, and in epoch 1. A faulty core (a mutant)
  * may give every wait the same epoch, always 0 or always 1. In one of the two runs this is also the epoch of the first
@@ -48,7 +48,8 @@ const joinAlone = (semaphore = 0, word = RUN): Op =>
   );
 
 /**
- * Makes a call for the run whose number is in this word. Does nothing if the promise of the run was admitted at once.
+ * Makes a call for the run whose number is in the thread's word `word`. Does nothing if the promise of the run was
+ * admitted at once.
  */
 function forRun(
   name: string,
@@ -71,8 +72,8 @@ const join = (): Op =>
   );
 
 /**
- * Asks the core to ring for the run. At most one promise of the run is ever due. Once this promise has been settled,
- * none is.
+ * Asks the core to ring for the run. At most one promise of the run is ever due. When this promise has been settled
+ * (`settled`), the core must not answer that a promise is due.
  */
 const enter = (settled: boolean): Op =>
   call(
@@ -187,9 +188,9 @@ const gone = leftBehind.flatMap(([name, own, posted]) =>
 );
 
 /**
- * When the first wait ends, the element leaves its cell, and an element of another thread takes this cell. In the
- * second wait a poll admits the owner of the element, before the owner has entered the element in another cell. The
- * owner must not empty the first cell.
+ * When the first wait ends, the element leaves its cell, and the element of another thread takes this cell. In the
+ * second wait, the owner of the first element is admitted by a poll before it has entered the element in another cell.
+ * The owner must not empty the cell of the first wait.
  */
 const cell = (name: string, end: Op): Model => ({
   name: `owners: the cell of a run that was ${name}`,

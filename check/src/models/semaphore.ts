@@ -15,8 +15,9 @@ const semaphore: readonly Line[] = [
   { name: '3x2 mixed 2 buckets', long: true, program: mixed, permits: [2], buckets: 2 },
   { name: '3x2 wrap', long: true, program: three, permits: [1], buckets: 2, first: WRAP },
   { name: '3x1 polling', program: 'A R | A R | A R', permits: [1], spin: 2 },
-  // Waiters poll for as long as it pays, and are woken early (core/queue/polling.ts). The counts of vain polls are the
-  // first and the last one of a trial, and the first and the last one of the rest of a period.
+  // Waiters poll for as long as polling pays, and are woken early (core/queue/polling.ts). A period of vain polls begins
+  // with a trial. The four counts are the first and the last count of a trial, and the first and the last count of the
+  // rest of the period.
   ...[0, 127, 128, 511].flatMap((vain): Line[] => {
     const line = (name: string, program: string, rest: Partial<Line> = {}): Line => ({
       name: `awake, ${vain} in vain: ${name}`,
@@ -30,7 +31,8 @@ const semaphore: readonly Line[] = [
       line('3x1', 'A R | A R | A R', { buckets: 2 }),
       line('3x1 timed', 'B R | A R | B R', { long: true }),
       line('heavy', 'A2 R | A R | A2 R', { permits: [2], long: true }),
-      // Two permits are ahead of the light request, so it polls its element and not grant.
+      // The two tickets of the heavy request are ahead of the light request. So the light request polls its element,
+      // and not grant.
       line('light behind heavy', 'A2 | A | V3', { permits: [0], mayWait: true, long: vain > 127 }),
       line('light behind heavy, dispose', 'A2 | A | D', { permits: [0], long: vain > 0 }),
       line('a promise between', 'A R | a1 d | A R', { long: true }),
@@ -144,8 +146,8 @@ const semaphore: readonly Line[] = [
 ];
 
 /**
- * `drain` takes what is free. `reduce` takes tickets for which no request stands, so later requests wait until these
- * tickets have been granted. `add` makes permits.
+ * Models of `drain`, `reduce` and `add`. `drain` takes the permits that are free. `reduce` takes tickets for which no
+ * request stands, so later requests wait until these tickets have been granted. `add` makes permits.
  */
 const changing: readonly Line[] = [
   { name: 'drain: two', program: 'F2 R | F2 R', permits: [2] },
@@ -187,8 +189,8 @@ const changing: readonly Line[] = [
 ];
 
 /**
- * The arena records the permits that a thread holds of a robust semaphore. If the thread acquires again, these permits
- * are added to the record.
+ * Models of robust semaphores. The arena records the permits that a thread holds of such a semaphore. If the thread
+ * acquires again, the new permits are added to the record.
  */
 const robust: readonly Line[] = [
   { name: 'robust: 2 below 0', program: 'A R A R | A R A R', permits: [1], first: -4n },

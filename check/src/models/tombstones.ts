@@ -1,8 +1,8 @@
 /**
  * Small models of cancelling (core/queue/cancelling.ts). Most models have one thread, whose promises stand in the queue
  * one behind the other and cancel in a given order. So each way in which tombstones can lie and be joined costs only
- * some hundred states. The counters do not begin at 0, and the semaphore is not the first object, so no value that is
- * read can be mistaken for empty memory.
+ * some hundred states. The counters do not begin at 0, and the semaphore is not the first object. So none of these
+ * values is the 0 that a load of empty memory gives.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -13,8 +13,8 @@ import { type Line, modelOf } from './program.js';
 
 const FIRST = 16n;
 /**
- * A first ticket that is very far from 0. A closed grant is this number plus CLOSED_DISTANCE, which is not far below 0:
- * only its distance from the ticket shows that it is closed.
+ * A first ticket that is very far from 0. Closing sets grant to the present ticket plus CLOSED_DISTANCE. Here this sum
+ * is not far below 0. So only the distance of grant from the ticket shows that the semaphore is closed.
  */
 const FAR = 2n ** 62n;
 
