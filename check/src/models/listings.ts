@@ -65,7 +65,7 @@ const ON_CHAINS = [
   ['location', 'location', {}],
 ] as const;
 
-/** Two elements for each thread, so that waiters at locations alternate; and waiters that look before they wait. */
+/** Waiters at locations that alternate between two elements of their thread, and waiters that look before they wait. */
 const VARIANTS = [
   ['location alternating', 'location', { alternates: 1, extra: 3 }],
   ['chain pass looking', 'chain', { wake: 1, look: 1 }],
@@ -91,7 +91,7 @@ const chains: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): Line[
     line('the end of two threads', 'A R E | A R E'),
     line('elements used before', 'A R E | A R', { aged: true }),
     line('no elements at hand, used before', 'A R E | A R', { aged: true, cold: true }),
-    // What was passed to an element in an earlier wait must not admit its next owner.
+    // A grant that was passed to an element in an earlier wait must not admit the next owner of the element.
     ...(name === 'chain pass'
       ? [
           line('left waiting, elements used before', 'A | A | V', {
@@ -106,8 +106,8 @@ const chains: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): Line[
     ...(name === 'chain due' ? [line('one of three', 'A | A | A | V', { permits: [0], mayWait: true })] : []),
     line('3x1', 'A R | A R | A R'),
     line('3x1 conservative', 'A R | A R | A R', { kind: `${kind} conservative` }),
-    // For chains that wake those who are due, and for channels, this model is too large: a notifier evaluates the
-    // conditions of three waiters, or each release moves a sequence.
+    // For `chain due` and for channels this model is too large. In `chain due` a notifier evaluates the conditions of
+    // three waiters, and on a channel each release moves a sequence.
     ...(name === 'chain due' || kind === 'channel' ? [] : [line('3x2', three, { long: true })]),
     line('2x2', 'A R A R | A R A R'),
     line('2x2 2 buckets', 'A R A R | A R A R', { buckets: 2 }),
@@ -128,8 +128,8 @@ const chains: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): Line[
 });
 
 /**
- * The same semaphores with near and far waiters (core/algorithms/near-and-far.ts). With one permit or none and
- * threshold 1, the first waiter is near and the others are far; with threshold 2, two are near.
+ * The semaphores on chains with near and far waiters (core/algorithms/near-and-far.ts). These models have at most one
+ * permit. With threshold 1, the first waiter is near and the others are far. With threshold 2, two waiters are near.
  */
 const thresholds: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): Line[] =>
   [1, 2].flatMap((threshold): Line[] => {
@@ -177,9 +177,9 @@ const thresholds: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): L
 );
 
 /**
- * With each hash, a waiter and a releasing thread must come to the same bucket, and a release of many permits must come
- * to all buckets. Paired tickets need more tickets in a row to come to all buckets. The listings above use the first
- * HASH_* of core/algorithms/words.ts.
+ * Models of the hashes. With each hash, a waiter and a releasing thread must come to the same bucket, and a release of
+ * many permits must come to all buckets. With the hash `paired`, it takes more tickets in a row to come to all buckets.
+ * The listings above use the first HASH_* of core/algorithms/words.ts.
  */
 const hashes: readonly Line[] = (['paired', 'orbit', 'gray', 'mixed'] as const).flatMap((name, i): Line[] => {
   const line = (text: string, kind: NonNullable<Line['kind']>, program: string, more: Partial<Line> = {}): Line => ({

@@ -15,9 +15,9 @@ const semaphore: readonly Line[] = [
   { name: '3x2 mixed 2 buckets', long: true, program: mixed, permits: [2], buckets: 2 },
   { name: '3x2 wrap', long: true, program: three, permits: [1], buckets: 2, first: WRAP },
   { name: '3x1 polling', program: 'A R | A R | A R', permits: [1], spin: 2 },
-  // Waiters poll for as long as polling pays, and are woken early (core/queue/polling.ts). A period of vain polls begins
-  // with a trial. The four counts are the first and the last count of a trial, and the first and the last count of the
-  // rest of the period.
+  // Waiters poll for as long as polling pays, and are woken early (core/queue/polling.ts). A period of vain polls
+  // begins with a trial. The four counts are the first and the last count of a trial, and the first and the last count
+  // of the rest of the period.
   ...[0, 127, 128, 511].flatMap((vain): Line[] => {
     const line = (name: string, program: string, rest: Partial<Line> = {}): Line => ({
       name: `awake, ${vain} in vain: ${name}`,
