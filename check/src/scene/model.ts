@@ -4,12 +4,15 @@
  */
 import type { Scene, Settings } from './scene.js';
 
-/** One step of a program. The driver calls it whenever its thread has no call and no access under way. */
+/** One step of a program. The driver calls `next` whenever the thread has no call and no access under way. */
 export interface Op {
   readonly text: string;
-  /** Returns true when done, false if it has begun a call or an access, and undefined while it waits for a death. */
+  /**
+   * Goes on with the op. Returns true when the op is done, false if it has begun a call or an access, and undefined
+   * while it waits for a death.
+   */
   next(scene: Scene, t: number): boolean | undefined;
-  /** Whether it may wait for a death that does not come. */
+  /** Whether the op may wait for a death that does not come. */
   readonly supervises?: boolean;
   /**
    * How many permits of the first semaphore the thread has got from the core, but has not reported to the scene yet.
@@ -27,10 +30,10 @@ export interface Model extends Settings {
   readonly programs: readonly (readonly Op[])[];
   /** Makes the objects before the threads start. */
   readonly objects?: (scene: Scene) => void;
-  /** Checks a write to an object; `before` is the low word before it. */
+  /** Checks a write to an object; `before` is the low word before the write. */
   readonly wrote?: (scene: Scene, t: number, address: number, before: number) => void;
   /** Checks every end state. */
   readonly end?: (scene: Scene) => void;
-  /** Checks a write to a word of `watched`; `before` is the low word before it. */
+  /** Checks a write to a word of `watched`; `before` is the low word before the write. */
   readonly written?: (scene: Scene, t: number, address: number, before: number) => void;
 }

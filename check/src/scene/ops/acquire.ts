@@ -1,4 +1,4 @@
-/** The ops that acquire, blocking or not, as src/semaphore.ts and src/runtime do around the core. */
+/** The ops that acquire, blocking or not. They do what src/semaphore.ts and src/runtime do around the core. */
 import { Violation } from '../../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../layout.js';
 import type { Op, Waiting } from '../model.js';
@@ -10,7 +10,7 @@ export function admitted(scene: Scene, t: number, semaphore: number, width: numb
   scene.set(t, GOT + semaphore, scene.get(t, GOT + semaphore) + width);
 }
 
-/** Takes a ticket, with which every acquire begins. */
+/** Takes a ticket: each acquire begins in this way. */
 function begin(scene: Scene, t: number, semaphore: number, n: number): void {
   const robust = scene.robust(t, semaphore);
   beginsToWait(scene, t);
@@ -60,7 +60,7 @@ export function acquire(n = 1, semaphore = 0): Waiting {
 /**
  * `acquire(n, { timeout })`. Every sleep may time out, and then the request is cancelled. With `patient` the thread
  * waits a second time before it cancels, as after a wake-up for no reason. If no element is free, a cancelled request
- * could leave no tombstone, so the call only tries.
+ * could leave no tombstone. So in this case the call does not wait: it only tries.
  */
 export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
   return {
@@ -123,7 +123,7 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
 }
 
 /**
- * Notes that a wait of the thread begins. Only a cancelAll that is under way then, or comes later, may end the wait.
+ * Notes that a wait of the thread begins. A cancelAll may end this wait only if it is under way now or is called later.
  */
 export function beginsToWait(scene: Scene, t: number): void {
   if (!scene.model.asks) return;
@@ -132,8 +132,8 @@ export function beginsToWait(scene: Scene, t: number): void {
 }
 
 /**
- * Throws unless a cancelAll of the first semaphore may have ended the wait of the thread: it was under way when the
- * wait began, or was called later.
+ * Throws unless a cancelAll of the first semaphore may have ended the wait of the thread: this cancelAll was under way
+ * when the wait began, or was called later.
  */
 export function expectAsked(scene: Scene, t: number, semaphore = 0): void {
   if (!scene.model.asks || semaphore !== 0 || timesAsked(scene) <= scene.get(t, BEGAN))
@@ -153,7 +153,7 @@ export function expectClosed(scene: Scene, t: number, answer: number, semaphore:
 
 /**
  * `drain()`. The next release gives back the permits that the drain got. If `all` is given, the drain must get either
- * none or `all` of them. A model gives `all` if nobody takes or gives back fewer at a time.
+ * no permits or `all` permits. A model gives `all` if no call in it takes or gives back fewer permits at a time.
  */
 export function drain(all = 0, semaphore = 0): Op {
   return {

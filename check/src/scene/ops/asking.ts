@@ -1,4 +1,4 @@
-/** The op of cancelAll, and the check that everybody who waited when cancelAll began has left. */
+/** The op of cancelAll, and the check that every request that waited when cancelAll began has left. */
 import { Violation } from '../../engine/search/violation.js';
 import { constant, E_REQUEST, E_START, ELEMENT_SIZE, STATE_MASK, TICKET, WAITING } from '../layout.js';
 import type { Op } from '../model.js';
@@ -10,7 +10,7 @@ import { flushSoon, isLearning, obey, settling } from './promises.js';
 const OWNER_SHIFT = constant('OWNER_SHIFT');
 const ASYNC = constant('ASYNC');
 
-/** Notes who waits, by the tickets of the requests, which are below 31 in a model. */
+/** Notes which requests wait for the object, by their tickets. The tickets of a model are below 31. */
 export function noteWaiters(scene: Scene, object: number): void {
   const { elements, end } = scene.regions;
   const { words } = scene.machine;
@@ -26,6 +26,7 @@ export function noteWaiters(scene: Scene, object: number): void {
   }
 }
 
+/** Notes that a request of thread t waits with this ticket. */
 export function noteWaiter(scene: Scene, t: number, ticket: number): void {
   scene.set(t, ASKED_TO_LEAVE, scene.get(t, ASKED_TO_LEAVE) | (1 << ticket));
 }

@@ -16,7 +16,7 @@ export function dispose(semaphore = 0, name = 'dispose'): Op {
   };
 }
 
-/** Sleeps on the doorbell of another thread. The op stands for a waitAsync of that thread before its doorbell rings. */
+/** Sleeps on the doorbell of thread `of`. The op stands for a waitAsync of thread `of` before its doorbell rings. */
 export function listen(of: number): Op {
   return {
     text: 'listen',

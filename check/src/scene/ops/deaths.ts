@@ -5,7 +5,7 @@ import type { Scene } from '../scene.js';
 import { LOCAL, PHASE } from '../words.js';
 
 const NEVER = constant('NEVER');
-const REAPING = LOCAL + 1; // thread + 1
+const REAPING = LOCAL + 1; // the number of the thread that is being reaped, plus 1; or 0
 
 /** Reaps each thread that dies. */
 export function supervise(): Op {
@@ -34,7 +34,7 @@ export function supervise(): Op {
 
 export const recordOf = (scene: Scene, t: number): number => scene.regions.threads + (t + 1) * THREAD_SIZE;
 
-/** Leaves the record ASLEEP, as when an exception ends a call in its sleep. */
+/** Makes the thread's record say ASLEEP, as it does after an exception has ended a call in its sleep. */
 export const asleep = (): Op => ({
   text: 'asleep',
   next(scene, t) {

@@ -10,45 +10,46 @@ import { cancelled, firstRun, flushSoon, obey, patient, settle, settling } from 
 import { releasing } from './release.js';
 
 const ANSWER = LOCAL + 1; // what the continuation under way learns
-const RANG = LOCAL + 4; // the doorbell before the loop settles what is due
+const RANG = LOCAL + 4; // the value of the doorbell before the loop settles the promises that are due
 /** A value of FLUSH_DUE: the loop is settling runs that may not be entered in the waiting array yet. */
 const UNDER_WAY = 2;
 
 // The phases of the event loop.
 const NEXT = 0;
-const RUNNING = 1; // it runs a continuation
-const LOADING = 2; // it loads the doorbell
-const RESTING = 3; // it settles what is due
-const ENTERING = 4; // it enters the first run
-const LISTEN = 5; // it compares the doorbell, as waitAsync does
+const RUNNING = 1; // the loop runs a continuation
+const LOADING = 2; // the loop loads the doorbell
+const RESTING = 3; // the loop settles the promises that are due
+const ENTERING = 4; // the loop enters the first run
+const LISTEN = 5; // the loop compares the doorbell, as waitAsync does
 const SLEEPING = 6;
-const CANCELLING = 7; // the first promise that may cancel has timed out
-const CANCELLED_FIRST = 8; // it settles what is due after that
-const LOOKING = 9; // it looks after promises in no run
-const TAKING = 10; // it takes what is noted as due
-const OBEYING = 11; // its promises leave if cancelAll has been called
+const CANCELLING = 7; // the first promise that may cancel has timed out, and cancels
+const CANCELLED_FIRST = 8; // after CANCELLING: the loop settles the promises that are due
+const LOOKING = 9; // the loop looks after promises in no run
+const TAKING = 10; // the loop takes the notes that say which runs are due
+const OBEYING = 11; // the promises leave if cancelAll has been called
 
 /** The answer of a wait that has timed out. */
 export const RAN_OUT = 2;
 
 /** What the event loop does besides waiting. */
 export interface Jobs {
-  /** Whether the loop ends where it would sleep, because a task of the thread comes next. It listens meanwhile. */
+  /** Whether the loop ends where it would sleep, because a task of the thread follows. The thread listens meanwhile. */
   readonly pauses?: boolean;
-  /** Goes on with a continuation, which learns `answer`. Returns whether it is at its end. */
+  /** Goes on with a continuation, which learns `answer`. Returns whether the continuation is at its end. */
   goOn(scene: Scene, t: number, answer: number): boolean;
-  /** Whether a promise that may cancel does so when a sleep of the loop times out. */
+  /** Whether a sleep of the loop may time out, and then the first promise that may cancel is cancelled. */
   readonly timed?: boolean;
-  /** `isSet` says whether a continuation has set a timer, which fires first; `fire` makes a continuation ready. */
+  /** Says whether a continuation has set a timer. This timer fires before a promise is cancelled. */
   isSet?(scene: Scene, t: number): boolean;
+  /** Fires this timer: makes a continuation ready. */
   fire?(scene: Scene, t: number): void;
-  // These functions settle promises. By default the promises are those of a semaphore.
+  // The functions below settle promises. By default they settle promises of a semaphore.
   firstRun?(scene: Scene, t: number): number;
   settle?(scene: Scene, t: number): boolean;
   settling?(scene: Scene, t: number): boolean;
-  /** Begins to look whether cancelAll was called, so promises must leave. Returns whether a call is under way. */
+  /** Begins to look whether cancelAll was called, so that promises must leave. Returns whether a call is under way. */
   obey?(scene: Scene, t: number): boolean;
-  /** Begins to look after promises in no run. Returns whether a call is under way. Its answer goes to `settling`. */
+  /** Begins to look after promises in no run. Returns whether a call is under way. `settling` takes up its answer. */
   look?(scene: Scene, t: number): boolean;
 }
 
@@ -62,8 +63,8 @@ const givesBack: Jobs = { goOn: (scene, t, width) => releasing(scene, t, width, 
  * comes the work that flushSoon has put off. Then the loop sleeps until the doorbell differs from the value that it had
  * when the thread began to listen.
  *
- * In the library the thread begins its waitAsync earlier. The model compares the doorbell only here. That is the same,
- * because a ring adds to the doorbell, and so a later comparison still sees the ring.
+ * In the library the thread begins its waitAsync, which compares the doorbell, earlier than in the model. This makes no
+ * difference: each ring adds to the doorbell, so the later comparison of the model still sees the ring.
  */
 export function eventLoop(own = givesBack): Op {
   const jobs = { ...OF_SEMAPHORES, ...own };
@@ -84,7 +85,7 @@ export function eventLoop(own = givesBack): Op {
           to(RESTING);
           return !jobs.settle(scene, t) && enter(scene, t, jobs);
         case TAKING: {
-          // A run that is entered in the waiting array is looked at only if a releasing thread has noted it.
+          // If a run is entered in the waiting array, the thread looks at it only if a releasing thread has noted it.
           const due = scene.get(t, RESULT);
           const run = jobs.firstRun(scene, t);
           if (run === 0 || ((due >>> run) & 1) === 0) {
@@ -134,9 +135,9 @@ export function eventLoop(own = givesBack): Op {
 }
 
 /**
- * Runs the event loop until it sleeps or no promise waits. A later event loop op goes on with this sleep, and looks at
- * nothing before the doorbell has rung. This is the case of a thread that blocks in a task between two turns of its
- * loop.
+ * Runs the event loop until it would sleep or no promise waits. A later event loop op goes on with this sleep, and
+ * looks at nothing before the doorbell has rung. So a model can have a thread that blocks in a task between two turns
+ * of its event loop.
  */
 export const listening = (): Op => eventLoop({ ...givesBack, pauses: true });
 

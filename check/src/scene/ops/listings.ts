@@ -1,4 +1,4 @@
-/** The ops of the listings' semaphores, in the module of the algorithms. They block, and have no time-outs. */
+/** The ops of the semaphores of the papers' listings, in the module of the algorithms. They block without time-outs. */
 import { ADMITTED, MORE, QUEUED } from '../layout.js';
 import type { Op, Waiting } from '../model.js';
 import { GOT, PHASE } from '../words.js';
@@ -15,7 +15,7 @@ export interface Listing {
   readonly dispose: string;
 }
 
-/** Acquires one permit of a listing's semaphore, and blocks until it has it. */
+/** Acquires one permit of a listing's semaphore, and blocks until the thread has the permit. */
 export function acquireOf({ acquire: name, await: following }: Listing, semaphore = 0): Waiting {
   return {
     text: name,

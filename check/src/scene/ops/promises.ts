@@ -1,4 +1,4 @@
-/** The ops of promises, all on semaphore 0, as Promises and Doorbell (src/runtime/) work around the core. */
+/** The ops of promises, all on semaphore 0. They do what Promises and Doorbell (src/runtime/) do around the core. */
 import { Violation } from '../../engine/search/violation.js';
 import { ADMITTED, ANSWER_FULL, REFUSED } from '../layout.js';
 import type { Op } from '../model.js';
@@ -7,20 +7,20 @@ import { ASKED_TO_LEAVE, FLUSH_DUE, LOCAL, MOST_PROMISES, PHASE, PROMISES, QUEUE
 import { expectClosed } from './acquire.js';
 
 // These words say how far an op has got within a phase.
-const SETTLING = LOCAL + 2; // 0: not; else one of these:
-const IN_SETTLE = 1;
-const DROPPING = 2; // it cancels runs of a closed semaphore
-const COMPARING = 3; // it compares the count of cancelAll with what it has seen
-const LEAVING = 4; // it cancels a run because of cancelAll
-const NOT_LEFT = 5; // it settles what was due before that
-const FIRST = 6; // it learns the count of cancelAll for its first promise
+const SETTLING = LOCAL + 2; // 0 if the thread does not settle promises, or else one of these values:
+const IN_SETTLE = 1; // the thread is in the call `settle`
+const DROPPING = 2; // the thread cancels runs of a closed semaphore
+const COMPARING = 3; // the thread compares the count of cancelAll with the count that it has seen
+const LEAVING = 4; // the thread cancels a run because of cancelAll
+const NOT_LEFT = 5; // the thread settles promises that were due before the run could leave
+const FIRST = 6; // the thread learns the count of cancelAll for its first promise
 const ANSWER = LOCAL + 3; // the answer of arrive
 
 export function firstRun(scene: Scene, t: number): number {
   return scene.get(t, QUEUE) > 0 ? scene.get(t, PROMISES) : 0;
 }
 
-/** Returns the run that the next promise may join: the last run, unless that belongs to one promise with a signal. */
+/** Returns the run that the next promise may join: the last run, unless a promise with a signal has this run alone. */
 function lastRun(scene: Scene, t: number): number {
   const last = PROMISES + 4 * (scene.get(t, QUEUE) - 1);
   return scene.get(t, QUEUE) > 0 && (scene.get(t, last + 1) & ALONE) === 0 ? scene.get(t, last) : 0;
@@ -43,7 +43,7 @@ function reject(scene: Scene, t: number, why: number, at = PROMISES): void {
   shift(scene, t, at);
 }
 
-/** Fulfils so many promises of the first run. */
+/** Fulfils `count` promises of the first run. */
 export function fulfil(scene: Scene, t: number, count: number): void {
   const run = firstRun(scene, t);
   for (let i = 0; i < count; i++) {
@@ -58,7 +58,8 @@ export function fulfil(scene: Scene, t: number, count: number): void {
 }
 
 /**
- * Queues a continuation as a microtask. READY has four bits for what each one learns. The next to run has the lowest.
+ * Queues a continuation as a microtask. READY has four bits for each continuation, which say what it learns. The
+ * continuation that runs next has the lowest bits.
  */
 export function ready(scene: Scene, t: number, answer: number): void {
   if (answer > 15) throw new Error(`a model's promises ask for at most 15 permits, got ${answer}`);
@@ -73,7 +74,7 @@ export function flushSoon(scene: Scene, t: number): void {
   if (scene.get(t, QUEUE) > 0) scene.set(t, FLUSH_DUE, 1);
 }
 
-/** Begins to settle what is due. Returns whether a call is under way. Its answer goes to `settling`. */
+/** Begins to settle the promises that are due. Returns whether a call is under way. `settling` takes up its answer. */
 export function settle(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
   scene.set(t, SETTLING, run === 0 ? 0 : IN_SETTLE);
@@ -116,7 +117,7 @@ export function isLearning(scene: Scene, t: number): boolean {
   return scene.get(t, SETTLING) === FIRST;
 }
 
-/** Begins to compare the count of cancelAll. Returns whether a call is under way. Its answer goes to `settling`. */
+/** Begins to compare the count of cancelAll. Returns whether a call is under way. `settling` takes up its answer. */
 export function obey(scene: Scene, t: number): boolean {
   if (!scene.model.asks) return false;
   scene.set(t, SETTLING, COMPARING);
@@ -124,7 +125,7 @@ export function obey(scene: Scene, t: number): boolean {
   return true;
 }
 
-/** Begins to cancel all promises. `obey` goes on with this if cancelAll has been called. */
+/** Begins to cancel all promises of the thread, because cancelAll has been called. */
 function leave(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
   scene.set(t, SETTLING, run === 0 ? 0 : LEAVING);
@@ -153,8 +154,8 @@ function cancelRuns(scene: Scene, t: number): boolean {
 }
 
 // Flags in a promise's width.
-const ALONE = 256; // it may cancel, and has a run of its own
-const CAUGHT = 512; // its rejection is caught
+const ALONE = 256; // the promise may cancel, and has a run of its own
+const CAUGHT = 512; // the program catches the rejection of the promise
 
 // A continuation learns the width of a promise that is fulfilled, or one of these numbers if the promise is rejected.
 /** The promise was cancelled, or the arena had no room for it. */
@@ -166,7 +167,7 @@ const REJECTED_CLOSED = 15;
 const OBEYS = 10;
 const OBEYED = 11;
 
-/** `acquireAsync(n)`. `eventLoop` runs the continuation. After a rejection it does so only with `caught`. */
+/** `acquireAsync(n)`. `eventLoop` runs the continuation; after a rejection, only if `caught` is true. */
 export function arrive(n = 1, alone = false, caught = false): Op {
   return {
     text: `acquireAsync(${n}${alone ? ', signal' : ''})`,
@@ -212,7 +213,7 @@ export function arrive(n = 1, alone = false, caught = false): Op {
       if (caught) ready(scene, t, answer === ANSWER_FULL ? CANCELLED : REJECTED_CLOSED);
       return (caught && answer === ANSWER_FULL) || expectClosed(scene, t, answer, 0);
     },
-    // The other promises of the thread are settled before the scene learns that this one was granted.
+    // The other promises of the thread are settled before the scene learns that this promise was granted.
     granted: (scene, t) =>
       scene.get(t, PHASE) > 1 && scene.get(t, PHASE) < OBEYS && scene.get(t, ANSWER) === ADMITTED ? n : 0,
   };
@@ -242,7 +243,7 @@ export function patient(scene: Scene, t: number, n = 1): number {
   return at;
 }
 
-/** Takes the answer of cancelRun. Returns whether another call is under way. Its answer goes to `settling`. */
+/** Takes up the answer of cancelRun. Returns whether another call is under way. `settling` takes up its answer. */
 export function cancelled(scene: Scene, t: number, at: number): boolean {
   if (scene.result(t) === REFUSED) reject(scene, t, CANCELLED, at);
   else if (scene.result(t) !== ADMITTED) expectClosed(scene, t, scene.result(t), 0);
@@ -271,7 +272,7 @@ export function abort(n = 1): Op {
   };
 }
 
-/** Enters the first run in the waiting array. A thread does so before it can sleep, if nothing is due. */
+/** Enters the first run in the waiting array. A thread enters it before it sleeps, if no promise is due. */
 export function flush(): Op {
   return {
     text: 'flush',

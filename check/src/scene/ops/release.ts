@@ -8,7 +8,7 @@ import type { Scene } from '../scene.js';
 import { FLUSH_DUE, GOT, LOCAL } from '../words.js';
 import { firstRun, flushSoon, fulfil, settle, settling } from './promises.js';
 
-// These words say how far a release has got.
+// These words of a thread say how far a release has got.
 const STAGE = LOCAL; // 0: not begun; 1: in release; 2: in finishRelease; 3: settling promises
 const WIDTH = LOCAL + 1;
 
@@ -67,8 +67,8 @@ export function releasing(
 }
 
 /**
- * Goes on with a release that a call of a counter has begun. `answered` says what release would have answered. Returns
- * true when the release is done, and the promises of the thread are settled.
+ * Goes on with a release that a call of a counter has begun. `answered` is what the call `release` would have answered.
+ * Returns true when the release is done and the promises of the thread are settled.
  */
 export function finishing(scene: Scene, t: number, width: number, answered: number, semaphore = 0): boolean {
   if (scene.get(t, STAGE) !== 0) return releasing(scene, t, width, semaphore, false, true);
@@ -94,12 +94,12 @@ export function release(semaphore = 0): Op {
   };
 }
 
-/** `add(n)`: it makes permits. */
+/** `add(n)`, which makes permits. */
 export function add(n = 1, semaphore = 0): Op {
   return { text: `add(${n})`, next: (scene, t) => releasing(scene, t, n, semaphore, false, true) };
 }
 
-/** `release(n)` by a thread that holds nothing: it makes permits. */
+/** `release(n)` by a thread that holds no permits, so it makes permits. */
 export function post(n = 1, semaphore = 0): Op {
   return { text: `post(${n})`, next: (scene, t) => releasing(scene, t, n, semaphore, false) };
 }
