@@ -1,5 +1,5 @@
 /**
- * Lets threads that run the same program begin in the order of their numbers, so that one order stands for all.
+ * Lets threads that run the same program begin in the order of their numbers, so that one order stands for all orders.
  *
  * A thread begins with its first write to a word that is neither in a thread's record nor in an element.
  *
@@ -55,8 +55,8 @@ export class BeginOrder {
   }
 
   /**
-   * Says whether threads begin in order, and a thread has meanwhile looked for a free element, object or name, or has
-   * given one back. Then the threads are not symmetric.
+   * Says whether the threads are not symmetric, although they have to begin in order: a thread has looked for a free
+   * element, object or name since the order was set, or has given one back.
    */
   distinguishes(): boolean {
     if (!this.#kept) return false;

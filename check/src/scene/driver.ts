@@ -3,9 +3,9 @@
  * space that the search explores.
  *
  * In each state some choices are open: a thread performs its next access, a parked thread times out, a thread is
- * killed. After each step the driver goes on with the programs. These do what the library's TypeScript does around the
- * core (ops/). The driver also checks the invariants (invariants/). Every effect of a choice can be undone. The hash of
- * a state covers everything on which the further course depends.
+ * killed. After each step the driver goes on with the programs. Their ops do what the library's TypeScript does around
+ * the core (ops/). The driver also checks the invariants (invariants/). Every effect of a choice can be undone. The
+ * hash of a state covers everything on which the further course depends.
  */
 import * as engine from '../engine/machine/machine.js';
 import * as kinds from '../engine/search/choice.js';
@@ -35,7 +35,7 @@ const NO_CALL = engine.IDLE;
 const { ALIVE, ELEMENT_SIZE, FREE, IDLE, LIFE_STATE, PUBLISHED_NAMES, RESERVED, THREAD_SIZE } = layout;
 const EPOCH = layout.constant('EPOCH');
 const USED_ELEMENTS = layout.constant('USED_ELEMENTS');
-/** More than the phases of any operation. If one had more, two of its phases would share a place in `placeOf`. */
+/** More than the phases of any operation, so that no two phases of an operation share a place in `placeOf`. */
 const PHASES = 64;
 /** An epoch that differs from each constant that a mutant puts in the place of a load (mutate.ts). */
 const AGE = 3;
@@ -46,12 +46,12 @@ const KEPT = new Set([layout.E_STATE, layout.E_REQUEST, layout.E_CELLS]);
 
 export class Driver extends Scene implements StateSpace {
   declare readonly model: Model;
-  /** How often a waiter has left a chain that it need not have joined: a count for each way, 1 to 4. */
+  /** How often a waiter has left a chain that it need not have joined: a count for each of the ways 1 to 4. */
   readonly tallies = [0, 0, 0, 0, 0];
-  /** Whether the last choice may have moved other threads than its own. */
+  /** Whether the last choice may have moved threads besides the thread of the choice. */
   others = false;
   readonly #programs: readonly (readonly Op[])[];
-  /** A bound on the operations of a program. */
+  /** A number above the indices of the operations of every program. */
   readonly #operations: number;
   readonly #order: BeginOrder;
   readonly #hash: StateHash | RelativeHash;
@@ -77,6 +77,7 @@ export class Driver extends Scene implements StateSpace {
     this.rehash();
   }
 
+  /** Makes every element look as if it had been used a few times before. */
   #age(): void {
     const { elements, end } = this.regions;
     for (let e = elements; e < end; e += ELEMENT_SIZE) {
@@ -195,7 +196,7 @@ export class Driver extends Scene implements StateSpace {
     return this.machine.killable(t);
   }
 
-  /** Performs a choice. Throws a Violation if it breaks a promise. */
+  /** Performs a choice. Throws a Violation if the choice breaks an invariant. */
   apply(choice: number): void {
     const t = Math.floor(choice / CHOICES);
     const kind = choice - t * CHOICES;
@@ -248,7 +249,10 @@ export class Driver extends Scene implements StateSpace {
     this.machine.kill(t);
   }
 
-  /** Says whether the pending access changes anything but the thread's record, by which it learns that it is alive. */
+  /**
+   * Says whether the pending access changes anything besides the thread's record. A thread may write to its record,
+   * because it learns in this way whether it counts as alive.
+   */
   #acts(t: number): boolean {
     const { machine } = this;
     return (
@@ -270,7 +274,7 @@ export class Driver extends Scene implements StateSpace {
     const address = m.pendingAddress(t);
     if (m.pendingIsWrite(t)) this.#private?.check(t, address);
     if (this.silent(t)) {
-      // The count stays 0. Otherwise states that differ only in the count would not be one.
+      // The count stays 0, so that states which would differ only in the count are the same state.
       m.step(t);
       m.hostStore32(address, 0);
     } else if (address >= buckets && m.pendingIsWrite(t)) this.elements.step(t);
@@ -328,8 +332,8 @@ export class Driver extends Scene implements StateSpace {
   }
 
   /**
-   * Clears the globals that no later call reads, so that states which differ only in these are one. If a call was cut
-   * short, the next call may read every global, so nothing is cleared.
+   * Clears the globals that no later call reads, so that states which would differ only in these globals are the same
+   * state. If a call was cut short, the next call may read every global, so no global is cleared.
    */
   #forget(t: number): void {
     const { pendingCall, dead, last } = this.globals;

@@ -3,7 +3,8 @@
  * hold, the owners of elements, the place of each thread in its program (words.ts), the threads' hashes.
  *
  * One ledger has all ghosts, so undoing a step also undoes what the step changed in the ghosts. Later verdicts of the
- * checks depend on the ghosts, so the hash of a state covers them, except the hashes of the threads and the notes.
+ * checks depend on the ghosts. So the hash of a state covers the ghosts, but not the hashes of the threads and the
+ * notes that the ledger also has.
  */
 import { Ledger } from '../engine/machine/ledger.js';
 import * as words from './words.js';
@@ -17,14 +18,14 @@ export const MOST_ELEMENTS = 24;
 const MOST_NOTES = 3;
 
 export class Ghosts extends Ledger {
-  /** Whether a word was set after this was set to false. */
+  /** Whether a word has been set since `touched` was set to false. */
   touched = false;
   /** The index of the first word of the semaphores, which follow the threads. */
   readonly #semaphores: number;
   /** The index of the first owner of an element. */
   readonly #owners: number;
   readonly #deaths: number;
-  /** The index of the first hash of a thread; each has two words. Notes follow. */
+  /** The index of the first hash of a thread. Each hash has two words. The notes follow the hashes. */
   readonly #hashes: number;
   readonly #notes: number;
 
@@ -51,7 +52,7 @@ export class Ghosts extends Ledger {
     this.set(t * WORDS + word, value);
   }
 
-  /** Returns the permits of a semaphore that threads hold. */
+  /** Returns how many permits of a semaphore threads hold. */
   held(semaphore: number): number {
     return this.get(this.#semaphores + semaphore);
   }
@@ -61,7 +62,7 @@ export class Ghosts extends Ledger {
     this.set(this.#semaphores + semaphore, value);
   }
 
-  /** Returns the permits of a semaphore that were made. */
+  /** Returns how many permits of a semaphore were made. */
   made(semaphore: number): number {
     return this.get(this.#semaphores + MOST_SEMAPHORES + semaphore);
   }
@@ -90,7 +91,7 @@ export class Ghosts extends Ledger {
     this.set(this.#semaphores + 3 * MOST_SEMAPHORES + semaphore, this.ownersDied(semaphore) + 1);
   }
 
-  /** Returns the tickets of a semaphore that `reduce` has taken, and for which no request stands. */
+  /** Returns how many tickets of a semaphore `reduce` has taken. No request stands for these tickets. */
   reduced(semaphore: number): number {
     return this.get(this.#semaphores + 4 * MOST_SEMAPHORES + semaphore);
   }

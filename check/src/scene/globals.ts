@@ -1,21 +1,22 @@
-/** Lists the globals of each module that the checks read, and those that are dead between calls. */
+/** Lists the globals of each module that the checks read, and the globals that no later call reads (dead globals). */
 import type { Program } from '../engine/wasm/code.js';
 import type { ProgramName } from '../programs.js';
 import { globalIndex } from './set-up.js';
 
 interface Names {
+  /** The ticket that the thread took last. */
   readonly ticketTaken: string;
   /** The elements that a thread owns between its calls. */
   readonly spares: readonly string[];
   /** Where a thread first looks for a free element, object or name. */
   readonly looks: readonly string[];
-  /** The globals that the calls of one operation pass on to each other, so they are dead between two operations. */
+  /** The globals by which the calls of one operation pass values on. They are dead between two operations. */
   readonly dead: readonly string[];
   /** The globals that are dead only when the thread has come to the end of its program. */
   readonly last: readonly string[];
-  /** Not 0 if the call before was cut short. Then no global is dead. */
+  /** A global that is not 0 if the call before was cut short. While it is not 0, no global is dead. */
   readonly pendingCall?: string;
-  /** By which way the thread has left a chain that it need not have joined: 1 to 4; 0 if it has not. */
+  /** A global that says how a thread has left a chain that it need not have joined: 1 to 4, or 0 if it has not. */
   readonly recovery?: string;
 }
 

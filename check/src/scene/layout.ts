@@ -1,7 +1,7 @@
 /**
- * The constants of the core. The build reads them from the sources of the core (scripts/words.mjs), so they are written
- * only once. Where the regions of an arena begin is in globals of the core. From the constants and these globals, this
- * module tells what the word at an address means.
+ * The constants of the core, and the meaning of the word at an address. The build reads the constants from the sources
+ * of the core (scripts/words.mjs), so they are written only once. Globals of the core say where the regions of an arena
+ * begin.
  */
 import { words as readWords } from '../files.js';
 
@@ -63,13 +63,13 @@ export const LIFE_STATE = constant('LIFE_STATE');
 export const FREE = constant('FREE');
 export const ALIVE = constant('ALIVE');
 export const STILL_AWAKE = constant('STILL_AWAKE');
-/** The state of a thread's life. The machine has a status of the same name. */
+/** A state of a thread's life. It has another name here, because the machine has a status DEAD. */
 export const DEAD_LIFE = constant('DEAD');
 export const TIMED_OUT = constant('TIMED_OUT');
 export const LEAVE = constant('LEAVE');
 export const ANSWER_FULL = constant('ANSWER_FULL');
 export const STATE_MASK = constant('STATE_MASK');
-/** This count may fall; the counts before it in memory only rise. */
+/** The count of published names, which may fall. The counts before it in memory only rise. */
 export const PUBLISHED_NAMES = constant('PUBLISHED_NAMES');
 export const CLOSED_OBJECT = constant('CLOSED_OBJECT');
 export const ADMITTED = constant('ADMITTED');

@@ -1,7 +1,7 @@
 /**
- * Words that are private once the threads have started: nobody writes the word, or only one thread does. If nobody but
- * the loading thread may write a word, the load returns the same value whenever it is made. So the driver makes such a
- * load part of the step before it, and there are fewer states.
+ * Words that are private once the threads have started: no thread writes the word, or only one thread does. If no other
+ * thread may write a word, a thread that loads the word gets the same value whenever it makes the load. So the driver
+ * makes such a load a part of the step before the load, and there are fewer states.
  *
  * This is for a mutex whose waiters have no time-outs, because there each thread keeps its spare element for good.
  * Every write is checked: a write to a private word by another thread is an error.
@@ -17,7 +17,7 @@ const WORDS_OF_OBJECT = ['O_KIND', 'O_MAX', 'O_SPIN', 'O_ROBUST', 'M_PACE'];
 const WORDS_OF_SPARE = [E_START, E_START + 4, E_REQUEST, E_REQUEST + 4, E_CELLS, E_CELLS + 4];
 
 export class PrivateWords {
-  /** For each word: 0 if several threads may write it, CONSTANT if none may, else 1 more than the thread that may. */
+  /** For each word: 0 if several threads may write it, CONSTANT if none may, else the only thread that may, plus 1. */
   readonly #writer: Uint8Array;
 
   constructor(scene: Scene) {
@@ -35,7 +35,7 @@ export class PrivateWords {
     for (let t = 0; t < threads; t++) for (const word of WORDS_OF_SPARE) set(scene.spare(t) + word, t + 1);
   }
 
-  /** Whether a load of the word by t returns the same whenever it is made. */
+  /** Whether a load of the word by t returns the same value whenever t makes the load. */
   isPrivate(t: number, address: number): boolean {
     const writer = this.#writer[address >> 2];
     return writer === CONSTANT || writer === t + 1;

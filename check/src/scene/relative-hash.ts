@@ -8,12 +8,13 @@
  *
  * If there is one bucket, the core looks only at differences of the values of a row. So if the same number is added to
  * all values of a row, an execution turns into another execution. Therefore one state may stand for all states that
- * come from it in this way. The hash shifts each row so that its present value becomes the first. It recognises the
- * other values of a row wherever they lie, because the rows begin far from each other and from every other value
- * (TICKETS, OVERTAKINGS, EPOCHS).
+ * come from it in this way. The hash shifts each row, so that the value to which the row is relative becomes the first
+ * value of the row. The hash recognises the other values of a row wherever they lie, because the rows begin far from
+ * each other and from every other value (TICKETS, OVERTAKINGS, EPOCHS).
  *
  * The hash also leaves out words that are written before any thread reads them next:
- * - the request and the first ticket of an element whose owner does not wait, unless a thread is at that element;
+ * - the request and the first ticket of an element whose owner does not wait, unless a thread is at this element: it
+ *   has the address of the element in a register, or is about to access the element;
  * - the word on which the head sleeps, unless its thread competes;
  * - the number of the head, while no thread competes and none is about to wake the head.
  *
@@ -42,11 +43,11 @@ const COUNT_BIT = layout.constant('M_COUNT_SHIFT') - 32;
 
 /** The first count of overtakings. */
 export const OVERTAKINGS = 0x02000000;
-/** The same, as it lies in the word. */
+/** The first count of overtakings, as it lies in the word of the mutex. */
 const IN_WORD = OVERTAKINGS << COUNT_BIT;
 /** The first ticket. */
 export const TICKETS = 0x40000000;
-/** What is added at first to the state of element 0. Each next element gets 1 << EPOCHS_SHIFT more. */
+/** The number that is added at first to the state of element 0. For each next element it is 1 << EPOCHS_SHIFT more. */
 export const EPOCHS = 0x60000000;
 export const EPOCHS_SHIFT = 20;
 /** Words of the mutex that hold values of rows. */
@@ -54,7 +55,7 @@ const ROWS = [TICKET, GRANT, M_WORD + 4, M_LIMIT, M_TURN];
 // The note of a thread has a bit for each element at which the thread is, and these two bits.
 const KEEPS_WAKE = 1 << 30;
 const KEEPS_HEAD = 1 << 29;
-/** No value of a row goes as far as this, up or down. */
+/** No value of a row goes as far as this number from the first value of the row, up or down. */
 const FAR = 1 << 12;
 
 export class RelativeHash {
@@ -143,7 +144,7 @@ export class RelativeHash {
     const m = this.#mutex;
     this.#tickets = memory[(m + GRANT) >> 2] - TICKETS;
     this.#overtakings = (memory[(m + M_WORD + 4) >> 2] >> COUNT_BIT) - OVERTAKINGS;
-    // An epoch never goes back, so together they have moved if one has.
+    // An epoch never goes back. So if one epoch has moved, the sum of the epochs has moved too.
     let epochs = 0;
     for (let e = 0; e < this.#count; e++) {
       const state = memory[(this.#elements + e * ELEMENT_SIZE + E_STATE) >> 2];

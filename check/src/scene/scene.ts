@@ -1,8 +1,8 @@
 /**
  * A scene is threads over one arena, as the programs of a model and the checks see them.
  *
- *     machine   core.wasm or another   one interpreter a thread, over one memory
- *     ghosts    permits and owners     bookkeeping of the checks; the code under test cannot see it
+ *     machine   core.wasm or another module   one interpreter for each thread, over one memory
+ *     ghosts    permits and owners            bookkeeping of the checks; the code under test cannot see it
  *
  * The ops of a program (ops/) use the scene to begin calls of the core, and to begin the accesses that the library
  * makes itself, without the core. They also report admissions and releases to the scene. The driver (driver.ts) takes
@@ -38,11 +38,11 @@ import * as words from './words.js';
 const { HOST, HOST_ADDRESS, HOST_VALUE, MARKED, RESULT, TAKEN } = words;
 const { DEAD, PENDING, RMW, WAIT } = engine;
 
-// Values of MARKED, of a thread that was terminated in its sleep.
+// Values of MARKED for a thread that was terminated in its sleep.
 export const TERMINATED = 1;
 const REAPED_ASLEEP = 2;
 
-// Values of HOST: which access the library itself, without the core, is about to make.
+// Values of HOST: which access the library is about to make itself, without the core.
 const HOST_LOAD = 1;
 const HOST_WAIT = 2;
 const HOST_STORE = 3;
@@ -68,14 +68,14 @@ export interface Settings {
   readonly mortal?: readonly number[];
   /** Whether every element of the arena has been used a few times before. */
   readonly aged?: boolean;
-  /** The threads that die only while they sleep. So the model knows where they die. */
+  /** The threads that die only while they sleep, so that the model decides where they die. */
   readonly asleep?: readonly number[];
   /**
-   * Whether threads are terminated only while they sleep, and sleep on. If one is woken before it is reaped, it runs
-   * on.
+   * Whether threads are terminated only while they sleep, and sleep on. If a terminated thread is woken before it is
+   * reaped, it runs on.
    */
   readonly undead?: boolean;
-  /** Whether the model leaves permits or elements behind on purpose. Then no check looks for them at the end. */
+  /** Whether the model leaves permits or elements behind on purpose, so that no check looks for them at the end. */
   readonly leaves?: boolean;
   /** Whether the counts that only diagnostics read are kept, and are part of the states. */
   readonly counts?: boolean;
@@ -124,11 +124,11 @@ export abstract class Scene {
   readonly regions: Regions;
   readonly ghosts: Ghosts;
   readonly permits: Permits;
-  /** The value in cells that a model has taken for good. */
+  /** The value of the cells that a model has taken for good. */
   filler = 0;
   /** Addresses of the model's semaphores. */
   readonly semaphores: number[] = [];
-  /** The words whose writes the model looks at. */
+  /** The addresses of the words whose writes the model checks (`written`). */
   readonly watched = new Set<number>();
   protected readonly globals: Globals;
   protected readonly elements: ElementGuard;
@@ -216,7 +216,7 @@ export abstract class Scene {
     return this.#robust[semaphore];
   }
 
-  /** Returns the attachment that counts the thread's permits of a robust semaphore; 0 if it is not robust. */
+  /** Returns the attachment that counts the thread's permits of a semaphore; 0 if the semaphore is not robust. */
   robust(t: number, semaphore: number): number {
     return this.#robust[semaphore] ? this.attachment(t, semaphore) : 0;
   }
@@ -233,7 +233,7 @@ export abstract class Scene {
 
   // --- Calls -------------------------------------------------------------------------------------------------
 
-  /** Runs a call of one thread to its end while the others stand still, for setting up. */
+  /** Runs a call of one thread to its end while the other threads stand still. A model uses it to set up its scene. */
   callNow(t: number, name: string, ...args: number[]): number {
     this.machine.call(t, this.#function(name), ...args);
     finish(this.machine, t, () => this.elements.step(t));
@@ -284,7 +284,7 @@ export abstract class Scene {
     return recordOf(this, t) + T_DOORBELL;
   }
 
-  /** Returns the address of the word with a bit for each due element below 32. A model has no more elements. */
+  /** Returns the address of the word with a bit for each due element below 32. No element of a model is above. */
   due(t: number): number {
     return recordOf(this, t) + T_DUE;
   }
@@ -307,14 +307,14 @@ export abstract class Scene {
     this.set(t, HOST_VALUE, value);
   }
 
-  /** Begins an exchange. Its result is the value before. */
+  /** Begins an exchange. Its result is the value of the word before the exchange. */
   hostExchange(t: number, address: number, value: number): void {
     this.set(t, HOST, HOST_EXCHANGE);
     this.set(t, HOST_ADDRESS, address);
     this.set(t, HOST_VALUE, value);
   }
 
-  /** Begins a compare-and-swap. Its result is the value before. */
+  /** Begins a compare-and-swap. Its result is the value of the word before the compare-and-swap. */
   hostCmpxchg(t: number, address: number, expected: number, value: number): void {
     this.set(t, HOST, HOST_CMPXCHG);
     this.set(t, HOST_ADDRESS, address);
@@ -389,7 +389,7 @@ export abstract class Scene {
     return sum;
   }
 
-  /** Says whether there is this count, T_COLLISIONS or T_FUTILE_WAKES, of any thread at the address. */
+  /** Says whether the word at the address is this count (T_COLLISIONS or T_FUTILE_WAKES) of a thread. */
   isCount(count: number, address: number): boolean {
     const { threads, chains } = this.regions;
     return address >= threads && address < chains && (address - threads) % THREAD_SIZE === count;
@@ -405,7 +405,7 @@ export abstract class Scene {
     );
   }
 
-  /** Returns the addresses of ticket and grant of each semaphore, and of the words whose writes the model looks at. */
+  /** Returns the addresses of ticket and grant of each semaphore, and of the words whose writes the model checks. */
   visibleWords(): number[] {
     return [...this.semaphores.flatMap((address) => [address + TICKET, address + GRANT]), ...this.watched];
   }
@@ -421,7 +421,7 @@ export abstract class Scene {
     return this.get(t, TAKEN + 1);
   }
 
-  /** Records that the call that has just returned has admitted the thread. The thread's instance knows the ticket. */
+  /** Records that the call which has just returned has admitted the thread, with the ticket that it took last. */
   admittedNow(t: number, semaphore: number, width: number): void {
     const [lo, hi] = [this.ticketLo(t), this.ticketHi(t)];
     const { ticketTaken } = this.globals;
@@ -478,7 +478,7 @@ export abstract class Scene {
     return this.machine.status(t) === DEAD || this.get(t, MARKED) === REAPED_ASLEEP;
   }
 
-  /** Whether as many threads have died as may. */
+  /** Whether as many threads have died as the model allows. */
   get allDead(): boolean {
     return this.ghosts.deaths >= (this.model.deaths ?? 0);
   }

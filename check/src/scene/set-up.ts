@@ -6,7 +6,7 @@ import * as layout from './layout.js';
 // V8 folds the values of these local constants into the code, but looks up imported names at each use.
 const { E_REQUEST, OBJECT_SIZE, THREAD_SIZE } = layout;
 const PAGE = 65536;
-/** The most accesses of a call whose thread is alone. */
+/** A call that runs alone makes at most this many accesses. */
 const MOST_STEPS = 10_000;
 
 export interface ArenaSizes {
@@ -15,9 +15,9 @@ export interface ArenaSizes {
   readonly buckets?: number;
   /** By default there are as many chains as buckets. */
   readonly chains?: number;
-  /** The elements besides those of attachments. */
+  /** The elements besides those that attachments take. */
   readonly elements?: number;
-  /** The number of threads attached to each object; by default only the first is. */
+  /** The number of threads attached to each object; by default only the first thread is attached. */
   readonly attached?: number;
 }
 
@@ -31,7 +31,7 @@ export function recordOf({ regions }: Arena, t: number): number {
   return regions.threads + (t + 1) * THREAD_SIZE;
 }
 
-/** Returns the object in an element's request. */
+/** Returns the address of the object in the request of an element. */
 export function objectIn({ machine, regions }: Arena, element: number): number {
   const request = (element + E_REQUEST) >> 2;
   const { words } = machine;
@@ -43,7 +43,7 @@ export function globalIndex(program: Program, name: string): number {
   return program.globals.findIndex((global) => global.name === name);
 }
 
-/** Runs the call of a thread to its end while the others stand still. */
+/** Runs the call of a thread to its end while the other threads stand still. */
 export function finish(machine: Machine, t: number, step = (): void => machine.step(t)): void {
   for (let steps = 0; machine.status(t) === PENDING; steps++) {
     if (steps === MOST_STEPS) throw new Error(`${machine.describe(t).fn} comes to no end`);
@@ -51,7 +51,7 @@ export function finish(machine: Machine, t: number, step = (): void => machine.s
   }
 }
 
-/** Makes a machine. `note` is called before each access. */
+/** Makes a machine with an arena in its memory. `note` is called before each access that this takes. */
 export function newMachine(
   program: Program,
   threads: number,
@@ -90,7 +90,7 @@ export function enrol(program: Program, t: number, call: (name: string, ...args:
   } else if (call('adopt', t + 1) !== 1) throw new Error('the arena does not open');
 }
 
-/** Returns where the regions lie, as the program's globals say, in an arena of so many bytes. */
+/** Returns where the regions of an arena of `end` bytes lie, as the program's globals say. */
 export function regionsOf(machine: Machine, program: Program, end: number): layout.Regions {
   const base = (name: string): number => machine.get(0, globalIndex(program, `arena/${name}`));
   return {

@@ -15,7 +15,7 @@ export function valueAt({ machine, regions }: Arena, address: number, bytes: num
   return meaningOf(bytes === 8 ? (hi << 32n) | BigInt.asUintN(32, lo) : lo, address, regions);
 }
 
-/** Names the op of its program and the functions in which a thread is. */
+/** Names the op of the program in which a thread is, and then the functions in which it is. */
 export function whereIs(machine: Machine, t: number, op = 'end'): string {
   return [op, ...machine.frames(t)].join(' > ');
 }
@@ -26,7 +26,7 @@ export function accessText(arena: Arena, t: number): string {
   return `${plain ? 'plain ' : ''}${kind === 'rmw' ? op : kind} ${nameAt(arena, address)}: ${valueAt(arena, address, bytes)}`;
 }
 
-/** Describes the pending access of the library's own; `kind` is one of HOST_* (scene.ts). */
+/** Describes the pending access that the library makes without the core; `kind` is one of HOST_* (scene.ts). */
 export function hostText(arena: Arena, kind: number, address: number, value: number): string {
   const name = nameAt(arena, address);
   const now = arena.machine.words[address >> 2];

@@ -60,7 +60,7 @@ export interface StateSpace {
    * since these concern other threads too.
    */
   pendingWord(t: number): number;
-  /** Does the same for any pending access, also a wait or a notify. */
+  /** Returns the word of 8 bytes to which the pending access of t goes, also for a wait or a notify. */
   accessedWord(t: number): number;
   /** Whether the pending access of t may change its word. */
   pendingIsWrite(t: number): boolean;

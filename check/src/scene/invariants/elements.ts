@@ -75,9 +75,9 @@ export class ElementGuard {
   }
 
   /**
-   * Checks how the epoch of an element changes. It must rise by 1 when the element goes back to the pool or to its
-   * owner, or when a run is taken out of the array: then an exchange that expects the earlier state fails. At any other
-   * change it may rise by 1 or stay.
+   * Checks how the epoch of an element changes. The epoch must rise by 1 when the element goes back to the pool or to
+   * its owner, or when a run is taken out of the array. So an exchange that expects the earlier state fails. At any
+   * other change of the state, the epoch may rise by 1 or stay.
    */
   #checkEpoch(element: number, before: number, after: number, store: boolean): void {
     const { words } = this.#arena.machine;

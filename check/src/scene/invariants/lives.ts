@@ -27,7 +27,7 @@ export function checkRecord(arena: Arena, record: number, before: number, after:
     throw new Violation(`${nameAt(arena, record)} goes from 0x${before.toString(16)} to 0x${after.toString(16)}`);
 }
 
-/** Checks a write to an object, whose word was lo and hi before: a freed object has the next generation. */
+/** Checks a write to an object: a freed object has the next generation. `lo` and `hi` are the word before the write. */
 export function checkGeneration(arena: Arena, address: number, lo: number, hi: number): void {
   const { machine, regions } = arena;
   if ((address - regions.objects) % OBJECT_SIZE !== O_LIFE || address >= regions.names) return;

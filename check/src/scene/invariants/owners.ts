@@ -28,9 +28,9 @@ function isCondition(scene: Scene, object: number): boolean {
 }
 
 /**
- * Updates the ghosts when thread t dies. The permits that it holds of a robust semaphore count as held no more, since
- * they will go back. The permits that it holds of another semaphore are lost, so they stay held for ever. Of the first
- * semaphore, t may hold `unreported` more permits of which the scene does not know yet.
+ * Updates the ghosts when thread t dies. The permits that t holds of a robust semaphore no longer count as held, since
+ * they will go back. The permits that t holds of any other semaphore are lost, so they count as held for ever. Of the
+ * first semaphore, t may hold `unreported` more permits, of which the scene does not know yet.
  */
 export function ownerDies(scene: Scene, t: number, unreported: number): void {
   const { ghosts } = scene;
@@ -63,7 +63,7 @@ export function checkDeaths(scene: Scene): void {
   }
 }
 
-/** Checks, at the end, that the permits held of an object are those in its records. */
+/** Checks, at the end, that the records of an object (`held`) say how many permits of the object threads hold. */
 export function checkHeld(scene: Scene, object: number, held: number): void {
   const s = scene.semaphores.indexOf(object);
   if (isMutex(scene, object)) {

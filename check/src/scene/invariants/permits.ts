@@ -15,9 +15,9 @@ import * as words from '../words.js';
 const { CMPXCHG, RMW, STORE } = engine;
 const { GIVING, TAKEN } = words;
 
-/** What GIVING is while the thread is in a call of a counter: `releasing` and `reducing` write other numbers. */
+/** The value of GIVING while the thread is in a call of a counter. `releasing` and `reducing` write other values. */
 const HANDING = 1 << 11;
-/** If an object has been closed, its grant lies at least so far behind its ticket. */
+/** If an object has been closed, its grant lies at least this far behind its ticket. */
 const CLOSED = 2 ** 60;
 
 export class Permits {
@@ -37,7 +37,7 @@ export class Permits {
     return this.#difference(this.#semaphores[semaphore] + GRANT, lo, hi);
   }
 
-  /** Returns grant - ticket. A sequestered semaphore counts its tickets in O_TAKEN, where others have 0. */
+  /** Returns grant - ticket. A sequestered semaphore counts its tickets in O_TAKEN, where other semaphores have 0. */
   #free(semaphore: number): number {
     const { words } = this.#arena.machine;
     const ticket = (this.#semaphores[semaphore] + TICKET) >> 2;
@@ -50,11 +50,11 @@ export class Permits {
     return this.#free(semaphore) < -CLOSED;
   }
 
-  /** Records that thread t has been admitted with `width` permits from this ticket on. Throws if that is wrong. */
+  /** Records that thread t is admitted with `width` permits from this ticket on. Throws if t may not be admitted. */
   admitted(t: number, semaphore: number, width: number, ticketLo: number, ticketHi: number): void {
     const ghosts = this.#ghosts;
     let behind = this.grantMinus(semaphore, ticketLo, ticketHi) - width;
-    // A request that was due before a dispose may be admitted after it.
+    // A request that was due before a dispose may be admitted after the dispose.
     if (this.closed(semaphore)) behind = ghosts.grantAtClose(semaphore) - (ticketLo + width);
     if (behind < 0) {
       throw new Violation(
@@ -69,8 +69,8 @@ export class Permits {
   }
 
   /**
-   * Notes that t gives back `width` permits, below 256, with its next access. With `own` t holds them; else it makes
-   * them.
+   * Notes that t gives `width` permits, below 256, to the semaphore with its next access. With `own`, t holds these
+   * permits. Otherwise t makes new permits.
    */
   releasing(t: number, semaphore: number, width: number, own: boolean): void {
     if (width > 0xff) throw new Error(`a model releases at most 255 permits at once, got ${width}`);
@@ -100,15 +100,15 @@ export class Permits {
     else ghosts.setMade(semaphore, ghosts.made(semaphore) + width);
   }
 
-  /** Returns the permits of its own that the thread is about to give back to the semaphore. */
+  /** Returns how many permits that the thread holds it is about to give back to the semaphore. */
   givingBack(t: number, semaphore: number): number {
     const giving = this.#ghosts.word(t, GIVING);
     return giving >> 9 === 1 && ((giving >> 8) & 1) === semaphore ? giving & 0xff : 0;
   }
 
   /**
-   * Notes what a write to an object means: thread t takes a ticket, or it closes the object, and then the last value of
-   * grant is kept. `lo` and `hi` are the word before the write.
+   * Notes what a write to an object means. If thread t takes a ticket, the ticket is noted. If t closes the object, the
+   * last value of grant is kept. `lo` and `hi` are the word before the write.
    *
    * @returns whether the model's own checks are to look at the write
    */
@@ -135,7 +135,7 @@ export class Permits {
     return true;
   }
 
-  /** Notes the ticket that thread t takes of a sequestered semaphore. `taken` says how many were taken before. */
+  /** Notes the ticket that thread t takes of a sequestered semaphore. `taken` tickets were taken before. */
   #took(t: number, s: number, taken: number): void {
     const { words } = this.#arena.machine;
     const low = (words[(s + TICKET) >> 2] >>> 0) + taken;

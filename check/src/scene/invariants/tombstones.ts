@@ -1,6 +1,6 @@
 /**
- * The invariants of tombstones. At the end grant has passed no tombstone, no tombstone is half merged, and no two of
- * them have neighbouring tickets.
+ * The invariants of tombstones. At the end grant has passed no tombstone, no tombstone is half claimed or half merged,
+ * and no two tombstones have neighbouring tickets.
  */
 import { Violation } from '../../engine/search/violation.js';
 import { CLAIMED, E_END, E_START, ELEMENT_SIZE, MERGING, STATE_MASK, TOMBSTONE } from '../layout.js';
