@@ -1,15 +1,16 @@
 /**
- * Simulates caches that MESI keeps coherent. Each processor has one, which is never full.
+ * Simulates caches that the protocol MESI keeps coherent. Each processor has one cache, which is never full. A line of
+ * a cache is in one of four states: M (modified), E (exclusive), S (shared), I (invalid).
  *
- *                          own cache             the others'
+ *              state       own cache             other caches
  *     read    M, E, S      hit                   -
- *             I            miss -> S, or E if no other has the line    M, E -> S
+ *             I            miss -> S, or E if no other cache has the line    M, E -> S
  *     write   M, E         hit -> M              -
  *             S            upgrade -> M          -> I
  *             I            miss -> M             -> I
  *
  * If a cache has a line in M or E, no other cache has the line. So the simulation stores two facts about each line:
- * which caches have the line, and which cache, if any, has it alone.
+ * which caches have the line, and which cache, if any, has the line alone.
  */
 
 export const HIT = 0;

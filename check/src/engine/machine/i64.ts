@@ -58,8 +58,8 @@ export function popcount(x: number): number {
 const wide = (lo: number, hi: number) => (BigInt(hi) << 32n) | BigInt(lo >>> 0);
 
 /**
- * Divides two numbers. Numbers that fit in a word are divided as usual. Wider ones are rare, and are divided as
- * bigints. The divisor is not 0. A signed quotient that is too large wraps.
+ * Divides two numbers. Numbers that fit in a word are divided as usual. Wider numbers are rare, and are divided as
+ * bigints. The divisor must not be 0. A signed quotient that is too large wraps.
  */
 export function divide(
   s: Int32Array,

@@ -1,5 +1,6 @@
 /**
- * Keeps words beside the machine. Each change of a word can be undone. The first words are hashed, the others are not.
+ * Keeps words beside the machine. Each change of a word can be undone. The first words are hashed, the other words are
+ * not.
  *
  * The hash is the xor of what each word contributes, like the hash of the machine's memory. So the cost of a change
  * does not grow with the number of words. Neither does the cost of an undo, which restores the word and the old hash.

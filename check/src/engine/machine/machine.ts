@@ -4,11 +4,11 @@
  *              call                       step: wait, and the word is as expected
  *     IDLE ───────────► PENDING ◄──────► PARKED
  *       ▲               │    ▲              │  notify, timeOut
- *       └── returned ───┘    └── step ──────┘           kill: any of them ──► DEAD
+ *       └── returned ───┘    └── step ──────┘           kill: any status ──► DEAD
  *
  * A thread stops only before an access (interpreter.ts). So the machine knows the next access of a PENDING thread: its
- * kind, its address and its operands. `step` performs this access and runs on to the one after. Every change can be
- * undone (state.ts).
+ * kind, its address and its operands. `step` performs this access, and runs on to the next access or to the end of the
+ * call. Every change can be undone (state.ts).
  */
 import * as format from '../wasm/code.js';
 import type { AccessKind } from '../wasm/opcodes.js';
@@ -22,7 +22,7 @@ export { CMPXCHG, LOAD, NOTIFY, RMW, STORE, WAIT } from '../wasm/code.js';
 export { type MachineOptions, type Snapshot, Trap } from './state.js';
 export { DEAD, IDLE, PARKED, PENDING } from './status.js';
 
-// Names of this module's own, as in state.ts.
+// V8 folds the values of these local constants into the code, as in state.ts.
 const { B, C, DST, META, STRIDE } = format;
 const { AREA_SHIFT, BYTES, PLAIN, RMW_SHIFT, SIGNED, WIDE, WORD } = format;
 const { CALLER, FRAME_HEADER, RETURN_PC, OP_ACCESS } = format;
@@ -92,7 +92,7 @@ export class Machine extends Interpreter {
     this.run(head, entry, 1);
   }
 
-  /** Performs the pending access, and runs to the next one or the return. */
+  /** Performs the pending access, and runs to the next access or to the return. */
   step(t: number): void {
     const head = this.expect(t, PENDING);
     this.save(head);
@@ -182,8 +182,8 @@ export class Machine extends Interpreter {
   }
 
   /**
-   * Says whether the runtime may stop the thread here. That is so while the thread sleeps. It is also so if the thread
-   * has entered a function or a loop, or has returned from a function, since its last access.
+   * Says whether the runtime may stop the thread here: if the thread sleeps, or if it has entered a function or a loop,
+   * or has returned from a function, since its last access.
    */
   killable(t: number): boolean {
     const head = this.head(t);
@@ -229,7 +229,7 @@ export class Machine extends Interpreter {
     this.put(address >>> 2, value | 0);
   }
 
-  /** Adds, and returns the value before. */
+  /** Adds `value` to a word, and returns the value that the word had before. */
   hostAdd32(address: number, value: number): number {
     const old = this.words[address >>> 2];
     this.hostStore32(address, old + value);
@@ -375,7 +375,7 @@ export class Machine extends Interpreter {
     this.#write(address, meta & BYTES, lo, hi);
   }
 
-  // The queue of an address consists of the threads that have an order there.
+  // The queue of an address consists of the threads that sleep there, in the order of their ORDER.
 
   #park(head: number, address: number, finite: number): void {
     const s = this.state;

@@ -16,11 +16,11 @@ export const PC = 1;
 export const FRAME = 2;
 /** IDLE: the low word of the result. PENDING, PARKED: the address of the access or of the wait. */
 export const VALUE = 3;
-/** IDLE: the high word of the result. PENDING: whether it can be killed. PARKED: whether it can time out. */
+/** IDLE: the high word of the result. PENDING: whether the thread can be killed. PARKED: whether it can time out. */
 export const DETAIL = 4;
 /** The place of the thread among the sleepers on its address: from 1 on, perhaps with gaps. 0 if it does not sleep. */
 export const ORDER = 5;
-/** The hash of the globals, kept as they change. */
+/** The hash of the globals. Each change of a global updates it. */
 export const GLOBALS_LO = 6;
 export const GLOBALS_HI = 7;
 /** The hash of the thread. Both words are 0 while the hash has yet to be computed. */

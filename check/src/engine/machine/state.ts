@@ -40,7 +40,7 @@ export interface MachineOptions {
   deadSleepers?: boolean;
 }
 
-/** The program traps, as it would in the runtime. */
+/** An error of the program under test: it traps, as it would in the runtime. */
 export class Trap extends Error {
   override name = 'Trap';
 }
@@ -52,7 +52,7 @@ export interface Snapshot {
   readonly hashHi: number;
 }
 
-// The records of the journal. The tag comes last, since they are read backwards.
+// The kinds of records in the journal. A record has its kind in its last word, since the journal is read backwards.
 const WORD_RECORD = 0;
 const GLOBAL_RECORD = 1;
 const FRAME_RECORD = 2;
@@ -87,8 +87,9 @@ export class MachineState {
   protected readonly bytes: number;
   protected readonly state: Int32Array;
   readonly #kills: boolean;
-  /** The words of a thread: all, and those before its globals. */
+  /** How many words a thread has. */
   readonly #stride: number;
+  /** How many words a thread has before its globals. */
   readonly #own: number;
   readonly #first: number;
   #journal = new Int32Array(FIRST_JOURNAL);
@@ -241,8 +242,8 @@ export class MachineState {
   }
 
   /**
-   * Writes everything of a thread that decides what it will do, except its globals, into `out`, in a fixed order. This
-   * is what threadHash hashes if no thread is killed. While `inner` is under way, the locals of `outer` are left out.
+   * Writes into `out`, in a fixed order, everything of a thread that decides what it will do, except its globals. If no
+   * thread is killed, threadHash hashes the same words. While `inner` is under way, the locals of `outer` are left out.
    *
    * @returns the index behind the last word
    */
@@ -275,7 +276,7 @@ export class MachineState {
     }
   }
 
-  /** Returns how many threads sleep on the same address and were there before this thread. */
+  /** Returns how many threads sleep on the same address and have begun to sleep before this thread. */
   #place(head: number): number {
     const s = this.state;
     let before = 0;

@@ -1,4 +1,4 @@
-/** Status of a thread. IDLE: no call is under way. */
+/** The status of a thread (machine.ts). IDLE: no call is under way. */
 export const IDLE = 0;
 export const PENDING = 1;
 export const PARKED = 2;

@@ -7,11 +7,13 @@
  * | load    |                                                | `zero`, `ones`: always reads 0, or all ones   |
  * | store   | writes nothing                                 |                                               |
  * | rmw     | reads the old value, and writes nothing        |                                               |
- * | cmpxchg | reads the old value, and writes nothing: if it | `loosened`: always writes and succeeds;       |
- * |         | is as expected, this looks like success        | `fails`: always fails                         |
+ * | cmpxchg | reads the old value, and writes nothing: if    | `loosened`: always writes and succeeds;       |
+ * |         | the value is as expected, this looks like      | `fails`: always fails                         |
+ * |         | success                                        |                                               |
  * | wait    | answers at once, as if woken                   | `loosened`: sleeps, whatever the word is      |
  * | notify  | wakes no thread                                | `one`: wakes one thread                       |
- * | any     |                                                | `swapped`: with the next access (swap.ts)     |
+ * | any     |                                                | `swapped`: changes places with the next       |
+ * |         |                                                | access (swap.ts)                              |
  */
 import {
   B,
@@ -51,7 +53,7 @@ export interface Site {
 export interface Mutant {
   readonly site: Site;
   readonly change: string;
-  /** The site with which it is swapped. */
+  /** If the change is `swapped`: the site with which the access changes places. */
   readonly other?: Site;
   readonly make: () => Program;
 }
@@ -114,7 +116,7 @@ export function namer(all: readonly Site[], wordOf: (site: Site) => string): (mu
 
 type Change = readonly [name: string, alter: (patch: Patch, pc: number, program: Program) => Patch];
 
-/** The changes by kind of access. */
+/** The changes for each kind of access, except `swapped`. */
 const CHANGES: Readonly<Record<number, readonly Change[]>> = {
   [LOAD]: [
     ['zero', (patch, pc, program) => answer(patch, pc, program, 0)],
@@ -137,7 +139,7 @@ const CHANGES: Readonly<Record<number, readonly Change[]>> = {
   ],
 };
 
-/** Replaces the access by its result. */
+/** Replaces the access by a move of a constant, its result. */
 function answer(patch: Patch, pc: number, program: Program, lo: number, hi = 0): Patch {
   return patch.set(pc, moves(program, pc, patch.constant(lo, hi)));
 }
@@ -163,7 +165,7 @@ function fail(patch: Patch, pc: number, { image }: Program): Patch {
   return patch.set(pc, { op, a: image[pc + B], b: patch.constant(1, 0) });
 }
 
-/** Makes a wait expect what its word holds: the word is read just before the wait. It may change between the two. */
+/** Makes a wait expect what its word holds: a load before the wait reads it. The word may change between the two. */
 function sleep(patch: Patch, pc: number, { image, functions, owners }: Program): Patch {
   // While an access is pending, its frame is the innermost one. So the words after the frame are free.
   const read = functions[owners[pc / STRIDE]].frame;
@@ -175,7 +177,7 @@ function sleep(patch: Patch, pc: number, { image, functions, owners }: Program):
   ]);
 }
 
-/** A move to the place of the access's result. */
+/** Returns a move of the operand `a` to the place of the access's result. */
 function moves({ image }: Program, pc: number, a: number): Omit<Fields, 'from'> {
   // A wait may compare an i64, but its result is an i32.
   const wide = (image[pc + META] & WIDE) !== 0 && image[pc] !== OP_ACCESS + WAIT;

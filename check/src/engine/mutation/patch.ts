@@ -1,9 +1,9 @@
 /**
  * A copy of a program that is being changed.
  *
- * An instruction is changed in place. If a change needs more instructions, these stand at the end of the image, and a
- * branch leads there. A br_table leads back. A plain branch backwards would count as a loop, and threads can be killed
- * in a loop. New live lists and constants stand at the end of the image too.
+ * An instruction is changed in place. If a change needs more instructions, these stand at the end of the image. A
+ * branch leads to them, and a br_table leads back: a plain branch backwards would count as a loop, and threads can be
+ * killed in a loop. New live lists and constants stand at the end of the image too.
  */
 import {
   A,
@@ -20,7 +20,7 @@ import {
   STRIDE,
 } from '../wasm/code.js';
 
-/** The fields of an instruction that differ from those of the one at `from`. */
+/** A changed instruction: it has the fields of the instruction at `from`, except those that are given here. */
 export interface Fields {
   readonly from: number;
   readonly op?: number;

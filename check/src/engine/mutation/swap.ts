@@ -1,13 +1,13 @@
 /**
  * Finds out whether two accesses can change places, and arranges the instructions.
  *
- *     before   first  between...  second
- *     late     first's operands kept  between...  second  first
- *     early    second  first  between...  second's answer put where it belongs
+ *     before   first ── between... ── second
+ *     late     a copy of first's operands ── between... ── second ── first
+ *     early    second ── first ── between... ── a move of second's answer to its place
  *
  * The swap is `late` if neither `between` nor `second` reads the answer of `first`. Otherwise the swap is `early` if
- * `second` reads no result of `first` and `between`. Otherwise there is no swap. Both accesses lie in one basic block,
- * with no access between them. At least one of them is not a load, and none is a wait.
+ * `second` reads no result of `first` or `between`. Otherwise there is no swap. Both accesses lie in one basic block,
+ * with no access between them. At least one of the two is not a load, and neither is a wait.
  */
 import {
   A,
@@ -59,7 +59,7 @@ const SHAPES: ReadonlyMap<number, readonly number[]> = new Map([
   ]),
 ]);
 
-/** What an instruction reads and writes of its thread: words of the frame, and globals in their own area. */
+/** The operands that an instruction reads and writes: words of the frame, and words of the thread's globals. */
 interface Use {
   readonly reads: readonly number[];
   readonly writes: readonly number[];

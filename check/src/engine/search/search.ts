@@ -24,10 +24,10 @@
  *        ▲                │ some has proved wrong
  *        └── mend ◄───────┘
  *
- * In two cases all threads are tried although a step is local. If the step closes a cycle, the others would otherwise
- * be put off for ever. If the step has changed the driver or the ghosts, the checks may notice it. A cycle may also
- * lead through older states and states found while mending. Such a cycle contains a mended state, and there all threads
- * are tried.
+ * In two cases the search tries all threads although a step is local. First, the step closes a cycle: otherwise the
+ * other threads would be put off for ever. Second, the checks may notice the step (StateSpace.touched). A cycle may
+ * also lead through older states and states that were found while mending. Such a cycle contains a mended state, and
+ * there the search tries all threads.
  *
  * Besides, threads that run the same program begin in one order only (StateSpace.symmetry).
  */
@@ -48,7 +48,7 @@ export interface SearchOptions {
   readonly symmetry?: 1 | 0 | -1;
   /** The most switches away from a thread that could go on; no bound by default. With a bound the result is bounded. */
   readonly preemptions?: number;
-  /** The search gives up after so many states or milliseconds; then the result is bounded. */
+  /** The search gives up after this many states or milliseconds; then the result is bounded. */
   readonly states?: number;
   readonly milliseconds?: number;
   /** Called from time to time. */
@@ -69,7 +69,7 @@ export interface Finding {
 export interface SearchResult {
   readonly states: number;
   readonly steps: number;
-  /** Further steps: those that lead back to a state, and all steps of attempts that were given up. */
+  /** Further steps: those by which the search comes back to a state, and all steps of attempts that it gave up. */
   readonly again: number;
   readonly seconds: number;
   /** Whether the search came to its end: it visited every state, except those that the reductions may leave out. */
@@ -123,17 +123,17 @@ function pass(space: StateSpace, sharing: Sharing, options: SearchOptions, start
   const ids: number[] = [];
   const next: number[] = [];
   const low: number[] = [];
-  const good: number[] = []; // whether an end can be reached
+  const good: number[] = []; // whether an end can be reached from the state
   const marks: number[] = []; // two marks for each frame
-  const only: number[] = []; // the one thread that is tried, or -1
+  const only: number[] = []; // the one thread that is tried, or -1 if all threads are tried
   const wide: number[] = []; // whether the other threads must be tried after all
   // Each thread has at most a step or a time-out, and a death.
   const most = 2 * space.threads;
-  let choices = new Int32Array(64 * most); // of each frame
+  let choices = new Int32Array(64 * most); // `most` words for each frame: its choices
   const counts: number[] = [];
   const taken: number[] = []; // the choice taken last
   const last: number[] = []; // the thread that moved last
-  const used: number[] = []; // preemptions so far
+  const used: number[] = []; // how many preemptions there have been
 
   // Tarjan's stack of states, in the order of their numbers.
   const open: number[] = [];
@@ -178,7 +178,8 @@ function pass(space: StateSpace, sharing: Sharing, options: SearchOptions, start
   };
 
   /**
-   * If `wide` demands it, tries all threads in a frame where one thread alone was tried. Its state is the present one.
+   * If `wide` says so, tries all threads in a frame in which one thread alone was tried. The state of this frame must
+   * be the present state.
    */
   const widen = (depth: number): void => {
     if (wide[depth] === 0) return;

@@ -4,14 +4,14 @@
  *      place ──► place ──► place        a place: a position of a thread in its program (StateSpace.placeOf)
  *        │         ▲         │          an arrow: a way from a place to the next, as seen
  *        └► place ─┘         ▼
- *         reads a        writes b       so from the first place on, a is read and b written
+ *         reads a        writes b       so from the first place on, the thread may still read a and write b
  *
  * A thread goes from place to place, and makes one access at each. So it may still make the accesses of all places that
  * can be reached from its own place. The class learns the ways and the accesses from every step that the search takes.
  *
  * A reliance is an assumption of the search about one word: from their present places on, the other threads will not
- * access this word, or will not write it. A way or an access that is learnt later may prove a reliance wrong. So each
- * reliance is kept, once, and `takeBroken` looks at all of them again.
+ * access this word, or will not write it. A way or an access that is learnt later may prove a reliance wrong. So the
+ * class keeps each reliance, without duplicates, and `takeBroken` checks all reliances again.
  */
 import * as kinds from './choice.js';
 import type { StateSpace } from './state-space.js';
@@ -24,17 +24,18 @@ const WRITTEN = 2;
 const MOST = 4;
 /** Stands instead of the column of a reliance that has proved wrong and was reported. */
 const RETIRED = -1;
-/** Stands instead of the place of a thread that does not matter: the thread itself, or one that is over. */
+/** Stands instead of the place of a thread that does not matter: the thread that relies, or a thread that is over. */
 const NOWHERE = -1;
 
 export class Sharing {
   readonly #threads: number;
-  /** For each thread, its places by the number that the state space gives them. */
+  /** For each thread, its places: the number that the state space gives to a place, and the number in this class. */
   readonly #known: Map<number, number>[] = [];
-  /** For each place, the places that follow it, and those that it follows. */
+  /** For each place, the places that follow it. */
   readonly #next: number[][] = [];
+  /** For each place, the places that it follows. */
   readonly #before: number[][] = [];
-  /** What may be done from a place on: a row for each place, a column for each word that has been accessed. */
+  /** What a thread may do from a place on: a row for each place, a column for each word that has been accessed. */
   #later = new Uint8Array(1 << 14);
   #row = 64;
   /** For each word of 8 bytes, its column + 1, or 0. */
@@ -43,9 +44,9 @@ export class Sharing {
   /** The words to which no access is local. */
   readonly #visible: Uint8Array;
   /**
-   * The reliances, one a row. A row begins with the column of the word and with what must not be done to the word. Then
-   * it has the place of each thread, or NOWHERE. The row of a reliance that has proved wrong and was reported begins
-   * with RETIRED, so no state can rely on it again.
+   * The reliances: a row for each. The first word of a row has the column of the word and what the other threads must
+   * not do to the word. Then the row has the place of each thread, or NOWHERE. The row of a reliance that has proved
+   * wrong and was reported begins with RETIRED, so no state can rely on it again.
    */
   #rows = new Int32Array(1 << 12);
   #reliances = 0;
@@ -71,8 +72,8 @@ export class Sharing {
   }
 
   /**
-   * Notes the places of the threads `depth` steps from the start, and the ways to them from the places one step before.
-   * If `mover` is given, only that thread has moved.
+   * Notes the places of the threads `depth` steps from the start, and the ways that led there from the places one step
+   * before. If `mover` is given, only this thread has moved.
    */
   arrive(space: StateSpace, depth: number, mover = -1): void {
     const threads = this.#threads;
@@ -160,7 +161,7 @@ export class Sharing {
     return true;
   }
 
-  /** Returns the number of the reliance that was just written behind the last one. If it is known, its old number. */
+  /** Returns the number of the reliance that was just written behind the last row. A known reliance has its number. */
   #number(row: number): number {
     const rows = this.#rows;
     const length = this.#threads + 1;
@@ -196,7 +197,7 @@ export class Sharing {
     }
   }
 
-  /** Notes what may be done from a place on, and so from all places before it. */
+  /** Notes what a thread may do from a place on, and so also from all places before this place. */
   #learn(place: number, column: number, what: number): void {
     if ((this.#later[place * this.#row + column] & what) === what) return;
     const todo = [place, column];

@@ -23,13 +23,13 @@ export interface StateSpace {
 
   /** Writes the open choices from `out[from]` on, and returns the end. Each thread has at most three. */
   choices(out: Int32Array, from?: number): number;
-  /** Does the same for thread t alone. */
+  /** Writes the open choices of thread t alone from `out[from]` on, and returns the end. */
   choicesOf(t: number, out: Int32Array, from: number): number;
-  /** Performs an open choice. Throws a finding if it breaks a promise. */
+  /** Performs an open choice. Throws a finding if the choice breaks an invariant. */
   apply(choice: number): void;
-  /** Whether the last choice may have moved other threads than its own. */
+  /** Whether the last choice may have moved threads besides the thread of the choice. */
   readonly others: boolean;
-  /** Whether the checks notice the last choice, so that its order among others matters. */
+  /** Whether the checks notice the last choice, so that its order among other choices matters. */
   readonly touched: boolean;
   /** Throws a finding unless this state, in which no choice but deaths is open, is a proper end. */
   checkEnd(): void;

@@ -1,7 +1,8 @@
 /**
- * Shows schedules to people: as a trace in columns by thread, and in a compact form that can be replayed.
+ * Shows schedules to people: as a trace with a column for each thread, and in a compact form that can be replayed.
  *
- *     compact   thread, what, how often: `0x4 1x2 0t 2k` is four steps of thread 0, two of thread 1, a time-out, a death
+ *     compact   thread, what, how often: `0x4 1x2 0t 2k` is four steps of thread 0, two steps of thread 1, a time-out
+ *               of thread 0, and the death of thread 2
  */
 import { CHOICES, KILL, STEP, TIME_OUT } from './choice.js';
 import { type SearchResult, search } from './search.js';
@@ -35,7 +36,7 @@ export function parse(text: string): number[] {
     });
 }
 
-/** Plays a schedule, and returns the violation that it ends in, if any. */
+/** Plays a schedule. Returns the violation in which the schedule ends, if any. */
 export function replay(
   space: StateSpace,
   schedule: readonly number[],

@@ -7,12 +7,12 @@ import { grown } from './sharing.js';
 
 export class Tree {
   #parents = new Int32Array(1 << 10);
-  /** The element size suffices for 85 threads. */
+  /** For each state, the choice that led to it. A choice fits in a byte if there are at most 85 threads. */
   #choices = new Uint8Array(1 << 10);
-  /** The number of the reliance + 1, or 0. */
+  /** For each state, the number of its reliance plus 1, or 0. */
   #reliances = new Int32Array(1 << 10);
 
-  /** Adds a new state, in the order of their numbers. Its parent has a smaller number; the first is its own parent. */
+  /** Adds the state with the next number. Its parent has a smaller number; the first state is its own parent. */
   add(id: number, parent: number, choice: number): void {
     if (id === this.#parents.length) {
       this.#parents = grown(this.#parents);

@@ -1,5 +1,6 @@
 /**
- * The set of visited states, by a 64-bit hash. It uses open addressing, and numbers states in order of discovery.
+ * The set of visited states, by their 64-bit hashes. The table uses open addressing, and numbers the states in the
+ * order in which they were found.
  *
  * Two different states with the same hash count as one. With n states, the chance that any two collide is about
  * n^2 / 2^65. With 30 million states it is one in 40,000.

@@ -1,7 +1,7 @@
 /**
- * Random walks are for models too large to search. Each walk begins in the first state. It takes one of the open
- * choices at random, from a seeded generator, again and again until none is open. Walks find violations, and prove
- * nothing.
+ * Random walks are for models that are too large to search. Each walk begins in the first state. Again and again it
+ * takes one of the open choices, which a seeded generator draws, until no choice is open. Walks find violations, and
+ * prove nothing.
  */
 
 import type { Finding } from './search.js';
@@ -19,7 +19,7 @@ export function generator(seed: number): () => number {
   };
 }
 
-/** A walk ends after so many steps, because its threads may go round for ever. */
+/** A walk ends after this many steps, because its threads may go round for ever. */
 const MOST_STEPS = 2000;
 
 /** Walks from the space's first state, and leaves it there. Returns the violation found, if any, with its schedule. */

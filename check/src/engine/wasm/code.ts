@@ -20,13 +20,13 @@
  * A value is one word (i32) or two, low then high (i64). A destination is a word of the frame. An operand is a word of
  * the frame, of the thread's globals, or of the constants, as its two highest bits say.
  *
- * A frame has RETURN (pc of the call, or -1), CALLER (its frame), parameters, locals, and operand stack. A callee's
- * frame follows, and the caller writes the arguments there.
+ * A frame has RETURN (the pc of the call, or -1), CALLER (the frame of the caller), the parameters, the locals, and the
+ * operand stack. The frame of a callee follows, and the caller writes the arguments there.
  *
- * A live list says which words of the frame the function may still read: a count, and then so many indices of words.
- * The list of an access contains the operands of the access too. The list of a call has what is read after the call,
- * without the result of the call. A wait has a second list behind the first. It holds while the thread is parked, and
- * has what is read after the wait, without the result.
+ * A live list says which words of the frame the function may still read: a count, and then this many indices of words.
+ * The list of an access contains the operands of the access too. The list of a call has the words that are read after
+ * the call, without the result of the call. A wait has a second list behind the first. This list holds while the thread
+ * is parked, and has the words that are read after the wait, without the result of the wait.
  */
 import type { MemoryAccess, ValueType } from './opcodes.js';
 
@@ -51,7 +51,7 @@ export const OP_MOVE = 0x20;
 export const OP_MOVE_WIDE = 0x21;
 export const OP_SET_GLOBAL = 0x24;
 export const OP_SET_GLOBAL_WIDE = 0x25;
-/** An access has this number + its kind. */
+/** The opcode of an access is this number plus the kind of the access. */
 export const OP_ACCESS = 0x28;
 export const OP_MEMORY_SIZE = 0x3f;
 /** A comparison with zero that WebAssembly does not have. br_if and if are translated to it. */
@@ -69,7 +69,7 @@ export const RMW_OPS = ['add', 'sub', 'and', 'or', 'xor', 'xchg'] as const;
 
 // The mode of a comparison.
 export const NEGATED = 1;
-/** The comparison does not store its result, but branches if it holds. */
+/** The comparison does not store its result, but branches if the result is true. */
 export const BRANCHES = 2;
 
 // The meta word of an access has the bytes in its low four bits.
@@ -79,7 +79,8 @@ export const SIGNED = 0x20;
 export const PLAIN = 0x40;
 export const RMW_SHIFT = 8;
 
-// An operand is the word at (operand & WORD) behind the base of its area. The first words of the image are the bases.
+// An operand stands for the word at (operand & WORD) behind the base of its area. The bases of the areas are the first
+// words of the image.
 export const AREA_SHIFT = 30;
 export const WORD = 0x3fffffff;
 export const GLOBALS_AREA = 1 << AREA_SHIFT;
@@ -96,9 +97,11 @@ export interface RegisterFunction {
   readonly entry: number;
   readonly end: number;
   readonly params: readonly ValueType[];
-  /** How many words the frame's header and parameters take; these and the locals; and the whole frame. */
+  /** How many words the header and the parameters of the frame take. */
   readonly paramsEnd: number;
+  /** How many words the header, the parameters and the locals of the frame take. */
   readonly localsEnd: number;
+  /** How many words the whole frame takes. */
   readonly frame: number;
 }
 
@@ -121,7 +124,7 @@ export interface Program {
   /** For some functions, by their index, the low words of all results that a call may have. */
   readonly answers: ReadonlyMap<number, ReadonlySet<number>>;
   readonly start: number | undefined;
-  /** The words of the deepest stack of frames, and of the widest frame. */
+  /** How many words the deepest stack of frames takes, and how many the widest frame. */
   readonly stack: number;
   readonly widest: number;
 }

@@ -1,8 +1,8 @@
 /**
  * Decodes the binary format: bytes to types, globals, functions and their instructions. The decoder knows what a core
  * of integers and threads needs: one imported shared memory, no tables, no data, no floats. An imported global counts
- * as one of the module's own that begins with 0. Anything else is an error that says what is unknown and where. So the
- * search never runs a module of which a part was left out.
+ * as a global of the module that begins with 0. If the decoder meets anything else, it throws an error that says what
+ * is unknown and where. So the search never runs a module of which a part was left out.
  */
 import {
   ACCESSES,
@@ -176,7 +176,7 @@ function functionNames(reader: Reader, end: number): Map<number, string> {
 
 /**
  * Reads a module. An optimised binary has no names. `text` is the same module in the text format of the compiler, which
- * has the names. `rename` turns each of them into the name that traces show.
+ * has the names. `rename` turns each of these names into the name that traces show.
  */
 export function decode(bytes: Uint8Array, text = '', rename = (name: string): string => name): WasmModule {
   if (new TextDecoder('latin1').decode(bytes.subarray(0, 8)) !== '\0asm\x01\0\0\0')

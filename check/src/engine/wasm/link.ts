@@ -1,19 +1,19 @@
 /**
- * Joins two modules in one program, for a thread that has an instance of each. The caller names the functions of the
- * second module that the first takes over. The functions that these call come along. If both modules have a global of
- * the same name, the program has it once. That is right only for the globals that the second module imports from the
- * first, and for the globals in MAY_BE_ONE. Any other is refused.
+ * Joins two modules in one program, for a thread that has an instance of each module. The caller names the functions of
+ * the second module that the first module takes over. The functions that these functions call come along. If both
+ * modules have a global of the same name, the program has this global once. This is right only for the globals that the
+ * second module imports from the first, and for the globals in MAY_BE_ONE. Any other such global is refused.
  */
 import type { WasmModule } from './decode.js';
 import { CALL, GLOBAL_GET, GLOBAL_SET } from './opcodes.js';
 
 /**
  * The globals that may become one. Each instance sets the globals of the arena and of the thread when it opens the
- * arena, and both instances set the same values. The others only say where to look first, or how often to look.
+ * arena, and both instances set the same values. The other globals only say where to look first, or how often to look.
  */
 const MAY_BE_ONE = /^(arena|threads)\/|^(elements|objects)\/hint$|^pause\/pauseSink$|^polling\/turns$/;
 
-/** Returns the module with some functions that another exports. */
+/** Returns `module` with the functions that `other` exports under these names. */
 export function joined(module: WasmModule, other: WasmModule, names: readonly string[]): WasmModule {
   const functions = [...module.functions];
   const globals = [...module.globals];

@@ -13,7 +13,7 @@ export interface Flow {
 export interface Live {
   /** The words live before the instruction, with those that it reads. */
   readonly before: readonly number[];
-  /** The words live after it, without those that it writes. */
+  /** The words live after the instruction, without those that it writes. */
   readonly across: readonly number[];
 }
 

@@ -1,6 +1,6 @@
 /**
  * The instructions of WebAssembly that the machine knows: integers, control, memory and threads. Opcodes are those of
- * the binary format; an opcode with the prefix 0xfe is 0xfe00 | the byte after it.
+ * the binary format; an opcode with the prefix 0xfe is 0xfe00 | the byte after the prefix.
  *
  * The `shape` of a numeric instruction is its signature, result first: `l` is an i64, `i` an i32.
  */

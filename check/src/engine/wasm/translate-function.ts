@@ -9,8 +9,9 @@
  * local before its local.set, and a global before its global.set or a call. At the start of a block it moves every
  * local and global that is on the stack, because control may leave the block in several ways.
  *
- * Two instructions become one if no other lies between them: an instruction writes its result straight to the local
- * that is set from it, and a comparison is joined with the branch that follows (`#maker`).
+ * In two cases two instructions become one, if no other instruction lies between them (`#maker`). If a local.set
+ * follows an instruction, the instruction writes its result straight to the local. If a branch follows a comparison,
+ * the comparison itself branches.
  */
 import {
   BRANCHES,
@@ -92,7 +93,7 @@ export interface Code {
 }
 
 interface Label {
-  /** The index of the instruction that it stands before, once known. */
+  /** The index of the instruction before which the label stands, once known. */
   at: number;
   used: boolean;
 }
@@ -107,7 +108,7 @@ interface Block {
   readonly words: number;
 }
 
-/** Marks an operand as a word of the callee's frame. The place of that frame is known after the translation. */
+/** Marks an operand as a word of the callee's frame. The place of this frame is known only after the translation. */
 export const ARGUMENTS = 1 << 20;
 const NOTHING: Entry = { operand: 0, words: 0 };
 
@@ -142,7 +143,7 @@ export class FunctionTranslator {
   /** A branch leads to this index. So no instruction before it may be changed. */
   #barrier = 0;
   #reachable = true;
-  /** The depth of blocks opened in code that cannot be reached. */
+  /** How many blocks are open in code that cannot be reached. */
   #skipped = 0;
   #origin = 0;
 
@@ -447,7 +448,7 @@ export class FunctionTranslator {
     const operands = this.#pops(shape.length - 1);
     const [only] = operands;
     if (op === I32_WRAP_I64) {
-      // The result is the low word, which is in its place already. The entry is one word from now on.
+      // The result is the low word, which is in its place already. From now on the entry has one word.
       this.#push(only.operand, 1);
       return;
     }
@@ -476,12 +477,12 @@ export class FunctionTranslator {
       word += argument.words;
     }
     const words = wordsOf(type.results[0]);
-    // The callee stands in imm until its entry is known.
+    // The index of the callee stands in imm until the entry of the callee is known.
     this.#produce(OP_CALL, [], words, { imm: index, meta: words });
   }
 
   #branchTable(index: Entry, depths: readonly number[]): void {
-    // Each path has a few instructions of its own, since it may carry a value, or return.
+    // Each way has a few instructions of its own, since it may carry a value, or return.
     const ways = depths.map(() => ({ at: -1, used: true }));
     this.#emit(OP_BRANCH_TABLE, [index], { labels: ways, meta: ways.length });
     for (const [i, depth] of depths.entries()) {

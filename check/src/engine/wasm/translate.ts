@@ -34,7 +34,7 @@ function hasLiveList(op: number): boolean {
 /** Returns the words of values of these types. */
 const sum = (types: readonly ValueType[]) => types.reduce((words, type) => words + wordsOf(type), 0);
 
-/** A function may be on the stack so often at most. It is there twice only if functions call each other in a circle. */
+/** How often a function may be on the stack. It is there twice only if functions call each other in a circle. */
 const TURNS = 2;
 
 /** Returns the words of the deepest stack. */

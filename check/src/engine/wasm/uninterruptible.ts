@@ -30,13 +30,13 @@ import {
 export interface Section {
   readonly name: string;
   readonly fn: string;
-  /** The first access: its kind, the offset of its word, and its size. Of an exchange, only the success counts. */
+  /** The first access: its kind, the offset of its word, and its size. A failed exchange begins no section. */
   readonly from: { readonly kind: number; readonly word: number; readonly bytes?: number };
   /** The offsets of the words that the last write may go to. If there are none, the section ends with the function. */
   readonly to: readonly number[];
   /** The function whose call ends the section too. */
   readonly untilCall?: string;
-  /** Why a path that returns before the last write has nothing left to write. If absent, no path may return before. */
+  /** Why a path that returns before the last write has nothing left to write. If absent, no path may return earlier. */
   readonly returns?: string;
   /** The kinds of access that end the section: writes by default. */
   readonly by?: readonly number[];
@@ -72,7 +72,7 @@ export function breaks(program: Program, run: Section): string[] {
   return found.length > 0 || looks.some(({ ends }) => ends) ? found : [`${run.name}: no path in ${run.fn} ends it`];
 }
 
-/** Returns what breaks the section if this access begins it, and whether any path comes to its end. */
+/** Returns what breaks the section if the access at `start` begins it, and whether any path comes to its end. */
 function lookFrom({ image: code, origins, functions }: Program, run: Section, start: number): Look {
   const { by = [STORE, RMW] } = run;
   const exchange = run.from.kind === CMPXCHG ? start : -1;
@@ -129,7 +129,7 @@ function ways(code: Int32Array, pc: number, exchange: number): number[] {
   return branches ? [code[pc + IMM], pc + STRIDE] : [pc + STRIDE];
 }
 
-/** Whether an operand of a comparison has the value that the exchange expects: it is the same word, or its origin. */
+/** Whether an operand of a comparison has the value that the exchange expects: the same word, or the word's origin. */
 function isExpected(code: Int32Array, exchange: number, comparison: number, operand: number): boolean {
   const expected = code[exchange + B];
   if (operand === expected) return true;
