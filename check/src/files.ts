@@ -1,4 +1,4 @@
-/** Reads the files of the project that the search needs. Another module replaces this where there are no files. */
+/** Reads the files of the project that the search needs. Where there are no files, another module replaces this one. */
 import { readFileSync } from 'node:fs';
 
 const read = (path: string): Uint8Array => readFileSync(new URL(`../../${path}`, import.meta.url));

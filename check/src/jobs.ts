@@ -9,7 +9,7 @@ interface Workers {
   readonly megabytes?: number;
 }
 
-/** Starts the jobs in their order, and rejects as soon as one throws. It calls `done` after each job. */
+/** Starts the jobs in their order, and calls `done` after each job. The promise rejects as soon as a job throws. */
 export async function performAll<Job, Answer>(
   { filename, count, megabytes }: Workers,
   jobs: readonly Job[],

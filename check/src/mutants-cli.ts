@@ -33,7 +33,7 @@ const workers = {
   megabytes: 4096,
 };
 
-/** If the set-up makes the changed access, a mutant is also tried with all models of at most so many states. */
+/** If the set-up makes the changed access, a mutant is also tried with all models of at most this many states. */
 const SMALL = 500;
 
 const options = new Command('mutants')
@@ -114,7 +114,7 @@ const jobs = named.map(({ mutant, index, name }): Job => {
   const candidates = measuresOn(mutant.program).filter(
     ({ words, states }) => words.has(offset) || (states <= SMALL && ofSetUp),
   );
-  // The model that killed it in the last report is tried first, however large it is.
+  // The model that killed the mutant in the last report is tried first, however large the model is.
   const before = killed.get(name) ?? firstModels.find(([mutant]) => mutant.test(name))?.[1];
   const first = chosen.some((model) => model.name === before && (model.program ?? 'core') === mutant.program)
     ? [{ model: before as string, states: sizes.get(before as string) ?? Number.POSITIVE_INFINITY }]

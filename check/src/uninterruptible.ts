@@ -3,7 +3,7 @@
  *
  * The runtime stops a thread only where the thread enters a function, goes round a loop or returns from a function. An
  * exception such as a stack overflow cuts a call short only where it enters a function. So a section contains no call,
- * no loop and no return. docs/internals/adding-a-primitive.md has a table of the sections. This is where they are:
+ * no loop and no return. docs/internals/adding-a-primitive.md has a table of the sections. These files have them:
  *
  *     R1           core/queue/tickets.ts, runs.ts; core/kinds/mutex/mutex.ts
  *     R2           core/queue/cancelling.ts
@@ -99,7 +99,7 @@ export const sections: readonly Section[] = [
     to: [constant('E_STATE'), constant('T_DOORBELL')],
     by: [NOTIFY],
   },
-  // After this exchange no other thread wakes the head: to all others it is awake.
+  // After this exchange no other thread wakes the head: for all other threads the head is awake.
   {
     name: 'R9, wakeHead',
     fn: 'mutex/wakeHead',
@@ -154,8 +154,8 @@ export const sections: readonly Section[] = [
     returns: 'nothing is handed on',
   })),
   { name: 'R4', fn: 'tombstones/merge', from: { kind: CMPXCHG, word: constant('E_STATE') }, to: [] },
-  // The owner is written in the same section in which an element is taken. In the same way, the number of a cell is
-  // written in the element that has entered it.
+  // A thread takes an element and writes itself into the element as its owner in one section. In the same way, a thread
+  // enters an element in a cell, and writes the number of the cell into the element, in one section.
   {
     name: 'R5, take',
     fn: 'elements/reserve',

@@ -1,7 +1,7 @@
 /**
- * Says for some mutants which model is tried first. A run that has an earlier report takes the model from the report. A
- * run without a report would not kill these mutants: the model that finds the fault is larger than the limit, or
- * smaller models use up the budget before.
+ * Says for some mutants which model is tried first. A run that has an earlier report takes this model from the report.
+ * A run without a report would not kill these mutants: the model that finds the fault is larger than the limit, or
+ * smaller models, which are tried first, use up the budget.
  */
 export const firstModels: readonly (readonly [mutant: RegExp, model: string])[] = [
   [

@@ -3,8 +3,8 @@ import { type Mutant, mutants } from '../engine/mutation/mutate.js';
 import { loadProgram, type ProgramName } from '../programs.js';
 
 /**
- * Returns the mutants of a module. Another module than the core also contains functions of the core. They are left out
- * here, since the mutants of the core cover them.
+ * Returns the mutants of a module. Modules besides the core also contain functions of the core. This function leaves
+ * those functions out, since the mutants of the core cover them.
  */
 export function mutantsOf(program: ProgramName): (Mutant & { program: ProgramName })[] {
   return mutants(loadProgram(program))

@@ -1,9 +1,9 @@
 /**
- * Says why a mutant that survives all models breaks no promise. The first pattern that matches the mutant's name
- * counts. The report names reasons that match no survivor, and survivors without a reason.
+ * Says why a mutant that survives all models is harmless. The first pattern that matches the name of a mutant gives its
+ * reason. The report names reasons that match no survivor, and survivors without a reason.
  */
 export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
-  // --- Words that no other thread reads yet, or any more ---
+  // --- Words that no other thread reads yet, or that no other thread reads any more ---
   [
     /^attachments\/createObject: store (ticket|grant|counter\/variant|parked\/limit|kind|max|spin|threshold|initial|robust\/hash|died|timeouts|where|owner\/taken), swapped/,
     'The object is BUILDING: no thread reads it before the store of LIVE, which comes after all of these.',
@@ -365,7 +365,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^(pending-call\/recover|waking\/endWait|condition\/relay|closing\/dispose|reaping\/(cleanUp|sweep|reap)|mutex\/(wakeHead|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
     'Only its owner sleeps on an element, and only its thread on a doorbell and on wake.',
   ],
-  // --- Deaths, as the runtimes have them ---
+  // --- Deaths as they happen in the runtimes, and in no model ---
   [
     /^reaping\/(cleanUp: notify state|reap: notify wake), (dropped|one)/,
     'No thread of a model sleeps on after its death. The case "dying: terminated workers that wait reach nothing any more" of runtimes/src/suite/cases fails in Deno. One thread sleeps there at most.',

@@ -42,7 +42,7 @@ function counts(title: string, by: Map<string, Count>): string {
   return table([title, 'killed', 'explode', 'survive'], rows);
 }
 
-/** Returns one line: how many mutants there are, and how many are killed, of all and of the harmful ones. */
+/** Returns one line: how many mutants there are, and how many of all mutants and of the harmful mutants are killed. */
 export function summary(findings: readonly Finding[]): string {
   const count = (outcome: Verdict['outcome']): number =>
     findings.filter(({ verdict }) => verdict.outcome === outcome).length;
@@ -61,7 +61,7 @@ function sentence(mutants: number, killed: number, explode: number, harmless: nu
   );
 }
 
-/** Returns a report with the reasons of its survivors given anew, and the survivors that have none. */
+/** Returns a report with the reasons of its survivors written anew, and the survivors that have no reason. */
 export function explain(
   last: string,
   reasonOf: (name: string) => string | undefined,
@@ -103,7 +103,7 @@ export function killers(text: string): Map<string, string> {
 
 const headOf = (program: ProgramName): string => `\n## ${program}.wasm\n`;
 
-/** Returns the part on one module, of which every mutant has been tried. */
+/** Returns the part of the report on one module. Every mutant of this module must have been tried. */
 export function part(program: ProgramName, findings: readonly Finding[], states: number, budget: number): string {
   const survivors = findings.filter(({ verdict }) => verdict.outcome === 'survived');
   const others = findings.filter(({ verdict }) => verdict.outcome !== 'survived');

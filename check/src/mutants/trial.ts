@@ -17,7 +17,7 @@ import { newMachine } from '../scene/set-up.js';
 export interface Measure {
   readonly model: string;
   readonly program: ProgramName;
-  /** Infinity if there are more states than the limit. */
+  /** The number of states; Infinity if there are more states than the limit. */
   readonly states: number;
   /** For each access that the model makes, by its offset in the file: the names of the words that it goes to. */
   readonly words: ReadonlyMap<number, ReadonlySet<string>>;
@@ -35,7 +35,7 @@ export interface Verdict {
   readonly message?: string;
 }
 
-/** A mutant explodes if it has so many times the states of the unchanged program. No harmless mutant has so many. */
+/** A mutant explodes if it has this many times the states of the unchanged program. No harmless mutant has so many. */
 const MOST_TIMES = 20;
 const LEAST_STATES = 1000;
 
@@ -96,7 +96,7 @@ export function wordsIn(measures: readonly Measure[]): (site: { readonly offset:
   return ({ offset }) => [...new Set(measures.flatMap(({ words }) => [...(words.get(offset) ?? [])]))].sort().join('/');
 }
 
-/** Tries candidates until one kills the mutant, or until those tried have `budget` states together. */
+/** Tries candidates until one of them kills the mutant, or until the tried ones have `budget` states together. */
 export function tryMutant(
   program: Program,
   candidates: readonly (readonly [model: Model, states: number])[],

@@ -1,4 +1,4 @@
-/** Makes the locks in a capacitor that are simulated, with the calls that CapacitorLock makes. */
+/** Makes the contenders that are locks in a capacitor, with the calls that CapacitorLock makes. */
 import { ADMITTED } from '../scene/layout.js';
 import {
   type Call,
@@ -32,7 +32,7 @@ interface Gate {
   readonly depart: (visitor: Visitor) => Call;
 }
 
-/** Departs from a platoon of this size. The last to do so calls `open`. */
+/** Departs from a platoon of this size. The last thread that departs calls `open`. */
 const depart = (size: number, open: Call, on = 0): Call => ({
   name: 'capacitorDepart',
   on,
@@ -66,7 +66,10 @@ export function wrapped(inner: Inner): Contender {
   };
 }
 
-/** Returns the lock in every other kind of capacitor, and in a plain semaphore with as many permits as a platoon. */
+/**
+ * Returns the lock in all kinds of capacitors that `wrapped` does not make, and in a plain semaphore with as many
+ * permits as a platoon has threads.
+ */
 export function capacitors(inner: Inner): Contender[] {
   const { name, made, lock, tryLock, unlock } = inner;
   const form = (suffix: string, objects: readonly Made[], calls: Pick<Contender, 'enter' | 'leave'>): Contender => ({

@@ -4,7 +4,7 @@ import { constant } from '../scene/layout.js';
 
 /** A thread that enters and leaves for ever. */
 export interface Visitor {
-  /** Its attachment to the first object, if that is robust; otherwise 0. */
+  /** The thread's attachment to the first object, if this object is robust; otherwise 0. */
   readonly attachment: number;
   /** The addresses of the contender's objects. */
   readonly objects: readonly number[];
@@ -64,12 +64,12 @@ export const WITHOUT_END = 1_000_000;
 export const UNLIMITED = 0x7fffffff;
 /** Each waiter decides for itself how long it polls (core/queue/polling.ts). */
 export const ADAPTIVE = -1;
-/** The library's default. */
+/** The default threshold of the library. */
 export const TWA_THRESHOLD = 1;
 
 export const MORE = constant('MORE');
 
-/** A lock that a capacitor can be put around, by the names of its exports. */
+/** A lock around which a capacitor can be put, by the names of its exports. */
 export interface Inner {
   readonly name: string;
   readonly made: Made;

@@ -2,10 +2,10 @@
 import Table from 'cli-table3';
 import type { Counted } from './simulation.js';
 
-/** The costs with fewer processors are not compared: there may be no waiter then, or only the head. */
+/** Costs with fewer processors than this are not compared: there may be no waiter then, or only the head. */
 export const CROWD = 4;
 
-/** Returns how much more the dearest costs than the cheapest, from CROWD processors on: 0.2 is 20 % more. */
+/** Returns by how much the highest cost exceeds the lowest, from CROWD processors on: 0.2 is 20 % more. */
 export function spread(counted: readonly Counted[]): number {
   const misses = counted.filter(({ configuration }) => configuration.processors >= CROWD).map((one) => one.misses);
   // If no data passes from one processor to another, there are no misses at all.

@@ -15,7 +15,7 @@ const COLOURS: Record<string, string> = {
   TicketSemaphore: '#c99700',
   'TicketSemaphore, spinning': '#7048a8',
 };
-/** The colours of the other contenders, which come in pairs: the bare lock is dark, the wrapped one light. */
+/** The colours of the other contenders, which come in pairs: the bare lock is dark, and the wrapped lock is light. */
 const PAIRS = ['#c1121f', '#0b5394', '#2b8a3e', '#7048a8', '#c99700', '#0c8599', '#495057', '#d6336c'];
 const FONT = 'Helvetica, Arial, "DejaVu Sans", sans-serif';
 

@@ -3,10 +3,10 @@
  * the same number of times, so the value of the global tells how many pauses there were.
  */
 
-/** The steps of one pause. */
+/** How many times one pause changes the global. */
 const STEPS = 8;
 
-/** The global that the steps change. */
+/** The global that a pause changes. */
 export const PAUSE_SINK = 'pause/pauseSink';
 
 /** Returns how many pauses have changed the global from one value to the other. */
@@ -18,5 +18,5 @@ export function pausesBetween(before: number, after: number): number {
   return count;
 }
 
-/** The patience that a machine needs for the longest delay of a TicketSemaphore: twice its instructions. */
+/** The patience that a machine needs for the longest delay of a TicketSemaphore: twice the instructions of the delay. */
 export const PATIENCE_WITH_DELAYS = 20_000_000;

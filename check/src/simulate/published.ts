@@ -11,7 +11,7 @@ import { contenders } from './contenders.js';
 import { CROWD, spread } from './cost-tables.js';
 import type { Configuration, Costs, Schedule } from './simulation.js';
 
-/** What was counted for one cell of a table. Of the words, only those that cost something are kept. */
+/** What was counted for one cell of a table. Only the words that cost something are kept. */
 export interface Cell extends Costs {
   readonly configuration: Configuration;
   readonly words: readonly (readonly [string, Costs])[];

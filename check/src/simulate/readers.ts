@@ -1,4 +1,4 @@
-/** Simulates readers of a RwLock without any writer: what a lock and unlock costs a reader that excludes nobody. */
+/** Simulates readers of a RwLock without any writer, to count what a lock and an unlock cost a reader. */
 import { type Call, type Contender, UNLIMITED } from './contender.js';
 
 /** Looks up the place of the reader before each call. The library remembers the place instead. */

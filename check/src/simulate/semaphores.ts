@@ -2,7 +2,7 @@
 import { ADMITTED, constant, QUEUED } from '../scene/layout.js';
 import { ADAPTIVE, type Call, type Contender, type Group, MORE, TWA_THRESHOLD, WITHOUT_END } from './contender.js';
 
-/** The default of the listings. */
+/** How often the waiters of a listing poll by default. */
 const LISTING_SPIN = 100;
 const WAKE_ALL = constant('WAKE_ALL');
 const WAKE_PASS = constant('WAKE_PASS');
@@ -14,7 +14,7 @@ const bothWays = (make: (suffix: string, spin: number) => Contender): Contender[
   make('', LISTING_SPIN),
 ];
 
-/** The calls of TicketSemaphore and TwaSemaphore. They also serve the semaphore around a lock. */
+/** The calls of TicketSemaphore and TwaSemaphore. A semaphore around a lock uses the same calls. */
 export function listingEnter(kind: 'ticket' | 'twa', on = 0): Call {
   return { name: `${kind}Acquire`, on, next: (answer) => (answer === QUEUED ? [{ name: `${kind}Await`, on }] : []) };
 }
@@ -124,7 +124,7 @@ function listing(name: string, prefix: string, properties: Properties = {}): Con
 
 const CONSERVATIVE: Call = { name: 'twaReleaseConservative', args: () => [1] };
 
-/** The default of MultilaneSemaphore. */
+/** How many lanes a MultilaneSemaphore has by default. */
 const LANES = 8;
 
 const multilane = bothWays((suffix, spin) => ({
@@ -164,7 +164,8 @@ export const chains: readonly Contender[] = [
 ];
 
 /**
- * TwaSemaphore with several thresholds. The semaphores over chains, channels or locations with threshold 0 are above.
+ * TwaSemaphore, and the semaphores over chains, channels and locations, with several thresholds. The latter semaphores
+ * with threshold 0 are above.
  */
 export const thresholds: readonly Contender[] = [
   ...[0, 1, 2, 4].flatMap((threshold) =>

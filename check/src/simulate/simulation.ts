@@ -6,10 +6,10 @@
  *       └──────────────────────────────────────────────────────────────────┘
  *
  * Time goes in rounds. With the schedule `round robin`, each processor has one turn in a round. With the schedule
- * `random`, a round has as many turns as there are processors, and each goes to a processor at random. In a turn a
+ * `random`, a round has as many turns as there are processors, and each turn goes to a processor at random. In a turn a
  * thread performs one access to shared memory, whatever the access costs, or one turn of work. A parked thread does
- * nothing. So a waiter polls once a turn. Some waiters pause longer between two polls: each further pause is a turn
- * without an access.
+ * nothing. So a waiter polls once a turn. Some waiters make several pauses between two polls. Each pause after the
+ * first is a turn without an access.
  *
  * A wait counts as a read of its word. A notify counts as no access, since it does not look at the word. A
  * compare-and-swap always counts as a write, because processors ask for the line first. A sleep with a time-out ends
@@ -34,11 +34,12 @@ export interface Configuration {
   readonly processors: number;
   readonly schedule: Schedule;
   readonly seed: number;
-  /** Hand-overs before the count begins. They are enough to touch every bucket, so no first touch is counted. */
+  /** How many hand-overs come before the count begins: enough to touch every bucket, so no first touch is counted. */
   readonly warmUp: number;
   readonly handOvers: number;
-  /** The turns of work that each thread does while it holds the permit, and between two acquisitions. */
+  /** The turns of work that each thread does while it holds the permit. */
   readonly inside: number;
+  /** The turns of work that each thread does between two acquisitions. */
   readonly outside: number;
   /** The bytes that travel together, 64 or 128. */
   readonly line: number;
@@ -65,13 +66,13 @@ const CHAINS = 4096;
 const ELEMENTS = 640;
 /** The rounds after which a sleep with a time-out ends. */
 const DOZE = 2000;
-/** How often an adaptive waiter polls: for 50 microseconds, of 12 ns each (src/runtime/awake.ts). */
+/** How often an adaptive waiter polls: a poll takes 12 ns, and the waiter polls for 50 microseconds (awake.ts). */
 const AWAKE = 4167;
 const NEAREST = 2;
 const FARTHEST = 8;
 
 const NOTHING = -1;
-/** A thread that performs the same load so often in a row is polling. No thread calls a function so often in a row. */
+/** A thread that performs the same load this often in a row is polling. No thread calls a function so often in a row. */
 const LOOP = 8;
 
 // The phases of a thread.
@@ -105,8 +106,9 @@ class Simulation {
   /** Whether waiters poll without end. Then it does not matter how often a waiter has polled. */
   readonly #endless: boolean;
   /**
-   * The word that each thread polls, if the loop of the thread has no other load. While the cache of the thread has the
-   * line of this word, the load would find the same value again. So the turn of the thread ends without the load.
+   * The word that each thread polls, if the loop of the thread has no other load. While the cache of the thread's
+   * processor has the line of this word, the load would find the same value again. So the turn of the thread ends
+   * without the load.
    */
   readonly #polls: Int32Array;
   /** The global that counts pauses, if waiters have a delay. */
@@ -145,7 +147,7 @@ class Simulation {
       enrol(program, t, (name, ...args) => this.#callNow(t, name, ...args));
     }
     for (let t = 0; t < processors && program.exports.has('setAwake'); t++) {
-      // A processor alone does not poll.
+      // If there is only one processor, its thread does not poll.
       this.#callNow(t, 'setAwake', processors > 1 ? AWAKE : 0, Math.min(Math.max(processors, NEAREST), FARTHEST));
     }
     /** The threads' attachments to a robust object. */
@@ -181,7 +183,7 @@ class Simulation {
     }));
   }
 
-  /** Runs until the threads have made so many hand-overs. */
+  /** Runs until the threads have made `handOvers` hand-overs. */
   run(handOvers: number): void {
     const end = this.#handOvers + handOvers;
     const { processors, schedule } = this.#configuration;
@@ -252,7 +254,7 @@ class Simulation {
     const sink = this.#sink === NOTHING ? 0 : machine.get(t, this.#sink);
     machine.step(t);
     machine.forget();
-    // The one pause of each poll takes no turn. Each further pause takes one turn.
+    // The first pause of each poll takes no turn. Each further pause takes one turn.
     if (this.#sink !== NOTHING) this.#pausing[t] = Math.max(pausesBetween(sink, machine.get(t, this.#sink)) - 1, 0);
     if (!this.#endless || kind !== LOAD || machine.status(t) !== PENDING) return;
     const again = machine.instruction(t) === instruction && machine.pendingAddress(t) === address;
@@ -306,7 +308,7 @@ class Simulation {
     this.#machine.call(t, this.#function(name), ...object, ...rest);
   }
 
-  /** Says whether the thread is parked and stays so for this round. */
+  /** Says whether the thread is parked and stays parked for this round. */
   #sleeps(t: number): boolean {
     if (this.#machine.status(t) !== PARKED) {
       this.#slept[t] = 0;
