@@ -48,7 +48,7 @@ function withOthers(core: WasmModule): WasmModule {
   return joined(joined(core, decoded('algorithms'), COUNTER), sync, own);
 }
 
-/** Returns the declared answers of each function. A function that is two exports may give the answers of both exports. */
+/** Returns the declared answers of each function. If two exports are one function, it may give the answers of each. */
 function answersByFunction({ exports }: Program): Map<number, Set<number>> {
   const answers = new Map<number, Set<number>>();
   for (const [name, allowed] of (['core', 'algorithms', 'sync'] as const).flatMap((one) =>

@@ -41,8 +41,8 @@ function drawProgram(random: Random, names: readonly string[]): Program {
   // With two threads, nobody could reap the dead thread while the other one sleeps.
   const mayDie = objects.every(({ kind }) => !(kinds[kind] as Kind).isMortal);
   if (threads.length < 3 || !random.once(8) || !mayDie) return { objects, threads };
-  // Of some classes, what a dead thread has is lost. A thread that blocks for it would wait for ever, so it has a
-  // time-out.
+  // What a dead thread has of an object of some classes is lost. A thread that blocks until it gets this would wait for
+  // ever, so its call has a time-out.
   const timed = (operation: Operation): Operation => {
     const spec = objects[operation.on] as Spec;
     const { operations, outlives } = kinds[spec.kind] as Kind;

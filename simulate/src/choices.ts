@@ -1,8 +1,8 @@
 /**
- * The strategies, which make the choices of the scheduler. The questions of the scheduler are numbered: each is a
- * point. The answer to a question is a number, and 0 is the simplest: the thread goes on, or the first event comes
- * next. So the program and the answers other than 0 determine a run. The fewer answers other than 0 a run has, the
- * simpler it is.
+ * The strategies, which make the choices of the scheduler. The scheduler asks one question after another. Each question
+ * is called a point, and has a number. The answer to a question is a number too. The simplest answer is 0: the thread
+ * goes on, or the first event comes next. So the program and the answers other than 0 determine a run. The fewer
+ * answers other than 0 a run has, the simpler it is.
  */
 import type { Event, Thread } from './event.js';
 import { Random } from './random.js';
@@ -10,13 +10,13 @@ import { Random } from './random.js';
 export interface Choices {
   /** The priority of a new event. */
   priority(): number;
-  /** Whether other threads may run before the next step of the running thread. */
+  /** Says whether other threads may run before the next step of the running thread. */
   interrupts(): boolean;
   /** Returns the index of the event to run. If `mayGoOn`, a number below 0 lets the running thread go on instead. */
   choose(ready: readonly Event[], mayGoOn: boolean, running?: Thread): number;
 }
 
-/** Chooses each event with the same probability. Preempts a thread before a step now and then, a few times in a run. */
+/** Chooses each event with the same probability. A few times in a run, it preempts a thread before a step. */
 export class Uniform implements Choices {
   readonly #random: Random;
   #preemptions: number;
@@ -48,7 +48,7 @@ export class Uniform implements Choices {
 /**
  * Gives each event a random priority, and runs the event with the highest priority that is ready. At `changes` random
  * steps the running event gets the lowest priority of all. Source: Burckhardt and others, A Randomized Scheduler with
- * Probabilistic Guarantees of Finding Bugs (2010). There threads have the priorities, and here events do.
+ * Probabilistic Guarantees of Finding Bugs (2010). In the paper threads have priorities, and here events have them.
  */
 export class Prioritized implements Choices {
   readonly #random: Random;
@@ -141,9 +141,9 @@ export class Listed implements Choices {
 }
 
 /**
- * Goes through all schedules of a program with a limited number of preemptions, one in each run. A run repeats the
- * answers of the run before up to the last question that has an answer left, and takes the next answer to this
- * question.
+ * Goes through all schedules of a program with a limited number of preemptions, one schedule in each run. A run repeats
+ * the answers of the run before, up to the last question for which not every answer has been tried. To this question it
+ * gives the next answer.
  */
 export class Bounded implements Choices {
   readonly #most: number;

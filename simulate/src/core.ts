@@ -8,11 +8,11 @@
 import { readFileSync } from 'node:fs';
 import { made } from './library.js';
 
-/** Each may import globals of those before it. */
+/** The modules. Each module may import globals of the modules before it. */
 export const MODULES = ['core', 'sync', 'algorithms'] as const;
 export type ModuleName = (typeof MODULES)[number];
 
-/** Returns the text of a module (WAT) with these changes. */
+/** Returns the text of a module (WAT) with the two changes. */
 export function changed(wat: string): string {
   const globals = [...wat.matchAll(/\n \(global (\S+) \(mut i(32|64)\) \(i\2\.const (-?\d+)\)\)/g)];
   const sets = globals.map(([, name, bits, value]) => `(global.set ${name} (i${bits}.const ${value}))`);

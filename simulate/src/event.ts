@@ -23,17 +23,17 @@ export interface Event {
   /** Describes the event, for a trace. */
   label(): string;
   readonly run: () => void;
-  /** Whether the library has caused the event, and it comes without delay. Until it has run, nothing is at rest. */
+  /** Whether the library has caused the event, so it comes without delay. Until it has run, the library has work left. */
   readonly isDue: boolean;
-  /** Of a timer: the earliest time at which it may come. */
+  /** If the event is a timer: the earliest time at which it may come. */
   readonly at?: number | undefined;
   readonly isEnabled?: (() => boolean) | undefined;
-  /** Used by strategies. */
+  /** A number that strategies use. */
   priority: number;
 }
 
 /** The exception by which the calls of a dead thread end. */
 export const KILLED = Symbol('killed');
 
-/** The error that a run ends with if the library has done something wrong. */
+/** The error with which a run ends if the library has done something wrong. */
 export class Failure extends Error {}

@@ -1,6 +1,6 @@
 /**
- * Faults that are put into the library, one at a time, to show that the simulation finds them. Some are invented. The
- * others are faults that the library once had, and their repair is undone.
+ * Faults that are put into the library, one at a time, to show that the simulation finds them. Some faults are
+ * invented. The other faults are those that the library once had: a patch undoes the repair.
  */
 import type { Patch } from './library.js';
 
@@ -8,7 +8,7 @@ export interface Fault {
   /** What the library does wrong. */
   readonly what: string;
   readonly patches: readonly Patch[];
-  /** The classes whose programs find it soonest. */
+  /** The classes whose programs find the fault soonest. */
   readonly kinds: readonly string[];
 }
 

@@ -1,12 +1,13 @@
 /**
- * The ghosts: plain models of the objects, which run beside the library. A ghost knows who waits for its object, and
- * what each thread has of the object, as far as the library has told the program. The rules that hold for all classes
- * are here:
+ * The ghosts: plain models of the objects, which run beside the library. A ghost knows which calls wait for its object,
+ * and what each thread has of the object, as far as the library has told the program. This file has the rules that hold
+ * for all classes:
  *
  * - A request ends with what it asked for, or with an error that something has caused.
  * - While the library has nothing left to do, no request waits that has been told to leave, whose time has passed, or
  *   that could go on.
- * - Nobody gets what a dead owner may have left half-written, unless `onOwnerDied` was called before and has returned.
+ * - No thread gets what a dead owner may have left half-written, unless `onOwnerDied` was called before and has
+ *   returned.
  * - At the end nobody waits, and the object agrees with its ghost.
  */
 import { Failure } from './event.js';
@@ -31,7 +32,7 @@ export interface Request {
   /** When the call that made the request returned. The time-out of the request begins between `began` and `queued`. */
   queued: number;
   signal: Signal | undefined;
-  /** Why the request must end as soon as its thread has run; undefined if it need not end. */
+  /** Why the request must end as soon as its thread has run; undefined if the request need not end. */
   mustEnd: string | undefined;
   /** Whether a `cancelAll` has ended the request, or may end it. */
   mayBeCancelled: boolean;
@@ -44,7 +45,7 @@ export abstract class Ghost {
   readonly #on: number;
   readonly pending = new Set<Request>();
   isDisposed = false;
-  /** Whether a thread has died in a call, and it is not known what the call has done. */
+  /** Whether a thread has died in a call, so the ghost does not know what the call has done. */
   isUnsure = false;
   #cancelling = 0;
   /** The threads that are in a call of `dispose`. */
@@ -82,7 +83,7 @@ export abstract class Ghost {
     this.stage.busy(request.call.thread, -1);
   }
 
-  /** Runs a `cancelAll`. Each request that waits when it begins must leave, or must have been admitted. */
+  /** Runs a `cancelAll`. Each request that waits when `cancelAll` begins must leave, or must have been admitted. */
   cancels(cancelAll: () => void): void {
     const waiting = [...this.pending].filter(({ queued }) => queued < Infinity);
     for (const request of this.pending) request.mayBeCancelled = true;
@@ -131,7 +132,7 @@ export abstract class Ghost {
     const thread = this.stage.scheduler.running as Realm;
     if (callback === 'gives back') {
       // A callback that gives the lock back has repaired what the dead owner left. So the next owner need not learn of
-      // it.
+      // the death.
       this.learned(thread);
       this.givesBack(this.objectOf(thread));
     }
@@ -153,7 +154,7 @@ export abstract class Ghost {
     this.cancels(() => this.objectOf(thread).cancelAll());
   }
 
-  /** Gives back what the thread has just got, or a part of that. */
+  /** Gives back what the thread has just got, or a part of it. */
   protected givesBack(_object: Library): void {}
 
   died(_thread: Realm): void {}
@@ -162,15 +163,15 @@ export abstract class Ghost {
   reaped(thread: Realm): void {
     for (const request of this.pending) if (request.call.thread === thread) this.pending.delete(request);
     if (!this.#disposing.delete(thread)) return;
-    // The thread has died in `dispose`. If that was before the first step, the object is open, and the reaper disposes
-    // of it here. Otherwise the library has finished what the dead thread had begun.
+    // The thread has died in `dispose`. If it died before the first step, the object is open, and the reaper disposes
+    // of the object here. Otherwise the library has finished what the dead thread had begun.
     const reaper = this.stage.scheduler.running as Realm;
     this.disposes(() => {
       if (!this.stage.isClosed(this.#on)) this.objectOf(reaper).dispose();
     });
   }
 
-  /** Is called when a dead thread has been reaped: what it had has gone on to others. */
+  /** Is called when a dead thread has been reaped, and other threads have got what it had. */
   wasReaped(_thread: Realm): void {}
 
   /** Checks the requests that wait. Is called while the library has nothing left to do, and no call runs. */

@@ -1,7 +1,8 @@
 /**
  * The library as one script, which each simulated thread evaluates for itself. The script is bundled from dist/, with
- * two changes. The host is given from outside (`globalThis.$host`). In the place of an embedded WebAssembly module
- * stands only its name, because the simulation makes its own instances (core.ts).
+ * two changes. First, the library gets its host from outside (`globalThis.$host`). Second, only the name of a
+ * WebAssembly module stands in the place of the embedded module, because the simulation makes its own instances
+ * (core.ts).
  *
  * A patch puts a fault into the script: it replaces a piece of the text by another.
  */

@@ -2,17 +2,17 @@
  * A program is plain data: shared objects, and the operations of each thread. Each operation is an event of its own.
  */
 
-/** A shared object: its class, and what it is made with. */
+/** A shared object: its class, and the arguments with which it is made. */
 export interface Spec {
   readonly kind: string;
-  /** The number that its class begins with: permits, parties, a count. */
+  /** The number with which the object begins: permits, parties, a count. */
   readonly n?: number;
   readonly robust?: boolean;
-  /** Whether any thread gives permits back, by operations of its own, and not the thread that has taken them. */
+  /** Whether permits are given back by separate operations of any thread, and not by the thread that has taken them. */
   readonly loose?: boolean;
-  /** The number of another object that this one is made with, such as the mutex of a condition. */
+  /** The number of another object that belongs to this object, such as the mutex of a condition. */
   readonly of?: number;
-  /** What its callback does. */
+  /** What the callback of the object does. */
   readonly callback?: CallbackHow;
 }
 
@@ -27,7 +27,7 @@ export interface Operation {
   readonly on: number;
   readonly call: string;
   readonly n?: number;
-  /** In milliseconds. */
+  /** The time-out, in milliseconds. */
   readonly timeout?: number;
   readonly signal?: SignalHow;
   /** Whether the runtime may end the call while it sleeps. */
@@ -45,7 +45,7 @@ export interface Program {
   readonly dies?: number;
 }
 
-/** The names that operations call objects by. */
+/** Returns the name by which operations call an object. */
 export function nameOf({ objects }: Program, on: number): string {
   const { kind } = objects[on] as Spec;
   const twins = objects.filter((spec) => spec.kind === kind).length > 1;

@@ -15,12 +15,12 @@ export class Random {
     return Math.floor((((z ^ (z >>> 15)) >>> 0) / 2 ** 32) * count);
   }
 
-  /** Is true once in so many times. */
+  /** Returns true once in `times` times. */
   once(times: number): boolean {
     return this.below(times) === 0;
   }
 
-  /** One of these. */
+  /** Returns one of the values. */
   of<T>(values: readonly T[]): T {
     return values[this.below(values.length)] as T;
   }

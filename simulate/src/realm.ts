@@ -1,7 +1,7 @@
 /**
  * A realm is a simulated thread: a context of node:vm with its own microtask queue, in which the library has been
- * evaluated. Here the library gets everything that it uses of the runtime. Each call of the core, and each call of
- * `Atomics`, is a step.
+ * evaluated. The realm gives the library everything that it uses of the runtime. Each call of the core, and each call
+ * of `Atomics`, is a step.
  *
  * All promises of the thread, and the functions that react to them, are made in its context. A function of another
  * context would run in the microtask queue of that other context.
@@ -13,7 +13,7 @@ import type { Scheduler } from './schedule.js';
 
 type Call = (...values: unknown[]) => unknown;
 type Exports = Record<string, unknown>;
-/** The library, as one thread has it. */
+/** The exports of the library in one thread, or an object of the library. */
 // biome-ignore lint/suspicious/noExplicitAny: classes of another context, whose faults are what is looked for.
 export type Library = any;
 
@@ -100,8 +100,9 @@ interface Tools {
   error(name: string, message: string): Error;
   cut(): unknown;
   /**
-   * Returns a function that collects a library object, with the other library objects that the thread has for the same
-   * shared object now. This function returns another one, which runs their finalizers.
+   * Returns a function that collects a library object, together with the other library objects that the thread has for
+   * the same shared object now. When the returned function is called, it returns a second function, which runs the
+   * finalizers of these objects.
    */
   collects(object: Library): () => () => void;
   /** Forgets all finalizers. */
@@ -256,13 +257,13 @@ function stepped(scheduler: Scheduler, name: string, call: Call): Call {
   }
 }
 
-/** The reasons of rejected promises that nobody handles. Whoever looks at them takes them out. */
+/** The reasons of rejected promises that nobody handles. The code that looks at these reasons takes them out. */
 export const unhandled: unknown[] = [];
 
 let isListening = false;
 let isCollecting = false;
 
-/** From now on such reasons are collected in `unhandled`, or are told to the listeners that were there before. */
+/** From now on, reasons are collected in `unhandled` (`isOn`), or are told to the listeners that were there before. */
 export function collectRejections(isOn: boolean): void {
   isCollecting = isOn;
 }

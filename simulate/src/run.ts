@@ -1,7 +1,7 @@
 /**
  * A world has some threads over one memory, and serves many runs. A run makes the objects of a program in a new arena,
- * and lets the scheduler run the operations. Whenever the library has nothing left to do, the ghosts are checked. At
- * the end the run checks that nothing is left.
+ * and lets the scheduler run the operations. Whenever the library has nothing left to do, the ghosts check the objects.
+ * At the end the run checks that nothing is left in the arena.
  */
 import { Call } from './call.js';
 import type { Choices } from './choices.js';
@@ -204,8 +204,8 @@ class Run implements Stage {
       // The thread at the bottom of the stack may sleep, or be about to sleep.
       const reaper = (alive.find((other) => other !== scheduler.first) ?? alive[0]) as Realm;
       const reap = (): void => {
-        // During the call of `reap`, others already get what the dead thread had. So the ghosts are told before the
-        // call.
+        // During the call of `reap`, other threads already get what the dead thread had. So the ghosts are told before
+        // the call.
         for (const ghost of this.ghosts) ghost.reaped(thread);
         this.#arenas.get(reaper).reap(handle);
         for (const ghost of this.ghosts) ghost.wasReaped(thread);
@@ -231,8 +231,8 @@ class Run implements Stage {
     const { elements, objects, waiting } = this.#arenas.get(first).stats();
     if (objects.used > 0) throw new Failure(`${objects.used} objects are left in the end`);
     if (waiting > 0) throw new Failure(`${waiting} wait in the end`);
-    // Each thread may keep two elements for its next requests. If it has used a lock or a semaphore of the papers, it may
-    // keep one for its next wait on a chain, and as many queue nodes as it had at once.
+    // Each thread may keep two elements for its next requests. If it has used a lock or a semaphore of the papers, it
+    // may also keep one element for its next wait on a chain, and as many queue nodes as it had at the same time.
     const kept = 2 + (this.program.objects.some((spec) => kindOf(spec).isMortal) ? 1 + this.program.objects.length : 0);
     if (elements.used > kept * alive.length) throw new Failure(`${elements.used} elements are in use in the end`);
     for (const thread of alive) scheduler.as(thread, () => this.#arenas.get(thread).dispose());
@@ -271,9 +271,9 @@ export class World {
     return this.#scheduler.steps;
   }
 
-  /** Runs a program. The threads are new after some runs. */
+  /** Runs a program. After every RUNS runs, the world makes new threads. */
   run(program: Program, choices: Choices, trace = false): Outcome {
-    /** A thread keeps a little of each run that it was in. */
+    /** A thread keeps a little memory of each run in which it was, so it serves only this many runs. */
     const RUNS = 2000;
     if (++this.#runs % RUNS === 0) this.#threads = [];
     new Uint8Array(this.#memory.buffer).fill(0);

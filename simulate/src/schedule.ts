@@ -1,8 +1,8 @@
 /**
  * The scheduler. Everything that happens is an event of a thread: a call of the program, a reaction to a wake-up, a
- * timer. An event consists of steps: each call of the core or of `Atomics` is one. All events run on one stack. An
+ * timer. An event consists of steps: each call of the core or of `Atomics` is one step. All events run on one stack. An
  * event runs to its end, with the microtasks after it. But before each of its steps, whole events of other threads may
- * run. A strategy (choices.ts) decides which.
+ * run. A strategy (choices.ts) decides which events run.
  *
  *     run:    while there are events: choose one, run it
  *     step:   if the choice says so: run events of threads that are not on the stack; then go on
@@ -23,7 +23,7 @@ function isEnabled(event: Event): boolean {
   return event.isEnabled === undefined || event.isEnabled();
 }
 
-/** The most steps of an event. An event that takes more waits in a loop for another event. */
+/** The most steps of an event. An event that takes more steps waits in a loop for another event. */
 const PATIENCE = 1000;
 
 interface Sleeper {
@@ -40,7 +40,7 @@ export class Scheduler {
   outside: Event[] = [];
   steps = 0;
   clock = 0;
-  /** The thread whose event runs, if one does. */
+  /** The thread whose event runs, if an event runs. */
   running: Thread | undefined;
   failure: unknown;
   /** What has happened in the run, a line for each event and step. Undefined if no trace is wanted. */
@@ -192,7 +192,7 @@ export class Scheduler {
     this.trace?.push(`${'  '.repeat(this.#stack.length)}${thread ? `thread ${thread.index}: ` : ''}${what}`);
   }
 
-  /** Is called when the running thread is about to do something that other threads can see. Others may run before. */
+  /** Is called when the running thread is about to do something that other threads can see. They may run before it. */
   step(what: string): void {
     const thread = this.running;
     if (thread === undefined) return;
@@ -233,7 +233,7 @@ export class Scheduler {
     return this.sleep(index, nanoseconds < 0n ? Infinity : Number(nanoseconds) / 1e6) ? 0 : 2;
   }
 
-  /** `memory.atomic.wait64`: the same for a word of 64 bits. */
+  /** `memory.atomic.wait64`: does what `wait` does, for a word of 64 bits. */
   wait64(address: number, expected: bigint, nanoseconds: bigint): number {
     this.step('wait');
     if (Atomics.load(this.#longs, address >>> 3) !== expected) return 1;

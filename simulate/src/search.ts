@@ -24,8 +24,8 @@ export interface Searched {
 }
 
 /**
- * How many runs there are between two looks for rejected promises that nobody handles. The runtime reports these only
- * when the event loop turns.
+ * How many runs there are between two looks for rejected promises that nobody handles. The runtime reports these
+ * promises only when the event loop turns.
  */
 const LOOK = 64;
 

@@ -24,7 +24,7 @@ export function failing(world: World, program: Program, choices: Choices): Faili
   return failure && { program, answers: recorded.answers, error: failure };
 }
 
-/** Returns what kind of failure it is: its message, without the names and numbers of this program. */
+/** Returns what kind of failure an error is: its message, without the names and numbers of this program. */
 function sortOf({ message }: Error): string {
   return message.replace(/^.*?(still waits|has never ended|has ended with)/, '$1').replace(/\d+/g, '');
 }
@@ -79,7 +79,7 @@ function* programsBelow(program: Program): Generator<Program> {
     if (threads.length > 1 && dies !== t + 1 && operations.length > 0) {
       const others = threads.map((own, i) => (i === t ? [] : own));
       yield { ...program, threads: others };
-      // The operations of this thread may as well be operations of the thread before.
+      // The operations of this thread can also become operations of the thread before it.
       if (t > 0) yield { ...program, threads: others.map((own, i) => (i === t - 1 ? [...own, ...operations] : own)) };
     }
   }

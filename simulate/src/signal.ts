@@ -1,4 +1,4 @@
-/** The part of an AbortSignal that the library needs. If the program wants so, it refuses listeners or calls back. */
+/** The part of an AbortSignal that the library needs. In some programs it refuses listeners or calls back. */
 export class Signal {
   isAborted = false;
   readonly reason: unknown;
@@ -17,7 +17,7 @@ export class Signal {
     this.#meanwhile = meanwhile;
   }
 
-  /** The library looks at `aborted`, which calls back. The simulation itself looks at `isAborted`. */
+  /** The library reads `aborted`, which calls back. The simulation itself reads `isAborted`. */
   get aborted(): boolean {
     this.#meanwhile();
     return this.isAborted;

@@ -1,4 +1,4 @@
-/** What calls and ghosts know of the run that they are part of. */
+/** What calls and ghosts know of the run to which they belong. */
 import type { Program } from './program.js';
 import type { Library, Realm } from './realm.js';
 import type { Scheduler } from './schedule.js';
@@ -21,13 +21,13 @@ export interface Stage {
    */
   isClosed(on: number): boolean;
   /**
-   * Lets the library object of a thread be collected, and attaches the thread again. If it attaches first, the finalizer
-   * runs later. Does nothing if the thread still needs the library object.
+   * Lets the library object of a thread be collected, and attaches the thread again. If `attachesFirst`, the finalizer
+   * runs only after the thread has attached. Does nothing if the thread still needs the library object.
    */
   renew(thread: Realm, on: number, attachesFirst: boolean): void;
   /** Makes an error that the program itself throws. */
   error(thread: Realm): Error;
-  /** Notes that a thread has `more` things to do that it cannot do while it sleeps. */
+  /** Notes that a thread has to do `more` further things that it cannot do while it sleeps. */
   busy(thread: Realm, more: number): void;
   /** The signal that requests of a thread have in common. */
   sharedSignal(thread: Realm): Signal;

@@ -1,4 +1,4 @@
-/** Each fault that is put into the library is found from random seeds, is found again by its number, and is made short. */
+/** Random seeds find each fault that is put into the library. A seed finds its fault again, and the run is shortened. */
 import { expect, test } from 'vitest';
 import { caseOf } from '../src/cases.js';
 import { Listed } from '../src/choices.js';
@@ -7,7 +7,7 @@ import { World } from '../src/run.js';
 import { search } from '../src/search.js';
 import { failing, ofWord, report, shrink, wordOf } from '../src/shrink.js';
 
-/** A bound of runs, several times what the slowest of them has taken. */
+/** A bound on the number of runs: several times as many as the slowest fault has taken. */
 const RUNS = 20_000;
 
 test.each(Object.entries(faults))('%s', async (name, { patches, kinds }) => {
@@ -26,6 +26,6 @@ test.each(Object.entries(faults))('%s', async (name, { patches, kinds }) => {
   const operations = least.program.threads.flat();
   expect(operations.length).toBeLessThanOrEqual(12);
   expect(report(world, least, name)).toContain(`--fault ${name} --again ${wordOf(least)}`);
-  // Without the fault, nothing is wrong with it.
+  // Without the fault, the program and its schedule do not fail.
   expect(failing(new World(), again.program, new Listed(again.answers))).toBeUndefined();
 });

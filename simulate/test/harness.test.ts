@@ -1,4 +1,4 @@
-/** The simulation itself: threads that do not run one another's microtasks, runs that can be run again, schedules that are all. */
+/** The simulation: threads do not run one another's microtasks, runs can be repeated, no schedule is left out. */
 import { expect, test } from 'vitest';
 import { caseOf } from '../src/cases.js';
 import { Bounded, Listed, Recorded, Uniform } from '../src/choices.js';
@@ -11,7 +11,7 @@ import { Scheduler } from '../src/schedule.js';
 import { search } from '../src/search.js';
 import { ofWord, wordOf } from '../src/shrink.js';
 
-/** Two threads without anything to do. */
+/** Makes two threads that have nothing to do. */
 function pair(): { readonly scheduler: Scheduler; readonly threads: Realm[] } {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
   const scheduler = new Scheduler(memory);
@@ -146,7 +146,7 @@ test('a promise of the library that is rejected, and that nobody can handle, is 
   const patches = [{ find: 'value.catch(refused)', put: '(value.catch(refused), value.catch(refused))' }];
   const { found } = await search(patches, wanted);
   expect(found?.error.message).toBe('the library has rejected a promise that nobody handles');
-  // The same run again, whose number tells which run of the search this was.
+  // The seed of the finding tells which run of the search failed. It makes the same run again.
   expect((await search(patches, { ...wanted, seed: found?.seed as number, runs: 1 })).found?.seed).toBe(found?.seed);
   expect((await search([], wanted)).found).toBeUndefined();
 });

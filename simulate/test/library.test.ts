@@ -1,4 +1,4 @@
-/** The library as it is: random programs find nothing. `npm run simulate:library` runs more of them. */
+/** Random programs find nothing wrong with the library as it is. `npm run simulate:library` runs more programs. */
 import { expect, test } from 'vitest';
 import { Listed } from '../src/choices.js';
 import { World } from '../src/run.js';
@@ -13,7 +13,7 @@ test('random programs find nothing', async () => {
   expect(found && report(world, shrink(world, found))).toBeUndefined();
 });
 
-/** A case that random programs reach too seldom for faults.test.ts: some in 100,000. */
+/** A case that random programs reach too seldom for faults.test.ts: only some of 100,000 programs reach it. */
 const RELAYED = [
   'eyJwcm9ncmFtIjp7Im9iamVjdHMiOlt7ImtpbmQiOiJNdXRleCIsImNhbGxiYWNrIjoiZ2l2ZXMgYmFjayJ9LHsia2luZCI6IkNv',
   'bmRpdGlvbiIsIm9mIjowfV0sInRocmVhZHMiOltbeyJvbiI6MSwiY2FsbCI6Im5vdGlmeSIsIm4iOjF9LHsib24iOjAsImNhbGwi',

@@ -18,5 +18,5 @@ export function pausesBetween(before: number, after: number): number {
   return count;
 }
 
-/** The patience that a machine needs for the longest delay of a TicketSemaphore: twice the instructions of the delay. */
+/** The patience that a machine needs for the longest delay of a TicketSemaphore: twice the delay's instructions. */
 export const PATIENCE_WITH_DELAYS = 20_000_000;

@@ -72,7 +72,7 @@ const NEAREST = 2;
 const FARTHEST = 8;
 
 const NOTHING = -1;
-/** A thread that performs the same load this often in a row is polling. No thread calls a function so often in a row. */
+/** A thread that performs the same load this often in a row is polling. No thread repeats a call so often in a row. */
 const LOOP = 8;
 
 // The phases of a thread.

@@ -38,7 +38,7 @@ export const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
   ]),
 );
 
-/** From these names, programs draw the classes of their objects: those of `taketurns/algorithms` less often. */
+/** The names from which programs draw the classes of their objects; those of `taketurns/algorithms` less often. */
 export const names: readonly string[] = Object.entries(kinds).flatMap(([name, { isMortal }]) =>
   Array<string>(isMortal ? 1 : 4).fill(name),
 );

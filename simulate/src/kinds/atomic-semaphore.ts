@@ -1,6 +1,6 @@
 /**
- * AtomicSemaphore of P0514: waits until a word is no longer as it was. The waits of `atomicWait` are the same, at places
- * of the arena. A program has two words, which share the place.
+ * AtomicSemaphore of P0514. A thread waits until a word is no longer as it was. `atomicWait` waits in the same way, at
+ * a place of the arena. A program has two words, whose waiters wait at the same place.
  */
 import type { Call } from '../call.js';
 import { Ghost, type Request } from '../ghosts.js';
@@ -8,12 +8,12 @@ import type { Random } from '../random.js';
 import type { Realm } from '../realm.js';
 import { dispose, type Kind } from './kind.js';
 
-/** The value of a word at the end. Nobody waits for the word to be something else. */
+/** The value of a word at the end. No request waits while a word has this value. */
 const END = 9;
 
 class WordsGhost extends Ghost {
   readonly words = new Int32Array(new SharedArrayBuffer(8));
-  /** All changes: which word, and its new value. */
+  /** All changes of words: the number of the word, and its new value. */
   readonly #changes: { readonly word: number; readonly value: number }[] = [];
   /** How many changes there were when a request began. */
   readonly #began = new Map<Request, number>();
@@ -61,7 +61,7 @@ class WordsGhost extends Ghost {
     if (this.#changing.has(thread)) this.isUnsure = true;
   }
 
-  /** If the clock moves on after a wait has read it, the wait ends later than it should. */
+  /** The clock may move on after a wait has read it. Then the wait ends later than it should. */
   protected override mayEnd({ mustEnd }: Request): boolean {
     return mustEnd !== undefined;
   }
@@ -76,7 +76,7 @@ class WordsGhost extends Ghost {
 
 const ghostOf = ({ ghost }: Call): WordsGhost => ghost as WordsGhost;
 
-/** The number of an operation says which word it is about, and what the word was, or is from now on. */
+/** The number of an operation says which word it is about, and which value the word had or gets. */
 const wanted = ({ operation: { n = 0 } }: Call): { word: number; old: number } => ({ word: n >> 1, old: n & 1 });
 const draw = (random: Random) => ({ n: random.below(4) });
 const within = (random: Random) => ({ n: random.below(4), timeout: random.below(4) });
@@ -84,7 +84,7 @@ const within = (random: Random) => ({ n: random.below(4), timeout: random.below(
 const went = (call: Call, value: unknown, request: Request): void =>
   value === false ? ghostOf(call).gaveUp(request) : ghostOf(call).saw(request);
 
-/** A wait with the name of a method. */
+/** Makes the operation that waits by the method `name`. */
 const waits = (name: string, isTimed: boolean): Kind['operations'][string] => ({
   weight: 5,
   draw: isTimed ? within : draw,

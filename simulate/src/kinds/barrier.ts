@@ -1,6 +1,6 @@
 /**
- * Barrier: a number of calls wait for one another, round by round. If one gives up, the barrier is broken. A round is
- * complete for all of its calls or for none.
+ * Barrier: a number of calls wait for one another, round by round. If one of these calls gives up, the barrier is
+ * broken. A round is complete for all of its calls or for none.
  */
 import type { Call } from '../call.js';
 import { type Caller, Ghost, type Request } from '../ghosts.js';
@@ -26,7 +26,7 @@ class BarrierGhost extends Ghost {
     return request;
   }
 
-  /** Whether somebody may have given up. */
+  /** Whether a call may have given up. */
   get #mayBeBroken(): boolean {
     const { clock } = this.stage.scheduler;
     const gaveUp = ({ call, began, signal }: Request): boolean =>
@@ -87,7 +87,7 @@ class BarrierGhost extends Ghost {
     if (this.#all.some(({ call }) => call.thread === thread)) this.#hasDied = true;
   }
 
-  /** Disposes of the barrier, since the calls that wait in the end may be too few for a round. */
+  /** Disposes of the barrier at the end, since the calls that wait may be too few for a round. */
   override finish(thread: Realm): void {
     if (this.isDisposed || this.stage.isUnreaped) return;
     const { broken } = this.objectOf(thread).inspect();

@@ -1,4 +1,4 @@
-/** Condition: each wait locks the mutex first, and is its owner again when it is over. */
+/** Condition: a thread locks the mutex before it waits, and is the owner of the mutex again when the wait is over. */
 import type { Call } from '../call.js';
 import { type Caller, Ghost, type Request } from '../ghosts.js';
 import type { Library, Realm } from '../realm.js';
@@ -38,7 +38,7 @@ class ConditionGhost extends Ghost {
     if (this.#notifying === 0 && this.#most < 0) this.fail('a wait has ended that nobody has notified');
   }
 
-  /** A wait is over. */
+  /** Notes that a wait is over. */
   over(isNotified: boolean): void {
     this.#over++;
     // A wait that gives up may be among those that `notify` has counted.
@@ -68,8 +68,8 @@ class ConditionGhost extends Ghost {
 
   override died(thread: Realm): void {
     super.died(thread);
-    // A thread that died as the owner of the mutex may have used up its notification. The mutex knows this owner, and
-    // the ghost of the mutex may not.
+    // A thread that died as the owner of the mutex may have used up its notification. The mutex knows this owner, but
+    // the ghost of the mutex may not know it.
     const other = [...this.stage.objects.keys()].find((realm) => !realm.isDead && !this.stage.scheduler.isOn(realm));
     const isOwner = other === undefined || (this.mutex.owner === undefined && this.mutex.objectOf(other).locked);
     if (isOwner) this.#least = Math.max(this.#least - 1, 0);

@@ -1,6 +1,6 @@
 /**
- * CountingSemaphore of P0514: a value that anybody raises, and that waits lower. BinarySemaphore is the same class with
- * another most.
+ * CountingSemaphore of P0514: any thread raises the value, and waits lower it. A BinarySemaphore differs only in its
+ * highest value.
  */
 import type { Call } from '../call.js';
 import { Ghost, type Request } from '../ghosts.js';
@@ -9,17 +9,18 @@ import type { Realm } from '../realm.js';
 import type { Stage } from '../stage.js';
 import { dispose, type Kind } from './kind.js';
 
-/** So much lets all go on who may wait in the end. */
+/** A signal of this many permits lets all calls go on that may wait at the end. */
 const ENOUGH = 64;
 
 class CounterGhost extends Ghost {
-  /** What the value may be at most, and what it is at least, less what calls that are under way may take, or dead ones. */
+  /** The highest number that the value may be. */
   #most: number;
+  /** The lowest number that the value may be, less what calls under way, or calls of dead threads, may have taken. */
   #least: number;
 
   /** Counts the signals and the requests, so that they have an order. */
   #last = 0;
-  /** Since when a signal of `one` or `none` may have left what waiters want. */
+  /** The number of the last signal of `one` or `none`, which may have left permits that waiters want; else Infinity. */
   #leftAt = Infinity;
   readonly #order = new Map<Request, number>();
 
@@ -67,16 +68,16 @@ class CounterGhost extends Ghost {
   protected due(): Request | undefined {
     const [first] = this.pending;
     const { clock } = this.stage.scheduler;
-    // One that gives up may have been handed permits, and looks for them a little later.
+    // A request that gives up may have been handed permits, and looks for them a little later.
     for (const { call, queued } of this.pending)
       if (clock - queued >= (call.operation.timeout ?? Infinity)) return undefined;
-    // A request hands on what the value has when it joins the queue.
+    // When a request joins the queue, it hands on what the value has.
     const isLeft = [...this.pending].every((request) => (this.#order.get(request) as number) < this.#leftAt);
     if (this.#leftAt < Infinity && isLeft) return undefined;
     return this.#least >= Math.max(...[...this.pending].map(({ n }) => n)) ? first : undefined;
   }
 
-  /** One that gives up looks again and again for what a signal has handed on. Whether it ends is checked at the end. */
+  /** A request that gives up looks again and again for what a signal has handed on. The end checks whether it ends. */
   protected override mayEnd(): boolean {
     return false;
   }
@@ -89,7 +90,7 @@ class CounterGhost extends Ghost {
     if (this.pending.size > 0) this.signals(ENOUGH, () => object.signal(ENOUGH));
   }
 
-  /** The waits of a dead thread may have taken what they wanted, or may still be handed it. */
+  /** The waits of a dead thread may have taken what they wanted, or a signal may still hand it to them. */
   override died(thread: Realm): void {
     for (const { call, n } of this.pending) if (call.thread === thread) this.#least -= n;
   }

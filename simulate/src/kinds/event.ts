@@ -1,4 +1,4 @@
-/** Event: when a thread sets the event, all who wait go on. When a thread resets the event, later calls wait again. */
+/** Event: when a thread sets the event, all waits end. When a thread resets the event, later calls wait again. */
 import type { Call } from '../call.js';
 import type { Realm } from '../realm.js';
 import { type Kind, plainly } from './kind.js';

@@ -7,28 +7,28 @@ import type { Library } from '../realm.js';
 import type { Stage } from '../stage.js';
 
 export interface OperationKind {
-  /** How often the operation is drawn, relative to the others. */
+  /** How often the operation is drawn, relative to the other operations. */
   readonly weight: number;
   readonly blocks?: boolean;
-  /** Draws what the operation is called with. Returns undefined if the object does not have this operation. */
+  /** Draws the arguments of the operation. Returns undefined if the object does not have this operation. */
   draw(random: Random, spec: Spec): Omit<Operation, 'on' | 'call'> | undefined;
   run(call: Call): void;
 }
 
 export interface Kind {
-  /** The class of another object that an object of this class is made with. */
+  /** The class of another object that belongs to each object of this class, such as the mutex of a condition. */
   readonly needs?: string;
   /** Whether a death leaves the object as it is for ever. No thread of a program with such an object dies. */
   readonly isMortal?: boolean;
   /** Whether an object consists of several shared objects. Then its library object is not collected. */
   readonly hasParts?: boolean;
-  /** Draws what an object is made with. */
+  /** Draws the arguments with which an object is made. */
   draw(random: Random): Omit<Spec, 'kind'>;
   make(library: Library, spec: Spec, arena: Library, made: readonly Library[], ghost: Ghost): Library;
-  /** Makes the library object of another thread, if it needs more than the handle. */
+  /** Makes the library object of another thread. Only classes that need more than the handle for this have `from`. */
   from?(library: Library, handle: unknown, ghost: Ghost): Library;
   ghost(stage: Stage, on: number): Ghost;
-  /** Whether others get what a dead thread had of the object. */
+  /** Whether other threads get what a dead thread had of the object. */
   outlives(spec: Spec): boolean;
   readonly operations: Readonly<Record<string, OperationKind>>;
 }
@@ -41,7 +41,7 @@ export function patience(random: Random): Pick<Operation, 'timeout' | 'signal'> 
   return random.once(6) ? { ...timeout, signal: random.of(HOW) } : timeout;
 }
 
-/** Draws nothing. */
+/** Draws no arguments. */
 export const plainly = (): object => ({});
 
 /** Lets the thread's library object be collected. Each class has this operation. */

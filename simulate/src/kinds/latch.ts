@@ -1,4 +1,4 @@
-/** Latch: all who wait go on when the count reaches 0. The count stays 0. */
+/** Latch: all waits end when the count reaches 0. The count stays 0. */
 import type { Call } from '../call.js';
 import type { Realm } from '../realm.js';
 import type { Stage } from '../stage.js';
@@ -6,8 +6,9 @@ import type { Kind } from './kind.js';
 import { PhaseGhost, phaseOperations } from './phase.js';
 
 class LatchGhost extends PhaseGhost {
-  /** The count after all calls that are over, and by how much the calls that are under way lower it. */
+  /** The count after all calls that are over. */
   #left: number;
+  /** By how much the calls that are under way lower the count. */
   #taking = 0;
 
   constructor(stage: Stage, on: number) {

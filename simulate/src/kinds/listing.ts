@@ -1,6 +1,6 @@
 /**
  * The locks, semaphores and event counts of `taketurns/algorithms`. All their waits block. What a dead thread has of
- * them is lost, so no thread dies in a program with one of them.
+ * such an object is lost, so no thread dies in a program with one of these objects.
  */
 import type { Call } from '../call.js';
 import { Ghost, type Request } from '../ghosts.js';
@@ -12,7 +12,7 @@ import { dispose, type Kind, plainly } from './kind.js';
 
 class ListingGhost extends Ghost {
   #free: number;
-  /** The operation by which a thread has a lock. */
+  /** The call by which a thread has got the lock; undefined if no thread has the lock. */
   #holds: Call | undefined;
 
   constructor(stage: Stage, on: number, free: number) {
@@ -45,7 +45,7 @@ class ListingGhost extends Ghost {
 
 const ghostOf = ({ ghost }: Call): ListingGhost => ghost as ListingGhost;
 
-/** Notes that the call has what it asked for, and adds an event that gives it back. */
+/** Notes that the call has got what it asked for, and adds an event that gives this back. */
 function has(call: Call, giveBack: () => void): void {
   const ghost = ghostOf(call);
   ghost.took(call);
@@ -189,8 +189,9 @@ export const semaphores: Readonly<Record<string, Kind>> = {
 };
 
 class CountGhost extends Ghost {
-  /** What the count is at most, and at least. */
+  /** The highest number that the count may be. */
   #most = 0;
+  /** The lowest number that the count may be. */
   #least = 0;
 
   advances(n: number, advance: () => void): void {
@@ -223,7 +224,7 @@ export const eventCount: Kind = {
         const { n = 1 } = call.operation;
         const ghost = call.ghost as CountGhost;
         const { stage, thread } = call;
-        // Another thread lets this one go on in the end.
+        // In the end, another thread lets the waiting thread go on.
         const other = [...stage.objects.keys()].find((one) => one !== thread);
         if (other === undefined) return;
         const advance = (): void => ghost.advances(n, () => call.now(() => ghost.objectOf(other).advance(n)));

@@ -1,4 +1,4 @@
-/** Once: one thread at a time runs its function, until a function has returned. The other threads wait for that. */
+/** Once: one thread at a time runs its function, until a function has returned. The other threads wait until then. */
 import type { Call } from '../call.js';
 import { Ghost, type Request } from '../ghosts.js';
 import type { Realm } from '../realm.js';

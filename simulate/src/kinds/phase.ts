@@ -1,7 +1,7 @@
 /**
- * What Event, Latch and WaitGroup have in common. All who wait go on when a phase ends. A wait answers false if its
- * time has passed before. Calls of several threads may be under way at the same time, so their order is not always
- * known.
+ * What Event, Latch and WaitGroup have in common. All requests that wait go on when a phase ends. A wait answers false
+ * if its time has passed before the phase ends. Calls of several threads may be under way at the same time, so their
+ * order is not always known.
  */
 import type { Call } from '../call.js';
 import { type Caller, Ghost, type Request } from '../ghosts.js';
@@ -11,16 +11,16 @@ import { dispose, type OperationKind, patience } from './kind.js';
 export abstract class PhaseGhost extends Ghost {
   /** The requests that may go on: they waited when their phase was over or may have been over. */
   readonly #may = new WeakSet<Request>();
-  /** The requests that must go on, and since when: they waited before the call began that has ended their phase. */
+  /** The requests that must go on, and since when. They waited before the call that has ended their phase began. */
   readonly #must = new WeakMap<Request, number>();
   /** How many calls of each thread are under way. */
   readonly #underWay = new Map<Realm, number>();
 
-  /** Whether the phase may be over, so perhaps nobody need wait. */
+  /** Whether the phase may be over, so that a call perhaps need not wait. */
   protected abstract get mayBeOpen(): boolean;
-  /** Whether the phase is over for certain, so nobody need wait. */
+  /** Whether the phase is over for certain, so that no call need wait. */
   protected abstract get isOpen(): boolean;
-  /** Lets all go on, in the end. */
+  /** Lets all requests go on, in the end. */
   protected abstract open(thread: Realm): void;
   /** Compares the object with the model, in the end. Returns what is wrong. */
   protected abstract wrong(thread: Realm): string | undefined;
@@ -62,7 +62,7 @@ export abstract class PhaseGhost extends Ghost {
     this.#underWay.set(thread, (this.#underWay.get(thread) ?? 0) + more);
   }
 
-  /** If the phase may be over, notes that all who wait now may go on. */
+  /** If the phase may be over, notes that all requests that wait now may go on. */
   protected meet(): void {
     if (this.mayBeOpen) for (const request of this.pending) this.#may.add(request);
   }
@@ -96,7 +96,7 @@ export abstract class PhaseGhost extends Ghost {
 
   override died(thread: Realm): void {
     super.died(thread);
-    // It is not known whether the call in which the thread has died has changed the object.
+    // The thread has died in a call. The ghost does not know whether this call has changed the object.
     if ((this.#underWay.get(thread) ?? 0) > 0) this.isUnsure = true;
   }
 

@@ -16,7 +16,7 @@ class RwLockGhost extends Ghost {
   #isHalfWritten = false;
   /** The threads that have learned of the death. A thread is taken out when it has nothing of the lock any more. */
   readonly #learned = new Set<Realm>();
-  /** For a reader: the writers whose turn had come for certain when the reader came. It must not go before them. */
+  /** For a reader: the writers whose turn had come for certain when the reader came. The reader must not pass them. */
   readonly #ahead = new WeakMap<Request, readonly Request[]>();
   readonly #first = new WeakSet<Request>();
 
@@ -42,7 +42,7 @@ class RwLockGhost extends Ghost {
     const ahead = this.#waiting('write').filter((writer) => this.#first.has(writer));
     if (mode === 'read') this.#ahead.set(request, ahead);
     // If another call is under way, it may be just about to take the lock or to give it back. A thread that has died
-    // may have got the lock in its last call. In these cases it is not known whether the lock is free.
+    // may have got the lock in its last call. In these cases the ghost does not know whether the lock is free.
     const isAlone = () =>
       !this.stage.scheduler.isNested &&
       !this.stage.isUnreaped &&
@@ -74,7 +74,7 @@ class RwLockGhost extends Ghost {
       this.fail(`thread ${thread.index} has it, and has not learned that a writer has died`);
   }
 
-  /** If the thread has nothing of the lock any more, its next call must learn again of what is half-written. */
+  /** If the thread has nothing of the lock any more, its next call must learn again that data may be half-written. */
   #forgets(thread: Realm): void {
     const has = this.#readers.has(thread) || this.#turn?.thread === thread;
     if (!has && ![...this.pending].some(({ call }) => call.thread === thread)) this.#learned.delete(thread);
@@ -206,7 +206,7 @@ function waits(
   });
 }
 
-/** An operation that waits by a promise. */
+/** Makes an operation that waits by a promise. */
 const async = (
   weight: number,
   mode: Mode,
@@ -226,7 +226,7 @@ const async = (
   },
 });
 
-/** An operation that blocks. */
+/** Makes an operation that blocks. */
 const blocking = (
   weight: number,
   mode: Mode,
@@ -249,7 +249,7 @@ const blocking = (
   },
 });
 
-/** An operation that takes the lock only if it is free. */
+/** Makes an operation that takes the lock only if the lock is free. */
 const trying = (name: string, has: (call: Call, guard: Guard) => void): OperationKind => ({
   weight: 1,
   draw: plainly,

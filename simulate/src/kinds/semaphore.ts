@@ -1,6 +1,6 @@
 /**
- * Semaphore, robust or not. Its permits are given back by the thread that has taken them. If they are loose, any thread
- * may release.
+ * Semaphore, robust or not. The thread that has taken permits gives them back. If the permits are loose, any thread may
+ * release.
  */
 import type { Call } from '../call.js';
 import { Ghost, type Request } from '../ghosts.js';
@@ -11,8 +11,9 @@ import type { Stage } from '../stage.js';
 import { dispose, type Kind, patience, plainly } from './kind.js';
 
 class SemaphoreGhost extends Ghost {
-  /** How many permits are free: the most that there may be, and the least that there must be. */
+  /** How many permits may be free at most. */
   #most: number;
+  /** How many permits must be free at least. */
   #least: number;
   /**
    * Whether a thread has died with the one permit of a robust semaphore, and no later owner has learned of the death.
@@ -57,7 +58,7 @@ class SemaphoreGhost extends Ghost {
     this.#least += n;
   }
 
-  /** Makes a permit. Then there are several owners, and one may learn of a death and another not. */
+  /** Makes a permit. Then there may be several owners, and only some of them may learn of a death. */
   makes(thread: Realm, add: () => void): void {
     this.adds(1);
     this.#isOne = false;
@@ -80,7 +81,7 @@ class SemaphoreGhost extends Ghost {
   }
 
   override died(thread: Realm): void {
-    // It is not known whether the last call of the thread has released its permits.
+    // The ghost does not know whether the last call of the thread has released permits.
     if (!this.spec.robust || this.#making.has(thread)) this.isUnsure = true;
     super.died(thread);
   }
@@ -94,7 +95,7 @@ class SemaphoreGhost extends Ghost {
   }
 
   override finish(thread: Realm): void {
-    // The permits for those who wait may never come: nobody has to release loose permits, and others may be lost.
+    // The permits for which calls wait may never come: nobody has to release loose permits, and others may be lost.
     if (this.spec.loose || this.isUnsure) this.cancels(() => this.objectOf(thread).cancelAll());
   }
 
@@ -109,7 +110,7 @@ class SemaphoreGhost extends Ghost {
 
 const ghostOf = ({ ghost }: Call): SemaphoreGhost => ghost as SemaphoreGhost;
 
-/** Notes that the call has got permits. It gives them back later, unless they are loose. */
+/** Notes that the call has got permits. Unless the permits are loose, a later event gives them back. */
 function has(call: Call, n: number, giveBack = () => call.object.release(n)): void {
   const ghost = ghostOf(call);
   ghost.took(call.thread, n);
@@ -121,7 +122,7 @@ function gives(call: Call, n: number, giveBack: () => void): void {
   call.now(giveBack);
 }
 
-/** Draws how many permits a call asks for. If they are not loose, it asks for no more than there are. */
+/** Draws how many permits a call asks for. If the permits are not loose, the call asks for no more than there are. */
 const some = (random: Random, { n = 0, loose }: Spec): number => 1 + random.below(loose ? 2 : Math.min(n, 2));
 
 const request = (random: Random, spec: Spec) => ({ n: some(random, spec), ...patience(random) });

@@ -1,12 +1,13 @@
-/** WaitGroup: all who wait go on whenever no task is pending. A task of `hold` ends when its thread dies. */
+/** WaitGroup: all waits end whenever no task is pending. A task of `hold` ends when its thread dies. */
 import type { Call } from '../call.js';
 import type { Library, Realm } from '../realm.js';
 import { type Kind, plainly } from './kind.js';
 import { PhaseGhost, phaseOperations } from './phase.js';
 
 class WaitGroupGhost extends PhaseGhost {
-  /** The tasks after all calls that are over, and how many the calls that are under way add and take. */
+  /** How many tasks there are after all calls that are over. */
   #tasks = 0;
+  /** How many tasks the calls that are under way add (`#adding`) and take off (`#taking`). */
   #adding = 0;
   #taking = 0;
   /** The tasks of `add` that no call of `done` has begun to take off. */
@@ -38,7 +39,7 @@ class WaitGroupGhost extends PhaseGhost {
     });
   }
 
-  /** Takes off up to `most` tasks, but no more than `add` has made. More would take off tasks of `hold`. */
+  /** Takes off up to `most` tasks, but no more than `add` has made. Otherwise it would take off tasks of `hold`. */
   done(thread: Realm, most: number): void {
     const object = this.objectOf(thread);
     const n = Math.min(most, this.isUnsure ? object.pending : this.#loose);
