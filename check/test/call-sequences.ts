@@ -1,6 +1,6 @@
 /**
  * Draws random sequences of calls of a module by three threads, one call at a time. Each call is made on the machine
- * and in the runtime, with the same answers and traps. Most of the calls are sane, but not all.
+ * and in the runtime, and must have the same answer or trap in both. Most of the calls are sane, but not all.
  */
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
@@ -49,8 +49,9 @@ const strays = [0, 4, 60, 512, 2052, PAGE - 4, PAGE, -8];
 
 interface Thread {
   readonly real: Record<string, (...args: Value[]) => Value | undefined>;
-  /** The last answers of acquire and release, by semaphore; enqueue and finishRelease take them. */
+  /** The last answer of acquire, which enqueue takes. */
   acquired: number;
+  /** The last answer of release, which finishRelease takes. */
   released: number;
 }
 
@@ -71,7 +72,7 @@ interface Attachment {
 
 const LOCKS = ['tts', 'ticket', 'twa', 'mcs', 'clh', 'lifo', 'recip', 'capacitor', 'capacitor'];
 
-/** A sequence: it draws calls, and makes each on both sides. */
+/** A sequence draws calls, and makes each call on the machine and in the runtime. */
 export class Sequence {
   readonly #loaded: Loaded;
   readonly #machine: Machine;
@@ -158,20 +159,20 @@ export class Sequence {
     return this.#from(this.#objects);
   }
 
-  /** Returns the runs of a thread on a semaphore in order; sometimes with runs of others. */
+  /** Returns the runs of a thread on a semaphore, in order. Seldom returns a run that the thread does not have. */
   #runsOf(t: number, s: number): Run[] {
     if (this.#draw(200) === 0) return [{ t, s, number: 1 + this.#draw(4), left: 1 }];
     return this.#runs.filter((run) => run.t === t && run.s === s);
   }
 
-  /** Returns where the thread counts its permits, if the semaphore is robust; seldom a wrong place. */
+  /** Returns where the thread counts its permits, if the semaphore is robust. Seldom returns a wrong place. */
   #counted(t: number, s: number): number {
     if (this.#draw(200) === 0) return 1 + this.#draw(8);
     if (!this.#robust.has(s)) return 0;
     return this.#attachments.find((each) => each.t === t && each.s === s)?.number ?? 0;
   }
 
-  /** Notes the answer of an attempt to attach, with the semaphore if it succeeded. */
+  /** Notes the answer of an attempt to attach. If the attempt succeeded, notes the attachment and its semaphore. */
   #attached(t: number, number: Outcome | 'stuck', robust?: boolean) {
     if (typeof number !== 'number' || number <= 0) return number;
     const s = this.#call(t, 'attachedTo', [number]);
@@ -183,14 +184,14 @@ export class Sequence {
     return number;
   }
 
-  /** Forgets what the thread had, which was reaped or has ended. Mostly it begins anew. */
+  /** Forgets what a thread had that was reaped or has ended. Mostly the thread registers anew. */
   #forget(t: number): Outcome | 'stuck' {
     this.#runs = this.#runs.filter((run) => run.t !== t);
     this.#attachments = this.#attachments.filter((each) => each.t !== t);
     return this.#draw(8) ? this.#call(t, 'register', [t + 1]) : 0;
   }
 
-  /** Reaps a thread, mostly another one. */
+  /** Lets thread t reap a thread, mostly another thread. */
   #reap(t: number) {
     const u = this.#draw(20) ? (t + 1 + this.#draw(THREADS - 1)) % THREADS : t;
     const me = this.#loaded.program.globals.findIndex(({ name }) => name === 'threads/me');
@@ -201,7 +202,7 @@ export class Sequence {
     return outcome === REAPED ? this.#forget(u) : outcome;
   }
 
-  /** Notes that so many promises of a run have been settled. */
+  /** Notes that `count` promises of a run have been settled. */
   #settled(run: Run | undefined, count: number): void {
     if (!run) return;
     run.left -= Math.max(count, 0);
@@ -244,7 +245,7 @@ export class Sequence {
       this.#draw(3),
       this.#draw(3),
     ];
-    // The algorithms' semaphores have the hash there, since they are never robust.
+    // The algorithms' semaphores are never robust. They have the hash in place of `robust`.
     const inCore = this.#loaded.program.exports.has('register');
     const robust = this.#draw(inCore ? 2 : 5);
     const made = this.#call(t, 'createObject', [...args, robust, this.#variant(inCore), this.#from(firsts)]);
@@ -285,7 +286,7 @@ export class Sequence {
 
   readonly #mutexes: number[] = [];
 
-  /** Makes a call on a mutex; mostly a call that must follow does so. */
+  /** Makes a call on a mutex. If another call must follow, this call mostly follows. */
   #mutex(t: number): Outcome | 'stuck' {
     if (this.#mutexes.length === 0) {
       const number = this.#attached(
@@ -400,7 +401,7 @@ export class Sequence {
             ? this.#call(t, 'acquireOne', [s])
             : this.#call(t, 'acquire', [s, n]);
         thread.acquired = number(outcome);
-        // Mostly enqueue follows, and then park, as they should, even if it turns out that park would block.
+        // Mostly enqueue follows, and then parkFor, as they should. If parkFor would block, it is undone.
         if (this.#draw(4) === 0 || outcome === 'trap') return outcome;
         const enqueued = this.#call(t, 'enqueue', [s, n, thread.acquired, counted]);
         if (enqueued !== QUEUED || this.#draw(8) === 0) return enqueued;
@@ -441,7 +442,7 @@ export class Sequence {
       case 17:
         return this.#settle(t, s);
       case 18: {
-        // The generation is off by one at times.
+        // Sometimes the generation is wrong by one.
         const generation = this.#call(t, 'generation', [s]);
         if (generation === 'trap') return generation;
         const stale = number(generation) + Math.max(this.#draw(5) - 3, 0);
@@ -506,10 +507,10 @@ export class Sequence {
     return this.#call(t, name, args);
   }
 
-  /** The kind of lock that the first object is used as. */
+  /** The index of the kind of lock for which the first object serves; -1 before it is drawn. */
   #first = -1;
 
-  /** Calls locks. Each object is used as one kind, so that its first word has one meaning. */
+  /** Calls a lock. Each object serves for one kind of lock, so that its first word has one meaning. */
   #lock(t: number, s: number): Outcome | 'stuck' {
     if (this.#first < 0) this.#first = this.#draw(LOCKS.length);
     const kind = LOCKS[((s >>> 7) + this.#first) % LOCKS.length] as string;

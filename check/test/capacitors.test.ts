@@ -1,4 +1,4 @@
-/** The bound of the capacitor is exact: the search finds a waiter that exceeds the bound less 1. */
+/** The bound of the capacitor is exact: if the bound is lowered by 1, the search finds a waiter that exceeds it. */
 import { describe, expect, it } from 'vitest';
 import { search } from '../src/engine/search/search.js';
 import { capacitorModel } from '../src/models/capacitors.js';
@@ -71,7 +71,7 @@ describe('a given thread, and a given waiter', () => {
   });
 });
 
-/** With lanes at random a waiter is overtaken as often as others come in the other lane. */
+/** With lanes at random, a waiter is overtaken as often as other threads come through the other lane. */
 it('there is no bound with lanes at random', () => {
   const run = (bound: number) => {
     const program = 'L0 U | L1 U L1 U L1 U';

@@ -13,8 +13,8 @@ const sink = globalIndex(algorithms, PAUSE_SINK);
 const SPIN = 4;
 
 /**
- * Lets a thread wait with so many tickets before its own, until it sleeps. Before look `nearer`, counted from 0, all but
- * one of those become due. Returns the pauses before each look.
+ * Lets a thread wait with `before` tickets before its own, until it sleeps. Before look `nearer`, counted from 0, all
+ * but one of these tickets are granted. Returns how many pauses there were before each look.
  */
 function pauses(await_: string, delay: number, before: number, nearer = Infinity, spin = SPIN): number[] {
   const found: number[] = [];

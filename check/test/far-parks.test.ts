@@ -13,7 +13,7 @@ const sink = globalIndex(algorithms, PAUSE_SINK);
 const FAR_PARKS = constant('FAR_PARKS');
 const SPIN = 4;
 
-/** Lets a thread wait behind so many tickets until it sleeps, and returns how often it has paused. */
+/** Lets a thread wait behind `before` tickets until it sleeps, and returns how often it has paused. */
 function pauses(kind: NonNullable<Line['kind']>, before: number, threshold: number): number {
   let found = 0;
   const model = modelOf({ name: 'pauses', program: 'A', permits: [0], kind, spin: SPIN, threshold });

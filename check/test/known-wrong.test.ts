@@ -1,10 +1,11 @@
 /**
- * Keeps known faults: if the search did not find them, its silence elsewhere would prove nothing.
+ * Keeps known faults. If the search did not find these faults, it would prove nothing when it finds nothing elsewhere.
  *
- * Two faults are ways to cancel. In a FIFO queue of tickets a waiter may not walk away, since its permits then come to
- * nobody. It may not post on its own behalf either, since that admits the waiters ahead on permits which do not exist.
- * Others are promises of P0514R1's facilities that leave out a step of src/p0514, or take two in the wrong order. The
- * last is a condition that waits while its thread stands on a chain, where the thread has to wake the one below.
+ * Two faults are wrong ways to cancel. In a FIFO queue of tickets a waiter may not walk away, since its permits would
+ * then come to nobody. It may not post on its own behalf either, since this would admit the waiters ahead of it on
+ * permits which do not exist. In other faults, the promises of P0514R1's facilities leave out a step of src/p0514, or
+ * take two steps in the wrong order. The last fault is a condition that waits while its thread stands on a chain, where
+ * the thread has to wake the waiter below it.
  */
 import { describe, expect, it } from 'vitest';
 import { search } from '../src/engine/search/search.js';
@@ -25,7 +26,7 @@ import { LOCAL, PHASE, RESULT } from '../src/scene/words.js';
 
 const core = loadProgram('core');
 
-/** acquire(1, timeout) of a thread that does this instead of cancelling when the time is over, and then ends. */
+/** acquire(1, timeout) of a thread that does not cancel when the time is over: it walks away or posts instead. */
 function acquireOr(wrong: 'walks away' | 'posts'): Op {
   return {
     text: `acquire(1), ${wrong}`,
@@ -78,7 +79,7 @@ function modelOf(name: string): Model {
   return models.find((model) => model.name === name) as Model;
 }
 
-/** Returns what is found in a model of the table if some threads run other programs. */
+/** Returns what the search finds in a model of the table if some threads run the given programs instead. */
 function findIn(name: string, ...programs: readonly (readonly Op[] | undefined)[]): string | undefined {
   const { symmetric: _, ...right } = modelOf(name);
   const wrong = { ...right, programs: right.programs.map((program, t) => programs[t] ?? program) };

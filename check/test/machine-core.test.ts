@@ -7,7 +7,7 @@ import { draws, PAGE, sharedMemory } from './engine/machine-support.js';
 
 describe.each([
   ['core', 10_000, 0.08],
-  // A hand-over in a queue needs a waiter, which calls made one after the other cannot have.
+  // A hand-over in a queue needs a waiter. There is no waiter if the calls are made one after the other.
   ['algorithms', 3000, 0.36],
 ] as const)('%s on the machine and on the engine', (name, sequences, most) => {
   const loaded = load(name);

@@ -139,7 +139,7 @@ describe('mutants', () => {
     const bytes = ({ buffer, byteOffset, byteLength }: Int32Array): Buffer =>
       Buffer.from(buffer, byteOffset, byteLength);
     const isSame = (a: Int32Array, b: Int32Array): boolean => bytes(a).equals(bytes(b));
-    // To make one takes milliseconds.
+    // It takes milliseconds to make a mutant.
     const tried = all.filter(({ program }, i) => program === name && (WHOLE || i % 8 === 0));
     const same = tried.filter(({ make }) => isSame(make().image, image));
     expect(tried.length).toBeGreaterThan(0);

@@ -63,7 +63,7 @@ describe('a turn', () => {
     limit: number;
   }
 
-  /** Returns the turn after the head of so many waiters has taken the lock. `pace` is per half millisecond. */
+  /** Returns the turn after the head of `waiters` waiters has taken the lock. `pace` is for half a millisecond. */
   function turnOf(waiters: number, bypass: number, pace = 0): Turn {
     const model = mutexModel({ name: 'turns', program: 'L U | L U', bypass, spin: 40 });
     let turn: Turn | undefined;
@@ -73,7 +73,7 @@ describe('a turn', () => {
       const word = (address: number): number => scene.machine.words[address >> 2] as number;
       scene.callNow(0, 'lock', m);
       expect(scene.callNow(1, 'queue', m, scene.attachment(1, 0))).toBe(HEAD);
-      // The count of waiters is in the upper half of the word.
+      // The count of waiters lies in both halves of the word, so the sum is made with 64 bits.
       const more = BigInt(waiters - 1) * BigInt(WAITER) + BigInt(word(m + M_WORD) >>> 0);
       scene.machine.hostStore32(m + M_WORD, Number(BigInt.asIntN(32, more)));
       scene.machine.hostStore32(m + M_WORD + 4, word(m + M_WORD + 4) + Number(more >> 32n));
@@ -93,13 +93,13 @@ describe('a turn', () => {
     [1, 0, 10_000, 40_000],
     [1, 500, 500, 2000],
     [60, 500, 500, 2000],
-    // All their turns together last 30 milliseconds.
+    // The turns of all waiters together last 30 milliseconds.
     [61, 500, 491, 1964],
     [300, 500, 100, 400],
     [600, 500, 50, 200],
     [20_000, 500, 1, 4],
     [65_536, 500, 1, 1],
-    // Together they stay within the bound.
+    // The turns of all waiters together stay within the bound.
     [64, 10_000, 8065, 8065],
     [64, 2048, 1920, 7680],
     [65_536, 0, 7, 7],
@@ -114,7 +114,7 @@ describe('a turn', () => {
 });
 
 describe('the pace', () => {
-  /** Returns the pace after a turn of so many microseconds, with so many overtakings in it and the next. */
+  /** Returns the pace after a turn of `microseconds`, with `count` overtakings in this turn and the next. */
   function paceAfter(microseconds: number, count: number, pace: number): number {
     const model = mutexModel({ name: 'pace', program: 'L U | L U', bypass: 100_000, spin: 40 });
     let found = -1;
@@ -141,7 +141,7 @@ describe('the pace', () => {
   }
 
   it.each([
-    // It goes an eighth of the way from the known pace.
+    // The pace goes an eighth of the way from the known pace to the measured one.
     ['follows what is measured', 1000, 1600, 1600, 1500],
     ['follows what is measured', 500, 1600, 800, 901],
     ['follows what is measured', 500, 800, 1600, 1500],
@@ -161,7 +161,7 @@ describe('the pace', () => {
 });
 
 describe('an owner', () => {
-  /** Returns the answers of the owner's unlock, and of a lock after it, while another thread is the head. */
+  /** Returns the answers of the owner's unlock, and of a lock after the unlock, while another thread is the head. */
   function answers(limit: number, flags = 0): { unlock: number; lock: number } {
     const model = mutexModel({ name: 'again', program: 'L U | L U', bypass: 4096 });
     const found = { unlock: -1, lock: -1 };
@@ -238,11 +238,11 @@ describe('a thread that polls', () => {
   interface Owner {
     lock(): void;
     unlock(): void;
-    /** Sets flags of the word. */
+    /** Sets flags of the mutex's word. */
     set(flags: number): void;
     has(flag: number): boolean;
   }
-  /** What the owner does between two polls. It has the lock at first. */
+  /** What the owner does between two polls. The owner has the lock at first. */
   type Between = (poll: number, owner: Owner) => void;
 
   interface Polled {
@@ -300,7 +300,7 @@ describe('a thread that polls', () => {
         }
         while (machine.status(t) === PENDING) {
           const at = machine.pendingAddress(t) - m;
-          // A store of the sleeper ends the polls, and so does a ticket.
+          // The polls end when the thread is about to sleep (it writes M_HEAD) or takes a ticket.
           if (at === M_HEAD || at === TICKET) polls = -Math.abs(polls);
           else if (at === M_WORD && machine.pendingKind(t) === LOAD && polls >= 0) between(++polls, owner);
           machine.step(t);
@@ -385,7 +385,7 @@ describe('a thread that polls', () => {
         lock();
       }
     });
-    // These are at most 20,000 tenths of a microsecond; half the polls pause for 32 of them.
+    // The polls take at most 20,000 tenths of a microsecond. Half of the polls pause for 32 tenths.
     expect(often).toMatchObject({ answer: -1, flags: M_SLEEPING });
     expect(often.polls).toBeLessThan(1250);
   });
@@ -421,7 +421,8 @@ describe('a thread that polls', () => {
         lock();
       }
     });
-    // The first poll counts 8 overtakings as earlier ones, the fourth counts 24 since. Then it looks whether there is room.
+    // The first poll sees 8 overtakings, which count as earlier ones. The fourth poll counts 24 overtakings since the
+    // first. Then the thread looks whether there is room.
     expect(found).toMatchObject({ polls: 4 + ROOM, answer: QUEUED });
   });
 

@@ -13,7 +13,7 @@ const TURNS = 32;
 const MORE = constant('MORE');
 const E_STATE = constant('E_STATE');
 
-/** Makes a semaphore whose one permit thread 0 has, and on which so many polls have been in vain. */
+/** Makes a semaphore whose one permit thread 0 has, and on which `vain` polls have been in vain. */
 function set(vain: number, act: (scene: Scene, s: number) => void): void {
   const model = modelOf({
     name: 'polls',
@@ -44,13 +44,15 @@ function loads(scene: Scene, t: number, address: number): number {
 
 describe('a waiter', () => {
   interface Polled {
-    /** The polls of grant, and those of its own element. */
+    /** How often the waiter has polled grant. */
     polls: number;
+    /** How often the waiter has polled its own element. */
     own: number;
+    /** The count of vain polls of the semaphore. */
     vain: number;
   }
 
-  /** Lets thread 1 wait with so many tickets before its own. Poll number `grants`, counted from 1, admits it. */
+  /** Lets thread 1 wait with `before` tickets before its own. Poll number `grants`, counted from 1, admits it. */
   function polled(before: number, vain = 0, grants = 0): Polled {
     let result: Polled | undefined;
     set(vain, (scene, s) => {
@@ -62,7 +64,7 @@ describe('a waiter', () => {
       let seen = 0;
       while (machine.status(1) === PENDING) {
         if (machine.pendingAddress(1) === s + GRANT && machine.pendingKind(1) === LOAD) {
-          // The first look counts the waiters, and the second those before this one.
+          // By the first look the thread counts the waiters, and by the second look the waiters before it.
           if (seen === grants + 1 && grants > 0) machine.hostStore32(s + GRANT, word(TICKET));
           seen++;
         }
@@ -89,7 +91,7 @@ describe('a waiter', () => {
   });
 
   it('with more before it leaves grant alone and polls its own element', () => {
-    // The one look at grant tells it so.
+    // By one look at grant the waiter learns how many waiters are before it.
     expect(polled(2)).toEqual({ polls: 1, own: TURNS, vain: 1 });
   });
 
@@ -120,8 +122,8 @@ describe('a waiter', () => {
 
 describe('a release', () => {
   /**
-   * Thread 0 releases while 1 and 2 sleep in line. Returns which of these still sleeps, the looks of 2, and the mark of
-   * sleepers before the release and after it.
+   * Thread 0 releases while threads 1 and 2 sleep in the queue. Returns whether each of the two still sleeps, how often
+   * thread 2 then looks at its element, and the mark of sleepers before the release and after it.
    */
   function released(vain: number, sleepers?: number) {
     let result: { first: boolean; second: boolean; looks: number; marks: readonly number[] } | undefined;
@@ -150,7 +152,7 @@ describe('a release', () => {
   }
 
   it('also wakes the next waiter, which looks at its element for a quarter of the time and sleeps on', () => {
-    // There is one further look, after the wake-up.
+    // The waiter looks once more, after the wake-up.
     expect(released(0)).toMatchObject({ first: false, second: false, looks: TURNS / 4 + 1 });
     expect(released(1)).toMatchObject({ first: false, second: false, looks: TURNS / 4 + 1 });
   });

@@ -12,7 +12,7 @@ const LIMIT = 0x7fffffff;
 /** Prices may differ by the cost of a look at a few more cells or elements. */
 const SLACK = 20;
 
-/** An arena in which a thread's call has a price: its number of accesses. */
+/** An arena in which each call has a price: the number of its accesses to shared memory. */
 class Shop {
   readonly machine: Machine;
 
@@ -52,7 +52,7 @@ describe('an object', () => {
     const made = Array.from({ length: 100 }, () => shop.create());
     for (const { answer } of made) expect(answer).toBeGreaterThan(0);
     const prices = made.map(({ price }) => price);
-    // Up to 16 elements and objects are tried, as soon as there are as many.
+    // As soon as there are 16 elements or objects, a search tries up to 16 of them.
     expect(Math.max(...prices.slice(20))).toBe(Math.min(...prices.slice(20)));
     expect(prices[99]).toBeLessThanOrEqual((prices[0] as number) + 2 * 16 + SLACK);
   });
@@ -92,7 +92,7 @@ describe('a name', () => {
 });
 
 describe('a release', () => {
-  /** Enters promises of thread 1, each by itself, and returns the price of thread 0's release for all of them. */
+  /** Enters promises of thread 1, each in its own run. Returns the price of a release of thread 0 for all of them. */
   function price(widths: readonly number[], buckets = 64) {
     const shop = new Shop({ objects: 1, buckets, elements: widths.length + 8, attached: 2 }, 2);
     const s = shop.call(0, 'attachedTo', shop.create().answer).answer;
@@ -112,7 +112,7 @@ describe('a release', () => {
   });
 
   it('for several waiters costs the same for any widths', () => {
-    // A heavy request stands in two cells, so the bucket of a light one may have a cell more.
+    // A heavy request stands in two cells, so a light request may stand in a bucket with one more full cell.
     expect(price([1000, 1, 5000, 2])).toBeLessThanOrEqual(price([1, 1, 1, 1]) + 2 * SLACK);
   });
 
@@ -126,7 +126,7 @@ describe('a release', () => {
 });
 
 describe('dispose', () => {
-  /** Uses so many elements once, for runs of a semaphore that is freed afterwards. */
+  /** Uses `count` elements once, for runs of a semaphore that is freed afterwards. */
   function burst(shop: Shop, count: number): void {
     const number = shop.create(1).answer;
     const s = shop.call(1, 'attachedTo', number).answer;
@@ -138,7 +138,7 @@ describe('dispose', () => {
 
   function price(used: number, waits: boolean): number {
     const shop = new Shop({ objects: 2, buckets: 8, elements: 600, attached: 2 }, 2);
-    // It is made before others use elements, so that its part of the pool is one that they use too.
+    // The object is made before other runs use elements, so that these runs use the same part of the pool.
     const s = shop.call(0, 'attachedTo', shop.create().answer).answer;
     const run = waits ? shop.call(1, 'arrive', s, 1, 0, 0).answer : 0;
     if (waits) shop.call(1, 'enterRun', run, 0);
@@ -153,7 +153,7 @@ describe('dispose', () => {
   });
 
   it('looks only into the parts of the pool in which waiters were', () => {
-    // Each part has 256 elements, and the pool begins in the middle of one.
+    // Each part has 256 elements, and the pool begins in the middle of a part.
     expect(price(500, true)).toBeLessThanOrEqual(price(0, true) + 256 + SLACK);
   });
 });

@@ -21,13 +21,13 @@ const UPDATE = 'differs: npm run simulate -- --update-docs makes the page anew';
 const page = readFileSync(docsFile('scaling.md'), 'utf8');
 const book: Book = JSON.parse(readFileSync(docsFile('scaling.json'), 'utf8'));
 
-/** With as many turns of work, only these contenders are counted again. */
+/** With this many turns of work or more, only the contenders in COUNTED_AGAIN are counted again. */
 const LONG = 50;
-/** Of more contenders than this, each fourth one is counted again. */
+/** If a table has more contenders than this, each fourth contender is counted again. */
 const MANY = 12;
 const COUNTED_AGAIN = ['Semaphore', 'TwaSemaphore'];
 
-/** Tables share cells, and each is simulated once. */
+/** The counts by cell. Tables share cells, and each cell is simulated once. */
 const counted = new Map<string, Book[string]>();
 
 function count(cell: Configuration): Book[string] {
@@ -41,7 +41,7 @@ function count(cell: Configuration): Book[string] {
   return entry;
 }
 
-/** Returns the cells of a table that are simulated again: those with the fewest waiters, and one with 16 processors. */
+/** Returns the cells of a table that are simulated again: cells with few processors, and one with 16 processors. */
 function cellsOf(table: (typeof tables)[number]): Configuration[] {
   const all = configurationsOf(table).filter(({ schedule }) => schedule === 'round robin');
   const shown = COUNTED_AGAIN.find((name) => table.contenders.includes(name)) ?? table.contenders[0];

@@ -1,6 +1,7 @@
 /**
- * A search that takes states as one which differ only in how far counters have come (check/src/scene/relative-hash.ts)
- * overlooks nothing: what one of them can do, the others can do too.
+ * A search may count states as one state if they differ only in how far counters have come
+ * (check/src/scene/relative-hash.ts). Such a search overlooks nothing: these states have the same choices, and the same
+ * choice leads from all of them to states that again count as one.
  */
 import { describe, expect, it } from 'vitest';
 import { search } from '../src/engine/search/search.js';
@@ -20,13 +21,13 @@ const alike = mutexModel({ name: '2x2', program: 'L U L U | L U L U', ...relativ
 interface Quotient {
   /** How many states there are by the usual hash. */
   states: number;
-  /** How many there are by the relative one. */
+  /** How many states there are by the relative hash. */
   classes: number;
-  /** How many of those have states that go on in different ways. */
+  /** How many of these relative states stand for states that go on in different ways. */
   split: number;
 }
 
-/** Visits every state by the usual hash, and compares the successors of those that the relative hash takes as one. */
+/** Visits every state by the usual hash. Compares the successors of all states that have the same relative hash. */
 function quotient(model = alike): Quotient {
   const driver = new Driver(core, model);
   driver.symmetry(0);
@@ -38,7 +39,7 @@ function quotient(model = alike): Quotient {
   const key = (): string => `${driver.hashLo},${driver.hashHi}`;
   const isNew = (): boolean => {
     usual.compute();
-    // Both hashes keep what they know of the threads in the same words.
+    // Both hashes keep the hashes of the threads in the same words, so the relative hash is computed again.
     driver.rehash();
     const before = states.size;
     return states.add(`${usual.lo},${usual.hi}`).size > before;
@@ -95,7 +96,7 @@ describe('a relative model', () => {
     expect([down.states, down.steps]).toEqual([up.states, up.steps]);
   });
 
-  /** Returns the core with the last access of this kind to this word in a function made a load of nothing. */
+  /** Returns the core with one access changed to a load of an unused word: the last of this kind in a function. */
   const without = (fn: string, kind: number, word?: number): Program => {
     const image = core.image.slice();
     const { entry, end } = core.functions.find(({ name }) => name === fn) as { entry: number; end: number };

@@ -1,6 +1,6 @@
 /**
- * The search finds faults put into the core, with and without reduction, and comes to the same ends. Its traces can be
- * replayed.
+ * The search finds faults that are put into the core. With and without reduction it comes to the same ends. Its traces
+ * can be replayed.
  */
 import { describe, expect, it } from 'vitest';
 import { WHOLE } from '../../test/support/rounds.js';
@@ -26,7 +26,7 @@ function model(name: string): Model {
   return found;
 }
 
-/** Returns the core with one access of a function changed: the last of this kind, and offset if given. */
+/** Returns the core with one access of a function changed: the last of this kind, and to `word` if it is given. */
 function faulty(fn: string, kind: number, change: (image: Int32Array, pc: number) => void, word?: number): Program {
   const image = core.image.slice();
   const { entry, end } = core.functions.find(({ name }) => name === fn) as { entry: number; end: number };
@@ -64,7 +64,7 @@ const onlyLoads = (image: Int32Array, pc: number): void => {
 const GRANT = constant('GRANT');
 interface Plant {
   readonly fault: string;
-  /** The name of the model that finds it. */
+  /** The name of the model that finds the fault. */
   readonly in: string;
   /** Whether the model is too large to be searched without reduction. */
   readonly deep?: boolean;
@@ -137,7 +137,7 @@ const all: Plant[] = [
   {
     fault: 'a record is freed without a new life',
     in: 'registry',
-    // The store before it writes 0, the life of a record that was never used.
+    // The changed cmpxchg writes the value of the store before it: 0, the life of a record that was never used.
     program: faulty('registry/unregister', CMPXCHG, (image, pc) => {
       image[pc + C] = image[pc - 2 * STRIDE + B];
     }),
@@ -145,7 +145,7 @@ const all: Plant[] = [
   },
 ];
 
-/** The deep one takes longer than all others together, and has `npm run test:whole`. */
+/** The plant that is `deep` takes longer than all others together. Only `npm run test:whole` searches it. */
 const plants = all.filter(({ deep }) => WHOLE || !deep);
 
 describe.each(plants)('$fault', ({ in: name, program, deep = false, shows = /object0\.(ticket|grant)/ }) => {
@@ -181,7 +181,8 @@ describe('reduced or not', () => {
     expect(reduced.states).toBeLessThanOrEqual(whole.states);
   });
 
-  // What reduction leaves out leads nowhere else: the search finds each state in which no thread can go on.
+  // The states that reduction leaves out lead to no other ends. The search finds each state in which no thread can go
+  // on.
   it.each([
     '2x2',
     '2x2 polling',

@@ -82,7 +82,7 @@ describe('the core in simulated caches', () => {
   const FLAT = 0.2;
 
   it.each(contenders)('has no misses on one processor: $name', ({ name }) => {
-    // There are 4,096 chains, and the release of the last hand-over before the count falls into it.
+    // There are 4,096 chains, and the release of the last hand-over before the count takes place during the count.
     expect(run(name, 1, 'round robin', 10, 4097)).toMatchObject({ misses: 0, upgrades: 0 });
   });
 

@@ -39,13 +39,14 @@ describe.each(sections)('$name', (run) => {
     ['a loop', OP_ENTER_LOOP, 0],
     ['a way back', OP_BRANCH, -1],
   ])('would not be straight with %s', (_what, op, target) => {
-    // The layout by the compiler decides which of the next instructions lie on the path.
+    // The compiler's layout of the code decides which of the next instructions lie on the path.
     const found = Array.from({ length: 80 }, (_, i) => breaks(broken(run, op, 1 + i, target), run));
     expect(found.some((breaksThere) => breaksThere.length > 0)).toBe(true);
   });
 });
 
-// Where some paths may return, a section of which none comes to its end is found. R4 ends where its function returns.
+// Some paths of a section may return earlier. But the check finds a section of which no path comes to its end. R4 ends
+// where its function returns.
 it.each(sections.filter(({ to }) => to.length > 0))('$name would not end with a return', (run) => {
   const found = Array.from({ length: 80 }, (_, i) => breaks(broken(run, OP_RETURN, 1 + i), run));
   expect(found.some((breaksThere) => breaksThere.length > 0)).toBe(true);

@@ -23,7 +23,7 @@ export interface Event {
   /** Describes the event, for a trace. */
   label(): string;
   readonly run: () => void;
-  /** Whether the library has caused the event, so it comes without delay. Until it has run, the library has work left. */
+  /** Whether the library has caused the event, so it comes without delay. Before it, the library is not at rest. */
   readonly isDue: boolean;
   /** If the event is a timer: the earliest time at which it may come. */
   readonly at?: number | undefined;

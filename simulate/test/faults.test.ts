@@ -1,4 +1,4 @@
-/** Random seeds find each fault that is put into the library. A seed finds its fault again, and the run is shortened. */
+/** Random seeds find each fault that is put into the library. The seed finds it again, and the run is made short. */
 import { expect, test } from 'vitest';
 import { caseOf } from '../src/cases.js';
 import { Listed } from '../src/choices.js';

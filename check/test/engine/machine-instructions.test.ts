@@ -1,6 +1,6 @@
 /**
- * Each instruction, and random programs of them, run on the machine and in the runtime, with the same results, traps,
- * memory and globals.
+ * Each instruction, and random programs of instructions, run on the machine and in the runtime, and come to the same
+ * results, traps, memory and globals.
  */
 import { describe, expect, it } from 'vitest';
 import { Machine } from '../../src/engine/machine/machine.js';
@@ -188,7 +188,8 @@ class Author {
   }
 
   /**
-   * Returns the labels that a branch with a value of this type, or none, may go to; no loops, as they have a counter.
+   * Returns the labels to which a branch may go that carries a value of this type, or no value. Loops are left out,
+   * because they have a counter.
    */
   #labelsFor(type: Type | undefined): number[] {
     const count = this.#labels.length;
@@ -378,7 +379,7 @@ describe('random programs', () => {
         const { params, result } = functions[index] as TestFunction;
         const args = params.map((type) => valuesOf(type)[draw(valuesOf(type).length)] as Value);
         const start = machine.snapshot();
-        // Undo leaves dead words as they are, so a detour must make no difference.
+        // A detour makes some steps and undoes them. Undo leaves dead words as they are. No result may depend on them.
         const detour = () => {
           steps++;
           const mark = machine.mark();

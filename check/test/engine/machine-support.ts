@@ -86,7 +86,7 @@ export function sharedMemory(): WebAssembly.Memory {
   return new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
 }
 
-/** Globals in the place of those that a module shares with the core. The machine begins with 0 in these, too. */
+/** Globals in the place of those that a module shares with the core. They begin with 0, as on the machine. */
 const shared = (): WebAssembly.ModuleImports => {
   const long = () => new WebAssembly.Global({ value: 'i64', mutable: true }, 0n);
   const int = () => new WebAssembly.Global({ value: 'i32', mutable: true }, 0);
@@ -120,7 +120,7 @@ export function resultOf(machine: Machine, t: number, type: Type | undefined): V
   return type === 'i32' ? lo : (BigInt(machine.resultHi(t)) << 32n) | BigInt(lo >>> 0);
 }
 
-/** Calls a function on the machine, with `between` before each step. 'stuck': it parks, or takes too long. */
+/** Calls a function on the machine, with `between` before each step. Returns 'stuck' if it parks or takes too long. */
 export function callMachine(
   machine: Machine,
   t: number,

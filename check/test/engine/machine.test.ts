@@ -268,7 +268,7 @@ describe('the hash', () => {
     const [same, before] = [hashes(0, 1, [6, 1], [3, 2], [2, 3]), hashes(0, 0, [6, 1], [3, 2], [2, 3])];
     expect(new Set(same).size).toBe(1);
     expect(new Set(before).size).toBe(3);
-    // The same holds in a caller, of which nothing is read after the call.
+    // The words of a caller of which nothing is read after the call do not count either.
     expect(new Set(hashes(2, 1, [6, 1], [3, 2])).size).toBe(1);
   });
 
@@ -303,10 +303,10 @@ describe('undo', () => {
   const core = loadProgram('core');
   const index = (name: string) => core.exports.get(name) as number;
 
-  /** A word for each thread says whether its request is enqueued and must park. Undo restores it, too. */
+  /** A word for each thread, from here on, says whether its request is enqueued and must park. Undo restores it too. */
   const ENQUEUED = 16352;
 
-  /** Three threads that acquire and release, as in the library. */
+  /** Three threads that acquire and release as the library does. */
   class Team {
     readonly machine = new Machine(core, {
       bytes: PAGE,
