@@ -15,9 +15,9 @@
  * At every step the lock has at most one owner. A waiter is overtaken at most `bound` times: a thread overtakes the
  * waiter if the thread has a later ticket and gets the lock first. At the end nobody is inside the capacitor.
  *
- * `each` bounds how often one given thread overtakes a given waiter while arrivals are sustained, which means that all
- * threads have a ticket. The bound is for the number of threads that circulate. While some thread has no ticket, fewer
- * threads circulate. So a ticket that a thread draws at such a time is not counted.
+ * `each` bounds how often one given thread overtakes a given waiter while arrivals are sustained, that is, while all
+ * threads have a ticket. If a thread draws a ticket while some other thread has none, this ticket is not counted,
+ * because fewer threads circulate then.
  */
 
 import { Violation } from '../engine/search/violation.js';
