@@ -3,7 +3,7 @@
  *
  * This file checks arguments, and turns answers into errors and promises. `lock` and `unlock` leave the rare cases to
  * private methods, so that the common case stays small enough for V8 to inline into its caller. `lock` and `unlock`
- * compare with a literal 0, which is ADMITTED.
+ * compare the answer of the core with a literal 0, which is ADMITTED.
  */
 
 import { host } from '#host';

@@ -2,9 +2,9 @@
  * The counts of a semaphore, as getters, and the texts that tell these counts: errors and a warning. semaphore.ts
  * extends this class, and has the calls that take permits and give them back.
  *
- * This class and `Semaphore` each keep the address of the object in a field of their own. `acquire` and `release` must
- * be fast, so V8 has to treat the address as a constant there. V8 does so only for a field that the class itself
- * declares (shared-object.ts). Nothing in this class need be fast.
+ * This class and `Semaphore` each keep the address of the object in a field of their own. `Semaphore` needs its own field
+ * for `acquire` and `release`, which must be fast: V8 treats the address there as a constant, but only if the class
+ * itself declares the field (shared-object.ts). The methods of this class need not be fast.
  */
 import { host } from '#host';
 import { type ANSWER_NOT_HELD, ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from './border/numbers.js';

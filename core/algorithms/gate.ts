@@ -2,8 +2,9 @@
  * The gate of an element, with park and unpark. Source: the waiting strategies of Dice and Kogan, Semaphores Augmented
  * with a Waiting Array.
  *
- *     park(e)          SHUT ──► PARKED ──► asleep             by the waiter: on its own element alone
- *     unpark(e, says)  SHUT, PARKED ──► open, which says why  by the one thread that has to wake it
+ *     park(e)          SHUT ──► PARKED ──► asleep    the waiter calls it, and only for its own element
+ *     unpark(e, says)  SHUT, PARKED ──► open         only the one thread that has to wake the waiter calls it. The value
+ *                                                    of an open gate is `says`, which tells the waiter why it was woken
  *
  * Park and unpark name a thread, not an address: an element stands for the one thread that owns it, and the waking
  * thread must know the element. If the unpark comes before the park, it is not lost, because the gate stays open until

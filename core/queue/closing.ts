@@ -15,9 +15,10 @@
  *     it stays    if the arena has no free element: to leave, a thread needs a second spare. The owner makes its
  *                 element WAITING again, and then reads grant (D12)
  *
- *     D12  the count against WAITING or SLEEPING: a thread enters a run, or sets SLEEPING (the bit that says that the
- *          head of a mutex sleeps), and then reads the count; askAll changes the count, and then looks for runs and for
- *          SLEEPING. For an owner that stays: WAITING against grant, as in D2
+ *     D12  the count of askAll against WAITING or SLEEPING: a thread enters a run, or sets SLEEPING (the bit that says
+ *          that the head of a mutex sleeps), and then reads the count; askAll changes the count, and then looks for runs
+ *          and for SLEEPING. So the thread sees the new count, or askAll sees the thread. If the owner of an ASKED
+ *          element stays in the queue, WAITING stands against grant, as in D2
  *
  * A thread that dies in askAll may have asked only some of the waiters. Nothing is lost then: the other waiters wait
  * on.

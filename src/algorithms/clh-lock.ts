@@ -18,7 +18,7 @@ const KIND = 'ClhLock';
  * Source: Craig; Landin and Hagersten. In contrast to the source, a waiter that has polled in vain parks, and a free
  * lock has no queue node.
  *
- * A thread needs a wait element of the arena (`waiters`) for each such lock that it holds or waits for.
+ * A thread needs a wait element of the arena (`waiters`) for each lock of this class that it holds or waits for.
  *
  * @example
  * ```ts

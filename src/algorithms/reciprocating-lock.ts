@@ -19,7 +19,7 @@ const KIND = 'ReciprocatingLock';
  * Source: Dice and Kogan, Reciprocating Locks; in Dice, Capacitors, an inner lock. In contrast to the source, a waiter
  * that has polled in vain parks.
  *
- * A thread needs a wait element of the arena (`waiters`) for each such lock that it holds or waits for.
+ * A thread needs a wait element of the arena (`waiters`) for each lock of this class that it holds or waits for.
  *
  * @example
  * ```ts

@@ -128,8 +128,9 @@ export function parseHistory(text: string, process: number): Asked[] {
 const ANOTHER_HISTORY = (1n << 16n) * 4096n;
 
 /**
- * Tells the histories of the server's data apart, and finds out from when on a request certainly stood in the queue:
- * when a later request of the same session was answered.
+ * Tells the histories of the server's data apart. Also finds for each request the time from which it certainly stood in
+ * the queue: the time at which a later request of the same session was answered. For the server handles the requests of
+ * a session in their order.
  *
  * `forgets` says that the server may forget the script. Then the server refuses a call, and the refused call has done
  * nothing. The server may run the next call of the same connection, if another client has brought the script meanwhile.

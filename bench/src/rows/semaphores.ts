@@ -211,8 +211,8 @@ export const PAPER_SEMAPHORES: readonly Row[] = [
 ];
 
 /**
- * Variants of the papers' semaphores. They are measured only if the command line names them. A `TwaSemaphore` without
- * the option has a threshold of 1.
+ * Variants of the papers' semaphores. They are measured only if the command line names them. Some of
+ * them have another `threshold` than the row `TwaSemaphore`, whose threshold is 1.
  */
 export const SEMAPHORES_BY_NAME: readonly Row[] = [
   semaphore('TwaSemaphore threshold 0', twa, { threshold: 0 }),
