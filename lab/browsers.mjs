@@ -16,7 +16,7 @@ const ELSEWHERE = {
   firefox: ['/Applications/Firefox.app/Contents/MacOS/firefox', 'C:\\Program Files\\Mozilla Firefox\\firefox.exe'],
 };
 
-/** Finds a browser. `path` is undefined if the machine has none; the environment `variable` may name it. */
+/** Finds a browser. `path` is undefined if the machine has none. The environment `variable` may name the path. */
 function find(name, title) {
   const variable = `LAB_${title.toUpperCase()}`;
   const folders = (process.env.PATH ?? '').split(delimiter);
@@ -32,7 +32,7 @@ export function launch({ name, path }) {
     browser: name,
     executablePath: path,
     headless: true,
-    // The sandbox refuses to run as root, which containers often do.
+    // The sandbox refuses to run as root, and programs in containers often run as root.
     args: name === 'chrome' && process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
 }

@@ -1,7 +1,7 @@
 /**
- * Puts the project's documentation beside the built page, as `docs/index.html` and so on, so that its link leads
- * somewhere wherever the page is hosted; that of taketurns-valkey in `docs/valkey/`. Relative links between the files
- * hold; those to sources become plain text.
+ * Puts the project's documentation beside the built page, as `docs/index.html` and so on. So the page's link to the
+ * documentation works wherever the page is hosted. The documentation of taketurns-valkey goes to `docs/valkey/`.
+ * Relative links between the files of documentation hold. Links to sources become plain text.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
@@ -56,7 +56,7 @@ export function docs() {
 function page(path, text, known) {
   const md = markdownIt({ html: true });
   const here = posix.dirname(builtAs(path));
-  /** The link from this page to what the text links to; undefined if that is not in the built page. */
+  /** The link from this page to the target of a link in the text; undefined if the built page lacks the target. */
   const link = (href) => {
     if (/^([a-z]+:|#)/i.test(href)) return href;
     const [file, hash] = href.split('#');

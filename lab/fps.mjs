@@ -1,7 +1,8 @@
 /**
- * Counts the frames a second of the built page's main thread, scene by scene, in this machine's browsers. Prints the
- * median second and the least of `--seconds`; in Chromium also the share of a second in which the main thread works.
- * `--browser chromium` and `--scene idle` choose; both may be repeated.
+ * Counts the frames a second of the built page's main thread, scene by scene, in this machine's browsers. For each
+ * scene it prints the frames of the median second and of the worst second out of `--seconds`. In Chromium it also
+ * prints the share of the time in which the main thread works. `--browser chromium` and `--scene idle` choose browsers
+ * and scenes; both options may be repeated.
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -11,7 +12,7 @@ import { serveLab } from './serve.mjs';
 const SETTLE_MS = 2500;
 const STOPPED = { timeout: 60_000, polling: 200 };
 
-/** Each scene: what is on the screen, what is clicked, and what is chosen before that. */
+/** A scene says what is on the screen (`at`), what is clicked, and which values are chosen before the click. */
 const SCENES = {
   'idle, the opening plays': { at: '#top' },
   'starvation, sleeping hold': { at: '#starvation-lab', press: '#starvation-lab .primary' },
@@ -48,7 +49,7 @@ if (!Number.isInteger(seconds) || seconds < 1)
 const chosen = (list, name) => list === undefined || list.some((part) => name.toLowerCase().includes(part));
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Counts the frames in each second by the page's own animation callbacks, and the longest time between two. */
+/** Counts the frames in each second by the page's own animation callbacks. Also finds the longest frame. */
 const count = (page) =>
   page.evaluate(
     (length) =>

@@ -1,7 +1,8 @@
 /**
- * Lighthouse on the built page, in this machine's Chromium: accessibility and best practices, light and dark, on a phone
- * and on a desk. Fails where a score is below 95, and says what was found. Without Chromium it is skipped. Lighthouse is
- * fetched when this first runs, since no other command needs it.
+ * Runs Lighthouse on the built page, in this machine's Chromium. It scores accessibility and best practices, in the
+ * light and the dark theme, at the width of a phone and of a desktop. The program fails if a score is below 95 and says
+ * what Lighthouse has found. Without Chromium the program checks nothing. Its first run fetches Lighthouse, because no
+ * other command needs Lighthouse.
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -25,7 +26,7 @@ if (chromium.path === undefined) {
 const entry = join(fetchPackage('lighthouse', '12.8.2'), 'core/index.js');
 const { default: lighthouse } = await import(pathToFileURL(entry).href);
 
-/** The names of what is wrong and the places, from the audits of a category that count and are not passed. */
+/** The failed audits of a category: the name of each, and the places on the page that it complains of. */
 function findings({ categories, audits }, category) {
   return categories[category].auditRefs
     .filter(({ id, weight }) => weight > 0 && audits[id].score !== null && audits[id].score < 1)

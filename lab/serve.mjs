@@ -1,6 +1,7 @@
 /**
  * Serves the built lab. The options are `--port` (default 4173, or the next free one), `--host` (default localhost),
- * and `--no-headers`, to serve like a static host that sets none, so that the page's own service worker has to.
+ * and `--no-headers`. With `--no-headers` it serves like a static host that sets no headers for shared memory, so the
+ * page's own service worker has to set them.
  */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

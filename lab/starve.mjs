@@ -1,8 +1,11 @@
 /**
  * Measures how long the victim of the lab's starvation experiment waits, at the barging semaphore and at ours, in this
- * machine's browsers: `--seconds` a run (default 10), `--runs` runs (default 3). `--set hogs=1,hold=1` gives settings
- * other than the page's own. `--browser chromium` chooses the browser. Prints each run, and the medians. `--record` writes a part of
- * the first run to src/opening/run.json, which the page's opening shows.
+ * machine's browsers. Prints each run, and the medians. The options:
+ *
+ * - `--seconds` is the length of a run (default 10), and `--runs` is their number (default 3).
+ * - `--set hogs=1,hold=1` gives settings other than the page's own.
+ * - `--browser chromium` chooses the browser.
+ * - `--record` writes a part of the first run to src/opening/run.json, which the page's opening shows.
  */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -68,8 +71,8 @@ async function run(browser, port, set) {
 }
 
 /**
- * The victim's longest wait, and how often it was overtaken in one at most. A victim that has no turn in the run gets
- * one at its end, when the hogs have gone.
+ * The victim's longest wait, and how often it was overtaken in one wait at most. A victim that has no turn while the
+ * hogs run gets one at the end of the run, when the hogs have gone.
  */
 function waits(turns) {
   const own = turns.filter(([thread]) => thread === 0);
@@ -80,7 +83,7 @@ function waits(turns) {
   return { longest: Math.max(...all), others: Math.max(...overtaken), turns: own.length, of: turns.length };
 }
 
-/** Cuts out of a run, on either side, the time from the beginning of the victim's longest wait at the barging one. */
+/** Writes RECORDED_MS of both sides, from the beginning of the victim's longest wait at the barging semaphore. */
 function record({ told }, version) {
   const own = told.barging.filter(([thread]) => thread === 0);
   const longest = own.sort((a, b) => b[3] - b[2] - (a[3] - a[2]))[0];

@@ -1,4 +1,7 @@
-/** One experiment runs at a time, since two would take each other's processors. Starting one stops the other. */
+/**
+ * One experiment runs at a time, since two would take each other's processors. The start of an experiment stops the
+ * experiment that runs.
+ */
 import { button, h, put } from './ui/dom.js';
 
 export interface Experiment {
@@ -8,7 +11,7 @@ export interface Experiment {
 let current: Experiment | undefined;
 const listeners: (() => void)[] = [];
 
-/** Calls `told` whenever an experiment begins, which wants the processors for itself. */
+/** Calls `told` whenever an experiment begins, because the experiment wants the processors for itself. */
 export function onBegin(told: () => void): void {
   listeners.push(told);
 }
@@ -44,7 +47,7 @@ export class Switch implements Experiment {
     this.#begin = start;
   }
 
-  /** Starts the experiment again if it runs. For a setting that has changed. */
+  /** Starts the experiment again if it runs. A setting that has changed calls this. */
   readonly restart = (): void => {
     if (this.#stop === undefined && this.#starting === undefined) return;
     this.#changes = this.#changes.then(async () => {
@@ -53,7 +56,7 @@ export class Switch implements Experiment {
     });
   };
 
-  /** Stops the experiment, if that has not begun. Resolves when it has stopped. */
+  /** Stops the experiment, unless a stop is already under way. Resolves when the experiment has stopped. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stops().finally(() => {
       this.#stopping = undefined;

@@ -1,6 +1,6 @@
 /**
- * Whether the page has shared memory. If its host sends no headers for that, the page's own service worker
- * (public/isolate.js) adds them from the next load on.
+ * Whether the page has shared memory. If its host does not send the headers that shared memory needs, the page's own
+ * service worker (public/isolate.js) adds these headers from the next load on.
  */
 const TRIED = 'taketurns-lab-isolation';
 

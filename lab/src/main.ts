@@ -56,6 +56,6 @@ if (why === undefined) {
 
 const frames = byId('fps');
 every(500, frames, () => put(frames, `${framesPerSecond()} fps`));
-// The panels are longer than the page that the browser has scrolled to its anchor.
+// The browser scrolled to the anchor before the panels were there. The panels have moved the anchor.
 if (location.hash.length > 1) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 document.documentElement.dataset.ready = 'yes';

@@ -29,7 +29,7 @@ const text = (page: Page, selector: string): Promise<string> =>
 const figure = async (page: Page, within: string, name: string): Promise<number> =>
   Number((await text(page, `${within} [data-figure="${name}"]`)).replaceAll(',', ''));
 
-/** Clicks the button with this text, on the screen: what is off it does nothing. */
+/** Scrolls to the button with this text and clicks it. Panels off the screen do nothing. */
 async function press(page: Page, within: string, label: string): Promise<void> {
   await page.evaluate(
     (selector, wanted) => {
@@ -56,7 +56,7 @@ const hasButton = (page: Page, within: string, label: string): Promise<unknown> 
     label,
   );
 
-/** Puts a slider where its label begins so, by its position. */
+/** Puts the slider whose label begins with this text to a position. */
 async function slide(page: Page, within: string, label: string, position: number): Promise<void> {
   await page.evaluate(
     (selector, wanted, to) => {
@@ -72,7 +72,7 @@ async function slide(page: Page, within: string, label: string, position: number
   );
 }
 
-/** What the page has offered for download since, by name. */
+/** Catches downloads from now on. Returns a function that tells the texts of the files, by their names. */
 async function catchDownloads(page: Page): Promise<() => Promise<Record<string, string>>> {
   await page.evaluate(() => {
     const caught: [string, Promise<string>][] = [];
@@ -95,7 +95,7 @@ async function catchDownloads(page: Page): Promise<() => Promise<Record<string, 
     });
 }
 
-/** What is told of each object of `taketurns/sync` with four threads, sooner or later. */
+/** What the page tells of each object of `taketurns/sync` with four threads, sooner or later. */
 const STATES: Record<string, RegExp[]> = {
   Barrier: [/^1 of 4 have arrived\.$/, /^3 of 4 have arrived\.$/],
   Condition: [/^[0-3] of 3 places are full; W[0-3] has the mutex\.$/, /^[1-3] of 3 .* the mutex is free\.$/],
@@ -148,7 +148,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
       await press(page, lab, 'Start');
       await page.waitForFunction(
         () =>
-          // Starved for seconds, while others had hundreds of turns.
+          // The victim starved for seconds, while the hogs had hundreds of turns.
           Number(document.querySelector<HTMLElement>('.barging [data-figure=most]')?.dataset.value) > 200 &&
           /^[2-9].*\d s$/.test(document.querySelector('.barging [data-figure=now]')?.textContent ?? '') &&
           /^[1-9]/.test(document.querySelector('.ours [data-figure=rate]')?.textContent ?? ''),
@@ -159,11 +159,11 @@ function suite(found: (typeof BROWSERS)[number]): void {
       expect(await overtook('barging')).toHaveLength(4);
       expect(await overtook('barging')).toContainEqual(expect.stringMatching(/^[1-9]/));
       const ours = await page.$eval('.ours [data-figure=most]', (cell) => (cell as HTMLElement).dataset.value);
-      // The bypass bound of a Semaphore with one permit is 0.
+      // At our semaphore, no later request is admitted before a victim that takes all permits.
       expect(ours).toBe('0');
       expect(await overtook('ours')).toEqual(['0', '0', '0', '0']);
       expect(await text(page, '.ours [data-figure=longest]')).toMatch(/^\d[\d.]* (µs|ms|s)$/);
-      // A line for either side, and the area below that of the barging one.
+      // Each side has a line, and the barging side has an area below its line.
       const paths = await page.$$eval(`${lab} .chart svg > path`, (all) => all.map((one) => one.getAttribute('d')));
       expect(paths).toHaveLength(3);
       for (const path of paths) expect(path).toMatch(/^M[\d.,]+L/);
@@ -254,7 +254,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
           labels.filter((label) => label.querySelector('input')?.checked).map(({ textContent }) => textContent),
         );
         expect(rows).toEqual(['Semaphore', 'js-barging']);
-        // What is no value of the slider is not taken.
+        // The page ignores what is no value of the slider.
         expect(await other.$$('.barging .lane:not(.heads)')).toHaveLength(5);
       } finally {
         await other.close();
@@ -274,7 +274,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
         );
       const other = await open(browser, address(server), errors);
       try {
-        // The opening is at no moment of its own then.
+        // While the opening is paused, its moment does not change by itself.
         await press(other, '#opening-lab', 'Pause');
         const before = await controls(other);
         await other.$$eval('main :is(input, select)', (all) => {
@@ -528,7 +528,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
         page.$eval(to, (element) => element.scrollIntoView({ behavior: 'instant' }));
       await changes(await grant());
       await scroll('footer');
-      // Between two looks there are a hundred grants.
+      // Between two looks of the page there are about a hundred grants.
       for (let before = ''; before !== (await grant()); ) {
         before = await grant();
         await new Promise((resolve) => setTimeout(resolve, 500));
@@ -560,7 +560,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
         await hasButton(page, lab, 'Stop');
         for (const state of STATES[kind] as RegExp[]) await seen('state', state);
         await seen('waiters', WAITERS[kind] ?? /^Who waits: W\d for [\d.]+ (ms|s)/);
-        // Of one that waits both inspect and the worker itself say so.
+        // Of a thread that waits, both inspect and the worker itself say that it waits.
         await page.waitForFunction(
           () => {
             const [, first] =
@@ -598,7 +598,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
           await page.select(`${lab} select`, kind);
           await press(page, lab, 'Start');
           await hasButton(page, lab, 'Stop');
-          // More than the page makes at a time.
+          // This number is larger than the number of objects that the page makes at a time.
           await page.waitForFunction(
             () =>
               Number(document.querySelector('#sync-lab [data-figure=openings]')?.textContent?.replaceAll(',', '')) > 70,
@@ -707,7 +707,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
         );
       await measured(4);
       expect(await figure(page, lab, 'bypass')).toBeLessThanOrEqual(4);
-      // The slider, by keyboard.
+      // The keyboard moves the slider.
       await page.focus(`${lab} .wide input`);
       for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowLeft');
       await measured(1);
@@ -755,7 +755,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
       await page.setViewport({ width: 390, height: 844 });
       await page.waitForFunction(() => innerWidth <= 390, PATIENCE);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
-      // Neither is what is in a panel cut; those of experiments hold the figures of a test before.
+      // Nothing inside a panel is cut off either. The panels of experiments still show the figures of an earlier test.
       const whole = '.top nav, .top nav a, .results, .elements, .beds, .panel, .race, .floor > small';
       const cut = await page.$$eval(whole, (all) =>
         all

@@ -1,4 +1,4 @@
-/** One run of a row, as in bench/src/workers/host.ts; but the page's main thread may not block. */
+/** One run of a row, as in bench/src/workers/host.ts. But the run never blocks, since a page's main thread may not. */
 import { BENCHMARKS, type Benchmark } from '@taketurns/bench/dist/benchmarks.js';
 import { MT_BYTES, mtSeed, mtStepped } from '@taketurns/bench/dist/mt19937.js';
 import type { Trace } from '@taketurns/bench/dist/rows/platoon.js';
@@ -20,7 +20,7 @@ import { within } from '@taketurns/bench/dist/workers/within.js';
 import { type Crew, sleep } from '../crew/crew.js';
 
 const PATIENCE_MS = 20_000;
-/** A lock may let a thread starve. After this time the interval begins without that thread. */
+/** A lock may let a thread starve. After this time the interval begins without the starving thread. */
 const GATHERING_MS = 1500;
 const LOOK_MS = 4;
 

@@ -25,15 +25,16 @@ const ABOUT = {
 } as const;
 const THREADS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64];
 /**
- * As many threads as processors, and many more: there the quickest threads shut others out. With a few more than
- * processors, whom the system lets run decides how even the figures are, since who does not run does not queue.
+ * As many threads as processors, and 4 and 8 times as many. With many more threads than processors, the quickest
+ * threads shut others out. With only a few more, the figures would mostly show which threads the system runs, since a
+ * thread that does not run does not queue.
  */
 const USUAL_THREADS = usualThreads(navigator.hardwareConcurrency);
 const HEADS = ['', 'longest wait', 'largest bypass', 'overtaken', 'iterations/s', 'fairness (min/max)'];
-/** The milliseconds that a loop runs before its interval, and those that each thread adds. */
+/** The milliseconds that a loop runs before its interval, and the milliseconds that each thread adds to them. */
 const WARM_MS = 40;
 const WARM_EACH_MS = 10;
-/** The chart shows a shorter wait as one of this length. */
+/** The chart shows a shorter wait as a wait of this length. */
 const LEAST_WAIT_MS = 0.01;
 
 function usualThreads(processors: number): number[] {
@@ -42,11 +43,11 @@ function usualThreads(processors: number): number[] {
   return [...new Set([1, 4, 8].map((times) => nearest(times * processors)))];
 }
 
-/** The waits of the runs of one row at one number of threads, in the middle of the rounds. */
+/** The waits in the runs of one row at one number of threads: each figure is the median of the rounds. */
 interface Waits {
   readonly longest: number;
   readonly bypass: number;
-  /** The part of all admissions before which somebody else was admitted out of turn. */
+  /** The share of all admissions before which another thread was admitted out of turn. */
   readonly overtaken: number;
 }
 
@@ -340,7 +341,7 @@ class Bench {
     const y = (cell: Cell): number => this.#waits(cell)?.bypass ?? Number.NaN;
     const most = Math.max(1000, ...cells(this.#results).map(y).filter(Number.isFinite)) * 1.5;
     return this.#lines(`${TITLES[this.#name]}: largest bypass by number of threads`, y, {
-      // 0 is the figure of a fair row, and a logarithm has no place for it.
+      // 0 is the figure of a fair row, and a logarithmic axis has no place for 0.
       type: 'symlog',
       domain: [0, most],
       ticks: [0, ...decades(1, most)],
@@ -409,7 +410,7 @@ class Bench {
               count(cell.throughput.median),
               cell.fairness.median.toFixed(2),
             ];
-            // The roles and labels are for a phone, where the style makes blocks of the rows.
+            // On a phone the style makes a block of each row. The roles and labels keep the meaning of a table there.
             return h(
               'tr',
               { 'data-row': cell.row, role: 'row' },

@@ -14,11 +14,11 @@ import { Settings } from '../ui/settings.js';
 const LIMITS = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024];
 const SWEEP = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 const USUAL = 5;
-/** The point of a B is the median of its latest rounds, at most so many. */
+/** The point of a B is the median of its latest rounds, at most this many. */
 const KEPT = 5;
 const SECONDS = { trace: 0.06, measure: 0.2, probe: 0.12 };
 const WARM_MS = 30;
-/** The sawtooth shows at least so many events, and at least so many platoons. */
+/** The sawtooth shows at least this many events, and at least this many platoons. */
 const [LEAST_EVENTS, PLATOONS] = [60, 5];
 
 interface Sample {
@@ -177,7 +177,7 @@ export function capacitor(): void {
       ({ bypass: point.bypass + 1, wait: Math.max(point.wait, 1e-3), evenness: point.fairness })[axis.value];
     const y = 'throughput';
     const name = ({ limit: of }: Point): string => (of === 0 ? `bare ${TRACED}` : `B ${of}`);
-    // Where there is little room, only every third point has a name.
+    // On a narrow chart, only every third point has a name.
     const named = all.filter((point, i) => !narrow || i % 3 === 0 || point.limit === limit.value);
     return {
       ariaLabel: `Throughput against ${label}, for each B measured`,
@@ -231,7 +231,7 @@ export function capacitor(): void {
     trade.draw();
   }
 
-  /** Returns a crew that knows only one class of locks, so that its loop is compiled for that alone. */
+  /** Returns a crew that uses only one class of locks, so that its loop is compiled for this class alone. */
   async function crew(kind: string): Promise<Crew> {
     let known = crews.get(kind);
     if (known === undefined) {

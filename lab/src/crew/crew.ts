@@ -1,6 +1,6 @@
 /**
- * Workers for one experiment. They share the page's default arena, which watches them. So they can be dismissed at any
- * point: the arena puts in order what they leave behind.
+ * Workers for one experiment. They share the page's default arena, and the arena watches them. So a crew can be
+ * dismissed at any point: the arena puts in order what the workers leave behind.
  */
 import { Arena, type ThreadHandle } from 'taketurns';
 import type { Order, Reply, Welcome } from './messages.js';
@@ -48,7 +48,7 @@ export class Crew {
     await Promise.all(ready);
   }
 
-  /** Resolves when all have done what they were ordered to; rejects as soon as one has failed. */
+  /** Resolves when all workers have carried out their orders. Rejects as soon as one has failed. */
   async done(): Promise<void> {
     const pending = [...this.#done];
     await Promise.all(pending);

@@ -1,7 +1,7 @@
 /**
- * A recorded run of the starvation experiment, and what stood where at any moment of it. Nothing here is made up: who
- * waits, who has which permit and who has overtaken whom follows from the times in run.json, which
- * `npm run starve -w lab -- --record` writes.
+ * A recorded run of the starvation experiment, and where each thread stood at any moment of the run. Nothing here is
+ * made up: the times in run.json say who waits, who has permits and who has overtaken whom.
+ * `npm run starve -w lab -- --record` writes run.json.
  */
 import run from './run.json';
 
@@ -15,32 +15,35 @@ interface Turn {
   readonly arrived: number;
   readonly admitted: number;
   readonly released: number;
-  /** The window in which it is served; the victim takes them all. */
+  /** The window at which the thread is served. The victim takes all windows. */
   readonly window: number;
 }
 
-/** Where a thread is: at a window, or at this place in the line, in the order in which all have come. */
+/** Where a thread stands: at a window, or at a place in the line, which is in the order of arrival. */
 export type Place = { readonly window: number } | { readonly inLine: number };
 
 export interface Moment {
   readonly places: readonly Place[];
   /** The number of turns that each thread has had so far. */
   readonly turns: readonly number[];
-  /** The victim's wait under way, or undefined. */
+  /** For how long the victim has waited, or undefined if it does not wait. */
   readonly waiting: number | undefined;
   readonly longest: number;
-  /** How many with later tickets were served before the victim: in the wait under way, and in any wait at most. */
+  /**
+   * How many threads with later tickets were served before the victim in its present wait. `mostOvertaken` is the
+   * largest such number of all waits so far.
+   */
   readonly overtaken: number;
   readonly mostOvertaken: number;
 }
 
-/** The width of a thread, in windows. */
+/** The width of a thread's ticket, in windows. */
 export const widthOf = (thread: number): number => (thread === VICTIM ? run.permits : 1);
 
 export class Recording {
   readonly turns: readonly Turn[];
   readonly #ofThread: readonly (readonly Turn[])[];
-  /** For each of the victim's turns, when others with later tickets were admitted while it waited. */
+  /** For each of the victim's turns: when threads with later tickets were admitted while the victim waited. */
   readonly #passes: readonly (readonly number[])[];
 
   constructor(side: Side) {
@@ -58,7 +61,7 @@ export class Recording {
         until.fill(turn.released);
         return { ...turn, window: 0 };
       }
-      // The window that has been free for the longest.
+      // The hog goes to the window that has been free for the longest.
       const window = until.indexOf(Math.min(...until));
       until[window] = turn.released;
       return { ...turn, window };
@@ -76,7 +79,7 @@ export class Recording {
     const line = current
       .map((turn, thread) => ({ thread, turn }))
       .filter(({ turn }) => turn === undefined || turn.admitted > time)
-      // A thread that does something else meanwhile stands at the end of the line.
+      // A thread that has not arrived at this moment stands at the end of the line.
       .sort((a, b) => arrival(a.turn, time) - arrival(b.turn, time));
     const places = current.map((turn, thread): Place => {
       if (turn !== undefined && turn.admitted <= time) return { window: turn.window };
@@ -93,7 +96,7 @@ export class Recording {
       if (arrived > time) break;
       const passes = (this.#passes[i] as readonly number[]).filter((at) => at <= time).length;
       mostOvertaken = Math.max(mostOvertaken, passes);
-      // What was before the recording is left out.
+      // Time before the recording's start does not count.
       longest = Math.max(longest, Math.min(admitted, time) - arrived);
       if (admitted > time) [waiting, overtaken] = [time - arrived, passes];
     }

@@ -1,10 +1,11 @@
 /**
- * The opening: two lanes, barging and fair, that play a recorded run in slow motion. A ticket stands in the line in the
- * order in which its thread has come, or at the windows of the permits that it has. It glides to its place, and hops
- * where it passes others. The strip below shows the whole recording, and is where a moment is chosen.
+ * The opening: two lanes, barging and fair, that play a recorded run in slow motion. The ticket of a thread that waits
+ * stands in the line, in the order of arrival. The ticket of a thread that is served stands at the windows of its
+ * permits. A ticket glides to its place, and hops where it passes others. The strip below each lane shows the whole
+ * recording, and a slider chooses a moment.
  *
- * It plays while it is on the screen and no experiment runs. Who prefers reduced motion, or follows a link to a moment,
- * finds it paused.
+ * The recording plays while it is on the screen and no experiment runs. It is paused at first for readers who prefer
+ * reduced motion or who follow a link to a moment.
  */
 import { onBegin } from '../experiment.js';
 import { byId, h, put } from '../ui/dom.js';
@@ -13,14 +14,14 @@ import { watchScreen } from '../ui/frames.js';
 import { fromAddress, inAddress, Settings } from '../ui/settings.js';
 import { type Moment, Recording, RUN, type Side, VICTIM, widthOf } from './recording.js';
 
-/** How fast a ticket glides to its place, and the milliseconds in which it comes two thirds of the way. */
+/** How fast a ticket glides: in this time it goes two thirds of the way to its place. */
 const GLIDE_MS = 70;
-/** The times between two changes of the figures. */
+/** The time between two changes of the figures. */
 const TELL_MS = 100;
 const SLOWER = [5, 10, 20, 40] as const;
-/** The moment that is shown at first where nothing moves. */
+/** The moment that is shown first to readers who prefer reduced motion. */
 const STILL_MS = 2400;
-/** In widths of a window: the gap between two, the space between the windows and the line, and how high a hop is. */
+/** In widths of a window: the gap between windows, the space from the windows to the line, and the height of a hop. */
 const [GAP, AISLE, HOP] = [0.08, 0.7, 0.42];
 const UNITS = RUN.permits + AISLE + (RUN.threads.length - 2 + RUN.permits) * (1 + GAP);
 
@@ -82,7 +83,7 @@ class Lane {
     );
   }
 
-  /** Shows a moment. `part` is how far the tickets come on their way to their places; 1 puts them there. */
+  /** Shows a moment. `part` is the part of the way to their places that the tickets go: with 1 they arrive. */
   show(time: number, part: number, tells: boolean): void {
     const moment = this.#recording.at(time);
     for (const [thread, ticket] of this.#tickets.entries()) this.#move(ticket, moment, thread, part);
@@ -103,11 +104,11 @@ class Lane {
     if (part === 1 || Number.isNaN(before)) [ticket.x, ticket.y] = [x, 0];
     else {
       ticket.x += (x - before) * part;
-      // Whoever goes forward passes above those in the line, and whoever comes back passes below them.
+      // A ticket that goes forward passes above those in the line. A ticket that comes back passes below them.
       const far = Math.min(1, Math.abs(x - ticket.x));
       const top = (x < before ? -HOP : HOP) * far;
       ticket.y += (top - ticket.y) * part;
-      // A thread that takes the permit again where it stands nods.
+      // The ticket of a thread that takes its permit again without leaving the window hops in place.
       if (serves && turns[thread] !== ticket.turns && far < 0.3) ticket.y = -HOP;
     }
     if (ticket.turns !== turns[thread]) {
@@ -120,7 +121,7 @@ class Lane {
   }
 }
 
-/** All turns of the recording: the time to the right, a row for each window. */
+/** Draws all turns of the recording: time runs to the right, and each window has a row. */
 function strip(recording: Recording): HTMLElement {
   const SVG = 'http://www.w3.org/2000/svg';
   const svg = document.createElementNS(SVG, 'svg');
@@ -190,7 +191,7 @@ export function opening(): void {
 
   function step(now: number): void {
     frame = requestAnimationFrame(step);
-    // After a pause, as of a hidden page, it goes on from where it was.
+    // After a gap between frames, as on a hidden page, the recording goes on from where it was.
     const passed = Math.min(100, now - before);
     before = now;
     time += passed / Number(slower.value);

@@ -2,10 +2,10 @@
 import { h } from '../ui/dom.js';
 import { CELLS, type Memory } from './memory.js';
 
-/** How many lines after a bucket are shown. */
+/** At most this many overflow lines of a bucket are shown. */
 const DEEPEST = 4;
 
-/** Returns the thread of an element, from 0 on, or undefined if it belongs to none. */
+/** Returns the number of the thread of an element, from 0 on. Returns undefined if the element belongs to no thread. */
 export type OwnerOf = (element: number) => number | undefined;
 
 interface Row {
@@ -18,7 +18,7 @@ export class ArrayView {
   readonly #rows: Row[] = [];
   readonly #shown: number;
 
-  /** `shown` is the number of cells of a row that are shown at most. */
+  /** A row shows at most `shown` of its cells. */
   constructor(shown = CELLS) {
     this.#shown = shown;
   }

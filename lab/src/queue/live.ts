@@ -13,7 +13,7 @@ import { ArrayView } from './array.js';
 import { Memory } from './memory.js';
 
 const PATIENCE_MS = 10_000;
-/** The times between two looks at the memory, and over which the rates are taken. */
+/** The time between two looks at the memory, and the time over which the rates are taken. */
 const LOOK_MS = 100;
 const BIN_MS = 200;
 const MOST_THREADS = 8;
@@ -160,7 +160,7 @@ export function live(): void {
     put(figures.timeouts, whole(timeouts));
   }
 
-  /** Returns how many grants, collisions and cancelled requests there were. */
+  /** Returns how many grants, collisions and cancelled requests there have been. */
   function counts({ semaphore, arena, memory, at }: Run): number[] {
     return [memory.grant(at), arena.stats().collisions, semaphore.inspect().timeouts];
   }

@@ -1,6 +1,6 @@
 /**
- * Reads an arena's memory for display, that of the simulated machine and the real one alike. The offsets are those of
- * core/arena/words.ts.
+ * Reads an arena's memory for display. The memory is that of the simulated machine or that of real threads. The offsets
+ * are the constants of core/arena/words.ts.
  */
 import { constant, type Regions } from '@taketurns/check/dist/scene/layout.js';
 
@@ -11,7 +11,7 @@ const [B_CELLS, B_EXTENT, EXTENT_MASK] = ['B_CELLS', 'B_EXTENT', 'EXTENT_MASK'].
   number,
   number,
 ];
-/** How many lines of its own a bucket goes on in at most. */
+/** The most overflow lines that belong to one bucket. Beyond these the bucket uses the common lines. */
 const ROUNDS_MOST = 64;
 const [E_STATE, E_START, E_REQUEST, E_CELLS] = ['E_STATE', 'E_START', 'E_REQUEST', 'E_CELLS'].map(constant) as [
   number,
@@ -28,7 +28,7 @@ const THREAD_MASK = constant('THREAD_MASK');
 /** The number of cells of one line. */
 export const CELLS = (LINE - B_CELLS) / 4;
 
-/** What the states of an element are called here, by their names in core/arena/words.ts. */
+/** What the page calls the states of an element, by their names in core/arena/words.ts. */
 const STATES = {
   IDLE: 'idle',
   RESERVED: 'reserved',
@@ -51,27 +51,27 @@ export interface Element {
   readonly address: number;
   readonly state: StateName;
   readonly epoch: number;
-  /** The thread's number in the arena, from 1 on; 0 if the element belongs to none. */
+  /** The thread's number in the arena, from 1 on; 0 if the element belongs to no thread. */
   readonly thread: number;
   readonly start: number;
   readonly width: number;
-  /** The address of the object that it is for. */
+  /** The address of the object that the element is for. */
   readonly object: number;
-  /** The addresses of the cells that name it. */
+  /** The addresses of the cells that name the element. */
   readonly cells: readonly number[];
 }
 
 export interface Line {
-  /** As in the steps of the simulated machine, such as `bucket3`. */
+  /** The name of the line in the steps of the simulated machine, such as `bucket3`. */
   readonly name: string;
   /** The numbers of elements, from 1 on; 0 for an empty cell. */
   readonly cells: readonly number[];
 }
 
-/** Where the regions that are shown begin. */
+/** Where the regions that the page shows begin. */
 type Bases = Pick<Regions, 'objects' | 'buckets' | 'lines' | 'common' | 'elements' | 'end'>;
 
-/** Computes the bases from the sizes in the header of an arena, as core/arena/arena.ts does, but from the end on. */
+/** Computes the bases from the sizes in an arena's header, as core/arena/arena.ts does, but backwards from the end. */
 export function basesIn(words: Int32Array): Bases {
   const size = (name: string): number => words[constant(name) >> 2] as number;
   const [bucketCount, elementCount, end] = [size('H_BUCKETS'), size('H_ELEMENTS'), size('H_END')];
@@ -107,7 +107,7 @@ export class Memory {
     return Number(this.#long(object + GRANT));
   }
 
-  /** Yields a bucket, and the lines after it that a thread looks through that seeks an element in it. */
+  /** Yields a bucket and its overflow lines. A thread that seeks an element of the bucket looks through these lines. */
   *linesOf(bucket: number): Generator<Line> {
     const { buckets, common } = this.regions;
     let line = buckets + bucket * LINE;
@@ -133,7 +133,7 @@ export class Memory {
     return (this.regions.lines - this.regions.buckets) / LINE;
   }
 
-  /** Yields every element that is not idle, of the first `most`. */
+  /** Yields those of the first `most` elements that are not idle. */
   *elements(most = Infinity): Generator<Element> {
     const { elements, end, objects } = this.regions;
     const last = Math.min(end, elements + most * ELEMENT);

@@ -1,4 +1,4 @@
-/** Runs the shipped core.wasm in the interpreter of check/, step by step. A step is one access to shared memory. */
+/** Runs the published core.wasm in the interpreter of check/, step by step. A step is one access to shared memory. */
 
 import { PARKED, PENDING } from '@taketurns/check/dist/engine/machine/status.js';
 import { CHOICES, KILL, STEP, TIME_OUT } from '@taketurns/check/dist/engine/search/choice.js';
@@ -71,16 +71,16 @@ export interface Choice {
 
 export interface Step {
   readonly thread: number;
-  /** The names of the functions under way. */
+  /** The names of the functions that the thread is in. */
   readonly where: string;
   readonly what: string;
-  /** The name of the word that was accessed, as the search calls it. */
+  /** The search's name of the word that the step accessed. */
   readonly word: string;
 }
 
 export type ThreadState = 'runs' | 'sleeps' | 'done' | 'dead' | 'looks out';
 
-/** The bit in GIVING that says that the thread had the permits which it gives back. */
+/** The bit in GIVING that says that the thread held the permits that it gives back. */
 const OWN = 9;
 
 const KINDS = { [STEP]: 'step', [TIME_OUT]: 'time out', [KILL]: 'kill' } as const;
@@ -129,7 +129,7 @@ export class Simulation {
     const scene = this.#scene;
     const { thread, where, what } = scene.describe(choice);
     const isStep = choice % CHOICES === STEP;
-    // The search does not keep counts that only diagnostics read, so they are kept here.
+    // The search does not keep the counts that only diagnostics read. So the simulation keeps them.
     if (isStep && scene.silent(thread)) {
       if (scene.isCount(T_COLLISIONS, scene.machine.pendingAddress(thread))) this.collisions++;
       else this.timeouts++;
@@ -206,13 +206,13 @@ export class Simulation {
     return this.open(thread).some(({ kind }) => kind === 'step') ? 'runs' : 'looks out';
   }
 
-  /** Returns the texts of a thread's program, and the index of the present one. */
+  /** Returns the texts of the calls of a thread's program, and the index of the present call. */
   program(thread: number): { texts: string[]; at: number } {
     const ops = this.#scene.model.programs[thread] ?? [];
     return { texts: ops.map(({ text }) => text), at: this.#scene.get(thread, OP) };
   }
 
-  /** Returns whether the thread acquires now, or is about to. */
+  /** Returns whether the thread acquires now, or acquires with its next call. */
   wants(thread: number): boolean {
     const { texts, at } = this.program(thread);
     return /^(?:try)?acquire/i.test(texts[at] ?? '');

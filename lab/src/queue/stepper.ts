@@ -1,4 +1,4 @@
-/** The queue on a simulated schedule: single steps, also backwards, and slow motion. */
+/** The queue under a simulated schedule: the reader takes single steps, also backwards, or plays slow motion. */
 import { button, byId, h, put } from '../ui/dom.js';
 import { counted } from '../ui/format.js';
 import { every } from '../ui/frames.js';
@@ -6,10 +6,10 @@ import { Settings } from '../ui/settings.js';
 import { ArrayView } from './array.js';
 import { type Choice, SCENARIOS, Simulation } from './simulation.js';
 
-/** The log shows so many lines, the latest. */
+/** The log shows this many of the latest lines. */
 const LINES = 200;
 const SPEEDS = [1, 2, 4, 8, 16, 30];
-/** The probability that the schedule of slow motion stays with the thread that has just run. */
+/** The probability that the schedule stays with the thread that has just run. */
 const STICKY = 0.6;
 /** The probability that threads that want permits go first. */
 const PATIENT = 0.8;
@@ -61,7 +61,10 @@ export function stepper(): void {
   const said = h('p', { class: 'said', role: 'status' });
   let cards: Card[] = [];
 
-  /** Returns a number from 0 to 1 by the number of steps, so going back and on again takes the same way. */
+  /**
+   * Returns a random number from 0 to 1 that depends only on the seed and on the number of steps. So a reader who goes
+   * back and then on again sees the same steps.
+   */
   function chance(): number {
     let x = (seed + simulation.steps.length * 0x9e3779b1) | 0;
     x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
@@ -73,7 +76,7 @@ export function stepper(): void {
   function choose(): Choice | undefined {
     const open = simulation.open().filter(({ kind }) => kind !== 'kill');
     const able = open.filter(({ kind }) => kind === 'step');
-    // A thread that releases comes last, most of the time. Otherwise no thread would have to wait.
+    // Most of the time, threads that acquire go before a thread that releases. Otherwise no thread would have to wait.
     const wanting = able.filter(({ choice }) => simulation.wants(simulation.threadOf(choice)));
     const dice = chance();
     const from = wanting.length > 0 && dice < PATIENT ? wanting : able.length > 0 ? able : open;
@@ -278,7 +281,7 @@ export function stepper(): void {
       const text = { step: `Step T${t}`, 'time out': 'Time runs out', kill: 'Kill' }[choice.kind];
       return [choice.kind, text, choice] as const;
     });
-    // The buttons are made anew only if they change, so that one keeps the focus.
+    // The buttons are made anew only if they change, so that the button with the focus keeps it.
     const key = buttons.map(([kind]) => kind).join();
     if (card.actions.dataset.key === key) return;
     card.actions.dataset.key = key;

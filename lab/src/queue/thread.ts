@@ -1,4 +1,4 @@
-/** A thread of the live queue. It acquires, with a time-out if that is set, holds, releases and thinks. */
+/** A thread of the live queue. It acquires, holds, releases and thinks. If `timeout` is set, acquire has a time-out. */
 import { Semaphore, type SemaphoreHandle, TimeoutError } from 'taketurns';
 import type { Job } from '../crew/job.js';
 
@@ -9,7 +9,7 @@ export interface QueueOrder {
   /** Milliseconds. */
   readonly hold: number;
   readonly think: number;
-  /** Milliseconds; with 0 it never cancels. */
+  /** Milliseconds. With 0 the thread never cancels a request. */
   readonly timeout: number;
 }
 

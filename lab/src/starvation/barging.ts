@@ -1,6 +1,7 @@
 /**
- * A barging semaphore as it is often written: a count. A thread that finds enough permits takes them, whoever else
- * waits, and a release wakes all who wait, since it is not known who of them needs how many. So it is right, and unfair.
+ * A barging semaphore as programmers often write it: its only word is the count of free permits. A thread that finds
+ * enough permits takes them, even if others wait. A release wakes all waiters, since the releaser does not know how
+ * many permits each of them needs. So the semaphore is correct, but unfair.
  */
 const COUNT = 0;
 
@@ -21,7 +22,7 @@ export class BargingSemaphore {
       if (count >= permits) {
         if (Atomics.compareExchange(this.#words, COUNT, count, count - permits) === count) return;
       } else {
-        // If a release has come in between, the count is another, and this returns at once.
+        // If a release has come since the load, the count has changed, and this wait returns at once.
         Atomics.wait(this.#words, COUNT, count);
       }
     }

@@ -1,7 +1,9 @@
 /**
  * The shared memory in which the threads of one side of the starvation experiment say what they do. Each thread writes
- * its own part, and the page reads it ten times a second. Only the victim's OVERTAKEN is written by those who overtake it,
- * and each thread enters its turns in the list of all.
+ * its own part and enters its turns in a list that all threads share. The page reads this memory ten times a second.
+ *
+ * Three words have other writers. A hog that overtakes the victim adds to the victim's OVERTAKEN. The victim may add to
+ * the OVERTOOK of a hog. The page sets the victim's LATEST_WAIT back to 0.
  */
 export const THINKING = 0;
 export const WAITING = 1;
@@ -14,16 +16,16 @@ export const ARRIVALS = 1;
 /** The number of admissions so far. */
 export const ADMITTED = 2;
 
-/** The latest admissions that are kept, to count overtaking and to be saved. */
+/** How many of the latest admissions the board keeps, to count overtaking and to save them. */
 export const TURNS = 4096;
 
-/** The thread that is to starve, or not. */
+/** The thread that starves at the barging semaphore. */
 export const VICTIM = 0;
 
 // Whole numbers of a thread.
 export const STATE = 0;
 export const ADMISSIONS = 1;
-/** How often the victim has been overtaken in the wait under way. */
+/** How often the victim has been overtaken in its present wait. Only the barging side uses this word. */
 export const OVERTAKEN = 2;
 export const MOST_OVERTAKEN = 3;
 export const STAMP = 4;
@@ -41,17 +43,17 @@ export const LONGEST = 3;
 const FLOATS = 8;
 
 const LINE = 128;
-/** The words and the times of a turn. */
+/** The number of words and of times that a turn takes. */
 const [WORDS, TIMES] = [2, 3];
 
-/** One admission, in milliseconds of the threads' clock. */
+/** One admission. Times are in milliseconds of the clock that the threads share. */
 export interface Turn {
   readonly thread: number;
-  /** Its ticket, or the stamp that stands for one: who has come before has a lower one. */
+  /** The ticket of the request, or the stamp that stands for a ticket: an earlier request has a lower number. */
   readonly ticket: number;
   readonly arrived: number;
   readonly admitted: number;
-  /** 0 as long as the thread holds the permit. */
+  /** 0 as long as the thread holds its permits. */
   readonly released: number;
 }
 
@@ -105,13 +107,13 @@ export class Board {
     this.#times[TIMES * (turn % TURNS) + 2] = released;
   }
 
-  /** The ticket and the thread of the admission with this number, one of the latest. */
+  /** The ticket and the thread of the admission with this number, which must be one of the latest TURNS. */
   admission(turn: number): readonly [ticket: number, thread: number] {
     const at = turn % TURNS;
     return [this.#turns[WORDS * at] as number, this.#turns[WORDS * at + 1] as number];
   }
 
-  /** The latest admissions, in the order in which they were entered. Read it when the threads have stopped. */
+  /** The latest admissions, in the order in which they were entered. Call this only when the threads have stopped. */
   turns(): Turn[] {
     const end = this.words[ADMITTED] as number;
     return Array.from({ length: Math.min(end, TURNS) }, (_, i) => {

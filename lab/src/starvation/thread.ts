@@ -1,10 +1,12 @@
 /**
- * A thread of the starvation experiment. It acquires, holds, releases and thinks, and says so on the board.
+ * A thread of the starvation experiment. It acquires, holds, releases and thinks, and tells each of these on the board.
  *
- * The victim takes all permits at once, so that nobody else has one when it is admitted, and all turns before its own
- * have been entered. Overtaking is counted by tickets if there are any: a hog with a later ticket that was admitted
- * before the victim has overtaken it. If there are none, a thread draws a stamp just before it acquires, and a hog has
- * overtaken the victim if it is admitted while that waits with a lower stamp.
+ * The victim takes all permits at once. So when it is admitted, nobody else has a permit, and all turns before its own
+ * have been entered on the board.
+ *
+ * Our semaphore has tickets, and overtaking is counted by them: a hog with a later ticket that was admitted before the
+ * victim has overtaken the victim. The barging semaphore has no tickets. There a thread draws a stamp just before it
+ * acquires, and a hog that is admitted while the victim waits with a lower stamp has overtaken the victim.
  */
 import { clock } from '@taketurns/bench/dist/workers/board.js';
 import { Semaphore, type SemaphoreHandle } from 'taketurns';
@@ -39,12 +41,12 @@ export interface StarvationOrder {
   readonly board: SharedArrayBuffer;
   readonly thread: number;
   readonly threads: number;
-  /** All of them, which the victim takes at once. A hog takes one. */
+  /** The number of permits of the semaphore. The victim takes all of them at once. A hog takes one. */
   readonly permits: number;
-  /** The milliseconds for which it has its permits, on average, and those between release and acquire. */
+  /** The average milliseconds for which the thread holds its permits. `think` is the time from release to acquire. */
   readonly hold: number;
   readonly think: number;
-  /** Whether it computes while it has them. Otherwise it sleeps, like a thread that waits for a disk. */
+  /** Whether the thread computes while it holds permits. Otherwise it sleeps, like a thread that waits for a disk. */
   readonly computes: boolean;
 }
 
@@ -97,7 +99,7 @@ function run(
     } else if (!byTicket) passing(board, ints);
     const turn = board.enter(thread, ticket, arrived, admitted);
     Atomics.add(ints, ADMISSIONS, 1);
-    // All holds of one length would let the hogs fall into step.
+    // If all holds had one length, the hogs would fall into step.
     const length = hold * (0.5 + Math.random());
     let now = admitted;
     if (!computes) Atomics.wait(nap, 0, 0, length);
@@ -111,7 +113,10 @@ function run(
   }
 }
 
-/** Returns how many turns with later tickets than the victim's have begun since it arrived. It has all permits now. */
+/**
+ * The victim has been admitted, and has all permits. Returns how many turns with later tickets than the victim's have
+ * begun since the victim arrived.
+ */
 function passedBy(board: Board, ticket: number, before: number): number {
   const admitted = Atomics.load(board.words, ADMITTED);
   let overtaken = 0;
@@ -124,7 +129,7 @@ function passedBy(board: Board, ticket: number, before: number): number {
   return overtaken;
 }
 
-/** A hog has been admitted. It has overtaken the victim if that waits with a lower stamp. */
+/** A hog has been admitted. The hog has overtaken the victim if the victim waits with a lower stamp. */
 function passing(board: Board, own: Int32Array): void {
   const victim = board.ints(VICTIM);
   const stamp = Atomics.load(victim, STAMP);

@@ -31,13 +31,13 @@ import {
 } from './board.js';
 
 const PATIENCE_MS = 10_000;
-/** The times between two looks at the board and two drawings of the chart, and over which rates are taken. */
+/** The times between two looks at the board, between two drawings of the chart, and over which rates are taken. */
 const LOOK_MS = 100;
 const DRAW_MS = 200;
 const BIN_MS = 500;
 const USUAL_HOGS = 4;
 const USUAL_PERMITS = 3;
-/** The chart shows a shorter wait as one of this length. */
+/** The chart shows a shorter wait as a wait of this length. */
 const FLOOR_MS = 0.01;
 
 interface Load {
@@ -75,7 +75,7 @@ class Side {
   #crew: Crew | undefined;
   #semaphore: Semaphore | undefined;
   #before: Before[] = [];
-  /** The latest turns of the run that has ended last. */
+  /** The latest turns of the last run that has ended. */
   turns: readonly Turn[] = [];
   #bin = 0;
 
@@ -182,7 +182,7 @@ class Side {
     }
   }
 
-  /** Reads the board and shows it. Returns the longest wait since the last look, if there was one. */
+  /** Reads the board and shows it. Returns the victim's longest wait since the last look, if there was one. */
   look(now: number): number | undefined {
     const board = this.#board;
     if (board === undefined) return undefined;
@@ -204,7 +204,7 @@ class Side {
     put(figures.now, isWaiting ? duration(waiting) : '–');
     for (const [thread, { overtook }] of this.#rows.entries())
       if (thread !== VICTIM) put(overtook, count(Atomics.load(board.ints(thread), OVERTOOK)));
-    // A thread that does not wait, and has had no turn since the last look, leaves no point.
+    // If the victim does not wait and has had no turn since the last look, the chart gets no point.
     return isWaiting || ended > 0 ? Math.max(waiting, ended) : undefined;
   }
 
@@ -219,7 +219,7 @@ class Side {
       const times = board.times(thread);
       const state = Atomics.load(ints, STATE);
       const since = Math.max(0, now - (times[SINCE] as number));
-      // The wait under way counts as if it ended now.
+      // The present wait counts as if it ended now.
       const waited = (times[WAITED] as number) + (state === WAITING ? since : 0);
       const held = (times[HELD] as number) + (state === HOLDING ? since : 0);
       const admissions = Atomics.load(ints, ADMISSIONS);

@@ -1,15 +1,15 @@
 /**
  * The shared memory in which the threads at an object of `taketurns/sync` say what they do. Each thread writes its own
- * part, and the page reads it ten times a second.
+ * part, and the page reads all parts ten times a second.
  */
 export const RESTING = 0;
 export const WORKING = 1;
 export const WAITING = 2;
 export const HOLDING = 3;
-/** At a condition: wants the mutex. WAITING means that it waits for a notification. */
+/** At a condition: the thread waits for the mutex. WAITING means there that it waits for a notification. */
 export const QUEUING = 4;
 
-/** Word 0 of the board is 0 as long as the threads go on. They sleep on it. */
+/** Word 0 of the board is 0 as long as the threads go on. A thread that spends time in a state sleeps on this word. */
 export const STOP = 0;
 /** How many rounds, openings or sections there have been. */
 export const OPENINGS = 1;
@@ -18,16 +18,16 @@ export const ITEMS = 2;
 
 // Whole numbers of a thread.
 export const STATE = 0;
-/** Its number in the arena, as `inspect` tells it. */
+/** The thread's number in the arena, as `inspect` tells it. */
 export const NUMBER = 1;
-/** Which of the objects of its order it uses. */
+/** Which of the objects of its order the thread uses. */
 export const ROUND = 2;
-/** How often it has become something else. */
+/** How often the thread's state has changed. */
 export const CHANGES = 3;
 
-/** The latest changes of a thread that are kept. */
+/** How many of the latest changes of a thread are kept. */
 export const KEPT = 512;
-/** Of those, the oldest may be overwritten while they are read. */
+/** A reader leaves out this many of the oldest changes, because the thread may overwrite them at the same time. */
 const MARGIN = 16;
 
 /** The places of the buffer. */
@@ -36,14 +36,14 @@ export const PLACES = 3;
 export const TASKS = 3;
 
 const LINE = 128;
-/** The bytes of a change: when, and what the thread became. */
+/** The bytes of a change: the time, and the new state. */
 const CHANGE = 16;
 
-/** What a thread was for a time. */
+/** A time during which a thread was in one state. */
 export interface Span {
   readonly state: number;
   readonly from: number;
-  /** Undefined for what it is now. */
+  /** Undefined for the present state. */
   readonly to: number | undefined;
 }
 
@@ -63,12 +63,12 @@ export class Board {
     return new Int32Array(this.memory, (1 + thread) * LINE, LINE / 8);
   }
 
-  /** Pairs of a time and a state; the thread writes, and counts them by CHANGES. */
+  /** Pairs of a time and a state. Only the thread writes them. CHANGES is their number. */
   history(thread: number): Float64Array {
     return new Float64Array(this.memory, (1 + this.threads) * LINE + thread * KEPT * CHANGE, 2 * KEPT);
   }
 
-  /** What a thread has been since a time, the latest last. */
+  /** The states of a thread from the time `since` on, the latest last. */
   spans(thread: number, since: number): Span[] {
     const history = this.history(thread);
     const count = Atomics.load(this.ints(thread), CHANGES);
@@ -83,7 +83,7 @@ export class Board {
     return spans;
   }
 
-  /** One number: when the thread began what it does, by `clock`. */
+  /** One number: when the thread entered its present state, by `clock`. */
   since(thread: number): Float64Array {
     return new Float64Array(this.memory, (1 + thread) * LINE + LINE / 2, 1);
   }

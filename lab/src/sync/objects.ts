@@ -1,21 +1,21 @@
-/** The objects of `taketurns/sync` that the page shows, and what `inspect` tells of them, in words. */
+/** The objects of `taketurns/sync` that the page shows. For each, a function puts into words what `inspect` tells. */
 import { Mutex, type MutexStats } from 'taketurns';
 import { Barrier, Condition, type ConditionStats, Event, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { counted } from '../ui/format.js';
 import { HOLDING, PLACES, QUEUING, RESTING, TASKS, WAITING, WORKING } from './board.js';
 import { isProducer, isWriter, type Objects } from './thread.js';
 
-/** A thread that waits, by its number in the arena. */
+/** A thread that waits. `thread` is its number in the arena. */
 export interface Waiter {
   readonly thread: number;
   readonly waited: number;
-  /** What for, where there is more than one thing. */
+  /** What the thread waits for, if threads can wait for different things at this object. */
   readonly what?: string;
 }
 
 export interface Told {
   readonly state: string;
-  /** The longest first, unless there are several queues. */
+  /** The thread that has waited longest comes first, unless there are several queues. */
   readonly waiters: readonly Waiter[];
 }
 
@@ -24,11 +24,11 @@ type Name = (thread: number) => string;
 
 export interface Subject {
   readonly objects: Objects;
-  /** Never blocks. `round` is which of the objects the threads have come to, `items` the word of the board. */
+  /** Never blocks. `round` says which of the objects the threads have come to. `items` is ITEMS of the board. */
   tell(round: number, items: number, name: Name): Told;
-  /** Wakes all who wait. */
+  /** Disposes of the objects, which wakes all threads that wait. */
   dispose(): void;
-  /** Disposes of what the threads need until they have ended. */
+  /** Disposes of what the threads need to their end. Call it when they have ended. */
   end(): void;
 }
 
@@ -44,7 +44,7 @@ export interface Scene {
 
 export type Kind = Exclude<Objects['kind'], 'Relay'>;
 
-/** The number of objects of an order, where each opens once. When all have opened, the page makes others. */
+/** How many objects an order has if each opens only once. When all have opened, the page makes new ones. */
 const BATCH = 32;
 
 const nothing = (): void => {};
@@ -240,7 +240,7 @@ export const scenes: Readonly<Record<Kind, Scene>> = {
   },
 };
 
-/** What the panel of a condition shows: W0 notifies all, and those go on one after the other. */
+/** What the panel of a condition shows: W0 notifies all other threads, and these go on one after the other. */
 export const relay: Scene = {
   about: '',
   openings: 'rounds',

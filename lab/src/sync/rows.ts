@@ -1,6 +1,6 @@
 /**
- * Two objects at work, a row for each thread: the phases of a read-write lock, and the relay of a condition. The threads
- * keep on the board what they have done (see board.ts), and the page draws that.
+ * Two panels with a row for each thread: one shows the phases of a read-write lock, the other the relay of a condition.
+ * The threads write what they have done to the board (see board.ts), and the page draws these histories.
  */
 import { clock } from '@taketurns/bench/dist/workers/board.js';
 import { within } from '@taketurns/bench/dist/workers/within.js';
@@ -30,7 +30,7 @@ interface Panel {
   readonly about: string;
   readonly key: readonly (readonly [kind: string, text: string])[];
   readonly figures: readonly (readonly [name: string, text: string])[];
-  /** Makes the controls. Each calls `changed` when it changes. */
+  /** Makes the controls. A control calls `changed` when its value changes. */
   controls(changed: () => void): { readonly elements: readonly HTMLElement[]; load(): Load };
   rowsOf(load: Load): readonly (readonly [name: string, kind: string])[];
   /** The values of the figures, by name. */
@@ -242,7 +242,10 @@ export function conditionAtWork(): void {
   });
 }
 
-/** The order in which all waiters began to wait, and that in which they had the mutex, once all have had it. */
+/**
+ * The order in which the waiters of the last round began to wait, and the order in which they had the mutex. The result
+ * is empty until all waiters have had the mutex.
+ */
 function lastRound(board: Board, threads: number, now: number): { began?: string; went?: string } {
   const SINCE_MS = 10_000;
   const announced = board.spans(0, now - SINCE_MS).findLast(({ state, to }) => state === HOLDING && to !== undefined);

@@ -1,6 +1,6 @@
 /**
- * A thread at an object of `taketurns/sync`. It works by sleeping, says on the board what it does, and ends when the
- * page has disposed of the object, or when it has used all the objects of its order.
+ * A thread at an object of `taketurns/sync`. The thread sleeps where a real program would work, and says on the board
+ * what it does. It ends when the page has disposed of the object, or when it has used all the objects of its order.
  */
 import { clock } from '@taketurns/bench/dist/workers/board.js';
 import { Arena, type ArenaHandle, DisposedError } from 'taketurns';
@@ -40,7 +40,7 @@ import {
   WORKING,
 } from './board.js';
 
-/** The objects of an order: several of a kind that opens once, two conditions, or one. */
+/** The objects of an order: several if an object of the kind opens only once, two conditions, or one object. */
 export type Objects =
   | { readonly kind: 'Barrier'; readonly handles: readonly [BarrierHandle] }
   | { readonly kind: 'Condition'; readonly handles: readonly [ConditionHandle, ConditionHandle] }
@@ -56,9 +56,9 @@ export interface SyncOrder {
   readonly board: SharedArrayBuffer;
   readonly thread: number;
   readonly threads: number;
-  /** Milliseconds, on average. */
+  /** How long the thread works, in milliseconds on average. */
   readonly work: number;
-  /** Of a RwLock: how many threads write, the first; every fourth if undefined. */
+  /** For a RwLock: the first `writers` threads write. If undefined, every fourth thread writes. */
   readonly writers?: number;
 }
 
@@ -119,7 +119,7 @@ class Self {
     Atomics.store(this.ints, STATE, state);
   }
 
-  /** Is in a state for this part of its work, or until the page says stop. */
+  /** Stays in a state for this part of the thread's work, or until the page says stop. */
   spend(state: number, part = 1): void {
     this.become(state);
     Atomics.wait(this.words, STOP, 0, part * this.#work * (0.5 + Math.random()));
@@ -201,12 +201,12 @@ function buffer(self: Self, handles: readonly [ConditionHandle, ConditionHandle]
   }
 }
 
-/** W0 announces rounds to all; the others wait for the next, and each does its part of it with the mutex. */
+/** W0 announces each round to all. The other threads wait for the next round, and do their parts under the mutex. */
 function relay(self: Self, condition: Condition): void {
   const { mutex } = condition;
   const { words } = self;
   while (self.goesOn) {
-    // Long enough for all others to have passed and to wait again.
+    // W0 works for so long that all other threads have done their parts and wait again.
     if (self.thread === 0) self.spend(WORKING, 2 * self.threads);
     self.become(QUEUING);
     mutex.lock();

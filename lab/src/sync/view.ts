@@ -1,4 +1,7 @@
-/** The objects of `taketurns/sync` with real threads. The page looks at them and at the threads' board, and waits for nobody. */
+/**
+ * The objects of `taketurns/sync` with real threads. The page looks at the objects and at the threads' board, and never
+ * waits for a thread.
+ */
 import { clock } from '@taketurns/bench/dist/workers/board.js';
 import { within } from '@taketurns/bench/dist/workers/within.js';
 import { Crew } from '../crew/crew.js';
@@ -12,7 +15,7 @@ import { Board, HOLDING, ITEMS, NUMBER, OPENINGS, QUEUING, ROUND, STATE, STOP, W
 import { type Kind, kinds, type Scene, type Subject, scenes } from './objects.js';
 
 const PATIENCE_MS = 10_000;
-/** The times between two looks and two points of the chart, and over which the rate is taken. */
+/** The times between two looks, between two points of the chart, and over which the rate is taken. */
 const LOOK_MS = 100;
 const BIN_MS = 200;
 const RATE_MS = 1000;
@@ -70,7 +73,7 @@ export function sync(): void {
     restart();
   }
 
-  /** Lays out what is shown of this kind and these threads. */
+  /** Lays out the rows and the chart for the chosen kind of object and number of threads. */
   function lay(): void {
     const scene = scenes[kind.value];
     put(about, scene.about);
@@ -133,7 +136,7 @@ export function sync(): void {
     const turns = goOn();
     turns.catch((error) => put(control.status, String(error)));
 
-    /** Gives the workers other objects as long as they come to the end of those that they have. */
+    /** Gives the workers new objects whenever they have used all that they have, until the page says stop. */
     async function goOn(): Promise<void> {
       while (true) {
         await crew.done();
@@ -178,7 +181,7 @@ export function sync(): void {
     const now = clock();
     const numbers = rows.map((_, t) => Atomics.load(board.ints(t), NUMBER));
     const name = (thread: number): string => (numbers.includes(thread) ? `W${numbers.indexOf(thread)}` : 'another');
-    // The threads may be at different objects: the page shows that of the foremost.
+    // The threads may be at different objects. The page shows the object of the foremost thread.
     const round = Math.max(...rows.map((_, t) => Atomics.load(board.ints(t), ROUND)));
     const told = subject.tell(round, Atomics.load(board.words, ITEMS), name);
     put(state, told.state);

@@ -1,6 +1,6 @@
 /**
- * Charts by Observable Plot, as SVG. Their colours are variables of the page, so they follow the theme. A saved chart
- * gets the values that the variables have at that moment.
+ * Charts by Observable Plot, as SVG. Their colours are CSS variables of the page, so the charts follow the theme. A
+ * chart that is saved gets the values that the variables have when it is saved.
  */
 import * as Plot from '@observablehq/plot';
 import { h } from './dom.js';
@@ -24,7 +24,7 @@ const HEIGHT = 260;
 const LEGEND = 28;
 const FONT = 'system-ui, sans-serif';
 
-/** The charts to draw, one in each frame, since each takes half a frame. */
+/** The charts that are to be drawn. Each frame draws only one, since a drawing takes half a frame. */
 const due = new Set<() => void>();
 
 function drawOne(): void {
@@ -35,7 +35,7 @@ function drawOne(): void {
   draw();
 }
 
-/** Resolves when all these charts are on the screen, so that workers that then fill the processors delay no frame. */
+/** Resolves when all these charts are drawn. Workers that fill the processors afterwards then delay no chart. */
 export async function drawn(): Promise<void> {
   const frame = (): Promise<void> =>
     new Promise((resolve) => {
@@ -88,7 +88,10 @@ export class Chart {
     });
   }
 
-  /** Draws the chart in a coming frame, once for several calls; a chart off the screen, when it comes onto it. */
+  /**
+   * Draws the chart in a coming frame, once for several calls. A chart off the screen is drawn when it comes onto the
+   * screen.
+   */
   draw(): void {
     this.#isStale = true;
     if (!this.#isSeen) return;
@@ -118,7 +121,7 @@ export class Chart {
     return svg instanceof SVGSVGElement ? svg : undefined;
   }
 
-  /** The chart as a file of its own, with the legend in it. */
+  /** The text of an SVG file with the chart and its legend; undefined if nothing has been drawn. */
   get svg(): string | undefined {
     this.#draw();
     const svg = this.#svg;
@@ -148,7 +151,7 @@ export class Chart {
     return `${new XMLSerializer().serializeToString(copy)}\n`;
   }
 
-  /** Returns the value of a colour in the present theme; a variable may hold one for each theme. */
+  /** Returns the value of a colour in the present theme. A variable may hold a colour for each theme. */
   #resolve(colour: string): string {
     const probe = h('i', { hidden: true, style: `color: ${colour}` });
     this.element.append(probe);

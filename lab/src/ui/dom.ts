@@ -86,7 +86,7 @@ export function slider<T>(
   };
 }
 
-/** Makes a list to choose from. It begins with `initial` if that is an option, and with the first otherwise. */
+/** Makes a list to choose from. It begins with the option `initial`, or with the first option if `initial` is none. */
 export function select<T extends string>(
   label: string,
   options: readonly (readonly [T, string])[],

@@ -1,7 +1,7 @@
 /**
  * The page's one animation loop. A frame in which something changes costs several milliseconds of style, layout, paint
- * and raster, on several threads; a frame without a change costs next to nothing. So live figures on the screen change
- * a few times a second, all of them in the same frames, and figures off the screen do not.
+ * and raster, on several threads. A frame without a change costs next to nothing. So live figures on the screen change
+ * only a few times a second, all of them in the same frames. Figures off the screen do not change.
  */
 
 interface Task {
@@ -13,14 +13,14 @@ interface Task {
 }
 
 const SECOND = 1000;
-/** Elements this near to the screen, in parts of its height, count as seen, so that they are ready for scrolling. */
+/** Elements that are this part of the screen's height away count as seen, so that they are ready for scrolling. */
 const MARGIN = '25%';
 
 const tasks = new Set<Task>();
 /** The times of the frames of the last second, and of the frame before them. */
 const times: number[] = [];
 
-/** Calls `told` when an element comes onto the screen, or near it, and when it leaves. Returns how to end that. */
+/** Calls `told` when an element comes onto or near the screen, and when it leaves. The result ends these calls. */
 export function watchScreen(element: Element, told: (isSeen: boolean) => void): () => void {
   const observer = new IntersectionObserver((entries) => told(entries.at(-1)?.isIntersecting === true), {
     rootMargin: MARGIN,
@@ -30,9 +30,9 @@ export function watchScreen(element: Element, told: (isSeen: boolean) => void): 
 }
 
 /**
- * Calls `run` in the first frame of each period, in milliseconds, as long as an element is on the screen. Returns a
- * function that ends that. Periods begin at multiples of their length, so tasks with the same period share their
- * frames. The period under way is left out.
+ * Calls `run` in the first frame of each period, as long as the element `where` is on the screen. The period is in
+ * milliseconds. Returns a function that ends the calls. Periods begin at multiples of their length, so tasks with the
+ * same period share their frames. The first call comes when the present period and the next one have ended.
  */
 export function every(period: number, where: Element, run: (now: number) => void): () => void {
   const done = Math.floor(performance.now() / period) + 1;
@@ -47,7 +47,7 @@ export function every(period: number, where: Element, run: (now: number) => void
   };
 }
 
-/** The frames a second over the last second, or over the last frame if that took longer. */
+/** The frames a second over the last second, or over the last frame if this frame took longer than a second. */
 export function framesPerSecond(): number {
   const [first, last] = [times[0], times.at(-1)];
   if (first === undefined || last === undefined || first === last) return 0;

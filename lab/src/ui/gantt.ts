@@ -1,19 +1,19 @@
 /**
- * What threads did in the last seconds: a row for each, time to the right, and a colour for each state. Only the paths
- * change from one drawing to the next.
+ * What threads did in the last seconds. Each thread has a row, time runs to the right, and each state has a colour.
+ * From one drawing to the next only the paths change.
  */
 import { h } from './dom.js';
 
 export interface Band {
   readonly state: number;
-  /** A class of the style. */
+  /** The CSS class of the state. */
   readonly kind: string;
 }
 
 interface Piece {
   readonly state: number;
   readonly from: number;
-  /** Undefined for what goes on. */
+  /** Undefined for a state that goes on. */
   readonly to: number | undefined;
 }
 
@@ -44,7 +44,7 @@ export class Gantt {
     this.#body.setAttribute('aria-label', label);
   }
 
-  /** Begins anew, with these rows: their names, and classes of the style. */
+  /** Begins anew with these rows. Each has a name and a CSS class. */
   lay(rows: readonly (readonly [name: string, kind: string])[]): void {
     this.#rows = rows.map(([name, kind]) => {
       const svg = document.createElementNS(SVG, 'svg');

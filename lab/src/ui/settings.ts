@@ -1,9 +1,11 @@
 /**
- * The settings of the page's panels, which stand in its address: `?starvation.hogs=4&queue.threads=8#starvation`.
+ * The settings of the page's panels, which stand in the page's address:
+ * `?starvation.hogs=4&queue.threads=8#starvation`.
  *
- * A panel makes its controls by its `Settings`. A control begins with the value in the address, if that is one of its
- * values. When a control changes, the address changes with it, without a load; it names the settings that differ from
- * their defaults. The link to a panel names all settings of that panel, so that it means the same when defaults change.
+ * A panel makes its controls by its `Settings`. A control begins with the value in the address, if this value is one of
+ * its own. When a control changes, the address changes with it, and the page does not load again. The address names
+ * only the settings that differ from their defaults. The link to a panel names all settings of the panel, so that the
+ * link keeps its meaning when defaults change.
  */
 import { type Choice, h, put, select, slider } from './dom.js';
 
@@ -21,7 +23,7 @@ export function fromAddress(name: string): string | undefined {
   return asked.get(name) ?? undefined;
 }
 
-/** Adds a setting to the address. Returns what to call when it has changed. */
+/** Adds a setting to the address. Returns a function to call when the setting has changed. */
 export function inAddress(name: string, item: Item): () => void {
   items.set(name, item);
   return write;
@@ -34,7 +36,7 @@ function write(): void {
 }
 
 function address(search: URLSearchParams, hash: string): string {
-  // Commas and slashes need no escape in a query, and are easier to read as they are.
+  // Commas and slashes need no escape in a query, and are easier to read without it.
   const query = search.toString().replaceAll('%2C', ',').replaceAll('%2F', '/');
   return `${location.pathname}${query && '?'}${query}${hash}`;
 }
@@ -82,7 +84,7 @@ export class Settings {
     return control;
   }
 
-  /** Boxes to tick, several at a time; in the address as a list with commas. */
+  /** Keeps boxes to tick, several at a time. They stand in the address as a list with commas. */
   ticks(name: string, boxes: ReadonlyMap<string, HTMLInputElement>): void {
     const key = `${this.#panel}.${name}`;
     const read = (): string =>
@@ -92,14 +94,14 @@ export class Settings {
         .join();
     const initial = read();
     const listed = fromAddress(key)?.split(',');
-    // A list without any value that is known is a slip, such as a row that has been renamed.
+    // A list without any known value is a mistake, such as the name of a row that has been renamed. It is ignored.
     if (listed?.some((value) => boxes.has(value)))
       for (const [value, box] of boxes) box.checked = listed.includes(value);
     const told = inAddress(key, { initial, read });
     for (const box of boxes.values()) box.addEventListener('change', told);
   }
 
-  /** A setting of the panel that is no control has changed. */
+  /** Call this when a setting of the panel that has no control has changed. */
   changed(): void {
     write();
   }
@@ -122,7 +124,7 @@ export class Settings {
       'a',
       {
         class: 'permalink',
-        // The address is taken when it is needed, whichever way the link is used.
+        // The address is computed just before the link is used, in whichever way.
         onpointerenter: refresh,
         onfocus: refresh,
         onclick: async (event: MouseEvent) => {

@@ -1,4 +1,7 @@
-/** Light, dark, or as the system has it; `?theme=dark` in the address goes before what the reader has chosen. */
+/**
+ * The theme is light, dark, or that of the system. `?theme=dark` in the address takes precedence over what the reader
+ * has chosen.
+ */
 import { byId, put } from './dom.js';
 import { fromAddress, inAddress } from './settings.js';
 

@@ -1,11 +1,11 @@
 /**
- * A chart of the last ten seconds, drawn several times a second. Plot draws the axes and the legend, and draws them
- * again only if the values outgrow them or the place gets another width. Between that, only the lines' paths change.
+ * A chart of the last ten seconds, drawn several times a second. Plot draws the axes and the legend. Plot draws them
+ * again only if the range of the values or the width of the chart changes. Otherwise only the lines' paths change.
  */
 import { Chart, type Plot } from './chart.js';
 
 const WINDOW_MS = 10_000;
-/** A line is interrupted where the page did not look for so long. */
+/** A line has a gap where the page did not look for this long. */
 const GAP_MS = 1500;
 
 interface Series {
@@ -42,7 +42,7 @@ export class Timeline {
   #place: { x: (seconds: number) => number; y: (value: number) => number } | undefined;
   #now = 0;
 
-  /** `range` returns the axis for a greatest value. The fewer different axes it returns, the less is drawn. */
+  /** `range` returns the axis for the greatest value. The fewer different axes it returns, the less is drawn. */
   constructor(title: string, label: string, note: string, series: readonly Series[], range: (most: number) => Range) {
     this.#range = range;
     this.#shown = range(0);
