@@ -17,7 +17,8 @@ struct Arguments {
   unsigned threads = 0;
   double seconds = 0;
   bool probe = false;
-  // Steps of the shared generator in the section, and of the thread's own after it; by default those of the papers.
+  // The steps of the shared generator inside the section, and of the thread's own generator after the section. By
+  // default these are the numbers of the papers.
   std::optional<unsigned> inside, outside;
   // The section of a hand-over: microseconds of computing or of sleep.
   std::optional<unsigned> computing, sleeping;

@@ -1,11 +1,11 @@
 // A lock for two threads that is only a futex wait and a wake: the least that a hand-over to a sleeping thread takes.
 //
-//   0  no thread holds it
-//   1  the thread that came first holds it
+//   0  no thread holds the lock, or the thread that has waited holds it
+//   1  the thread that came first holds the lock
 //
-// A thread that finds it held sleeps until the word changes. Then it has the lock, though the word says that it is
-// free, so a third thread would break it. Every unlock wakes. No wake-up is lost: the kernel compares the word in one
-// step with going to sleep, and the unlock changes the word before it wakes.
+// A thread that finds the word 1 sleeps until the word changes. Then it has the lock, although the word is 0. So a
+// third thread would break the lock. Every unlock wakes. No wake-up is lost: the kernel compares the word and goes to
+// sleep in one step, and the unlock changes the word before it wakes.
 #pragma once
 
 #include "futex.hpp"

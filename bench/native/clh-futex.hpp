@@ -2,12 +2,12 @@
 //
 //   tail ──► node of the latest arrival; granted while the lock is free
 //
-// An arrival exchanges its node into tail and waits at the node that was there. Once that is granted, the arrival owns
-// the lock. It keeps the node for the next time, since no other thread looks at it any more. An unlock grants at the
-// owner's node. The order is first come, first served.
+// An arrival exchanges its node into tail and waits at the node that was there. Once this old node is granted, the
+// arrival owns the lock. It keeps the old node for its next arrival, since no other thread looks at this node any more.
+// An unlock grants the owner's node. The order is first come, first served.
 //
-// Nodes move from thread to thread, so no thread may destroy one when it ends: the nodes in use then stay until the end
-// of the process.
+// Nodes move from thread to thread. So no thread may destroy a node when it ends, and nodes stay until the end of the
+// process.
 #pragma once
 
 #include "futex.hpp"

@@ -1,4 +1,5 @@
-// The commands. All rows are compiled into each, so each is a unit of its own, and the units compile in parallel.
+// The commands. All rows are compiled into each command. So each command is a unit of its own, and the units compile in
+// parallel.
 #pragma once
 
 #include <ostream>

@@ -1,4 +1,4 @@
-// The commands semabench and mutexbench: finds the row, runs it, and prints its counts.
+// The commands semabench and mutexbench: find the row, run it, and print its counts.
 #pragma once
 
 #include <ostream>
@@ -29,16 +29,17 @@ inline void print(std::ostream& out, const Arguments& arguments, const Contentio
   out << '}';
 }
 
-// Calls `run` with the row of that name.
+// Calls `run` with the row that the arguments name.
 template <class Run>
 void withContender(const std::string& name, Run run) {
   if (!withRow(Algorithms{}, name, run) && !withRow(ContentionFloors{}, name, run)) noSuchAlgorithm(name);
 }
 
-// Runs the row with steps that are no constants, or with a probe (work.cpp).
+// Runs the row with numbers of steps that are not constants, or with a probe (work.cpp).
 void contendWithWork(std::ostream& out, const Arguments& arguments, Work work);
 
-// Runs the row with the steps of the papers, which are constants, unless the arguments ask for others or for a probe.
+// Runs the row with the numbers of steps of the papers, which are constants, unless the arguments ask for other numbers
+// or for a probe.
 template <class Steps>
 void contend(std::ostream& out, const Arguments& arguments, Steps own) {
   if (arguments.probe || arguments.inside || arguments.outside) {

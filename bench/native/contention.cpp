@@ -22,7 +22,7 @@ ContentionResult Interval::run(double seconds) {
   try {
     for (unsigned i = 0; i < results_.size(); i++) threads.emplace_back([this, i] { work(i); });
   } catch (...) {
-    // The system refused a thread, so the running ones stop.
+    // The system refused to start a thread, so the threads that run have to stop.
     stop(threads);
     throw;
   }

@@ -1,11 +1,12 @@
-// Threads contend for one permit: each acquires it, takes steps of a shared mt19937 (one by default), releases it, and
-// repeats this until the end. In the semabench of Dice and Kogan's paper each also takes one step of a private mt19937
-// after its release; in their MutexBench it does nothing there.
+// Threads contend for one permit. Each thread acquires the permit, takes steps of a shared mt19937 (one by default),
+// releases the permit, and repeats this until the end. In the semabench of Dice and Kogan's paper, a thread also takes
+// one step of a private mt19937 after its release. In MutexBench, a thread does nothing there.
 //
-// The interval opens once every thread has been admitted, so that none runs alone into the count, or after two seconds,
-// since some locks let a thread starve for as long as others come. Iterations that end inside the interval count, in
-// ten parts of the same length. A thread leaves the loop only after its release, so the remaining waiters are admitted
-// in turn and leave too. Main polls for both events, since it must not depend on the waiting under test.
+// The interval begins once every thread has been admitted, so that no iteration counts in which a thread was alone. But
+// some locks let a thread starve as long as others come, so the interval begins after two seconds in any case.
+// Iterations that end inside the interval count, in ten parts of the same length. A thread leaves the loop only after
+// its release, so the remaining waiters are admitted in turn and leave too. The main thread polls until all threads are
+// admitted and until all have left, since it must not depend on the way of waiting that is measured.
 #pragma once
 
 #include <algorithm>
@@ -26,14 +27,15 @@ struct ContentionResult {
   double seconds = 0;
   double cpuSeconds = 0;
   std::vector<std::uint64_t> iterations;   // one for each thread
-  std::vector<double> partSeconds;         // of each part of the interval,
-  std::vector<std::uint64_t> partIterations;  // and of all threads in it
+  std::vector<double> partSeconds;         // one for each part of the interval
+  std::vector<std::uint64_t> partIterations;  // one for each part; those of all threads together
   std::optional<double> longestWaitMs;
   std::optional<Bypasses> bypasses;
   std::optional<std::uint64_t> outOfOrder;
 };
 
-// Steps of the shared generator in the section, and of the thread's own after it: those of the papers, and any others.
+// The steps of the shared generator inside the section, and of the thread's own generator after the section. The first
+// two types have the numbers of the papers, and Work has any others.
 struct Semabench {
   static constexpr unsigned inside = 1, outside = 1;
 };
@@ -56,8 +58,8 @@ class Interval {
   static constexpr int gathered = 0, measuring = 1, stopped = measuring + parts;
 
   struct alignas(sectorSize) Result {
-    // The iterations that ended before each phase began. A phase through which the thread slept began for it with the
-    // next one that it noticed.
+    // The iterations that ended before each phase began. If the thread slept through a whole phase, this phase gets the
+    // number of the next phase that the thread noticed.
     std::array<std::uint64_t, stopped + 1> marks{};
     std::uint64_t turns = 0;  // all iterations, inside the interval or not
     Clock::duration longestWait{0};
@@ -66,13 +68,13 @@ class Interval {
   Interval(unsigned threads, unsigned inside, bool apart) : inside_(inside), apart_(apart), results_(threads) {}
   ~Interval() = default;
 
-  // Iterates until the end, in a thread of its own.
+  // The loop of a thread: iterates until the end.
   virtual void work(unsigned thread) = 0;
-  // Wakes threads that the semaphore has forgotten; returns false if it forgets none.
+  // Wakes threads that the semaphore has forgotten. Returns false if the semaphore never forgets threads.
   virtual bool wakeForgotten() = 0;
   virtual void addRecords(ContentionResult& result, Clock::duration longestWait) const = 0;
 
-  // Returns the part of a wait that lies in the interval: a thread that starves through all of it must show.
+  // Returns the part of a wait that lies in the interval. So a thread that starves through the whole interval shows.
   Clock::duration waitedInInterval(Clock::time_point arrival) const {
     const Clock::time_point now = Clock::now();
     const int phase = phase_.load(std::memory_order_acquire);
@@ -84,7 +86,7 @@ class Interval {
   static constexpr std::uint32_t seed = 0;
 
   alignas(sectorSize) Mt19937 shared_{seed};
-  // The word is written some ten times in a run, and read in every iteration.
+  // The phase is written some ten times in a run, and read in every iteration.
   alignas(sectorSize) std::atomic<int> phase_{gathered};
   alignas(sectorSize) std::atomic<std::size_t> admitted_{0};
   std::atomic<std::size_t> left_{0};
@@ -117,7 +119,7 @@ class Contention final : public Interval {
       iterate(thread, common, own, result);
       const int after = phase_.load(std::memory_order_acquire);
       if (after != before) [[unlikely]] {
-        // This iteration ended after the change of phase that it notices, so it belongs to the phase that begins.
+        // This iteration ended after the phase had changed, so it belongs to the new phase.
         while (before != after) result.marks[++before] = result.turns - 1;
       }
     }

@@ -16,10 +16,11 @@ class alignas(sectorSize) CountingSemaphore {
   void acquire() { semaphore_.acquire(); }
   void release() { semaphore_.release(); }
 
-  // libstdc++ 12 can leave a thread asleep beside a free permit: the thread reads the count 1, loses the race for it,
-  // and then sleeps while the count is 1, as it is again after the winner's release. The next release from 0 wakes all
-  // sleepers, so the fault shows only if no release follows: when a run ends. To take a free permit and give it back is
-  // such a release; it admits no thread too many, and try_acquire does not sleep.
+  // libstdc++ 12 can leave a thread asleep beside a free permit. The thread reads the count 1, loses the race for the
+  // permit, and then sleeps as long as the count is 1. After the winner's release the count is 1 again. The next
+  // release that finds the count 0 wakes all sleepers, so the fault shows only if no such release follows: when a run
+  // ends. This function takes a free permit and gives it back, which is such a release. It admits no thread too many,
+  // and try_acquire does not sleep.
   void wakeForgotten() {
     if (semaphore_.try_acquire()) semaphore_.release();
   }

@@ -1,8 +1,8 @@
-// Sleeping on a 32-bit word, as Linux offers it. Other systems have no futex: TAKETURNS_FUTEX says so, and the rows
-// that need one are left out there.
+// Sleeping on a 32-bit word by a futex of Linux. TAKETURNS_FUTEX is defined only on Linux. On other systems the rows
+// that need a futex are left out.
 //
-// The kernel compares the word and goes to sleep in one step, so a thread that changes the word before it wakes can not
-// slip between the two. A wait may also end for no reason, so the caller looks again.
+// The kernel compares the word and goes to sleep in one step. So a thread that changes the word and then wakes cannot
+// come between comparison and sleep. A wait may also end for no reason, so the caller has to look at the word again.
 #pragma once
 
 #ifdef __linux__

@@ -1,11 +1,11 @@
-// The time from unlock to lock: one thread holds the lock for a while; the other comes meanwhile, waits, and gets it.
+// The time from unlock to lock: one thread holds the lock for a while, the other comes meanwhile, waits, and gets it.
 //
 //   holder    acquire ── begin ────────────────── unlock, release
 //   waiter                 └── comes ── waits ─────────────────── has it ── release ── done
 //
-// The waiter polls for the beginning of the section, so that it is awake even for a short section. The holder sleeps a
-// little before that, so that it wakes on another processor if the system has put both on one. The waiter comes at a
-// random moment from 10 to 90 % of a computing section, and at once in a sleeping one.
+// The waiter polls for the beginning of the section, so it is awake even for a short section. The holder sleeps a
+// little before the section. If both threads were on one processor, the holder then wakes on another. The waiter comes
+// at a random moment from 10 to 90 % of a computing section, and at once into a sleeping section.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 #include "semaphore.hpp"
 
 struct Trials {
-  std::vector<double> latencies;  // microseconds from just before the release until the waiter has it
+  std::vector<double> latencies;  // microseconds from just before the release until the waiter has the lock
   std::vector<double> cpu;        // microseconds of processor time that the waiter used for each wait
   unsigned late = 0;              // trials in which the waiter came after the section; they do not count
 };

@@ -1,10 +1,12 @@
 // A lock that admits the latest arrival: waiters are a stack, and each parks at a place of its own.
 //
-//   top ──► null: free; `held`: held without a waiter; a node: held, and that waiter came last
+//   top ──► null    the lock is free
+//           held    the lock is held, and no thread waits
+//           a node  the lock is held, and the thread of this node came last
 //
-// An arrival swaps null for `held`, or pushes its node. The owner pops the top node and grants there, or swaps `held`
-// for null. Only the owner pops, so no thread can take away the node on top and push it again before the owner's
-// compare-and-swap.
+// An arrival replaces null by `held`, or pushes its node. An unlock pops the top node and grants it, or replaces `held`
+// by null. Only the owner pops, so no other thread can pop the top node and push it again before the compare-and-swap
+// of the owner.
 #pragma once
 
 #include "futex.hpp"
@@ -52,7 +54,7 @@ class alignas(sectorSize) LifoFutex {
     mine.place.await(spin_);
   }
 
-  // There is a waiter, and only the owner takes nodes away, so seen is a node.
+  // A thread waits, and only the owner takes nodes away. So `seen` is a node.
   void pop(Node* seen) {
     while (!top_.compare_exchange_weak(seen, seen->below)) {
     }

@@ -1,13 +1,14 @@
 // The MCS lock of Mellor-Crummey and Scott: each waiter parks at a place of its own.
 //
 //   tail ──► last node of the queue, or null while the lock is free
-//   node     next: the node behind it, once that has linked itself
+//   next     in each node: the node behind it, once the thread of that node has linked the two
 //
-// An arrival exchanges itself into tail and links itself to the node that was there. The owner grants to the next node.
-// If there is none, it swaps tail back to null. If another thread has just arrived, it waits for the link, which is two
-// instructions away: it polls, and yields its processor if that does not help. The order is first come, first served.
+// An arrival exchanges its node into tail and links it to the node that was there. An unlock grants the next node. If
+// there is no next node, the unlock swaps tail back to null. If tail shows that another thread has just arrived, the
+// unlock waits for the link, which comes two instructions after the exchange. It polls for the link, and yields its
+// processor if polling does not help. The order is first come, first served.
 //
-// A node belongs to its thread: in this program a thread is in one such lock at a time.
+// Each thread has one node, since in this program a thread is in one such lock at a time.
 #pragma once
 
 #include "futex.hpp"

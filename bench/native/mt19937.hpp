@@ -6,7 +6,8 @@
 #include "semaphore.hpp"
 
 // This is the generator of the papers. Its words have 64 bits in the C++ library of Linux. With 32 bits the compiler
-// twists several words at once, a step takes a third of the time, and the work is not that of the rows in JavaScript.
+// would twist several words at once, and a step would take a third of the time. The work would then differ from that of
+// the rows in JavaScript.
 using Mt19937 = std::mt19937;
 
 // The compiler must produce every output, as the runtime must in the rows in JavaScript.

@@ -1,5 +1,6 @@
-// The uncontended pair: one thread acquires and releases in a tight loop, in a process with a second thread. With one
-// thread glibc's pthread_mutex_lock omits the locked instruction, but such a process needs no lock at all.
+// The uncontended pair: one thread acquires and releases in a tight loop. The process has a second thread, because
+// glibc's pthread_mutex_lock omits the locked instruction in a process with one thread, and such a process needs no
+// lock at all.
 #pragma once
 
 #include <chrono>

@@ -3,9 +3,10 @@
 //   waiting ──► granted            by the granting thread
 //   waiting ──► parked ──► granted
 //
-// No thread sleeps for ever: parked is set by compare-and-swap from waiting, and the exchange to granted shows whether
-// a thread parks here. A granted place may be used anew, so the wake-up uses only its address; a thread that already
-// parks there again is woken, sees that it is not granted, and sleeps on.
+// No thread sleeps for ever: the waiter changes waiting to parked by compare-and-swap, and the exchange to granted
+// tells the granting thread whether a thread parks here. A granted place may be used anew at once. So the wake-up uses
+// only the address of the place. If a thread already parks at this place again, it wakes, sees that it is not granted,
+// and sleeps on.
 #pragma once
 
 #include "futex.hpp"

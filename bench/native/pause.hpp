@@ -1,4 +1,4 @@
-// The pause of a polling loop: it signals to the processor that running ahead gains nothing.
+// The pause of a polling loop. It tells the processor that executing ahead gains nothing.
 #pragma once
 
 inline void pauseBriefly() {

@@ -1,10 +1,12 @@
 // The records of --probe: the longest wait, the bypass of every admission and, if acquire() returns the ticket, the
 // admissions out of ticket order. A loop without a probe is compiled separately and pays nothing.
 //
-// With one permit, an admitted thread is alone until it releases; admitted() is called then, and needs no lock.
+// With one permit, an admitted thread is alone until it releases. It calls admitted() during this time, so admitted()
+// needs no lock.
 //
-// The bypass of a waiter is the number of admissions that came later than it and went first. With tickets it is exact.
-// Otherwise threads draw a stamp just before acquire(), and a thread preempted between the two counts as waiting.
+// The bypass of a waiter is the number of threads that came later than the waiter and were admitted first. With tickets
+// the bypass is exact. Otherwise threads draw a stamp just before acquire(), and a thread that is preempted between
+// stamp and acquire() counts as waiting.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +21,7 @@
 
 #include "semaphore.hpp"
 
-// The bypass of every admission, counted in bands: 0, 1 to 9, 10 to 99, and so on; the last has no end.
+// How many admissions had a bypass of 0, of 1 to 9, of 10 to 99, and so on. The last band has no upper end.
 class Bypasses {
  public:
   void record(std::uint64_t bypass) {
@@ -66,7 +68,7 @@ class TicketOrder {
  private:
   std::uint64_t expected_ = 0;
   std::uint64_t lowest_ = 0;       // the lowest ticket that has not been admitted
-  std::set<std::uint64_t> early_;  // admitted tickets above it: empty as long as all is in order
+  std::set<std::uint64_t> early_;  // admitted tickets above lowest_: empty as long as admissions are in order
 };
 
 class ArrivalStamps {
@@ -94,7 +96,7 @@ class ArrivalStamps {
 
   struct alignas(sectorSize) Waiter {
     std::atomic<std::uint64_t> stamp{notWaiting};
-    std::uint64_t bypassed = 0;  // touched by the admitted thread only
+    std::uint64_t bypassed = 0;  // only the admitted thread uses it
   };
 
   alignas(sectorSize) std::atomic<std::uint64_t> next_{0};

@@ -1,14 +1,17 @@
-// The Reciprocating Lock of Dice and Kogan: arrivals form a pile, which is detached as a whole and served from the top;
-// meanwhile the next pile grows. Each waiter parks at a place of its own.
+// The Reciprocating Lock of Dice and Kogan: arrivals form a pile. The pile is detached as a whole and served from the
+// top, while the next pile grows. Each waiter parks at a place of its own.
 //
-//   arrivals ──► null: free; `held`: held, without an arrival since the last pile was detached; or the latest arrival
+//   arrivals ──► null    the lock is free
+//                held    the lock is held, and no thread has arrived since the last pile was detached
+//                a node  the lock is held, and the thread of this node came last
 //
-// An arrival exchanges its node into arrivals. The node that it displaces is its successor; `held` and null are none.
-// The owner grants to its successor and passes on the mark of the pile's end: the node of the thread that found the
-// lock free, which is at the bottom but is served already, or `held`. A waiter whose successor is the mark is the last
-// of its pile. It swaps the mark in arrivals for null, or detaches later arrivals and grants to the latest.
+// An arrival exchanges its node into arrivals. The node that it displaces is its successor. If it displaces `held` or
+// null, it has no successor. The owner grants its successor, and passes on the mark of the pile's end. This mark is
+// `held`, or the node of the thread that found the lock free: this node is at the bottom of the pile, but its thread
+// has been served. A waiter whose successor is the mark is the last of its pile. Its unlock changes arrivals from the
+// mark to null if no thread has arrived since. Otherwise it detaches the later arrivals and grants the latest.
 //
-// A later arrival overtakes a waiter at most once: only within the pile that both are in.
+// A later arrival overtakes a waiter at most once: only if both are in the same pile.
 #pragma once
 
 #include "futex.hpp"
@@ -63,7 +66,7 @@ class alignas(sectorSize) ReciprocatingFutex {
   static inline thread_local Node node_;
 
   std::atomic<Node*> arrivals_{nullptr};
-  // Only the owner uses these: the next thread to serve, and the end of its pile.
+  // Only the owner uses these: the node of the next thread to serve, and the mark of the pile's end.
   Node* successor_ = nullptr;
   Node* mark_ = nullptr;
   alignas(sectorSize) const int spin_;

@@ -38,7 +38,7 @@ struct Row {
   using Semaphore = T;
 };
 
-// Calls `action` with the row of that name; returns false if there is none.
+// Calls `action` with the row of this name. Returns false if no row has this name.
 template <class Action, class... Semaphores>
 bool withRow(Rows<Semaphores...>, const std::string& name, Action action) {
   return ((name == Semaphores::name && (action(Row<Semaphores>{}), true)) || ...);

@@ -1,5 +1,5 @@
-// sem_t of the C library. It admits the first thread that comes to a free permit, so threads barge, and it has no
-// order. macOS has no unnamed sem_t that works, so the row is left out there.
+// sem_t of the C library. It admits the first thread that comes to a free permit. So threads barge, and there is no
+// order. macOS has no unnamed sem_t that works, so the row is left out on macOS.
 #pragma once
 
 #ifndef __APPLE__

@@ -1,7 +1,7 @@
-// The interface of a semaphore in the benchmarks, and the little that all of them share.
+// The interface of a semaphore in the benchmarks, and the few parts that all semaphores share.
 //
-// A semaphore is made from its permits and the knobs; it has acquire(), release() and a name. If acquire() returns a
-// number, that is the ticket it took, and the order of admission can be checked exactly.
+// A semaphore is made from its permits and the knobs. It has acquire(), release() and a name. If acquire() returns a
+// number, this number is the ticket of the acquire, so the order of admission can be checked exactly.
 #pragma once
 
 #include <concepts>
@@ -23,11 +23,12 @@ concept TicketSemaphore = requires(S semaphore) {
   { semaphore.acquire() } -> std::same_as<std::uint64_t>;
 };
 
-// Lets all threads in at once: in the section each steps a generator of its own, not the shared one.
+// A semaphore that lets all threads in at once. So in the section each thread steps a generator of its own, and not the
+// shared one.
 template <class S>
 concept Apart = requires { S::apart; };
 
-// Makes the compiler produce the value, though no code reads it.
+// Makes the compiler produce the value, although no code reads the value.
 template <class T>
 inline void keep(T value) {
   asm volatile("" : : "r"(value) : "memory");

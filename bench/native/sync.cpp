@@ -1,5 +1,5 @@
 // The counterparts of taketurns/sync in the C library: rounds of pthread_barrier_t, round trips by pthread_cond_t, and
-// reads under pthread_rwlock_t. Each thread first does the same without timing, for a tenth of the interval.
+// reads under pthread_rwlock_t. Each thread first does the same work untimed, for a tenth of the interval.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -58,7 +58,7 @@ void joinAll(std::vector<std::thread>& threads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// The leader says before the last round that it is the last; the others see that after the round.
+// Before the last round the leader writes that this round is the last. The other threads read this after the round.
 double rounds(unsigned threads, double seconds, const std::function<void()>& meet) {
   std::atomic<std::uint64_t> last{0};
   std::vector<std::thread> others;
@@ -92,7 +92,7 @@ double barrierRounds(unsigned threads, double seconds) {
 }
 #endif
 
-// Two threads take turns under one mutex. A turn that is neither's ends it.
+// Two threads take turns under one mutex. A value of the turn that belongs to neither thread ends the game.
 double roundTrips(double seconds) {
   constexpr int nobody = -1;
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -116,7 +116,8 @@ double roundTrips(double seconds) {
   return interval.perSecond();
 }
 
-// Each thread reads on its own; the sum of their rates counts. One more thread sleeps, so that there are at least two.
+// Each thread reads on its own, and the sum of the threads' rates counts. One more thread sleeps, so that the process
+// has at least two threads.
 double reads(unsigned threads, double seconds) {
   constexpr int batch = 1000;
   pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;

@@ -1,14 +1,14 @@
 // Ticket-Semaphore, Listing 1 of Dice and Kogan, Semaphores Augmented with a Waiting Array.
 //
-// Ticket t is admitted once grant exceeds t. All waiters wait on grant: each polls it a bounded number of times, then
-// parks on it. A release therefore wakes the whole herd, and all but one park again: this is the baseline for the
-// waiting array.
+// Ticket t is admitted once grant exceeds t. All waiters wait on grant: each waiter polls grant a bounded number of
+// times, then parks on it. So a release wakes all waiters, and all but one park again. This semaphore is the baseline
+// for the waiting array.
 //
-// No thread sleeps for ever: a release moves grant and then reads ticket; a waiter has moved ticket before it reads
-// grant. If the release finds no ticket beyond the old grant, a later waiter finds the new grant. If it finds one, it
-// wakes, and the changed word keeps a waiter awake that is not asleep yet. The kernel compares only the low half of
-// grant; for an error, a thread would have to stand still between its look at grant and the system call for exactly
-// 2^32 releases.
+// No thread sleeps for ever: a release moves grant and then reads ticket, and a waiter has moved ticket before it reads
+// grant. If the release finds no ticket beyond the old grant, a later waiter finds the new grant. If the release finds
+// such a ticket, it wakes all sleepers, and a waiter that is not asleep yet does not fall asleep, because the word has
+// changed. The kernel compares only the low half of grant. This would go wrong only if a thread stood still, between
+// its look at grant and the system call, for exactly 2^32 releases.
 #pragma once
 
 #include "futex.hpp"
@@ -42,7 +42,7 @@ class TicketFutex {
   void wait(std::uint64_t ticket);
   void wakeAll();
 
-  // Both are on one line, since a release reads both words.
+  // Both words are in one cache line, since a release reads both.
   alignas(sectorSize) std::atomic<std::uint64_t> ticket_{0};
   std::atomic<std::uint64_t> grant_;
   alignas(sectorSize) const int spin_;

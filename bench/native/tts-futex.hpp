@@ -1,13 +1,13 @@
-// The polite test-and-test-and-set lock, the inner lock of Dice, Capacitors, with bounded polling and then parking on
-// the word, as in TtsLock of the library.
+// The polite test-and-test-and-set lock, which is the inner lock of Dice, Capacitors. A waiter polls a bounded number
+// of times and then parks on the word, as in TtsLock of the library.
 //
 //   0                 free
 //   held              held
 //   held | parked     held, and some threads may be parked on the word
 //
-// No thread sleeps for ever: the kernel compares the word, parked bit included, in one step with going to sleep; an
-// unlock clears the bit before it wakes all sleepers, and a thread that parks again sets it anew. A thread that comes
-// when the lock is free gets it: nothing bounds how often a waiter is overtaken.
+// No thread sleeps for ever: the kernel compares the word, with its parked bit, and goes to sleep in one step. An
+// unlock clears the parked bit before it wakes all sleepers, and a thread that parks again sets the bit anew. A thread
+// that comes when the lock is free gets the lock, so nothing bounds how often a waiter is overtaken.
 #pragma once
 
 #include "futex.hpp"

@@ -10,9 +10,9 @@ namespace {
 constexpr std::uint32_t bucketCount = 2048;
 constexpr std::uint32_t parkedBit = 1;
 
-// This is the size of the listing's bucket. With 17 as multiplier, consecutive tickets lie 136 bytes apart, so no two
-// of 120 consecutive ones share a line, and the whole array fits the first-level cache. Buckets of 64 and 128 bytes
-// were no faster.
+// This is the size of the listing's bucket. With 17 as multiplier, the buckets of consecutive tickets lie 136 bytes
+// apart. So no two of 120 consecutive tickets share a cache line, and the whole array fits the first-level cache.
+// Buckets of 64 and 128 bytes were no faster.
 struct alignas(8) Bucket {
   std::atomic<std::uint32_t> word{0};
 };
@@ -35,7 +35,7 @@ std::atomic<std::uint32_t>& TwaFutex::bucketOf(std::uint64_t ticket) const {
 
 void TwaFutex::wait(std::uint64_t ticket) {
   std::atomic<std::uint32_t>& word = bucketOf(ticket);
-  // By default a far waiter parks at once and leaves its processor to near ones.
+  // By default a far waiter parks at once, and leaves its processor to near waiters.
   int polls = farSpin_;
   bool far = true;
   bool hasParked = false;
@@ -62,7 +62,7 @@ void TwaFutex::wait(std::uint64_t ticket) {
 }
 
 void TwaFutex::advance(std::uint64_t due, std::uint64_t ticket) {
-  // With threshold 0 the due ticket and the one to bring near are the same.
+  // With threshold 0, the ticket that is due is also the ticket that comes near.
   if (threshold_ > 0) {
     std::atomic<std::uint32_t>& word = bucketOf(due);
     if (word.load() & parkedBit) poke(word);

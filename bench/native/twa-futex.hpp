@@ -1,15 +1,15 @@
 // TWA-Semaphore, Listing 2 of Dice and Kogan, Semaphores Augmented with a Waiting Array.
 //
-// Ticket t is admitted once grant exceeds t. A waiter at most LongTermThreshold away from that is near and polls grant;
-// one further back is far and waits on the bucket of its ticket. A release moves grant, which admits ticket g (the old
-// grant), and pokes the bucket of ticket g + threshold. The waiter of that ticket so comes near, and runs by the time
-// that its turn comes.
+// Ticket t is admitted once grant exceeds t. A waiter that is at most LongTermThreshold away from its turn is near, and
+// polls grant. A waiter further back is far, and waits on the bucket of its ticket. A release moves grant, which admits
+// ticket g (the old grant), and pokes the bucket of ticket g + threshold. So the waiter of that ticket comes near, and
+// runs by the time that its turn comes.
 //
-// Spinning is bounded here, so that more threads than processors can make progress, and ends in parking on the bucket.
-// By default only near waiters spin, as the paper proposes for futexes: threshold 0 means no spinning at all. With
-// --far-spin far waiters spin too, as in the paper's figures. A waiter that
-// arrives near spins for the full budget, since the holder is most likely running; one woken to come near, for an
-// eighth of it, since the waiter before it may be queued behind it on its processor. README.md has the measurements.
+// A waiter spins a bounded number of times and then parks on the bucket, so that more threads than processors can make
+// progress. By default only near waiters spin, as the paper proposes for futexes, and with threshold 0 no waiter spins.
+// With --far-spin far waiters spin too, as in the paper's figures. A waiter that arrives near spins for the full
+// budget, since the holder is most likely running. A waiter that was woken to come near spins for an eighth of the
+// budget, since the waiter before it may be queued behind it on the same processor. README.md has the measurements.
 //
 // The word of a bucket holds a sequence and, in the lowest bit, the mark of a parked waiter:
 //
@@ -21,12 +21,16 @@
 //   W4  read grant: too small               poke: sequence + 1 and parked bit cleared, in one step;
 //   W5  sleep while the word is as in W3          wake all if the bit was set
 //
-// No thread sleeps for ever. A poke later than W1 changes the word, so W3 or W5 fails, or the sleeper is woken; a poke
-// earlier than W1 came after its P1, which W2 then sees. The one poke that depends on a read of the poster is P3, for
-// near waiters that have stopped spinning: W3 before W4 and P1 before P3 are sequentially consistent, so either the
-// poster sees the bit or the waiter sees the grant. If W1 finds the bit set already, W1 itself stands for W3 and W2 for
-// W4: only a poke clears the bit, and that changes the word. Since a poke clears the bit, a woken waiter that does not
-// run yet costs no second system call. A waiter that leaves at W4 leaves the bit, which causes one futile wake-up.
+// No thread sleeps for ever. A poke after W1 changes the word. So W3 or W5 fails, or the poke wakes the sleeper. A poke
+// before W1 came after the P1 of its poster, so W2 sees the new grant.
+//
+// Only the poke of P3 depends on what the poster reads. It is for near waiters that have stopped spinning. W3 before W4
+// and P1 before P3 are sequentially consistent, so either the poster sees the bit or the waiter sees the grant. If W1
+// finds the bit already set, W1 itself stands for W3 and W2 stands for W4: only a poke clears the bit, and a poke
+// changes the word.
+//
+// Since a poke clears the bit, a woken waiter that does not run yet costs no second system call. A waiter that leaves
+// at W4 leaves the bit set, which causes one futile wake-up.
 #pragma once
 
 #include "futex.hpp"
@@ -58,8 +62,8 @@ class TwaFutex {
   void release() {
     const std::uint64_t before = grant_.fetch_add(1);
     const std::uint64_t ticket = ticket_.load();
-    // The short-cut: the release ends here if no thread has taken ticket `before`, which is admitted now. The test does
-    // not depend on the threshold, since a near waiter may be parked and need the wake-up.
+    // The short-cut: ticket `before` is admitted now. If no thread has taken this ticket, the release ends here. The
+    // test does not depend on the threshold, since a near waiter may be parked and need the wake-up.
     if (ticket > before) [[unlikely]] advance(before, ticket);
   }
 
@@ -68,10 +72,10 @@ class TwaFutex {
   void advance(std::uint64_t due, std::uint64_t ticket);
   std::atomic<std::uint32_t>& bucketOf(std::uint64_t ticket) const;
 
-  // Both are on one line, since a release reads both words.
+  // Both words are in one cache line, since a release reads both.
   alignas(sectorSize) std::atomic<std::uint64_t> ticket_{0};
   std::atomic<std::uint64_t> grant_;
-  // They are apart from those words, and only waiters read them.
+  // These are apart from ticket and grant. Only waiters read them.
   alignas(sectorSize) const int spin_;
   const int farSpin_;
   const std::uint64_t threshold_;

@@ -1,4 +1,5 @@
-// Runs semabench and mutexbench where the steps are no constants or a probe records: such loops are compiled once for both.
+// Runs semabench and mutexbench if the numbers of steps are not constants, or if a probe records. These loops are
+// compiled once for both commands.
 #include <type_traits>
 
 #include "contend.hpp"
