@@ -1,6 +1,7 @@
 /**
- * Goes through bad days with `node --unhandled-rejections=strict`, and listens to nothing that it need not: a rejection
- * that the package leaves to nobody ends it. argv: the port and the process id of a server that may be stopped.
+ * Goes through bad days with `node --unhandled-rejections=strict`, and adds no listener that a user need not add. So if
+ * the package leaves a rejection that nobody handles, this program ends. argv: the port and the process id of a server
+ * that the program may stop.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -26,7 +27,7 @@ async function note(what, promise) {
   said.push(`${what}: ${text}`);
 }
 
-// Nobody listens to the errors of the clients: the space must not use them.
+// Nobody listens to the `error` events of these clients. So the space must not let these clients connect.
 await note('no server', Space.connect(ofIoredis({ port: 1 }), { connectTimeout: 200 }));
 await note('wrong password', Space.connect(ofIoredis({ password: 'wrong', username: 'nobody' }), { space: 'a' }));
 await note('no module', Space.connect(ofIoredis(), { space: 'a', heartbeat: new URL('./none.mjs', import.meta.url) }));
@@ -54,7 +55,7 @@ for (const [name, client] of [
   const locked = await m.holdAsync();
   m.onOwnerDied = n.onOwnerDied = () => Promise.reject(new Error('cannot be repaired'));
 
-  // Waiters that time out, are aborted, cancelled.
+  // Waiters time out, are aborted and are cancelled.
   const abort = new AbortController();
   const waits = [
     note(`${name}, time-out`, yours.holdAsync(1, { timeout: 20 })),
@@ -66,12 +67,12 @@ for (const [name, client] of [
   await m.cancelAll();
   await Promise.all(waits);
 
-  // The server stands still for two leases: all is lost, and waiters wait on.
+  // The server stands still for two leases. All that is held is lost, and waiters go on waiting.
   const later = yours.holdAsync();
   const run = n.runExclusive(async () => {}, { timeout: 10_000 });
   run.catch(() => {});
   process.kill(pid, 'SIGSTOP');
-  // Nobody waits for these.
+  // Nobody awaits this release.
   held.release();
   const unsent = mine.holdAsync(1, { timeout: 50 });
   await note(`${name}, time-out without a server`, unsent);
@@ -81,13 +82,13 @@ for (const [name, client] of [
   locked.unlock();
   const got = await later;
   got.release();
-  // Another holder has lost the robust mutex, so the repair is tried, and fails.
+  // A holder has lost the robust mutex. So the next holder tries the repair, and the repair fails.
   await note(`${name}, repair`, run);
   m.onOwnerDied = n.onOwnerDied = undefined;
   await (await n.holdAsync()).unlock();
   said.push(`${name}, free: ${(await mine.inspect())?.free} ${(await m.inspect())?.free}`);
 
-  // The space is closed while some wait and hold.
+  // The space is closed while some of its requests wait and others hold.
   await mine.holdAsync();
   await m.holdAsync();
   const closing = [note(`${name}, closed`, mine.holdAsync()), note(`${name}, closed`, m.holdAsync())];

@@ -100,12 +100,12 @@ onServers('bad days', (setting) => {
       a.on('resumed', () => entered++);
       expect(await code(mine.holdAsync())).toBe('OOM');
       expect(await code(a.semaphore('new', 1))).toBe('OOM');
-      // In one call, of which nothing is done.
+      // This request goes to the server in one call with the release. The server refuses the whole call.
       const refused = code(mine.holdAsync());
       await held.release(1);
       expect(await refused).toBe('OOM');
       await held.release();
-      // The session is not entered anew, which takes the longer the more requests wait.
+      // The process does not enter its session anew. With many waiting requests, this would take long.
       expect(entered).toBe(0);
       expect(held.held).toBe(false);
     } finally {

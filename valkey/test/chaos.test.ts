@@ -1,10 +1,13 @@
-/** A short form of `npm run chaos:valkey`: some faults, for a second each. Takes the built program, as its processes do. */
+/**
+ * A short form of `npm run chaos:valkey`: some faults, each for a second. The test uses the built program, as the
+ * processes of a run do.
+ */
 import { expect, test } from 'vitest';
 import { onEachServer } from './each-server.js';
 
 const { FAULTS, run } = (await import('../chaos/dist/chaos/index.js' as string)) as typeof import('../chaos/index.js');
 
-/** Those that need many servers, or seconds before the first fault, are left to the command. */
+/** The other faults need many servers, or seconds before the first fault. Only the command runs them. */
 const SHORT = [
   'kill',
   'stop',

@@ -6,7 +6,7 @@ import { createClient, createCluster } from 'redis';
 import { createClient as createClient5, createCluster as createCluster5 } from 'redis-5';
 import type { Client } from '../src/drivers/recognise.ts';
 
-/** A client of the user's, and what a test does with it. */
+/** A client as a user has it, and what a test does with it. */
 export interface User {
   readonly client: Client;
   /** Sends a command by the client itself. */
@@ -22,10 +22,10 @@ export interface Settings {
 
 export interface ClientLibrary {
   readonly name: string;
-  /** A client that connects, and goes on trying. */
+  /** Makes a client that connects. If the connection fails, the client goes on trying. */
   connect(port: number, settings?: Settings): Promise<User>;
   cluster(port: number): Promise<User>;
-  /** Of the server that one sentinel names `main`. */
+  /** Makes a client of the server that the sentinel at this port calls `main`. */
   sentinel?(port: number): Promise<User>;
 }
 

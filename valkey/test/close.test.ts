@@ -1,4 +1,4 @@
-/** The end of a space: what waits for it, and what it waits for. */
+/** How a space closes: what waits for the close, and what the close waits for. */
 import { expect, test } from 'vitest';
 import { onServers, until } from './setting.js';
 
@@ -24,7 +24,7 @@ onServers(
       const runs = [
         semaphore.runExclusive(async ({ proof, signal }) => {
           await running;
-          // Until its end it holds, and can ask whether it does.
+          // The function holds its permits until it ends, and may ask the server whether it does.
           return !signal.aborted && semaphore.validate(proof);
         }),
         semaphore.limit(async () => {

@@ -42,7 +42,7 @@ onEachServer((binary) => {
               inside.set(name, (inside.get(name) ?? 0) - 1);
               turns++;
             })
-            // A failover may lose a grant; its holder is told.
+            // A failover may lose a grant. The holder of this grant is told.
             .catch((error: Error) => {
               expect(error.name).toBe('LeaseLostError');
               lost++;
@@ -62,11 +62,11 @@ onEachServer((binary) => {
       await goOn();
       while (resumed < PARTITIONS) await sleep(10);
       await sleep(100);
-      // A slot that has moved is on a server with another history, but nothing is lost.
+      // A slot that has moved is on a server with another history of the data, but nothing is lost.
       expect(failovers).toBe(0);
       expect(most).toBe(2);
       expect(lost).toBe(0);
-      // The node that the test asks for the slots stays.
+      // The test asks node 0 for the owners of the slots. So the victim is another node.
       const victim = 1 + ((await cluster.ownerOf(slotOf('tt:{big.0}:meta'))) % 2);
       await cluster.nodes[victim]?.kill();
       const killed = cluster.nodes[victim]?.port;

@@ -1,10 +1,13 @@
-/** Many who wait in one process: what each of them costs does not grow with their number. */
+/** Many requests wait in one process: the cost of each does not grow with their number. */
 import { expect, test } from 'vitest';
 import { SharedObject } from '../src/object.js';
 import { Request } from '../src/request.js';
 import { onServers, until } from './setting.js';
 
-/** Counts the steps over large sets, and how often somebody begins to step over one: what that steps over unseen is not counted. */
+/**
+ * Counts the steps of iterations over large sets. The beginning of an iteration counts as 100 steps, because some code
+ * steps over a set without calls of `next` that this function can see.
+ */
 function countSteps(): () => number {
   const { values } = Set.prototype;
   let count = 0;
@@ -61,7 +64,7 @@ onServers(
       const all = Array.from({ length: count }, async (_, i) => {
         const next = await mutex.holdAsync();
         order.push(i);
-        // Some pass it on at once, and some later.
+        // Some holders pass the mutex on at once, and some pass it on later.
         if (i % 100 === 0) await new Promise(setImmediate);
         next.unlock();
       });

@@ -21,7 +21,7 @@ onServers(
         };
         for (const socket of [client, server]) socket.on('error', end).on('close', end);
         client.on('data', (data) => {
-          // The question for the eviction policy, and later the first call of the script.
+          // The first cut comes at the question for the eviction policy, the second at the first call of the script.
           if (cuts < 2 && /memory|EVALSHA/i.test(`${data}`)) {
             cuts++;
             end();
@@ -52,7 +52,7 @@ onServers(
     test('who hears of a grant before the answer to its return holds it for a lease at most', async () => {
       const lease = 1500;
       let mode: 'open' | 'no answers' | 'closed' = 'open';
-      // The real driver, but for answers that never come, and messages that do.
+      // The real driver, except that with `no answers` the answers never come, while the messages do.
       const real = driverOf(setting.another());
       const driver: Driver = {
         cluster: false,
@@ -75,7 +75,7 @@ onServers(
       const held = await b.holdAsync();
       const waiting = a.holdAsync();
       await until(async () => (await b.inspect())?.waiting === 1);
-      // No answer comes for 0.7 of the lease. It returns, and hears messages, but no answer to that.
+      // No answer comes for 0.7 of the lease. Then the space resumes its session. It hears messages, but no answer.
       mode = 'no answers';
       await until(async () => {
         const sessions = (await setting.another().hvals('tt:{late.0}:sessions')) as string[];
@@ -84,7 +84,7 @@ onServers(
       await held.release();
       const guard = await waiting;
       mode = 'closed';
-      // The server takes it back when the lease has ended.
+      // The server takes the permit back when the lease has ended.
       const next = await b.holdAsync();
       expect(guard.held).toBe(false);
       await next.release();
@@ -102,7 +102,7 @@ onServers(
       const theirs = await setting.join({ space: 'disposed' });
       const made = async () => theirs.semaphore('db', 1, { ephemeral: true });
       let waiting: Promise<unknown> | undefined;
-      // The real driver, but for the answer to the first K: it is lost with the connection.
+      // The real driver, except that the answer to the first K is lost with the connection.
       const real = driverOf(setting.another());
       const driver: Driver = {
         cluster: false,

@@ -1,6 +1,7 @@
 /**
- * Who died is found about a lease later, whoever looks and however rarely. What the server's clock shows decides nothing:
- * it only makes those watch who come where somebody has been silent for a lease.
+ * A process that died is found about a lease later, whoever looks and however rarely. The clock of the server does not
+ * decide this. It only decides whether a process that connects watches first: the process watches if, by this clock,
+ * another session has been silent for a lease.
  */
 import { expect, test } from 'vitest';
 import { SpaceError } from '../src/errors.js';
@@ -8,14 +9,14 @@ import { TURN } from '../src/turn-source.js';
 import { onServers, type Setting, sleep, until } from './setting.js';
 
 const LEASE = 500;
-/** So that who connects watches for longer than its `connectTimeout`, which must not be too short for a busy machine. */
+/** So a process that connects watches for longer than its `connectTimeout`, which must suffice on a busy machine. */
 const SLOW = 2000;
-/** For a process that must not lose its lease on a machine that is busy. */
+/** The lease of a process that must not lose it, even on a busy machine. */
 const LONG = 3000;
 const KEYS = ['meta', 'objects', 'queue', 'records', 'sessions', 'leases', 'seqs'];
 
 onServers('who died', ({ join, another, key }: Setting) => {
-  /** A process that makes the mutex `m`, holds it, and is dead at once. Returns its session. */
+  /** Plays a process that makes the mutex `m`, holds it, and dies at once. Returns the session of this process. */
   async function dies(
     operations = ['N', 'm', 'm', '1', '0', '0', '0', 'A', 'm', '-', '0000000001', '00000001'],
     lease = LEASE,
@@ -26,7 +27,7 @@ onServers('who died', ({ join, another, key }: Setting) => {
     return sid;
   }
 
-  /** The clock of the server seems to have jumped forward since the last sign of life. */
+  /** Makes it look as if the clock of the server had jumped forward since the last sign of life. */
   const jump = (): Promise<unknown> => another().hset(key('meta'), 'since', 1);
 
   test.each([
@@ -63,7 +64,7 @@ onServers('who died', ({ join, another, key }: Setting) => {
     await sleep(SLOW);
     const told = new Set<unknown>();
     const space = await join({ lease: SLOW });
-    // It did not watch: its answer came at once, and the dead one is there still.
+    // The space did not watch first: its answer came at once, and the dead session is still there.
     for (const { label } of (await space.inspect()).sessions) told.add(label);
     expect(told).toContain('dead');
     const held = await (await space.mutex('held')).holdAsync();

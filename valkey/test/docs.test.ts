@@ -1,4 +1,4 @@
-/** What docs/operations.md says of rights: a user with these, and no more, can do everything. */
+/** What docs/operations.md says of rights: a user with only these rights can do everything. */
 import { readFileSync } from 'node:fs';
 import { GlideClient, Logger } from '@valkey/valkey-glide';
 import { Cluster, Redis } from 'ioredis';
@@ -17,7 +17,7 @@ const ofCluster = (/In a cluster add `([^`]+)`/.exec(page)?.[1] ?? '').split(' '
 const ofDurability = (/with `durability` add `([^`]+)`/.exec(page)?.[1] ?? '').split(' ');
 const credentials = { username: 'shop', password: 'secret' };
 
-/** Does everything with two spaces. */
+/** Uses all functions of the package, with two spaces. */
 async function everything(one: unknown, two: unknown): Promise<void> {
   const [a, b] = [await Space.connect(one, { space: 'shop' }), await Space.connect(two, { space: 'shop' })];
   onTestFinished(async () => {
@@ -86,7 +86,7 @@ onServers('a user with the rights of the page', (setting) => {
       const client = new Redis(setting.server.url, { lazyConnect: true, ...credentials });
       const opened = Space.connect(client, { space: 'shop', connectTimeout: 10_000 });
       const error = await opened.then((space) => space.close().then(() => 'none')).catch((error: unknown) => error);
-      // EVAL is not needed while the server knows the script.
+      // As long as the server knows the script, no call needs EVAL.
       if (right === '+eval') expect(['none', expect.objectContaining({ code: 'NOPERM' })]).toContainEqual(error);
       else expect(error).toMatchObject({ code: 'NOPERM' });
     },

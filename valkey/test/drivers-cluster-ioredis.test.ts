@@ -1,4 +1,4 @@
-/** The drivers of ioredis and its kin with a cluster. */
+/** The drivers for ioredis and iovalkey with a cluster. */
 import { isNodeRedis, libraries } from './clients.ts';
 import { testWithCluster } from './drivers-suite.ts';
 

@@ -1,4 +1,4 @@
-/** The driver of node-redis with a cluster. */
+/** The driver for node-redis with a cluster. */
 import { isNodeRedis, libraries } from './clients.ts';
 import { testWithCluster } from './drivers-suite.ts';
 

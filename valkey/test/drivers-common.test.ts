@@ -1,4 +1,4 @@
-/** What all drivers have in common, with a library of the test's own. */
+/** What all drivers have in common, tested with a client library that the test fakes. */
 import { describe, expect, test } from 'vitest';
 import { Connections, slotOf } from '../src/drivers/connections.ts';
 import type { Events } from '../src/drivers/link.ts';
@@ -6,7 +6,7 @@ import { driverOf } from '../src/drivers/recognise.ts';
 import { LIST, Watched } from './drivers-suite.ts';
 
 describe('what drivers have in common', () => {
-  /** A connection whose server is the test. */
+  /** A connection. The test plays the server. */
   class Fake {
     readonly sent: { command: readonly string[]; answer(reply: unknown): void }[] = [];
     readonly events: Events;
@@ -165,7 +165,8 @@ describe('what drivers have in common', () => {
   });
 
   test('slots are those of the specification', () => {
-    // The examples of its text: 123456789 has the CRC 31C3; only the first pair of braces counts, unless it is empty.
+    // The examples of the specification: 123456789 has the CRC 31C3, and only the first pair of braces counts, unless
+    // this pair is empty.
     expect(slotOf('123456789')).toBe(0x31c3 % 16384);
     expect(slotOf('{user1000}.following')).toBe(slotOf('user1000'));
     expect(slotOf('foo{}{bar}')).not.toBe(slotOf('bar'));
@@ -182,7 +183,7 @@ describe('what drivers have in common', () => {
     }
     const sentinel = { duplicate() {}, sendCommand() {}, sSubscribe() {}, getMasterNode() {}, getSentinelNode() {} };
     expect(() => driverOf(sentinel as never)).toThrow('for Sentinel one of ioredis');
-    // The shape of node-redis 4, whose connections end by other methods.
+    // A client with the methods of node-redis 4. Its connections end by other methods than those of node-redis 5.
     const four = { duplicate() {}, sendCommand() {}, sSubscribe() {}, disconnect() {}, quit() {} };
     expect(() => driverOf(four as never)).toThrow('redis (5 or later)');
   });

@@ -1,6 +1,7 @@
 /**
- * Each driver while the server forgets the script and cuts connections all the time: what is run stays in the order of
- * the calls, nothing is run twice, every call is answered or rejected, and each answer belongs to its call.
+ * Each driver, while the server forgets the script and cuts connections all the time. The server runs the calls in the
+ * order in which they were made, and runs none twice. Every call is answered or rejected, and each answer belongs to
+ * its call.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

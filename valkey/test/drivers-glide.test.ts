@@ -14,7 +14,7 @@ import { Space } from '../src/space.js';
 import { onEachServer } from './each-server.js';
 import { until } from './setting.js';
 
-// It would write a line for each error that the tests provoke.
+// Otherwise GLIDE would write a line for each error that the tests provoke.
 Logger.setLoggerConfig('off');
 
 function script(text: string): Script {

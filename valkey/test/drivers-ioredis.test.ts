@@ -1,4 +1,4 @@
-/** The drivers of ioredis and its kin with one server. */
+/** The drivers for ioredis and iovalkey with one server. */
 import { isNodeRedis, libraries } from './clients.ts';
 import { testWithOneServer } from './drivers-suite.ts';
 

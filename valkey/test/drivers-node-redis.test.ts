@@ -1,4 +1,4 @@
-/** The driver of node-redis with one server. */
+/** The driver for node-redis with one server. */
 import { isNodeRedis, libraries } from './clients.ts';
 import { testWithOneServer } from './drivers-suite.ts';
 

@@ -1,4 +1,4 @@
-/** What every driver must do, with one server and with a cluster. The tests are in several files, which run at once. */
+/** What every driver must do, with one server and with a cluster. Several files call these tests and run at once. */
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -23,7 +23,7 @@ function script(text: string): Script {
 const PUSH = script("return {redis.call('RPUSH', KEYS[1], ARGV[1]), ARGV[1], 'ä', {'x', false}}");
 export const LIST = script("return redis.call('LRANGE', KEYS[1], 0, -1)");
 
-/** A driver that is watched. */
+/** A driver whose events `up` and `down` are counted. */
 export class Watched {
   readonly driver: Driver;
   readonly downs: string[] = [];
@@ -44,7 +44,7 @@ export class Watched {
     });
   }
 
-  /** Waits until it stands and has been called so often, at least. */
+  /** Waits until the connections stand and `up` has come at least `times` times. */
   async up(times = 1): Promise<void> {
     await expect.poll(() => this.standing && this.ups >= times, { timeout: 30_000, interval: 5 }).toBe(true);
   }
@@ -64,12 +64,12 @@ async function watched(user: User): Promise<Watched> {
   return watching;
 }
 
-/** The sockets that keep this process alive. */
+/** The number of sockets that keep this process alive. */
 function sockets(): number {
   return process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length;
 }
 
-/** The tests of a driver with one server. */
+/** The tests of drivers with one server. */
 export function testWithOneServer(some: readonly ClientLibrary[]): void {
   onEachServer((binary) => {
     describe.each(some)('$name', (library) => {
@@ -154,7 +154,7 @@ export function testWithOneServer(some: readonly ClientLibrary[]): void {
           await server.send('CLIENT', 'KILL', 'TYPE', type);
           await watching.up(ups + 1);
           expect(watching.ups).toBe(ups + 1);
-          // What is published after `up` is heard.
+          // The driver hears what is published after `up`.
           expect(await server.send('PUBLISH', 'one', '1')).toBe(1);
           expect(await server.send('PUBLISH', 'two', '2')).toBe(1);
           await expect.poll(() => heard).toEqual(['one 1', 'two 2']);
@@ -179,7 +179,7 @@ export function testWithOneServer(some: readonly ClientLibrary[]): void {
         await driver.run(PUSH, ['k'], ['4']);
         const list = (await driver.run(LIST, ['k'], [])) as string[];
         expect(list.at(-1)).toBe('4');
-        // What was sent may have been run, but never twice.
+        // The server may have run what was sent, but never twice.
         expect(new Set(list).size).toBe(list.length);
       });
 
@@ -254,7 +254,7 @@ export function testWithOneServer(some: readonly ClientLibrary[]): void {
       test('tells in the words of the server that it has no room for another connection', async () => {
         const full = await startServer({ server: binary, args: ['--maxclients', '1', '--requirepass', 'secret'] });
         const only = connect(full.port, '127.0.0.1');
-        // Without a password node-redis 6 drops these words with RESP2, but not with RESP3.
+        // Without a password and with RESP2, node-redis 6 drops the words of the server.
         const user = await library.connect(full.port, { password: 'secret' });
         const watching = new Watched(driverOf(user.client));
         onTestFinished(async () => {
@@ -304,7 +304,7 @@ export function testWithOneServer(some: readonly ClientLibrary[]): void {
   });
 }
 
-/** The tests of a driver with a cluster. */
+/** The tests of drivers with a cluster. */
 export function testWithCluster(some: readonly ClientLibrary[]): void {
   onEachServer((binary) => {
     let cluster: Cluster;
@@ -325,7 +325,7 @@ export function testWithCluster(some: readonly ClientLibrary[]): void {
         await Promise.all(tags.map((tag) => driver.run(publish, [`${tag}:c`], [tag])));
         await expect.poll(() => heard.toSorted()).toEqual(tags);
         await Promise.all(tags.map((tag) => driver.ping?.(tag)));
-        // The first calls of a slot keep their order too.
+        // The first calls to a slot keep their order, too.
         await Promise.all(['1', '2', '3'].map((value) => driver.run(PUSH, ['{z}:k'], [value])));
         expect(await driver.run(LIST, ['{z}:k'], [])).toEqual(['1', '2', '3']);
         await driver.confirm(script("return redis.call('DEL', KEYS[1])"), ['{z}:k'], [], 0, 10);
@@ -344,7 +344,7 @@ export function testWithCluster(some: readonly ClientLibrary[]): void {
         for (let i = 1; i <= 3; i++) {
           const { ups } = watching;
           await cluster.moveSlot(slot, ((await cluster.ownerOf(slot)) + 1) % 3);
-          // A subscription that has moved is told without any call.
+          // The driver tells that the subscription has moved, without any call.
           await watching.up(ups + 1);
           await expect
             .poll(() => driver.run(publish, ['{moved}:c'], [`${i}`]).catch(() => undefined), { interval: 20 })

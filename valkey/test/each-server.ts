@@ -1,11 +1,11 @@
 /**
- * Tests on a server of Redis or Valkey: on one, or on each that is installed (WHOLE). Without a server they are reported as
- * skipped. Where CI is true a test fails instead, so that nothing is left out there unseen.
+ * Tests on a server of Redis or Valkey: on one server, or on each that is installed (WHOLE). Without a server the tests
+ * are reported as skipped. If CI is true, a test fails instead, so that nothing is left out there unnoticed.
  */
 import { describe, test } from 'vitest';
 import { type Binary, findServers, MISSING } from '../servers/servers.ts';
 
-/** `npm run test:whole`: long lists are tested whole, and searches are made to their end. */
+/** Whether this is `npm run test:whole`: then long lists are tested completely, and searches go to their ends. */
 export const WHOLE = process.env.TAKETURNS_TESTS === 'whole';
 
 /** The servers of this run: one, and in `npm run test:whole` each that is installed. */

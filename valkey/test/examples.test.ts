@@ -1,4 +1,4 @@
-/** The programs that people start from: valkey/examples, the README, and the guides of valkey/docs. */
+/** The programs that users start from: those of valkey/examples, of the README, and of the guides in valkey/docs. */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -22,7 +22,7 @@ function expectFine({ status, stderr }: SpawnSyncReturns<string>): void {
   expect(status).toBe(0);
 }
 
-/** The programs of a page: its code blocks of the language, each with what the page says that it prints, if it does. */
+/** The code blocks of a page in this language. If the page says what a block prints, the text follows the block. */
 function outputs(page: string, language: string): [code: string, output: string | undefined][] {
   const block = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`\\n(?:\\n\`\`\`text\\n(.*?)^\`\`\`\\n)?`, 'gms');
   return Array.from(page.matchAll(block), ([, code, output]) => [code as string, output]);
@@ -57,7 +57,7 @@ onServers(
       expectFine(ran);
       const text = file === 'two-processes.mjs' ? (ran.stdout.split('The turns went ')[1]?.trim() ?? '') : ran.stdout;
       expect(text).toMatch(expected);
-      // Nothing of it stays on the server but the space.
+      // Of this program, only the space stays on the server.
       const client = new Redis(setting.server.url);
       for (const key of await client.keys('*')) expect(key).toMatch(/^tt:\{[^}]+\}:(meta|sessions|leases|seqs)$/);
       client.disconnect();

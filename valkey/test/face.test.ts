@@ -1,4 +1,4 @@
-/** The face: what somebody finds who guesses, and what an object shows of itself. */
+/** The face of the package: what a user finds who guesses, and what an object shows of itself. */
 import { inspect } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { DisposedError } from '../src/errors.js';
@@ -99,7 +99,7 @@ onServers(
       const [a, b] = [await join({ lease: 500 }), await join({ lease: 500 })];
       const mine = await a.semaphore('x', 1);
       const disposing = mine.dispose();
-      // Not awaited: it comes after the disposal all the same.
+      // The program does not await the disposal. The opening still comes after the disposal.
       const other = await a.semaphore('x', 2);
       await disposing;
       await expect(mine.holdAsync()).rejects.toThrow(DisposedError);
@@ -107,7 +107,7 @@ onServers(
       await (await other.holdAsync(2)).release();
       await other.dispose();
       expect(await mine.inspect()).toBeUndefined();
-      // An idle session ends, and the next one opens its objects anew: not those.
+      // An idle session ends, and the next session opens its objects anew, but not objects that were disposed of.
       await until(async () => (await b.inspect()).sessions.length === 1);
       await expect(other.holdAsync()).rejects.toThrow(DisposedError);
       const theirs = await b.semaphore('x', 3);

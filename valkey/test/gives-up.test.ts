@@ -1,4 +1,4 @@
-/** Clients that give up, by a strategy of theirs, or because their user has closed them. */
+/** Clients that give up, because their retry strategy says so, or because their user has closed them. */
 import { GlideClient } from '@valkey/valkey-glide';
 import { Cluster as Cluster6, Redis as Redis6 } from 'ioredis';
 import { Cluster as Cluster5, Redis as Redis5 } from 'ioredis-5';
@@ -18,7 +18,7 @@ const quiet = <T extends { on(event: 'error', listener: () => void): unknown }>(
   return client;
 };
 
-/** Clients that try to connect twice more, by the forms in which each library lets a strategy say that it is over. */
+/** Clients whose strategies give up after at most two more attempts, in the form that each library has for this. */
 const GIVING_UP: Record<string, (port: number) => unknown> = {
   'ioredis 6': (port) => new Redis6({ port, host: HOST, lazyConnect: true, retryStrategy: (n) => (n > 2 ? null : 5) }),
   'ioredis 5': (port) => new Redis5({ port, host: HOST, lazyConnect: true, retryStrategy: (n) => (n > 2 ? null : 5) }),
@@ -43,14 +43,14 @@ const CLUSTERS: Record<string, (port: number) => unknown> = {
     }),
 };
 
-/** What each call says: the code of its error, or nothing. */
+/** What a call says: the code of its error, or nothing. */
 const code = (promise: Promise<unknown>) =>
   promise.then(
     () => 'nothing',
     (error) => error.code ?? error.name,
   );
 
-/** Whatever waits and holds when the client gives up hears of it; later calls try again. */
+/** Every request that waits or holds when the client gives up is told. Later calls try to connect again. */
 async function givesUp(client: unknown, disturb: () => Promise<() => Promise<void>>): Promise<void> {
   const space = await Space.connect(client, { lease: 600_000 });
   onTestFinished(() => space.close());
@@ -69,7 +69,7 @@ async function givesUp(client: unknown, disturb: () => Promise<() => Promise<voi
   expect(events[0]).toMatch(/^error: the client's strategy has given up to connect: ./);
   expect(events[1]).toBe('lost: m');
   await repair();
-  // The server has nothing of the past, or the session of the past, whose lease is long.
+  // The new server has no data of the earlier one, or it still has the earlier session, whose lease is long.
   const other = await space.mutex('other');
   expect(await other.runExclusive(() => 'runs')).toBe('runs');
 }
@@ -118,7 +118,7 @@ onEachServer((binary) => {
     onTestFinished(() => cluster.stop());
     const node = cluster.nodes[await cluster.ownerOf(slotOf('{default.0}'))];
     const client = CLUSTERS[name]?.(node?.port as number) as never;
-    // It gives up at the first loss.
+    // The client gives up at the first loss of its connection.
     await givesUp(quiet(client), async () => {
       await node?.restart({ kill: true });
       return async () => {
@@ -134,7 +134,7 @@ onEachServer((binary) => {
     await expect(Space.connect(client)).rejects.toThrow('no node of the cluster is known');
   });
 
-  /** Clients whose users close them, and have options of their own for commands. */
+  /** Clients that the users close. Some have options for commands that would disturb the space. */
   const CLOSED: Record<string, (port: number) => Promise<{ client: unknown; close(): unknown }>> = {
     async 'ioredis 6, quit'(port) {
       const client = new Redis6({
@@ -177,7 +177,7 @@ onEachServer((binary) => {
     const { client, close } = await (CLOSED[name] as (typeof CLOSED)[string])(server.port);
     const space = await Space.connect(client);
     onTestFinished(() => space.close());
-    // Its own options may end it first.
+    // The client's own options may end the client first.
     await (async () => close())().catch(() => {});
     const mutex = await space.mutex('m');
     const held = await mutex.holdAsync();

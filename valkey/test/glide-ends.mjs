@@ -1,4 +1,4 @@
-/** Takes a permit by a client of GLIDE, gives it back, and closes nothing of the space. argv: the port. */
+/** Takes a permit by a client of GLIDE, gives it back, and closes the client but not the space. argv: the port. */
 import { GlideClient, Logger } from '@valkey/valkey-glide';
 import { Space } from 'taketurns-valkey';
 

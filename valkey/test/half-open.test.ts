@@ -1,4 +1,4 @@
-/** Connections that stand and carry nothing: a proxy swallows what comes, and tells nobody. */
+/** Connections that are open but carry nothing: a proxy swallows all data without a notice. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { GlideClient } from '@valkey/valkey-glide';
@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Space } from '../src/space.js';
 import { onServers, until } from './setting.js';
 
-/** A proxy whose connections so far can be made to swallow all. Those that come later are sound. */
+/** A proxy. A call of `swallow` makes its present connections swallow all data. Later connections work. */
 async function proxy(port: number) {
   const pairs = new Set<{ kind: 'commands' | 'messages'; swallows: boolean; sockets: Socket[] }>();
   const listener = createServer((client) => {
@@ -81,7 +81,7 @@ onServers(
       const held = await (await space.mutex('m')).holdAsync();
       expect(between.swallow('messages')).toBe(1);
       await resumed;
-      // Messages come again: it hears of the turn before its next beat could tell.
+      // Messages come again: the space hears of its turn before its next beat could tell.
       const theirs = await (await setting.join({ space: 'messages', lease })).mutex('n');
       const other = await theirs.holdAsync();
       const waiting = (await space.mutex('n')).holdAsync();
@@ -113,7 +113,7 @@ onServers(
       const mutex = await space.mutex('m');
       await mutex.runExclusive(() => {});
       const theirs = await setting.join({ space: 'idle', lease: 1000 });
-      // Its session has ended, and its connections are silent.
+      // The session of the space has ended, and its connections are silent.
       await until(async () => (await theirs.inspect()).sessions.length === 1);
       expect(between.swallow('all')).toBe(2);
       expect(await mutex.runExclusive(() => 'runs', { timeout: 6000 })).toBe('runs');

@@ -14,7 +14,7 @@ onServers('holdAll', ({ join, another }) => {
     const first = await x.holdAsync();
     const waits = [a.holdAll(mine), b.holdAll([...yours].reverse())];
     await until(async () => (await x.inspect())?.waiting === 2);
-    // Who waits for the first holds none of the others.
+    // A process that waits for the first object holds none of the others.
     expect((await y.inspect())?.free).toBe(1);
     await first.unlock();
     const held = await waits[0];
@@ -79,7 +79,7 @@ onServers('holdAll', ({ join, another }) => {
     const waiting = a.holdAll([await a.mutex('w'), await a.mutex('z')]).catch((error: unknown) => error);
     await until(async () => (await (await b.mutex('z')).inspect())?.waiting === 1);
     const aborted = new Promise((resolve) => held.signal.addEventListener('abort', resolve));
-    // The server has lost all.
+    // The server loses all data.
     await another().flushall();
     await another().call('CLIENT', 'KILL', 'TYPE', 'pubsub');
     await aborted;

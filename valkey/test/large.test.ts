@@ -1,6 +1,6 @@
 /**
- * However much there is, a call of the script does a bounded piece of it, and what is left goes on: what is counted here is
- * the commands that the longest call runs, of all that a test makes the server do.
+ * However much work there is, a call of the script does a bounded part of it, and later calls do the rest. Each test
+ * counts the commands that the longest call of the script runs.
  */
 import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { TURN } from '../src/turn-source.js';
 import { onServers, type Setting, until } from './setting.js';
 
 const MANY = 1500;
-/** Commands: of 320 arguments at most, and of 128 records or grants. */
+/** The most commands of one call. A call has at most 320 arguments, and does at most 128 records or grants. */
 const MOST = 1300;
 const KEYS = ['meta', 'objects', 'queue', 'records', 'sessions', 'leases', 'seqs'];
 
@@ -19,7 +19,7 @@ onServers(
     const { join, another, key } = setting;
     let monitor: Redis;
     let longest = 0;
-    /** The most entries that a command was asked for. */
+    /** The most entries that one ZRANGE was asked for. */
     let widest = 0;
 
     beforeEach(async () => {
@@ -57,7 +57,7 @@ onServers(
       );
       await until(async () => (await mine.inspect(0))?.waiting === MANY);
       const cancelled = mine.cancelAll();
-      // Of the same process, so that the server gets it later.
+      // This request is of the process that cancels, so the server gets it after the cancellation.
       const later = mine.holdAsync();
       await cancelled;
       for (const error of await failures) expect(error).toBeInstanceOf(CancelledError);
@@ -73,7 +73,7 @@ onServers(
       await mine.holdAsync();
       const failures = Promise.all(times(() => theirs.holdAsync().catch((error: unknown) => error)));
       await until(async () => (await mine.inspect(0))?.waiting === MANY);
-      // Its messages go where nobody listens.
+      // These calls cancel in the name of the session, but their messages go to channels on which nobody listens.
       const { sessions } = await a.inspect();
       for (let more = ['L -']; more[0]?.[1]; )
         more = (await another().eval(

@@ -19,7 +19,7 @@ onServers('leader', ({ join, another }) => {
     const second = await next;
     expect(second.token).toBeGreaterThan(first.token);
     expect([mine.held, first.held, yours.held]).toEqual([undefined, false, second]);
-    // Who does not stand may look, too.
+    // A process that does not stand for election may look, too.
     const seen = await (await c.mutex('scheduler', { bypass: 0 })).inspect();
     expect(seen?.holders).toMatchObject([{ label: 'two', token: second.token }]);
     await expect(mine.elected()).rejects.toThrow(DisposedError);
@@ -34,7 +34,7 @@ onServers('leader', ({ join, another }) => {
     const first = await mine.elected();
     const lost = new Promise((resolve) => first.signal.addEventListener('abort', resolve));
     await until(async () => (await mine.inspect())?.waiting === 1);
-    // The server ends the session, as it does that of a process which was silent.
+    // This ends the session on the server, as if the process had been silent for too long.
     const session = (await mine.inspect())?.session as string;
     const channels = (await another().call('PUBSUB', 'CHANNELS')) as string[];
     const channel = channels.find((each) => each.endsWith(session)) as string;

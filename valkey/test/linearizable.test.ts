@@ -1,4 +1,4 @@
-/** The checker of histories finds what is wrong, and agrees with a search of all orders. */
+/** The checker of histories finds what is wrong, and agrees with a search that tries all orders. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Fifo, type What } from '../chaos/fifo.js';
@@ -11,7 +11,7 @@ const operation = (call: number, end: number, what: What): Operation<What> => ({
 const verdict = (max: number, permits: number[], history: Operation<What>[]) =>
   linearize(history, new Fifo(max, permits)).is;
 
-/** Tries every order. */
+/** Searches for an explanation by trying every order. */
 function explains(max: number, permits: number[], history: readonly Operation<What>[]): boolean {
   const model = new Fifo(max, permits);
   const search = (left: readonly Operation<What>[]): boolean => {
@@ -45,7 +45,7 @@ describe('the search for an order', () => {
     const history = (known: number) => [
       operation(0, 1, { is: 'ask', i: 0 }),
       operation(0, 1, { is: 'got', i: 0 }),
-      // Wants both, and stands in the queue at `known`. The next one asks at 4.
+      // This request wants both permits. At `known` it certainly stands in the queue. The next request asks at 4.
       operation(2, known, { is: 'ask', i: 2 }),
       operation(2, 9, { is: 'got', i: 2 }),
       operation(4, 5, { is: 'ask', i: 1 }),
@@ -170,11 +170,11 @@ describe('histories', () => {
   });
 
   test('who is known to wait is not overtaken by one who asks later', () => {
-    // Process 0 asks for `one` at 0, and gets `patient`, which it has asked for later, at 2.
+    // Process 0 asks for `one` at 0 and for `patient` at 1. At 2 it has `patient`, so its request for `one` is queued.
     const waits = `${hold(1, 'one', [0, 20, 21, 22, 23], 9)}${hold(2, 'patient', [1, 2, 3, 4, 5], 2)}`;
     const later = hold(1, 'one', [6, 7, 8, 9, 10], 8);
     expect(faultsOf('one', [waits, later]).faults).toEqual(['not linearizable']);
-    // Its session has ended meanwhile, and it has asked again.
+    // The session of process 0 has ended meanwhile, and the process has asked for `one` again.
     expect(faultsOf('one', [waits.replace('s r1\n', 'other r1\n'), later]).faults).toEqual([]);
   });
 
@@ -184,11 +184,11 @@ describe('histories', () => {
 ${hold(1, 'one', [0, 20, 21, 22, 23], first)}${hold(2, 'patient', [1, 2, 3, 4, 5], second)}`,
       hold(1, 'one', [6, 7, 8, 9, 10], first - 1),
     ];
-    // The first was refused after the second was sent; or before, or never.
+    // The first request was refused after the second was sent. In the next histories it was refused before, or never.
     expect(faultsOf('one', history(9, 2, 'n r1 2'), { forgets: true }).faults).toEqual([]);
     expect(faultsOf('one', history(9, 2, 'n r1 0'), { forgets: true }).faults).toEqual(['not linearizable']);
     expect(faultsOf('one', history(9, 2), { forgets: true }).faults).toEqual(['not linearizable']);
-    // The tickets tell that the first arrived first.
+    // The tickets tell that the first request arrived first.
     expect(faultsOf('one', history(9, 12), { forgets: true }).faults).toEqual(['not linearizable']);
   });
 
@@ -208,7 +208,7 @@ ${hold(1, 'one', [0, 20, 21, 22, 23], first)}${hold(2, 'patient', [1, 2, 3, 4, 5
     const both = [hold(1, 'one', [0, 9, 10, 11, 12], 2), hold(1, 'one', [1, 5, 6, 7, 8], 3)];
     expect(faultsOf('one', both, { keeps: false }).faults).toEqual(['not linearizable']);
     expect(faultsOf('one', both, { keeps: false, forks: [{ from: 4, to: 8 }] }).faults).toEqual([]);
-    // Before and after it nothing is uncertain.
+    // Before and after the fork nothing is uncertain.
     for (const fork of [
       { from: 13, to: 20 },
       { from: -1, to: 0 },
@@ -235,7 +235,7 @@ ${hold(1, 'one', [0, 20, 21, 22, 23], first)}${hold(2, 'patient', [1, 2, 3, 4, 5
       );
     expect(faultsOf('passed', [waits, others(8).join('')])).toMatchObject({ faults: [], checked: { overtaken: 8 } });
     expect(faultsOf('passed', [waits, others(9).join('')]).faults).toEqual(['a waiter was overtaken']);
-    // Nobody is overtaken where no lock is passed on.
+    // Where no lock is passed on within a process, no waiter may be overtaken.
     const strict = faultsOf('strict', [waits.replaceAll('passed', 'strict'), hold(1, 'strict', [6, 7, 8, 9, 10], 8)]);
     expect(strict.faults).toContain('a waiter was overtaken');
   });
@@ -260,7 +260,7 @@ test('the register refuses smaller tokens, and sees writes between the read and 
   expect(register.write(1n, 0)).toBeUndefined();
   expect(register.write(2n, 0)).toBe(1);
   expect(register).toMatchObject({ accepted: 1, refused: 1, disorder: 0 });
-  // Two with one token: nothing is refused, and one of the two writes is lost.
+  // Two holders have one token: the register refuses neither, and one of the two writes is lost.
   expect(register.write(2n, 0)).toBe(2);
   expect(register.disorder).toBe(1);
 });

@@ -1,4 +1,4 @@
-/** What a loss in the wrong moment could do to the numbers of messages; found by the search of check/. */
+/** Losses of messages at the worst moments. The search of check/ has found these cases. */
 import { expect, test } from 'vitest';
 import { Data, type Published } from '../check/data-model.js';
 import { recordsOf } from '../check/invariants.js';
@@ -8,7 +8,7 @@ import { Space } from '../src/space.js';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-/** The client in a world whose steps the test takes one by one, with a semaphore of 2. */
+/** The client with a semaphore of 2 permits, in a world whose steps the test takes one by one. */
 async function world() {
   const server = new Server(turnChunk());
   const clock = new VirtualClock();
@@ -22,7 +22,7 @@ async function world() {
     if (turn.published.length > 0) published = turn.published;
     return turn;
   };
-  /** A call of another process. Its message to the process under test is lost, unless it is heard. */
+  /** A call of another process. Its message to the process under test is lost, unless `hear` delivers it. */
   const other = (...args: string[]) => {
     return turnOf(['p00000000000000a', '0', 'tt:{x.0}:c:', ...args]).reply as string[];
   };
@@ -62,7 +62,7 @@ async function world() {
   await settled();
   await serve();
   const semaphore = await opening;
-  /** What the last call of the other process has told is heard. */
+  /** Delivers the messages of the last call that published any. */
   const hear = async () => {
     for (const { channel, text } of published) driver.channels.get(channel)?.(text);
     await settled();
@@ -89,7 +89,7 @@ test('a comparison that is cut off does not take as heard what it does not ask f
   const hold = other('O', '2', '1', '1000', 'other', '-', '0', 'A', 'db', '-', '0000000001', '00000002');
   const ticket = (hold[1] as string).slice(2, 16);
 
-  // The first request is granted by a message that is lost. The beat finds that, and asks.
+  // The first request is granted by a message that is lost. The answer to the beat shows the loss, so the client asks.
   const first = semaphore.holdAsync();
   await settled();
   await serve();
@@ -105,7 +105,7 @@ test('a comparison that is cut off does not take as heard what it does not ask f
   await deliver();
   expect(driver.pipe[0]?.args[3]).toBe('S');
 
-  // It is run, a second request is asked for and run too, and both answers are lost with the connection.
+  // The server runs this question, and then a second request. Both answers are lost with the connection.
   const second = semaphore.holdAsync();
   await settled();
   run();
@@ -118,7 +118,8 @@ test('a comparison that is cut off does not take as heard what it does not ask f
   await deliver();
   expect((await first).held).toBe(true);
 
-  // Before anything else is run, the second is granted by a message that is lost too. The next beat must find that.
+  // Before the server runs anything else, the second request is granted by a message that is lost, too. The next beat
+  // must find this loss.
   const ticketToo = (next[1] as string).slice(2, 16);
   expect(other('D', 'db', '0000000002', ticketToo, '00000001', '1', '-', '0', '0')).toEqual(['D']);
   await serve();
@@ -142,14 +143,14 @@ test('a request that a driver sends again after it was granted and given back ho
   await settled();
   const [sent] = driver.pipe;
   expect(run()).toMatch(/^A /);
-  // The grant comes before the answer, and goes back at once.
+  // The message of the grant comes before the answer, and the caller gives the permit back at once.
   other('D', 'db', '0000000001', ticket, '00000002', '2', '-', '0', '0');
   await hear();
   const released = (await waiting).release();
   await settled();
   expect(run()).toMatch(/^D /);
   expect(records()).toEqual([]);
-  // Both answers are lost, and the driver sends the request again, which comes to the server before the session resumes.
+  // Both answers are lost. The driver sends the request again, and the server gets it before the session resumes.
   driver.cut('commands');
   expect(turnOf(sent?.args ?? []).reply).toEqual([expect.stringMatching(/^H /)]);
   driver.repair();
@@ -182,7 +183,7 @@ test('a holder that has not heard that others wait passes its mutex on no more o
   await serve();
   expect(published().some(({ text }) => text.includes('!'))).toBe(true);
 
-  // The message is lost. The next beat finds that.
+  // The message that others wait is lost. The next beat finds this loss.
   clock.time += 250;
   while (clock.due <= clock.time) clock.fire();
   await settled();

@@ -1,4 +1,4 @@
-/** The event `metric`: what becomes of each request, and how long that takes. */
+/** The event `metric` tells what becomes of each request, and how long this took. */
 import { expect, test } from 'vitest';
 import type { Metric } from '../src/events.js';
 import { onServers, until } from './setting.js';
@@ -26,18 +26,18 @@ onServers('metrics', ({ join }) => {
     await until(() => performance.now() > since + 20);
     await theirs.release();
     const got = await waiting;
-    // It counts by one clock, which `performance.now` is.
+    // The package counts by the clock of `performance.now`, as this test does.
     expect(heard.at(-1)?.ms).toBeGreaterThan(20);
     expect(told()).toEqual(['wait semaphore x 1', 'hold semaphore x 1']);
     await expect(mine.holdAsync(3, { timeout: 20 })).rejects.toThrow('not available');
     expect(await mine.tryHold(3)).toBeUndefined();
     await until(() => heard.some(({ event }) => event === 'timeout'));
-    // The time may have passed before the answer came that it stands in the queue.
+    // The time-out may have passed before the answer came that the request stands in the queue.
     expect(told().at(-1)).toBe('timeout semaphore x 3');
     await got.release();
     heard.splice(0);
 
-    // A mutex that is passed on within the process.
+    // A mutex is passed on within the process.
     const mutex = await a.mutex('m');
     const first = await mutex.holdAsync();
     const second = mutex.holdAsync();
@@ -52,7 +52,7 @@ onServers('metrics', ({ join }) => {
     await until(() => heard.length >= 3);
     expect(told()).toEqual(['hold rwlock r 1048576', 'release rwlock r 1048575', 'release rwlock r 1']);
 
-    // What was asked for while nobody listened is not measured.
+    // A request that was made while nobody listened is not measured.
     a.off('metric', listener);
     const unheard = await mine.holdAsync();
     a.on('metric', listener);

@@ -49,7 +49,7 @@ onServers('objects', ({ join, key, another }) => {
     });
     await first.unlock();
     await Promise.all([other, ...loops]);
-    // Otherwise it hears of them when it has used all the passes that it was lent, 4,095.
+    // Otherwise the process would hear of the waiters only when it has used all passes that it was lent, 4,095.
     expect(count).toBeLessThan(2000);
   });
 
@@ -93,7 +93,7 @@ onServers('objects', ({ join, key, another }) => {
     await expect(semaphore.holdAsync(1, { signal: controller.signal })).rejects.toBe('enough');
     await held.release();
     await until(async () => (await semaphore.inspect())?.free === 1);
-    // Granted and aborted at once: the permits go back.
+    // This request is granted and aborted at the same time. The permits go back.
     const late = new AbortController();
     const granted = semaphore.holdAsync(1, { signal: late.signal });
     await new Promise((resolve) => setImmediate(resolve));
@@ -126,7 +126,8 @@ onServers('objects', ({ join, key, another }) => {
     const calls = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'))?.[1]);
     const before = await calls();
     await Promise.all(Array.from({ length: 100 }, async () => (await semaphore.holdAsync()).release()));
-    // A call has 320 arguments; five are of a request, nine of a return. Those of each answer go back at once, and a beat may come.
+    // A call has at most 320 arguments. A request takes five of them, and a return nine. The permits of each answer go
+    // back at once, and a beat may come.
     expect((await calls()) - before).toBeLessThanOrEqual(7);
   });
 
@@ -191,7 +192,7 @@ onServers('objects', ({ join, key, another }) => {
     const mutexes = await Promise.all(
       Array.from({ length: 1000 }, (_, i) => space.mutex(`each ${i}`, { ephemeral: true })),
     );
-    // The operation before them makes their number odd.
+    // The unlock before these requests makes the number of operations odd.
     const returned = held.unlock();
     const all = await Promise.all(mutexes.map((mutex) => mutex.holdAsync()));
     await returned;
@@ -277,7 +278,7 @@ onServers('objects', ({ join, key, another }) => {
     };
     await cut();
     expect([held.held, other.held]).toEqual([true, true]);
-    // It no longer keeps others out, so a resource that asks is told no.
+    // The hold no longer keeps others out, so a resource that asks gets the answer no.
     expect(await pool.validate(held.proof)).toBe(false);
     const next = await b.semaphore('x', 1);
     expect(await next.validate(held.proof)).toBe(false);
@@ -285,7 +286,7 @@ onServers('objects', ({ join, key, another }) => {
     await held.release(1);
     await cut();
     expect([held.held, held.permits, other.held]).toEqual([true, 1, true]);
-    // What goes back goes to nowhere, and nothing is left of it.
+    // The permits that go back belong to no object any more, and nothing of these holds stays on the server.
     await Promise.all([held.release(), other.release()]);
     expect(await next.inspect()).toMatchObject({ max: 1, free: 0 });
     await mine.release();
@@ -354,7 +355,7 @@ onServers('objects', ({ join, key, another }) => {
     const [mine, yours] = [await a.mutex('m', { robust: true }), await b.mutex('m', { robust: true })];
     const held = await mine.holdAsync();
     expect(held.ownerDied).toBe(false);
-    // As if its process were stopped: whenever it has renewed its lease, the lease ends.
+    // This ends the lease of the holder whenever the holder has renewed it, as if its process were stopped.
     const client = another();
     const stopped = setInterval(() => void client.zadd(key('leases'), 'XX', -1, held.proof.slice(0, 16)), 5);
     const deaths: number[] = [];
@@ -364,7 +365,7 @@ onServers('objects', ({ join, key, another }) => {
     const [failing, behind] = [yours.holdAsync(), yours.holdAsync()];
     await expect(failing).rejects.toThrow('cannot be repaired');
     clearInterval(stopped);
-    // The next holder learns of it, though it is of the same process.
+    // The next holder is told of the death, although it is of the same process.
     const repairing = await behind;
     expect(deaths).toEqual([1, 1]);
     expect(repairing.ownerDied).toBe(true);

@@ -1,4 +1,4 @@
-/** What an operator does: looks at what there is, and takes holds away. */
+/** What an operator does: look at the objects of a space, and take holds away. */
 import { expect, test } from 'vitest';
 import { LeaseLostError } from '../src/errors.js';
 import { onServers, sleep, until } from './setting.js';
@@ -44,7 +44,7 @@ onServers('an operator', ({ join, another, key }) => {
       await until(async () => (await pool.inspect())?.free === 2);
       expect(typeof revoked).toBe('boolean');
     }
-    // The second and third were passed the mutex while they were in the server's queue.
+    // The second and the third holder get the mutex passed on while their requests are in the server's queue.
     const [mine, watched] = [await a.mutex('m'), await operator.mutex('m')];
     const first = await mine.holdAsync();
     const others = [mine.holdAsync(), mine.holdAsync()];
@@ -64,7 +64,7 @@ onServers('an operator', ({ join, another, key }) => {
     const [a, operator] = [await join({ lease: 500 }), await join({ lease: 500 })];
     const held = await (await a.semaphore('x', 1)).holdAsync();
     const [session] = ((await (await operator.semaphore('x', 1)).inspect())?.holders ?? []).map((each) => each.session);
-    // As if the message had been sent to nobody.
+    // Without the right to publish, the message of the revocation reaches nobody.
     const client = another();
     const { proof } = held;
     const pause = client.acl('SETUSER', 'default', '-publish', '-spublish');

@@ -1,6 +1,6 @@
 /**
- * The short searches of the protocol on the shipped script: the beginnings, and in `npm run test:whole` all of each.
- * `npm run check -w valkey` makes the long ones too.
+ * The short searches of the protocol on the published script. Usually a test runs only the beginning of each search. In
+ * `npm run test:whole` it runs the whole search. `npm run check -w valkey` runs the long searches, too.
  */
 import { expect, test } from 'vitest';
 import { RULES, type Rules } from '../check/client.js';
@@ -11,7 +11,7 @@ import { search } from '../check/search.js';
 import { Server, turnSource } from '../check/server.js';
 import { WHOLE } from './each-server.js';
 
-/** States that are looked at, but for `npm run test:whole`. */
+/** The number of states that a search looks at, unless this is `npm run test:whole`. */
 const FIRST = WHOLE ? undefined : 2500;
 
 test.each(SHORT)('$name', { timeout: 300_000 }, (configuration) => {
@@ -23,7 +23,7 @@ test.each(SHORT)('$name', { timeout: 300_000 }, (configuration) => {
 
 test.each(Object.keys(RULES) as (keyof Rules)[])('the client needs the rule %s', { timeout: 300_000 }, (rule) => {
   const configuration = RULE_SEARCHES[rule];
-  // What has the name of a short search is a part of it.
+  // A configuration with the name of a short search is a part of that search, which the test above has run.
   if (!SHORT.some(({ name }) => name === configuration.name)) {
     const { finding, complete } = search(configuration, FIRST);
     expect(finding?.fault, finding?.trace.join('\n')).toBeUndefined();

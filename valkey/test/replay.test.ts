@@ -1,7 +1,7 @@
 /**
  * The model of the server is right: random calls, replayed on real servers and on the model, give the same replies, the
- * same messages and the same data after each call. The time and the history of the real server are given to the model. The
- * model runs the script as it is written, and the servers run it with short names, as it is shipped.
+ * same messages and the same data after each call. The test gives the time and the history of the real server to the
+ * model. The model runs the script as it is written, and the servers run it with short names, as it is published.
  */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,10 +17,10 @@ const SEEDS = WHOLE ? [1, 2, 3] : [1];
 const keys = KEYS.map((name) => `tt:{replay.0}:${name}`);
 const CHANNEL = 'tt:{replay.0}:c:';
 
-/** The beginnings of all kinds of answers. */
+/** The first characters of each kind of answer. */
 const ANSWERS = 'O |N |E |H |Q |D|G|C|S |B |X|Z |L|K|I |J |R|1|0|V |DE|ST|deaths'.split('|');
 
-/** A call that ends with an error: the servers word it each in their way. */
+/** Stands for the reply of a call that ends with an error, because each server words its errors in its own way. */
 const FAILED = 'failed';
 
 const text = (reply: unknown): Reply =>
@@ -34,7 +34,7 @@ onEachServer((binary) => {
   const used = new Map<string, number>();
 
   beforeAll(async () => {
-    // A hash that is small is listed in the order in which its fields were made, as the model does.
+    // The servers list a small hash in the order in which its fields were made. So does the model.
     const small = ['--hash-max-listpack-value', '4096', '--hash-max-listpack-entries', '4096'];
     server = await startServer({ server: binary, args: ['--enable-debug-command', 'yes', ...small] });
     client = new Redis(server.url);
@@ -58,14 +58,14 @@ onEachServer((binary) => {
     await server?.kill();
   });
 
-  /** All messages that were published before. */
+  /** All messages that were published before this call. */
   async function messages(): Promise<string[]> {
     await client.publish('marker', '');
     while (heard.at(-1) !== 'marker ') await new Promise((resolve) => listener.once('messageBuffer', resolve));
     return heard.splice(0).slice(0, -1);
   }
 
-  /** The data of the real server, as the model writes it. */
+  /** The data of the real server, as a text in the form of the model. */
   async function dump(): Promise<string> {
     const data = new Data();
     const reads = client.pipeline();
@@ -96,7 +96,10 @@ onEachServer((binary) => {
   const replyOf = ({ reply }: Turn): Reply =>
     typeof reply === 'object' && reply && 'error' in reply ? FAILED : (reply as Reply);
 
-  /** What the model does at the time of the real call, which is known by what it has written and answered. */
+  /**
+   * What the model does at the time of the real call. The test finds this time by trying: the data and the reply of the
+   * model must be those of the server.
+   */
   async function modelled(
     model: Server,
     data: Data,

@@ -52,7 +52,7 @@ onServers('resize', ({ join, another, key }) => {
     await mine.resize(2);
     expect(String(await heavy)).toBe('RangeError: "db" has 2 permits, and 4 are asked for');
     await (await light).release();
-    // Another process has not heard of it: the server knows.
+    // A process that comes later has not heard of the new number. The server tells it.
     const c = await (await join()).semaphore('db', 4);
     expect(c.max).toBe(2);
     await mine.resize(4);
@@ -76,7 +76,7 @@ onServers('resize', ({ join, another, key }) => {
     await expect(b.mutex('db')).rejects.toThrow('exists already, as a semaphore (max 8)');
     await (await old.holdAsync(8)).release();
     await (await next.holdAsync(8)).release();
-    // All data is lost: who knows of the number tells the server.
+    // The server loses the semaphore. A process that knows the new number tells it to the server.
     const client = another();
     await a.semaphore('other', 1);
     await client.hdel(key('objects'), 'db');

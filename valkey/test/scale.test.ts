@@ -1,4 +1,4 @@
-/** What many requests cost in commands and messages. `npm run scale -w valkey` measures more, and more of them. */
+/** What many requests cost in commands and messages. `npm run scale -w valkey` measures more, and with more requests. */
 import { expect, test } from 'vitest';
 import { TimeoutError } from '../src/errors.js';
 import { busy, onServers, until } from './setting.js';
@@ -21,7 +21,7 @@ onServers(
       const waits = Promise.allSettled(Array.from({ length: 1000 }, () => semaphore.holdAsync({ timeout: 3000 })));
       await until(async () => (await another().zcard(setting.key('queue'))) === 1000);
       const asked = await calls('evalsha');
-      // A call has 320 arguments; five are of a request, two of a time-out.
+      // A call has at most 320 arguments. A request takes five of them, and a time-out two.
       expect(asked - before).toBe(16);
       busy(3100);
       const outcomes = await waits;
@@ -42,7 +42,7 @@ onServers(
       const before = [await calls('evalsha'), await calls('publish')] as const;
       const rounds = 5;
       await held?.release();
-      // Each gives back, and asks again behind the others.
+      // Each process gives its permit back, and asks again behind the others.
       const turns = rest.map(async (wait, i) => {
         for (let round = 1, next = wait; ; round++) {
           await (await next).release();
@@ -52,10 +52,10 @@ onServers(
       });
       await Promise.all(turns);
       const handOvers = rounds * (count - 1);
-      // Of the requests the first of each was made before, and the first give-back was another's.
+      // The first request of each process was made before `before`, and the first give-back is that of `held`.
       expect((await calls('evalsha')) - before[0]).toBe(2 * handOvers - (count - 1) + 1);
       const messages = (await calls('publish')) - before[1];
-      // At the end fewer and fewer wait, so some are granted at once, in the answer.
+      // At the end fewer and fewer wait. So some requests are granted at once in their answers, without a message.
       expect(messages).toBeLessThanOrEqual(handOvers);
       expect(messages).toBeGreaterThan(handOvers - count);
     });

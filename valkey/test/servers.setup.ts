@@ -1,4 +1,4 @@
-/** Says once a run which servers the tests use. */
+/** Says once in each run which servers the tests use. */
 import { MISSING } from '../servers/servers.ts';
 import { serversOfTests } from './each-server.ts';
 

@@ -4,7 +4,7 @@ import { LeaseLostError, TimeoutError } from '../src/errors.js';
 import type { SpaceOptions } from '../src/options.js';
 import { busy, onServers, sleep, until } from './setting.js';
 
-/** The thread that beats is a file of the built package. */
+/** The heartbeat thread loads a file of the built package. So its tests use the built package. */
 async function joinBuilt(client: unknown, options: SpaceOptions) {
   const { Space } = (await import('../dist/index.js' as string)) as typeof import('../src/index.js');
   return Space.connect(client, options);
@@ -113,7 +113,7 @@ onServers('session', (setting) => {
     const a = await join({ lease: 500 });
     const mine = await a.semaphore('db', 1);
     const held = await mine.holdAsync();
-    // The event loop is busy: no timer, no answer.
+    // The event loop is busy, so no timer fires and no answer is read.
     busy(400);
     expect(held.held).toBe(false);
     expect(held.signal.aborted).toBe(true);
@@ -185,7 +185,7 @@ onServers('session', (setting) => {
     const client = another();
     const a = await join({ lease: 1000 });
     const mutex = await a.mutex('m');
-    // As if the clock had been ahead by some days when the first tickets were given.
+    // Tickets come from the clock. This is as if the clock had been days ahead when the first tickets were given.
     await client.hincrby(key('meta'), 'ticket', 2 ** 39);
     const first = await mutex.holdAsync();
     await client.del(['meta', 'objects', 'queue', 'records', 'sessions', 'leases', 'seqs'].map(key));

@@ -1,4 +1,4 @@
-/** Tests share one server a file, and have a space of their own each. */
+/** The tests of a file share one server. Each test has a space of its own. */
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { type Server, startServer } from '../servers/servers.js';
@@ -8,15 +8,15 @@ import { onEachServer } from './each-server.js';
 
 export interface Setting {
   readonly server: Server;
-  /** Joins the space of this test. Each call is what another process would be. */
+  /** Joins the space of this test. Each call stands for another process. */
   join(options?: SpaceOptions): Promise<Space>;
-  /** A client, closed at the end of the test. */
+  /** Returns a client that is closed at the end of the test. */
   another(): Redis;
   /** The key of the space of this test. */
   key(name: string): string;
 }
 
-/** Runs tests on a server of each kind that is installed, or only of the first. */
+/** Runs tests on a server of each kind that this run uses, or only on the first. */
 export function onServers(name: string, tests: (setting: Setting) => void, which: 'all' | 'first' = 'all'): void {
   onEachServer((binary) => {
     describe(name, () => {

@@ -1,6 +1,6 @@
 /**
- * Looks at the signal of a guard in each way, at once after the process was stopped for longer than its lease. argv: the
- * port of the server, the space, the lease. Tells what each way says.
+ * Looks at the signal of a guard in several ways, right after the process was stopped for longer than its lease. Tells
+ * what the signal says in each way. argv: the port of the server, the space, the lease.
  */
 import { addAbortListener, once } from 'node:events';
 import { readSync } from 'node:fs';
@@ -13,7 +13,7 @@ const client = new Redis({ host: '127.0.0.1', port: Number(port), lazyConnect: t
 const space = await Space.connect(client, { space: name, lease: Number(lease) });
 const mutex = await space.mutex('m');
 
-/** Waits, without the event loop, until a byte comes by descriptor 3. */
+/** Blocks the event loop until a byte arrives by descriptor 3. */
 function standStill() {
   for (;;) {
     try {
@@ -33,7 +33,7 @@ const reasonOf = async (promise) => {
   return (error.name === 'AbortError' ? error.cause : error)?.name ?? error;
 };
 
-/** Each returns the name of the error by which it says that the lease is lost. */
+/** Each way returns the name of the error if the signal says that the lease is lost. Otherwise it returns 'went on'. */
 const WAYS = {
   aborted: (signal) => (signal.aborted ? signal.reason.name : 'went on'),
   reason: (signal) => signal.reason?.name ?? 'went on',

@@ -1,4 +1,4 @@
-/** The signal of a guard that a function has taken out of the guard looks at the clock itself. */
+/** A function may take the signal out of its guard. The signal still looks at the clock itself. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
@@ -32,7 +32,7 @@ onServers(
       const said: string[] = [];
       child.on('message', async (text: string) => {
         if (text.includes(':')) return said.push(text);
-        // It is stopped until another holds what it held.
+        // The process is stopped until this test holds the mutex that the process held.
         child.kill('SIGSTOP');
         const held = await mutex.holdAsync();
         child.kill('SIGCONT');
@@ -63,7 +63,7 @@ onServers(
         expect(signal.aborted).toBe(false);
         busy(0.8 * LEASE);
         const pending = look(signal);
-        // Whatever a timer may tell later comes too late.
+        // What a timer tells later comes too late.
         if (pending instanceof Promise) pending.then((reason) => (said ??= reason));
         else said = pending;
         return Promise.resolve().then(() => (said ??= 'nothing'));

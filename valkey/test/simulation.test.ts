@@ -1,6 +1,6 @@
 /**
- * The shipped client on the shipped script in simulated worlds. `SEEDS=20000 npx vitest run test/simulation.test.ts` looks
- * at more of them, `SEED=7` at one, and says what happens in it.
+ * The published client with the published script in simulated worlds. `SEEDS=20000 npx vitest run
+ * test/simulation.test.ts` runs more worlds. `SEED=7` runs one world and prints what happens in it.
  */
 import { expect, test } from 'vitest';
 import { simulate } from '../check/simulation.js';
@@ -9,7 +9,7 @@ import { WHOLE } from './each-server.js';
 const seeds = Number(process.env.SEEDS ?? (WHOLE ? 60 : 12));
 const one = process.env.SEED;
 
-/** Worlds in which something was wrong once, besides the first ones. */
+/** The seeds of worlds in which something was once wrong. They run besides the first seeds. */
 const KNOWN = [31, 117];
 
 test.each([
@@ -30,7 +30,7 @@ test.each([
   }
   if (one !== undefined) return;
   console.log(`${seeds} worlds, ${grants} grants, ${JSON.stringify([...happened])}`);
-  // What shall be tried has happened.
+  // All that the worlds have to try has happened.
   for (const kind of ['cut commands', 'cut messages', 'lose a message', 'kill', 'pause', 'rejected: TimeoutError'])
     expect(happened.get(kind) ?? 0, kind).toBeGreaterThan(0);
 });

@@ -1,9 +1,9 @@
-/** For how long somebody holds or waits, as `inspect` tells. */
+/** How `inspect` tells for how long a request has held or waited. */
 import { expect, test } from 'vitest';
 import { onServers, until } from './setting.js';
 
 onServers('since', ({ join, another, key }) => {
-  /** The requests of which the server notes since when they are held. */
+  /** The requests for which the server has noted since when they hold. */
   const marks = async () => (await another().hkeys(key('meta'))).filter((field) => field.length === 26);
 
   const beaten = () => another().hget(key('meta'), 'beaten');
@@ -24,7 +24,7 @@ onServers('since', ({ join, another, key }) => {
     const since = new Map(holders.map((each) => [each.proof, each.since]));
     expect(since.get(first.proof)).toBeGreaterThan(since.get(second.proof) as number);
     expect(queue[0]?.since).toBeGreaterThan(queue[1]?.since as number);
-    // Who was granted what it waited for has held since then.
+    // A request that waited has held since its grant, and not since it was made.
     await first.release();
     const third = await (waits[0] as (typeof waits)[0]);
     const now = await state();
@@ -49,7 +49,7 @@ onServers('since', ({ join, another, key }) => {
     });
     await another().call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
     await resumed;
-    // The next beat names it again.
+    // The next beat names the request again.
     for (let beats = 0; beats < 2; beats++) {
       const last = await beaten();
       await until(async () => (await beaten()) !== last);

@@ -1,6 +1,6 @@
 /**
- * What the package takes in a bundle, minified and compressed by Brotli: the script and the drivers are in it. `npx vitest
- * run test/size.test.ts` in valkey/ prints the figures.
+ * The size of the package in a bundle, minified and compressed by Brotli, with the script and the drivers. `npx vitest
+ * run test/size.test.ts` in valkey/ prints the sizes.
  */
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
@@ -10,8 +10,8 @@ import { expect, test } from 'vitest';
 const index = fileURLToPath(new URL('../dist/index.js', import.meta.url));
 
 /**
- * The goal of 12 KB is missed by both. A space finds the driver and makes each kind of object when the program runs, so a
- * program that uses few of them loads nearly all.
+ * Both programs miss the goal of 12 KB. A space finds the driver and makes the objects when the program runs, so even a
+ * program that uses one driver and one class loads nearly everything.
  */
 const PROGRAMS = [
   { name: 'everything', most: 23_000, source: `export * from ${JSON.stringify(index)};` },

@@ -41,7 +41,7 @@ const driver = {
     }
     await real.run(script, keys, args);
     process.send('resumes');
-    // The answer is under way until the connection is given up.
+    // The answer does not arrive until the connection is given up.
     return new Promise((_, reject) => {
       giveUp = reject;
     });

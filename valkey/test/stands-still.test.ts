@@ -1,4 +1,4 @@
-/** A process stands still for longer than a lease while it resumes its session: what it has read then is true no more. */
+/** A process stands still for longer than a lease while it resumes its session. What it has read is then out of date. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
@@ -12,7 +12,7 @@ const PROGRAM = fileURLToPath(new URL('./stands-still-program.mjs', import.meta.
 onServers(
   'who stands still while it resumes its session',
   (setting) => {
-    // The grant stands in the answer to what resumes the session, or in a message that comes before that answer.
+    // The grant is in the answer to the call that resumes the session, or in a message that comes before this answer.
     test.each(['the answer', 'a message'])('takes for its own no permit that %s has granted', async (by) => {
       const space = await setting.join({ space: 'still', lease: LEASE });
       const mine = await space.semaphore('db', 1);
@@ -27,14 +27,14 @@ onServers(
       const isWaiting = async () => (await mine.inspect())?.waiting === 1;
       await until(isWaiting);
 
-      // Its connections are cut, and it resumes its session. The permit is granted to it meanwhile.
+      // The child's connections are cut, and it resumes its session. Meanwhile the server grants it the permit.
       await setting.another().call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
       await until(() => said.includes('resumes'));
       await held.release();
       child.send('go on');
       await until(() => said.includes('stands still'));
 
-      // It stands still until its lease has ended and the permit is another's.
+      // The child stands still until its lease has ended and this test has the permit.
       const next = await mine.holdAsync();
       (child.stdio[3] as Writable).write('!');
       await until(async () => said.includes('granted') || (await isWaiting()));

@@ -1,4 +1,7 @@
-/** Servers that answer and do not serve: who waits hears why, what can heal goes on, and what cannot is an error. */
+/**
+ * Servers that answer but do not serve. Callers that wait are told why. If the trouble can pass, their requests go on
+ * waiting. Otherwise the requests fail.
+ */
 import { rmSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { createCluster } from 'redis';
@@ -9,11 +12,11 @@ import { onEachServer } from './each-server.js';
 import { sleep, until } from './setting.js';
 
 interface Trouble {
-  /** Arguments of the server. */
+  /** Arguments for the server. */
   readonly args?: string[];
-  /** What the server says, or the client of it. */
+  /** What the server says, or what the client says of the server. */
   readonly says: RegExp;
-  /** The code of the error for whoever waits, if it is one. */
+  /** The code of the error for the callers that wait, if the trouble is an error for them. */
   readonly code?: string;
   begin(admin: Redis, server: Server): Promise<unknown>;
   end(admin: Redis, server: Server): unknown;
@@ -128,7 +131,8 @@ onEachServer((binary) => {
     const troubles: string[] = [];
     const errors: unknown[] = [];
     space.on('trouble', ({ message }) => troubles.push(message)).on('error', (error) => errors.push(error));
-    // The loss is told in the words of the server if they came before it: a busy machine may hear them later.
+    // The reason of the loss has the words of the server if they came before the loss. On a busy machine they may come
+    // later.
     let words = /./;
     const lost = new Promise<{ reason: string }>((heard) => {
       space.on('lost', (event) => {
@@ -143,7 +147,7 @@ onEachServer((binary) => {
     await until(async () => (await mutex.inspect())?.waiting === 1);
 
     await begin(admin, server);
-    // Who holds, who waits and who asks hears of it, in the words of the server.
+    // Holders, waiters and new calls are told of the trouble in the words of the server.
     expect((await lost).reason).toMatch(words);
     expect(held.signal.reason.message).toMatch(words);
     await until(() => troubles.some((text) => says.test(text)));
@@ -204,7 +208,7 @@ onEachServer((binary) => {
       ...[space.inspect(), semaphore.validate(held.proof), other.cancelAll(), other.dispose()],
     ];
     await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject(unanswered)));
-    // It is given back at the latest with the end of the lease.
+    // The release ends at the latest with the lease.
     await held.release();
     server.resume();
     await until(() =>

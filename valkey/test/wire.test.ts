@@ -1,7 +1,8 @@
 /**
- * What wire.ts reads is what the script writes: each text of the script is read by its parser, put together again from the
- * names that the parser gives, and must be the same. So neither can have a field more, or in another place, than the other.
- * Each operation of wire.ts is followed by another, which the script finds only if it counts as many arguments.
+ * What wire.ts reads is what the script writes. The parser of wire.ts reads each text of the script. The test puts the
+ * text together again from the fields that the parser names, and the result must be the same text. So script and parser
+ * have the same fields in the same places. After each operation of wire.ts another operation follows. The script finds
+ * it only if it counts the same number of arguments for the first.
  */
 import { expect, test } from 'vitest';
 import { Data } from '../check/data-model.js';
@@ -18,7 +19,7 @@ class World {
   data = new Data();
   time = 1_800_000_000_000_000;
   history = 'f'.repeat(40);
-  /** The messages that B has been sent. */
+  /** The messages that the script has published. */
   messages: string[] = [];
 
   /** Calls the script, and returns its reply. */
@@ -33,7 +34,7 @@ class World {
     return reply as Reply[];
   }
 
-  /** Makes an operation, and another behind it. Returns its answer, and what stands behind all answers. */
+  /** Calls an operation and another one behind it. Returns the answer of the first, and the news behind all answers. */
   call(sid: string, operation: wire.Arguments, conn = 0): [answer: Reply, news: string[]] {
     const [answer, end, ...news] = this.reply(sid, [operation, wire.cancel(rid(999))], conn);
     expect(end).toBe(wire.UNKNOWN);
@@ -59,7 +60,7 @@ const settings = (kind: wire.Kind, max: number, more: Partial<wire.Settings> = {
   ...more,
 });
 
-/** Opens an object. Returns the ticket of its making. */
+/** Opens a new object. Returns the ticket with which the object was made. */
 function opened(world: World, name: string, of: wire.Settings, sid = A): string {
   const answer = wire.openedIn(world.answer(sid, wire.open(name, of)));
   if (answer.others) throw new Error('it exists');
@@ -114,7 +115,7 @@ test('sessions: entering, beats, and ends', () => {
   expect(wire.newSid(false)).toMatch(/^p[0-9a-f]{15}$/);
   expect(wire.newSid(true)).toMatch(/^s[0-9a-f]{15}$/);
 
-  // Somebody has been silent for long, and holds.
+  // Session B holds a permit and has been silent for long.
   world.enter(B);
   world.answer(B, wire.ask(true, 's', wire.NONE, rid(1), 1));
   world.time += 5_000_000;
@@ -130,7 +131,7 @@ test('objects: opening, listing, resizing, and ends', () => {
     const robust = { ...of, robust: of.kind === 'w' };
     const answer = world.answer(A, wire.open(of.kind, robust));
     if (!of.ephemeral) expect(`N ${opened(world, of.kind, robust)}`).toBe(answer);
-    // A semaphore that is idle and ephemeral is made anew.
+    // An ephemeral semaphore that is idle is made anew.
     const other = { ...robust, max: 1234, ephemeral: false };
     const differs = wire.openedIn(world.answer(A, wire.open(of.kind, other)));
     if (!of.ephemeral) expect(differs.others).toEqual(robust);
@@ -144,7 +145,7 @@ test('objects: opening, listing, resizing, and ends', () => {
   expect(`N ${born} 5`).toBe(again);
   const others = wire.openedIn(world.answer(B, wire.open('pool', settings('m', 1)))).others;
   expect(others).toEqual(settings('s', 5, { resized: true }));
-  // Who knows that it was resized says so.
+  // A process that knows of the resize says so when it opens the semaphore.
   expect(wire.open('pool', others as wire.Settings)[2]).toBe('r');
 
   const objects = new Map<string, wire.Found>();
@@ -197,7 +198,7 @@ test('requests: what becomes of them, in answers and in news', () => {
   expect(states.map((state) => wire.fateIn(state).is)).toEqual([wire.QUEUED, wire.UNKNOWN]);
   expect(world.answer(A, wire.mark([rid(1), rid(7)]))).toBe('U');
 
-  // The rest is granted by a message, by its number.
+  // A message grants the rest. It names the request by its number.
   const grant = wire.fateIn(held);
   if (grant.is !== wire.HELD) throw new Error(grant.is);
   const give = (count: number): wire.Arguments =>
@@ -213,7 +214,7 @@ test('requests: what becomes of them, in answers and in news', () => {
   expect(`${told?.rid}:${written(told?.fate as wire.Fate).slice(2)}`).toBe(news[0]);
   expect(told).toMatchObject({ rid: rid(1), fate: { is: wire.HELD, waiting: 0 } });
 
-  // B has 2 of 3. What ends those who wait, and who holds, is told to them.
+  // B has 2 of 3 permits. Messages tell the waiters and the holder what ends their requests.
   asks(B, 10, 2);
   asks(B, 11, 3);
   world.messages = [];
@@ -266,7 +267,7 @@ test('news of waiters, and of grants that are left', () => {
 
 test('what inspect tells: entries, records, sessions and times', () => {
   const world = new World();
-  const name = 'sémaphore'; // Lengths are those of bytes.
+  const name = 'sémaphore'; // Lengths count bytes, not characters.
   const bytes = Buffer.from(name).toString('latin1');
   opened(world, bytes, settings('s', 3));
   const fates = [3, 2, 2].map((permits, i) =>
@@ -306,7 +307,7 @@ test('what inspect tells: entries, records, sessions and times', () => {
   expect(told.next).toBe(next);
   expect(holders).toHaveLength(1);
   expect(queue.map(({ rid }) => rid)).toEqual([rid(2), rid(3)]);
-  // A later call goes on behind the last entry.
+  // The next call goes on behind the last entry.
   const more = wire.inspectedIn(world.answer(A, wire.inspect(bytes, 2, wire.placeBehind(queue[0]?.ticket as string))));
   expect(more?.queue.map(({ rid }) => rid)).toEqual([rid(3)]);
   const none = wire.inspectedIn(world.answer(A, wire.inspect(bytes, 2, wire.END, wire.END)));
