@@ -50,7 +50,7 @@ if (servers.length === 0) {
   process.exit(2);
 }
 
-// Processes, servers and files end with this process.
+// When this process exits, its processes and servers end, and its files are removed.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(2));
 
 const HEADS = [

@@ -55,7 +55,7 @@ process.on('unhandledRejection', (error) => {
   tell({ is: 'trouble', text: `unhandled rejection: ${(error as Error)?.stack ?? error}` });
 });
 
-/** Reads (without a base) or writes. Resolves to the version, or to undefined if the token is refused. */
+/** Reads the register, or writes to it if `base` is given. Resolves to the version, or undefined if refused. */
 function register(name: string, token: bigint, base?: number): Promise<number | undefined> {
   const id = ++last;
   return new Promise((resolve) => {
@@ -64,7 +64,7 @@ function register(name: string, token: bigint, base?: number): Promise<number | 
   });
 }
 
-/** Whether it holds. The time is taken before the look, so at that time it held. */
+/** Returns and notes whether the guard holds. The time is taken before the look, so the guard held at this time. */
 function looks(id: number, held: Held): boolean {
   const at = now();
   if (held.held) {
@@ -79,7 +79,7 @@ async function work(id: number, plan: Plan, held: Held, permits: number): Promis
   if (!looks(id, held)) return;
   const pause = chance(0.5) ? upTo(2) : 0;
   if (plan.isFenced && permits === plan.max) {
-    // Some look no more before they write. The register refuses what comes too late.
+    // Some tasks do not look again before they write. The register refuses a write that comes too late.
     const isCareful = chance(0.5);
     const base = await register(plan.name, held.token);
     if (pause > 0) await sleep(pause);
@@ -169,7 +169,7 @@ async function turn(id: number, plan: Plan, handle: Semaphore | Mutex | RwLock):
 
 const NAMES: ReadonlySet<unknown> = new Set(PLANS.map(({ name }) => name));
 
-/** Notes the requests in a call of the script that fails. */
+/** Notes the requests in a call of the script that has failed. */
 function noteRefusal(args: readonly string[]): void {
   for (const [i, letter] of args.entries())
     if ((letter === 'A' || letter === 'T') && NAMES.has(args[i + 1])) note('n', args[i + 3] as string, now());

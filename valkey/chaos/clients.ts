@@ -1,9 +1,9 @@
 /**
- * The processes of a run. While the run lasts, a process that ends is replaced. A spare process, which has loaded its
- * program and waits, takes its place. If there is no spare process, the next one that has loaded takes the place. The
- * processes are ended by their process ids, at the latest when this process ends.
+ * The processes of a run. While the run lasts, a process that ends is replaced by a spare process, which has loaded its
+ * program and waits. If there is no spare process, the next process that has loaded takes the place. All processes are
+ * ended by their process ids, at the latest when this process ends.
  *
- *     loading --> spare --> starting --> working --> drained --> ended        each may be killed, and is ended then
+ *     loading --> spare --> starting --> working --> drained --> ended        from each state, a kill leads to ended
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import { Register } from './register.js';
 
 const PROGRAM = fileURLToPath(new URL('./client-bundle.js', import.meta.url));
 
-/** Processes that load at once: more would only take each other's time. */
+/** The most processes that load at once. More would only take each other's time. */
 const MOST_LOADING = availableParallelism() + 1;
 
 /** One process. */
@@ -27,7 +27,7 @@ export interface Client {
   state: 'loading' | 'spare' | 'starting' | 'working' | 'drained' | 'ended';
   /** When it was killed, in microseconds of the monotonic clock. */
   killedAt: number | undefined;
-  /** Whether it is stopped. */
+  /** Whether the process is stopped by SIGSTOP. */
   stopped: boolean;
 }
 
@@ -37,9 +37,9 @@ export interface Settings {
   readonly lease: number;
   readonly tasks: number;
   readonly processes: number;
-  /** Processes that have loaded before the run begins, and are to wait for their turn while it lasts. */
+  /** The number of spare processes: they have loaded before the run begins, and wait until they replace another. */
   readonly spares: number;
-  /** For the histories. */
+  /** The directory of the histories. */
   readonly dir: string;
 }
 
@@ -51,7 +51,7 @@ export const microseconds = (): number => {
 export class Clients {
   readonly all: Client[] = [];
   readonly registers = new Map<string, Register>();
-  /** What processes complain of, and how they ended when they should not. */
+  /** What processes complain of, and how processes ended that should not have ended. */
   readonly troubles: string[] = [];
   kills = 0;
   stops = 0;
@@ -60,7 +60,7 @@ export class Clients {
   #isOver = false;
   readonly #spares: Client[] = [];
   #loading = 0;
-  /** Processes that are to take turns, and for which none has loaded. */
+  /** How many places no loaded process has taken yet. */
   #lacking = 0;
   readonly #end = (): void => {
     for (const { child } of this.all) child.kill('SIGKILL');
@@ -78,7 +78,7 @@ export class Clients {
     while (!this.#isOver && this.#loading < Math.min(MOST_LOADING, wanted())) this.#load();
   }
 
-  /** One more is to take turns. */
+  /** Lets one more process take turns. */
   #start(): void {
     const spare = this.#spares.shift();
     if (spare) this.#begin(spare);
@@ -161,18 +161,18 @@ export class Clients {
     return this.all.filter(({ state }) => state !== 'ended');
   }
 
-  /** Those that take turns now. */
+  /** The processes that take turns now. */
   working(): Client[] {
     return this.all.filter(({ state, killedAt }) => state === 'working' && killedAt === undefined);
   }
 
-  /** Resolves when all take turns, and all spare ones wait. */
+  /** Resolves when all processes take turns, and all spare processes wait. */
   async joined(): Promise<void> {
     const { processes, spares } = this.#settings;
     while (this.working().length < processes || this.#spares.length < spares) await sleep(20);
   }
 
-  /** Ends one at random at once, if half of them take turns. */
+  /** Kills a random process, if at least half of the processes take turns. */
   kill(): void {
     const working = this.working();
     if (working.length < this.#settings.processes / 2) return;
@@ -185,14 +185,14 @@ export class Clients {
     client.child.kill('SIGKILL');
   }
 
-  /** Stops one at random for a while. */
+  /** Stops a random process for a while. */
   async stop(ms: number): Promise<void> {
     const working = this.working().filter(({ stopped }) => !stopped);
     const client = working[Math.floor(Math.random() * working.length)];
     if (client) await this.#stop(client, ms);
   }
 
-  /** Stops the next one that holds something and has read the register, before it writes. */
+  /** Waits until a process holds something and has read the register. Stops this process before it writes. */
   async stopHolder(ms: number): Promise<void> {
     const client = await Promise.race([
       new Promise<Client>((resolve) => {
@@ -214,8 +214,8 @@ export class Clients {
   }
 
   /**
-   * Tells the processes to make no more requests, and waits until all requests have ended. If nothing at all has been
-   * noted for `ms` milliseconds, it gives up. Resolves to the number of processes in which a request still waits.
+   * Tells the processes to make no more requests, and waits until all requests have ended. Gives up if no process has
+   * noted anything for `ms` milliseconds. Resolves to the number of processes in which a request still waits.
    */
   async drain(ms: number): Promise<number> {
     this.#isOver = true;
@@ -236,7 +236,7 @@ export class Clients {
     return waiting().length;
   }
 
-  /** All close their space and end. */
+  /** Lets all processes close their spaces and end. */
   async leave(): Promise<void> {
     const exits = this.alive().map((client) => {
       const exit = once(client.child, 'exit');

@@ -1,4 +1,4 @@
-/** A clock of a server that jumps: a small library, built here by the C compiler, that the server is started with. */
+/** Makes the clock of a server jump: the server starts with a small library, which the C compiler builds here. */
 import { spawnSync } from 'node:child_process';
 import { openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const SOURCE = fileURLToPath(new URL('../../clock.c', import.meta.url));
 
 export class JumpingClock {
-  /** For the server's process. */
+  /** Environment variables for the server's process. */
   readonly env: Record<string, string>;
   readonly #file: number;
   jumps = 0;
@@ -18,7 +18,7 @@ export class JumpingClock {
     this.#file = openSync(path, 'r+');
   }
 
-  /** Returns why there can be none, where there is no C compiler or no LD_PRELOAD. */
+  /** Makes the clock. Returns the reason as a text if the machine has no C compiler or no LD_PRELOAD. */
   static make(dir: string): JumpingClock | string {
     if (process.platform !== 'linux') return 'the clock jumps only on Linux, by LD_PRELOAD';
     const library = join(dir, 'clock.so');
@@ -28,7 +28,7 @@ export class JumpingClock {
     return new JumpingClock(library, join(dir, 'clock'));
   }
 
-  /** From now on the clock is 1 s to 10 years before or behind the true time, any order of magnitude being as likely. */
+  /** Sets the clock to 1 s to 10 years before or behind the true time. Each order of magnitude is as likely. */
   jump(): void {
     const seconds = Math.round(10 ** (Math.random() * Math.log10(10 * 365 * 86400)));
     this.set(Math.random() < 0.5 ? -seconds : seconds);

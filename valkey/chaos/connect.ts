@@ -1,4 +1,4 @@
-/** A client of ioredis for an address. It does not connect by itself: the space makes connections like it. */
+/** A client of ioredis for an address. This client never connects: the space makes connections with its settings. */
 import { Cluster, Redis } from 'ioredis';
 import type { Address } from './plan.js';
 

@@ -1,4 +1,4 @@
-/** The faults by name: which servers each needs, what it does and how often, and whether it may lose what was answered. */
+/** The faults: the servers that each fault needs, what it does and how often, and whether it may lose answered calls. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clients } from './clients.js';
 import { type Kind, Stuck, type World } from './world.js';
@@ -9,10 +9,10 @@ export interface Scene {
   readonly lease: number;
 }
 
-/** Something that is done again and again. `counts`: what is counted of it; processes are counted by `Clients`. */
+/** An action that is repeated. `counts` is the name of its count. `Clients` counts the actions on processes. */
 interface Disturbance {
   readonly counts?: string;
-  /** Milliseconds between two. */
+  /** Milliseconds between two such actions. */
   readonly every: number;
   act(scene: Scene): unknown;
 }
@@ -20,13 +20,13 @@ interface Disturbance {
 export interface Fault {
   readonly name: string;
   readonly kind: Kind;
-  /** Whether the server keeps all that it has answered. */
+  /** Whether the server keeps all calls that it has answered. */
   readonly keeps: boolean;
-  /** Whether two primaries may serve at once for a while, so that a grant of the old one may come after the new one's. */
+  /** Whether two primaries may serve at once for a while. The old one may then grant after grants of the new one. */
   readonly splits?: boolean;
-  /** Whether the server may forget the script, or another take its place. */
+  /** Whether the server may forget the script, or another server may take its place. */
   readonly forgets?: boolean;
-  /** Processes that it ends in a second, at most. */
+  /** The most processes that the fault kills in a second. */
   readonly kills?: number;
   readonly disturbances: readonly Disturbance[];
 }
@@ -92,7 +92,7 @@ export const FAULTS: readonly Fault[] = [
   { name: 'script-flush', kind: 'server', keeps: true, forgets: true, disturbances: [flush] },
   { name: 'network', kind: 'network', keeps: true, disturbances: [disturbed] },
   { name: 'restart-always', kind: 'always', keeps: true, forgets: true, disturbances: [restart(true)] },
-  // The system keeps what the server has handed to it, but the server may hand it over later than it answers.
+  // The operating system keeps the data that the server has written. But the server may write them after its answer.
   { name: 'restart-everysec', kind: 'everysec', keeps: false, forgets: true, disturbances: [restart(true)] },
   { name: 'restart-empty', kind: 'server', keeps: false, forgets: true, disturbances: [restart(false)] },
   {
@@ -125,13 +125,13 @@ export const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** Disturbs until `isOver`. Returns how often each was done. */
+/** Repeats the disturbances of the fault until `isOver`. Returns their counts. */
 export async function disturb(fault: Fault, scene: Scene, isOver: () => boolean): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   await Promise.all(
     fault.disturbances.map(async ({ counts: name, every, act }) => {
       let due = performance.now() + Math.min(every, 100);
-      // Each is done once at least, however short the run.
+      // Each disturbance happens at least once, however short the run is.
       for (let done = 0; done === 0 || !isOver(); done++) {
         await sleep(due - performance.now());
         if (done > 0 && isOver()) break;
@@ -139,10 +139,10 @@ export async function disturb(fault: Fault, scene: Scene, isOver: () => boolean)
           await act(scene);
           if (name) counts[name] = (counts[name] ?? 0) + 1;
         } catch (error) {
-          // The server was just not there: another disturbance has ended it.
+          // Other errors only say that the server was not there, because another disturbance has just ended it.
           if (error instanceof Stuck) scene.clients.troubles.push(error.message);
         }
-        // What is done at once comes when it is due; after what takes long there is a pause.
+        // A quick action comes whenever it is due. After an action that took long there is a pause.
         const now = performance.now();
         due = due + every > now ? due + every : now + every;
       }

@@ -2,13 +2,13 @@
 import type { Model } from './linearizable.js';
 
 export type What =
-  /** A request enters the queue, as the one with the i-th smallest token, or gets its permits at once. */
+  /** The request with the i-th smallest token enters the queue, or gets its permits at once. */
   | { readonly is: 'ask'; readonly i: number }
-  /** It is seen to hold. */
+  /** This request is seen to hold. */
   | { readonly is: 'got'; readonly i: number }
-  /** k of its permits go back. */
+  /** k permits of this request go back. */
   | { readonly is: 'give'; readonly i: number; readonly k: number }
-  /** A request for n is refused: somebody waits, or fewer are free. */
+  /** A request for n permits is refused: another request waits, or fewer than n permits are free. */
   | { readonly is: 'refused'; readonly n: number };
 
 /**
@@ -36,7 +36,7 @@ export class Fifo implements Model<What> {
     return this.#max - this.#taken + this.#given;
   }
 
-  /** How many are granted follows from how many have asked and what was given back. */
+  /** Grants in order as many requests as fit. So their number depends only on who has asked and what was given back. */
   #grant(): void {
     while (this.#granted < this.#asked && (this.#permits[this.#granted] as number) <= this.#free) {
       this.#taken += this.#permits[this.#granted++] as number;
@@ -66,11 +66,11 @@ export class Fifo implements Model<What> {
     if (what.is === 'ask') this.#asked--;
     else if (what.is === 'give') this.#given -= what.k;
     else return;
-    // Who was granted because of it is not any more.
+    // Requests that were granted because of this operation are granted no more.
     while (this.#granted > this.#asked || this.#free < 0) this.#taken -= this.#permits[--this.#granted] as number;
   }
 
-  /** What only looks comes first, then what frees permits. */
+  /** Operations that only look come first, then those that free permits. */
   rank(what: What): number {
     return what.is === 'refused' ? 0 : what.is === 'got' ? 1 : what.is === 'give' ? 2 : 3;
   }

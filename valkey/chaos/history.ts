@@ -32,20 +32,20 @@ export interface Asked {
   readonly call: number;
   /** The server's name of the request, once it is granted. */
   rid: string;
-  /** When it was asked for, or when that was last refused or cut off: then it is asked for again, behind others. */
+  /** When the request was made, or when it was last refused or cut off. Then it is sent again, behind others. */
   askedAt: number;
-  /** When it was known to have its permits, or not to get them. */
+  /** When the process knew that the request has its permits, or that it does not get them. */
   end: number;
   outcome: 'pending' | 'granted' | 'refused' | 'late' | 'aborted' | 'lost' | 'failed';
   token: bigint;
   session: string;
-  /** When it last looked and held. */
+  /** When the process last looked and held. */
   heldAt: number;
   lost: boolean;
   readonly gives: GiveBack[];
-  /** Which history of the server's data its token is of. */
+  /** The history of the server's data to which the token belongs. */
   epoch: number;
-  /** When it was known to stand in the queue: its process has got the answer to something that it sent later. */
+  /** From when on the request certainly stood in the queue: its process had the answer to a later request then. */
   knownAt: number;
 }
 
@@ -57,7 +57,7 @@ export function readHistory(file: string, process: number): Asked[] {
   try {
     text = readFileSync(file, 'utf8');
   } catch {
-    // It was killed before it has noted anything.
+    // The process was killed before it noted anything.
   }
   return parseHistory(text, process);
 }
@@ -124,7 +124,7 @@ export function parseHistory(text: string, process: number): Asked[] {
   return [...asked.values()];
 }
 
-/** Far more tickets than are given between two grants, and fewer than there are in the time between two faults. */
+/** Far more tickets than lie between two grants of one history, and far fewer than a new history leaps. */
 const ANOTHER_HISTORY = (1n << 16n) * 4096n;
 
 /**
@@ -134,8 +134,8 @@ const ANOTHER_HISTORY = (1n << 16n) * 4096n;
  *
  * `forgets` says that the server may forget the script. Then the server refuses a call, and the refused call has done
  * nothing. The server may run the next call of the same connection, if another client has brought the script meanwhile.
- * The refused call is sent again, behind the other. So with `forgets` the answer to a later request proves nothing
- * about an earlier one, unless the tickets or the times show that the earlier one came first.
+ * The refused call is sent again, behind the next call. So with `forgets` the answer to a later request proves nothing
+ * about an earlier request, unless the tickets or the times show that the earlier one came first.
  */
 export function relate(all: readonly Asked[], inOrder: ReadonlySet<string>, forgets = false): void {
   const granted = all.filter(({ outcome }) => outcome === 'granted');
@@ -160,7 +160,7 @@ export function relate(all: readonly Asked[], inOrder: ReadonlySet<string>, forg
         if (!forgets || token > request.token || call > request.askedAt)
           request.knownAt = Math.min(request.knownAt, end);
       }
-      // A mutex may be passed on without the server.
+      // A process may pass a mutex on without the server, so a grant of a mutex proves nothing.
       if (inOrder.has(request.name)) later.push(request);
     }
   }
@@ -173,7 +173,7 @@ export interface Finding {
 
 export interface Checked {
   readonly faults: Finding[];
-  /** Refusals that were checked: something was in their way. */
+  /** How many refusals were checked for a reason. */
   refusals: number;
   overtaken: number;
   epochs: number;
@@ -182,8 +182,8 @@ export interface Checked {
 /**
  * A time in which two servers were primaries: from the moment when the replica was promoted, to the moment when the
  * processes left the old primary. Both servers have the queue as it was before, so both may serve the requests in it:
- * the old primary while the processes work with it, and the new one later. The new primary may then count a session as
- * a holder that the old one has long taken for dead.
+ * the old primary while the processes work with it, and the new one later. The new primary may then still count a
+ * session as a holder that the old primary has long taken for dead.
  */
 export interface Fork {
   readonly from: number;
@@ -193,10 +193,13 @@ export interface Fork {
 export interface Circumstances {
   /** Whether the faults of the run lose nothing that the server has answered. */
   readonly keeps: boolean;
-  /** Whether two primaries may have served at once. Each has a history of its own then, and only fencing keeps the holders of the two apart. */
+  /**
+   * Whether two primaries may have served at once. Each then has a history of its own, and only fencing keeps the
+   * holders of the two apart.
+   */
   readonly splits?: boolean | undefined;
   readonly forks?: readonly Fork[];
-  /** Whether no process was killed and no session has ended, so that a refusal has a reason that the history shows. */
+  /** Whether no process was killed and no session has ended. Then the history shows a reason for each refusal. */
   readonly isExact: boolean;
 }
 
@@ -214,7 +217,8 @@ export function checkObject(
   for (const [i, request] of granted.entries()) {
     if (i > 0 && granted[i - 1]?.token === request.token) fault(`two have the token ${request.token}`);
   }
-  // Who may have been served by either of two servers belongs to no one history. Those who stay wait no longer without.
+  // A request that either of two servers may have served belongs to neither history, so it is left out. This makes no
+  // history look wrong: without such a request, the others get their permits no later.
   const certain = granted.filter(({ call, end }) => !forks.some(({ from, to }) => call < to && end > from));
   if (plan.kind === 'mutex') into.overtaken = Math.max(into.overtaken, checkBypass(plan, certain, fault));
 
@@ -263,13 +267,13 @@ function operationsOf(plan: Plan, history: readonly Asked[]): Operation<What>[] 
       operations.push({ call, end, what: { is: 'give', i, k } });
       left -= k;
     }
-    // It was killed, or has lost its lease. The server gives the rest to others at some time after it last held it.
+    // The process was killed, or has lost its lease. At some time after it last held, the server frees the rest.
     if (left > 0) operations.push({ call: heldAt, end: Infinity, what: { is: 'give', i, k: left } });
   }
   return operations;
 }
 
-/** Who asks after another has got its permits has a larger token. */
+/** Checks that a request that begins after another was granted has a larger token. */
 function checkTokens(granted: readonly Asked[], fault: (text: string) => void): void {
   const ends = [...granted].sort((one, other) => one.end - other.end);
   let at = 0;
@@ -283,7 +287,7 @@ function checkTokens(granted: readonly Asked[], fault: (text: string) => void): 
   }
 }
 
-/** Returns how often a waiter was overtaken at most, by those who asked when it was known to wait. */
+/** Returns how often the most overtaken waiter was overtaken by requests made while it certainly waited. */
 function checkBypass({ bypass }: Plan, granted: readonly Asked[], fault: (text: string) => void): number {
   let most = 0;
   for (const [i, request] of granted.entries()) {
@@ -300,9 +304,9 @@ function checkBypass({ bypass }: Plan, granted: readonly Asked[], fault: (text: 
 }
 
 /**
- * Returns the refusals that can be checked: only requests that the history shows can be the reason for them. A request
- * that was given up may be an invisible reason: it may stay in the queue until its process has sent two later requests,
- * one after the other, and got the answers of the server.
+ * Returns the refusals that can be checked: those whose reason can only be a request that the history shows. A request
+ * that was given up may be an invisible reason: the history does not show how long it stays in the queue. It is gone
+ * when its process has sent two later requests, one after the other, and got the answers of the server.
  */
 function refusalsOf(mine: readonly Asked[], all: readonly Asked[]): Asked[] {
   const answered = new Map<number, Asked[]>();

@@ -1,3 +1,3 @@
-/** What the command and the tests share. */
+/** What the command `chaos:valkey` and the tests share. */
 export { FAULTS, type Fault } from './faults.js';
 export { type Result, type RunOptions, run } from './run.js';

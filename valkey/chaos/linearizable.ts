@@ -1,11 +1,11 @@
 /**
- * Checks whether a history is linearizable: can each operation take effect at one moment between its call and its
- * return, so that the whole is a sequence of steps of a sequential object? The search is that of Wing and Gong, with
- * the memo of Lowe: a set of operations that has led to a dead end once is not tried again. Here the state of the
- * object follows from the set of operations, so the memo needs to remember no state.
+ * Checks whether a history is linearizable: whether each operation can take effect at one moment between its call and
+ * its return, so that the operations in this order are steps of a sequential object. The search is that of Wing and
+ * Gong, with the memo of Lowe: a set of operations that has once led to a dead end is not tried again. The state of the
+ * object follows from the set of operations, so the memo need not store the state.
  */
 
-/** An operation. It takes effect between `call` and `end`; `end` is Infinity if that may be at any time, or never. */
+/** An operation. It takes effect between `call` and `end`. If `end` is Infinity, it may take effect later, or never. */
 export interface Operation<What> {
   readonly call: number;
   readonly end: number;
@@ -16,15 +16,15 @@ export interface Operation<What> {
 export interface Model<What> {
   /** Takes effect and returns true, or returns false and changes nothing. */
   apply(what: What): boolean;
-  /** Takes back the last one that has taken effect. */
+  /** Takes back the last operation that has taken effect. */
   undo(what: What): void;
-  /** Those of a smaller rank are tried first. It decides how fast a search is, not what it finds. */
+  /** Operations of a smaller rank are tried first. The rank decides how fast a search is, not what it finds. */
   rank(what: What): number;
 }
 
 export type Verdict<What> =
   | { readonly is: 'linearizable' }
-  /** stuck: the operation that was explained in no way, after the longest explanation of what came before. */
+  /** stuck: the operation that fits in no way after the longest explanation of the operations before it. */
   | { readonly is: 'not linearizable'; readonly stuck: Operation<What> }
   | { readonly is: 'not decided' };
 
@@ -36,11 +36,11 @@ export function linearize<What>(
   const operations = [...history].sort((one, other) => one.call - other.call);
   const count = operations.length;
   const done = new Uint8Array(count);
-  // The number of operations that must have taken effect.
+  // The number of operations that must still take effect.
   let missing = operations.filter(({ end }) => end !== Infinity).length;
-  /** All before have taken effect. */
+  /** All operations before this index have taken effect. */
   let first = 0;
-  /** Those that have, at and after `first`. */
+  /** The operations after `first` that have taken effect. */
   const ahead = new Set<number>();
   const failed = new Set<string>();
   const path: { readonly at: number; readonly rest: number[] }[] = [];
@@ -48,7 +48,7 @@ export function linearize<What>(
   let furthest = -1;
   let stuck: Operation<What> | undefined;
 
-  /** Those that may be next: called before any other must have ended. */
+  /** The operations that may take effect next: those called before any other remaining operation has ended. */
   const candidates = (): number[] => {
     const found: number[] = [];
     let soonest = Infinity;
@@ -82,7 +82,7 @@ export function linearize<What>(
   while (missing > 0) {
     const at = rest.pop();
     if (at === undefined) {
-      // Nothing can be next. Who should have ended first?
+      // No operation fits next. The operation that should have ended first is stuck.
       if (path.length > furthest) {
         furthest = path.length;
         stuck = undefined;

@@ -16,7 +16,7 @@ interface Line {
 export class Network {
   readonly #listener: Server;
   readonly #lines = new Set<Line>();
-  /** The port of the server. Connections that stand stay with the server that they have. */
+  /** The port of the server for new connections. Existing connections keep their server. */
   target: number;
   readonly port: number;
 
@@ -93,7 +93,7 @@ export class Network {
     if (line) line.halves = true;
   }
 
-  /** The connection stands, and carries nothing for so long. */
+  /** A random connection stays open, but carries nothing for `ms` milliseconds. */
   stall(ms: number): void {
     const line = this.#any();
     if (!line) return;
@@ -105,7 +105,7 @@ export class Network {
     }, ms);
   }
 
-  /** All that the connection carries comes later, for so long. */
+  /** For `ms` milliseconds, a random connection delivers everything later by `by` milliseconds. */
   delay(by: number, ms: number): void {
     const line = this.#any();
     if (!line) return;

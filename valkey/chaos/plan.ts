@@ -6,18 +6,19 @@ export interface Plan {
   readonly name: string;
   readonly kind: 'semaphore' | 'mutex' | 'rwlock';
   readonly max: number;
-  /** Of a mutex. */
+  /** The option `bypass` of a mutex; 0 for other objects. */
   readonly bypass: number;
   /** Whether requests have time-outs and are aborted. */
   readonly givesUp: boolean;
-  /** Whether holders write to the register under its name: one permit, or all. */
+  /** Whether holders of all permits write to the register of this name. */
   readonly isFenced: boolean;
 }
 
 export const PLANS: readonly Plan[] = [
   { name: 'one', kind: 'semaphore', max: 1, bypass: 0, givesUp: true, isFenced: true },
   { name: 'three', kind: 'semaphore', max: 3, bypass: 0, givesUp: true, isFenced: false },
-  // Nobody gives up here, so what a request that has left may still hold up does not blur the history.
+  // No request for this semaphore gives up. A request that gives up may hold up others invisibly for a while, which
+  // would make the history less certain.
   { name: 'patient', kind: 'semaphore', max: 2, bypass: 0, givesUp: false, isFenced: false },
   { name: 'passed', kind: 'mutex', max: 1, bypass: 8, givesUp: true, isFenced: true },
   { name: 'strict', kind: 'mutex', max: 1, bypass: 0, givesUp: true, isFenced: true },
@@ -35,12 +36,12 @@ export interface Order {
   readonly space: string;
   readonly lease: number;
   readonly tasks: number;
-  /** Its history. */
+  /** The file for the history of the process. */
   readonly file: string;
   readonly label: string;
 }
 
-/** From a process to the one that has started it. */
+/** A message from a process to its parent. */
 export type Report =
   | { readonly is: 'loaded' }
   | { readonly is: 'joined' }
@@ -54,7 +55,7 @@ export type Report =
       readonly base?: number;
     };
 
-/** From there to a process. */
+/** A message from the parent to a process. */
 export type Command =
   | { readonly is: 'begin' }
   | { readonly is: 'drain' }

@@ -1,15 +1,15 @@
 /**
  * A resource that fencing tokens protect. It refuses a token smaller than the largest that it has seen, on reads as
- * well as on writes. A writer says which version it has read. If an accepted write has not read the last version, it
- * overwrites something that it has not seen: then two holders have written at the same time, and `disorder` counts
- * that.
+ * well as on writes. A writer says which version it has read. If the writer of an accepted write has not read the last
+ * version, it overwrites something that it has not seen. Then two holders have written at the same time, and `disorder`
+ * counts this write.
  */
 export class Register {
   largest = 0n;
   version = 0;
   accepted = 0;
   refused = 0;
-  /** Accepted, and out of order. */
+  /** The number of writes that were accepted although they had not read the last version. */
   disorder = 0;
 
   /** Returns the version, or undefined if the token is refused. */

@@ -1,4 +1,7 @@
-/** One run: servers, processes and a fault for a while; then all come to rest, and what they have noted is checked. */
+/**
+ * One run: servers and processes work under a fault for a while. Then all come to rest, and the run checks what the
+ * processes have noted.
+ */
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +20,7 @@ export interface RunOptions {
   readonly fault: Fault;
   readonly seconds: number;
   readonly processes: number;
-  /** Processes that have loaded before the run begins, to replace those that the fault ends at once. 0 by default. */
+  /** How many spare processes load before the run begins, to replace killed processes at once. 0 by default. */
   readonly spares?: number;
   readonly tasks?: number;
   readonly lease?: number;
@@ -26,7 +29,7 @@ export interface RunOptions {
 }
 
 export interface Result {
-  /** Why it could not be run on this machine. */
+  /** Why this machine could not do the run. */
   readonly skipped?: string;
   readonly counts: Record<string, number>;
   readonly requests: number;
@@ -40,18 +43,18 @@ export interface Result {
   readonly disorder: number;
   readonly overtaken: number;
   readonly epochs: number;
-  /** Milliseconds. */
+  /** The longest wait of a request that was granted, in milliseconds. */
   readonly longestWait: number;
-  /** Processes in which somebody waits for ever. */
+  /** The number of processes in which a request waits for ever. */
   readonly forever: number;
   readonly lostPermits: number;
-  /** Looks at the server's state while the run lasted. */
+  /** How often the server's state was checked while the run lasted. */
   readonly looks: number;
   /** What is wrong. */
   readonly faults: string[];
 }
 
-/** How long nothing may happen after the last fault while somebody waits, in milliseconds. */
+/** After the last fault, requests that wait while nothing happens for this many milliseconds wait for ever. */
 const PATIENCE = 30_000;
 
 const NOTHING = {
@@ -75,7 +78,7 @@ export async function run(options: RunOptions): Promise<Result> {
     const looked = (async () => {
       while (world.isWhole && !isOver()) {
         await sleep(100);
-        // A server that is down tells nothing.
+        // A server that is down has no state to read.
         const state = await readState(world.primary.port, space).catch(() => undefined);
         if (state) looks++;
         if (state?.fault) faults.push(`the server's state: ${state.fault}`);
@@ -149,16 +152,20 @@ function keepHistories(from: string, to: string, faults: readonly string[]): voi
   for (const name of readdirSync(from)) if (name.endsWith('.history')) copyFileSync(join(from, name), join(to, name));
 }
 
-/** At rest all permits are back, and nobody waits. The dead are taken back from while somebody lives. Returns what is missing. */
+/**
+ * Checks that at rest all permits are back and no request waits. An observer connects for this, because permits of dead
+ * sessions are taken back only while a session lives. Returns how many permits are missing.
+ */
 async function rest(world: World, lease: number, faults: string[]): Promise<number> {
   const observer = await Space.connect(clientFor(world.address), { space: world.space, lease, connectTimeout: 30_000 });
   try {
-    // Who holds something beats.
+    // The observer holds a permit, so that it sends heartbeats.
     const held = await (await observer.semaphore('observer', 1)).holdAsync();
     let state: State | undefined;
     const isAtRest = async () => {
       state = await stateOf(world);
-      // A session that could not say that it ends is found dead by the observer alone, also if it has nothing.
+      // Some sessions could not tell the server that they end. The observer alone finds them dead, even if they hold
+      // nothing.
       return state !== undefined && state.sizes.records === 1 && state.sizes.queue === 0 && state.sizes.sessions === 1;
     };
     await within(10 * lease + 60_000, isAtRest);
@@ -172,13 +179,13 @@ async function rest(world: World, lease: number, faults: string[]): Promise<numb
     }
     return lost;
   } finally {
-    // On a busy machine its lease may be lost, and it cannot end the session before it has entered it again.
+    // On a busy machine the observer may have lost its lease. It has to enter its session again before it can end it.
     await observer.inspect().catch(() => {});
     await observer.close();
   }
 }
 
-/** When all have left, no session is left either. */
+/** Checks that no session is left when all processes have left. */
 async function empty(world: World, lease: number, faults: string[]): Promise<void> {
   let state: State | undefined;
   const isEmpty = async () => {

@@ -31,7 +31,7 @@ if (servers.length === 0) {
   process.exit(2);
 }
 
-/** Each waiter with connections of its own, in at most 8 processes. */
+/** The load of `count` waiters in at most 8 processes. Each waiter has connections of its own. */
 const alone = (count: number): Load => ({
   processes: Math.min(8, count),
   spaces: count / Math.min(8, count),
@@ -51,7 +51,7 @@ const NAMES = [10, 10_000].map((names) => ({
   load: { processes: 2, spaces: 1, waiters: 4, names },
 }));
 
-// Processes, servers and files end with this process.
+// When this process exits, its processes and servers end, and its files are removed.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(2));
 
 let failed = false;

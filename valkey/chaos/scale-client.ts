@@ -19,7 +19,7 @@ setInterval(() => process.send?.({ memory: process.memoryUsage().heapUsed }), 10
 for (const mine of semaphores) {
   for (let task = 0; task < waiters; task++) {
     void (async () => {
-      // Each begins with a name of its own, where there are many.
+      // If there are many names, each waiter begins with another name.
       for (let i = first * 7919 + task * 104_729; ; i++) {
         const held = await (mine[i % names] as (typeof mine)[0]).holdAsync();
         await held.release();

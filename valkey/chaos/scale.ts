@@ -14,9 +14,9 @@ const PROGRAM = fileURLToPath(new URL('./scale-client.js', import.meta.url));
 
 export interface Load {
   readonly processes: number;
-  /** In each process. Each has connections of its own, as a process has. */
+  /** The number of spaces in each process. Each space has connections of its own, as if it were a process. */
   readonly spaces: number;
-  /** In each space, on each name. */
+  /** The number of waiters in each space. */
   readonly waiters: number;
   readonly names: number;
 }
@@ -29,7 +29,7 @@ export interface ScaleOrder extends Load {
 export interface Cost {
   readonly handOvers: number;
   readonly seconds: number;
-  /** Each for one hand-over. */
+  /** This figure and the next two are per hand-over. */
   readonly commands: number;
   readonly messages: number;
   readonly serverMicroseconds: number;
@@ -43,7 +43,7 @@ interface Reading {
   readonly microseconds: number;
 }
 
-/** Runs a load on a server of its own, for so long at least. */
+/** Runs a load on a server of its own for at least this many milliseconds. */
 export async function measure(binary: Binary, load: Load, milliseconds: number): Promise<Cost> {
   const server = await startServer({ server: binary });
   const children: ChildProcess[] = [];
@@ -66,11 +66,11 @@ export async function measure(binary: Binary, load: Load, milliseconds: number):
       ),
     );
     const waiting = load.processes * load.spaces * load.waiters - 1;
-    // Of one name all but a few wait: those whose answer is under way.
+    // With one name, all waiters stand in the queue, except for the few whose answers are under way.
     if (load.names === 1) while ((await client.zcard('tt:{scale.0}:queue')) < waiting - 2) await sleep(20);
     const before = await read(client);
     let after = before;
-    // Everybody has had several turns.
+    // The measurement lasts until each waiter has had several turns on average.
     while (after.at - before.at < milliseconds || after.tickets - before.tickets < Math.max(1000, 3 * waiting)) {
       await sleep(20);
       after = await read(client);
@@ -95,7 +95,7 @@ export async function measure(binary: Binary, load: Load, milliseconds: number):
   }
 }
 
-/** Each hand-over begins with a request, which takes a ticket. */
+/** Reads the server's counts. Each hand-over begins with a request, and each request takes a ticket. */
 async function read(client: Redis): Promise<Reading> {
   const results = (await client
     .multi()

@@ -1,4 +1,4 @@
-/** The server's state of a space, read at one moment, and what is wrong with it: the invariants of src/turn/turn.lua. */
+/** Reads the state of a space on the server at one moment, and checks the invariants of src/turn/turn.lua. */
 import { Redis } from 'ioredis';
 import { Data } from '../check/data-model.js';
 import { faultOf, objectsOf } from '../check/invariants.js';
@@ -7,9 +7,9 @@ const HASHES = ['meta', 'objects', 'sessions', 'seqs'] as const;
 const SORTED = ['queue', 'records', 'leases'] as const;
 
 export interface State {
-  /** What is wrong, if anything is. */
+  /** The invariant that is broken, if one is. */
   readonly fault: string | undefined;
-  /** How many of each there are. */
+  /** The number of entries of each key. */
   readonly sizes: Readonly<Record<string, number>>;
   /** Permits that are not free, by object. */
   readonly taken: Readonly<Record<string, number>>;
@@ -41,7 +41,8 @@ export async function readState(port: number, space: string): Promise<State> {
     const taken: Record<string, number> = {};
     for (const { name, free, max } of objectsOf(data).values()) if (free !== max) taken[name] = max - free;
     const found = faultOf(data);
-    // A holder that has learned of others by their number needs no notice. The state does not show that.
+    // A holder may have learned from a number in an answer that others wait. Then it needs no notice, but the state
+    // does not show this. So this finding does not count.
     const fault = found?.endsWith('does not know that others wait') ? undefined : found;
     return { fault, sizes, taken, ticket: Number(data.hash('meta').get('ticket') ?? 0) };
   } finally {

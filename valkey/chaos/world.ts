@@ -1,4 +1,4 @@
-/** The servers of a run, as they stand between the processes and each other, and what can be done to them. */
+/** The servers of a run, the proxy and the clock of the run, and the faults that can be done to them. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,10 +36,10 @@ export class World {
   replica: Server | undefined;
   /** The server that the processes use. */
   primary!: Server;
-  /** Whether the state can be read at one moment. */
+  /** Whether one server has the whole state, so that it can be read at one moment. */
   isWhole = true;
   lostTickets = 0;
-  /** When two servers had the same data and each went on by itself, in microseconds of the monotonic clock. */
+  /** The times in which two servers had the same data and each went on by itself. In microseconds, monotonic. */
   readonly forks: Fork[] = [];
 
   readonly #remove = (): void => rmSync(this.dir, { recursive: true, force: true });
@@ -49,7 +49,7 @@ export class World {
     process.on('exit', this.#remove);
   }
 
-  /** Returns why it cannot be, where something is missing on this machine. */
+  /** Builds the world. Returns the reason as a text if the machine lacks something for it. */
   static async build(binary: Binary, kind: Kind): Promise<World | string> {
     const world = new World();
     const why = await world.#build(binary, kind);
@@ -108,7 +108,7 @@ export class World {
     const before = await this.#ticketOf(next);
     const end = performance.now() + 2000;
     await sleep(ms);
-    // It lacks at least some.
+    // The replica is to lack at least ten tickets.
     while ((await this.#ticketOf(old)) < before + 10 && performance.now() < end) await sleep(20);
     (this.network as Network).target = next.port;
     (this.network as Network).cutAll();
@@ -116,7 +116,7 @@ export class World {
     this.primary = next;
     this.replica = old;
     this.lostTickets += Math.max(0, (await this.#ticketOf(old)) - before);
-    // Another fault may cut this connection too.
+    // Another fault may cut this connection, too. So the command is repeated.
     await until('a server is a replica', async () => (await old.send('REPLICAOF', '127.0.0.1', next.port)) === 'OK');
     await linked(old);
   }
@@ -130,7 +130,7 @@ export class World {
     return ticket;
   }
 
-  /** The primary is killed, and Sentinel promotes the replica. What was the primary comes back as the replica. */
+  /** The primary is killed, and Sentinel promotes the replica. The old primary comes back as the replica. */
   async failover(): Promise<void> {
     const [old, next] = [this.primary, this.replica as Server];
     const from = microseconds();
@@ -146,7 +146,7 @@ export class World {
     await old.send('REPLICAOF', '127.0.0.1', next.port);
     await linked(old);
     this.forks.push({ from, to: microseconds() });
-    // Sentinel asks the replicas how they are every ten seconds.
+    // This may take a while, because Sentinel asks the replicas only every ten seconds.
     await until('Sentinel knows the new replica', async () => {
       const [replica = []] = (await sentinel.send('SENTINEL', 'REPLICAS', 'main')) as string[][];
       return (
@@ -179,7 +179,7 @@ async function linked(replica: Server): Promise<void> {
   );
 }
 
-/** The servers have not done what they are to do. */
+/** The error for servers that have not done what they were told. */
 export class Stuck extends Error {}
 
 async function until(what: string, condition: () => Promise<boolean>): Promise<void> {

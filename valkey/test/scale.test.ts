@@ -1,4 +1,4 @@
-/** What many requests cost in commands and messages. `npm run scale -w valkey` measures more, and with more requests. */
+/** What many requests cost in commands and messages. `npm run scale -w valkey` measures more, with more requests. */
 import { expect, test } from 'vitest';
 import { TimeoutError } from '../src/errors.js';
 import { busy, onServers, until } from './setting.js';

@@ -4,7 +4,7 @@ import { LeaseLostError, TimeoutError } from '../src/errors.js';
 import type { SpaceOptions } from '../src/options.js';
 import { busy, onServers, sleep, until } from './setting.js';
 
-/** The heartbeat thread loads a file of the built package. So its tests use the built package. */
+/** Joins by the built package. Tests with a heartbeat thread need this, since that thread loads a built file. */
 async function joinBuilt(client: unknown, options: SpaceOptions) {
   const { Space } = (await import('../dist/index.js' as string)) as typeof import('../src/index.js');
   return Space.connect(client, options);
@@ -185,7 +185,7 @@ onServers('session', (setting) => {
     const client = another();
     const a = await join({ lease: 1000 });
     const mutex = await a.mutex('m');
-    // Tickets come from the clock. This is as if the clock had been days ahead when the first tickets were given.
+    // The first tickets come from the clock. This is as if the clock had been days ahead then.
     await client.hincrby(key('meta'), 'ticket', 2 ** 39);
     const first = await mutex.holdAsync();
     await client.del(['meta', 'objects', 'queue', 'records', 'sessions', 'leases', 'seqs'].map(key));

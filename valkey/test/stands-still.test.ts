@@ -1,4 +1,4 @@
-/** A process stands still for longer than a lease while it resumes its session. What it has read is then out of date. */
+/** A process stands still for longer than a lease while it resumes its session. Then what it has read is outdated. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
