@@ -1,4 +1,4 @@
-/** The benchmark of taketurns-valkey: starts each server that is found, measures, and prints tables and targets. */
+/** The benchmark of taketurns-valkey: starts each installed server, measures, and prints tables and targets. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -85,7 +85,7 @@ async function act(given: Given): Promise<void> {
 const BEGIN = '<!-- measured -->';
 const END = '<!-- /measured -->';
 
-/** Writes the tables between the two marks of the page. */
+/** Writes the tables into a page, between its two marks. */
 function updatePage(tables: string): void {
   const page = readFileSync(PAGE, 'utf8');
   const [from, to] = [page.indexOf(BEGIN) + BEGIN.length, page.indexOf(END)];

@@ -1,4 +1,4 @@
-/** The monotonic clock of the machine in milliseconds. All processes read the same one, so their times can be compared. */
+/** The monotonic clock of the machine in milliseconds. All processes read it, so their times can be compared. */
 export function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

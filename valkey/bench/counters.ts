@@ -1,8 +1,8 @@
-/** What the server counts, by INFO. */
+/** What the server counts, read by INFO. */
 import type { Server } from '../servers/servers.js';
 
 export interface Counters {
-  /** The calls of a command, and the microseconds that they took, also those from scripts. */
+  /** The calls of a command, with those from scripts. `micros` tells the microseconds that they took. */
   calls(command: string): number;
   micros(command: string): number;
   readonly bytesOut: number;

@@ -1,4 +1,4 @@
-/** Measures one lock for one interval: programs of clients that take it and give it back without a pause. */
+/** Measures one lock for one interval. Programs of clients take the lock and give it back without a pause. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { fairness } from '@taketurns/bench/dist/statistics.js';
@@ -26,21 +26,24 @@ export interface Crowd {
 
 /** What an interval has shown. */
 export interface CrowdFigures {
-  /** Hand-overs in the interval, a second. */
+  /** Hand-overs a second in the interval. */
   readonly rate: number;
   /** The fewest hand-overs of a client over the most. */
   readonly fairness: number;
   readonly longestWaitMs: number;
-  /** By tickets where there are some, else by the clients' clocks. */
+  /** The largest bypass. It is counted by tickets if the lock has tickets, and otherwise by the clients' clocks. */
   readonly bypass: number;
-  /** A hand-over, from the first to the last: commands of clients, messages received, bytes sent by the server. */
+  /**
+   * Commands of clients per hand-over. The next two figures are messages received and bytes sent by the server. All
+   * hand-overs count, also those outside of the interval.
+   */
   readonly commands: number;
   readonly messages: number;
   readonly bytesOut: number;
-  /** Processor time a hand-over, in microseconds, of the server and of all programs. */
+  /** Processor time per hand-over in microseconds, of the server. `clientMicros` is that of all programs together. */
   readonly serverMicros: number;
   readonly clientMicros: number;
-  /** The script's time, in microseconds, as the server counts it: of one call of EVALSHA. */
+  /** The time of one call of EVALSHA in microseconds, as the server counts it. */
   readonly scriptMicros: number;
   /** All hand-overs, also outside of the interval. */
   readonly handOvers: number;
@@ -50,7 +53,7 @@ const PROGRAM = fileURLToPath(new URL('program.js', import.meta.url));
 
 let keys = 0;
 
-/** Programs of clients. They measure one lock after the other, so that the runtime has compiled what it can. */
+/** Programs of clients. They stay for all measurements, so the runtime has compiled most code when one begins. */
 export class Crew {
   readonly #programs: readonly ChildProcess[];
 
@@ -62,7 +65,7 @@ export class Crew {
     return this.#programs.length;
   }
 
-  /** Tells each program something, and resolves to what each answers. */
+  /** Sends a message to each program, and resolves to their answers. */
   ask<T>(message: (index: number) => unknown): Promise<T[]> {
     return Promise.all(
       this.#programs.map((program, index) => {
@@ -125,12 +128,12 @@ function figures(
       grants.push({ client, asked, granted, ticket });
     }
   }
-  // Whoever holds reads the clock while it holds, so this is the order of the grants.
+  // A client reads the clock while it holds the lock, so this is the order of the grants.
   grants.sort((a, b) => a.granted - b.granted);
   const inside = grants.filter(({ granted }) => granted >= from && granted < to);
   const each = new Array<number>(clients).fill(0);
   for (const { client } of inside) (each[client] as number)++;
-  // A wait counts as far as it lies in the interval, also of whoever got nothing in it.
+  // Only the part of a wait inside the interval counts. This includes waits that end after the interval.
   const wait = ({ asked, granted }: Grant): number => Math.min(granted, to) - Math.max(asked, from);
   const { commands, tickets = false } = SUBJECTS[subject] as (typeof SUBJECTS)[string];
   const calls = (name: string): number => after.calls(name) - before.calls(name);

@@ -1,4 +1,4 @@
-/** A server as it is seen over a network: through a proxy that delays. */
+/** A server as clients see it over a network: through a proxy that delays. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Server } from '../servers/servers.js';
@@ -6,7 +6,7 @@ import { end, next } from './programs.js';
 
 const PROXY = fileURLToPath(new URL('proxy-program.js', import.meta.url));
 
-/** Calls `use` with a port by which the server is reached with a round trip of so many milliseconds more. */
+/** Calls `use` with a port that leads to the server, but makes each round trip `roundTrip` milliseconds longer. */
 export async function delayed<T>(server: Server, roundTrip: number, use: (port: number) => Promise<T>): Promise<T> {
   const proxy = fork(PROXY, [String(server.port), String(roundTrip)]);
   try {

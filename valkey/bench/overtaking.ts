@@ -1,4 +1,4 @@
-/** How often the most overtaken of a sequence was overtaken. */
+/** Counts how often requests were overtaken. */
 
 /**
  * Returns how often the most overtaken request was overtaken: how many requests with a later place were granted before
@@ -11,7 +11,7 @@ export function largestBypass(places: readonly number[]): number {
   order.forEach((index, rank) => {
     ranks[index] = rank;
   });
-  // A Fenwick tree over the ranks of those that were granted so far.
+  // A Fenwick tree over the ranks of the requests that were granted so far.
   const tree = new Uint32Array(places.length + 1);
   let largest = 0;
   ranks.forEach((rank, granted) => {

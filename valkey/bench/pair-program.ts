@@ -1,4 +1,4 @@
-/** A program of one client that takes and gives back what nobody else wants. `pairs.ts` starts it. */
+/** A program of one client that takes and gives back locks that nobody else wants. `pairs.ts` starts the program. */
 import { now } from './clock.js';
 import { SHAPES, type Shape } from './pairs.js';
 import { SUBJECTS, type Take } from './subjects.js';
@@ -16,7 +16,7 @@ export interface PairReport {
 const port = Number(process.argv[2]);
 const opened = new Map<string, { takes: Take[]; close(): Promise<void> }>();
 
-/** Connects for a shape, the first time. */
+/** Returns the functions that take for a shape. The first call for a shape connects. */
 async function takesOf(name: string, { subject, promises }: Shape): Promise<Take[]> {
   let found = opened.get(name);
   if (!found) {

@@ -1,4 +1,4 @@
-/** Measures an uncontended pair: one client takes and gives back, again and again. */
+/** Measures an uncontended pair: one client takes a lock and gives it back, again and again. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Server } from '../servers/servers.js';
@@ -31,11 +31,11 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
 };
 
 export interface PairFigures {
-  /** Microseconds a pair. */
+  /** Microseconds per pair. */
   readonly pair: number;
-  /** Microseconds of an operation in the script (or of EVALSHA, for others), as the server counts them: two a pair. */
+  /** Microseconds of EVALSHA per operation, as the server counts them. A pair of a plain lock has only one operation. */
   readonly script: number;
-  /** Calls of the script a pair. */
+  /** Calls of the script per pair. */
   readonly calls: number;
 }
 
@@ -53,14 +53,14 @@ export async function measurePairs(
     return (await next(program)) as PairReport;
   };
   try {
-    // Connects, and lets the runtime compile.
+    // These measurements do not count. In them the program connects, and the runtime compiles.
     for (const shape of Object.keys(SHAPES)) await measure(shape, Math.min(1, seconds));
     for (let round = 0; round < rounds; round++) {
       for (const [shape, { subject }] of Object.entries(SHAPES)) {
         await server.send('CONFIG', 'RESETSTAT');
         const { pairs, ms } = await measure(shape, seconds);
         const counters = await countersOf(server);
-        // A plain lock calls a script only to delete.
+        // A plain lock calls a script only to delete its key.
         const operations = subject === POLL || subject === REDIS_SEMAPHORE ? pairs : 2 * pairs;
         tell(shape, round, {
           pair: (ms * 1000) / pairs,

@@ -1,4 +1,4 @@
-/** What is measured, and in which order: of each part all rows in turn, as often as there are rounds. */
+/** What is measured, and in which order. In each round of a part all rows are measured in turn. */
 
 import type { Server } from '../servers/servers.js';
 import { Crew, type Crowd, measureCrowd } from './crowd.js';
@@ -10,12 +10,12 @@ import { HERD, MUTEX, OURS, OURS_USING, POLL, REDIS_SEMAPHORE, REDLOCK, RING } f
 /** How much is measured. */
 export interface Extent {
   readonly rounds: number;
-  /** Seconds of an interval, and of the loops before it. */
+  /** Seconds of an interval. `warmUp` is the time in seconds for which the loops run before the interval. */
   readonly seconds: number;
   readonly warmUp: number;
   readonly clients: readonly number[];
   readonly waiters: readonly number[];
-  /** Milliseconds of round trips. */
+  /** Round trips in milliseconds. */
   readonly delays: readonly number[];
   readonly turns: readonly number[];
 }
@@ -44,7 +44,7 @@ export type Tell = (run: Omit<Run, 'server' | 'part'>) => void;
 
 const HAND_OVERS = [OURS, OURS_USING, HERD, REDIS_SEMAPHORE, REDLOCK, POLL, RING];
 
-/** Programs of the part that counts commands of many clients, and the most clients with which the herd is tried. */
+/** The number of programs in the part `waiters`. LARGEST_HERD is the most clients with which the herd is measured. */
 const PROCESSES = 2;
 const LARGEST_HERD = 256;
 
@@ -64,7 +64,7 @@ type Row = Partial<Crowd> & { readonly subject: string };
 export const PARTS: Readonly<Record<Part, (server: Server, extent: Extent, tell: Tell) => Promise<void>>> = {
   'hand-over': async (server, extent, tell) => {
     for (const clients of extent.clients) {
-      // A program each: a lock of this kind is for clients that are apart.
+      // Each client has a program of its own, since such a lock is for clients of separate processes.
       await withCrew(clients, async (crew) => {
         for (let round = 0; round < extent.rounds; round++) {
           for (const row of HAND_OVERS) {
@@ -121,7 +121,7 @@ export const PARTS: Readonly<Record<Part, (server: Server, extent: Extent, tell:
       for (const delay of extent.delays) {
         await delayed(server, delay, async (port) => {
           for (const [row, settings] of rows) {
-            // An interval has some hundred round trips.
+            // This makes an interval at least a hundred round trips long.
             const seconds = Math.max(extent.seconds, delay / 10);
             const crowd = { ...TASKS_OF_A_PROCESS, ...settings, ...extent, seconds, port };
             tell({ row, at: delay, round: 0, figures: { ...(await measureCrowd(server, crew, crowd)) } });
@@ -132,7 +132,7 @@ export const PARTS: Readonly<Record<Part, (server: Server, extent: Extent, tell:
   },
 };
 
-/** Processes that have one connection each, for several tasks. */
+/** Each process has one connection, for several tasks. */
 const TASKS_OF_A_PROCESS = { connectionsEach: 1, clientsEach: TASKS };
 
 async function withCrew(processes: number, use: (crew: Crew) => Promise<void>): Promise<void> {

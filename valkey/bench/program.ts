@@ -1,7 +1,7 @@
 /**
  * A process with some of the clients of a benchmark. `crowd.ts` starts it and sends it orders. For each order the
- * process connects its clients and says that they are connected. From one given moment to another each client takes and
- * gives back the lock, again and again. Then the process reports what each client was granted.
+ * process connects its clients and says that they are connected. Then it gets an Interval. During this time each client
+ * takes the lock and gives it back, again and again. Then the process reports what each client was granted.
  */
 import { on } from 'node:events';
 import { now, processorTime } from './clock.js';
@@ -9,19 +9,19 @@ import { type Settings, SUBJECTS } from './subjects.js';
 
 export interface Order {
   readonly subject: string;
-  /** One connection each. */
+  /** The settings of each connection. */
   readonly connections: readonly Settings[];
   readonly clientsEach: number;
 }
 
 export interface Interval {
-  /** By `now`: when the loops begin, when what is counted begins, and when both end. */
+  /** Times by `now`: the loops begin at `start`. From `from` to `to` the grants count. At `to` the loops end. */
   readonly start: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** What the clients were granted: for each grant these numbers in turn. Times are of `now`. */
+/** The numbers that stand for each grant in a report, one grant after the other. Times are those of `now`. */
 export const FIELDS = ['client', 'asked', 'granted', 'ticket'] as const;
 
 export interface Report {

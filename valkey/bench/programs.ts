@@ -1,8 +1,8 @@
-/** Programs that a measurement starts, and their messages. */
+/** Messages of the programs that a measurement starts, and their ends. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
-/** The next message of a program. Rejects if the program has failed, or has ended. */
+/** Resolves to the next message of a program. Rejects if the program has failed or has ended. */
 export function next(program: ChildProcess): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
@@ -24,7 +24,7 @@ export function next(program: ChildProcess): Promise<unknown> {
   });
 }
 
-/** Asks a program to end, and ends it if it has not after ten seconds. */
+/** Asks a program to end, and kills it if it has not ended after ten seconds. */
 export async function end(program: ChildProcess): Promise<void> {
   if (program.exitCode !== null || program.signalCode !== null) return;
   const exit = once(program, 'exit');

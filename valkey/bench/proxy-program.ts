@@ -17,7 +17,7 @@ const late: Late[] = [];
 const cell = new Int32Array(new SharedArrayBuffer(4));
 let isBusy = false;
 
-/** A timer of Node is good to a millisecond. So the thread itself sleeps for a tenth while something is due soon. */
+/** Timers of Node are exact only to a millisecond. So if data are due soon, the thread sleeps for 0.1 ms at a time. */
 function look(): void {
   while (late.length > 0 && (late[0] as Late).at <= now()) (late.shift() as Late).act();
   const [first] = late;

@@ -8,7 +8,7 @@ interface Column {
   readonly figure: string;
   readonly heading: string;
   readonly shown: (value: number) => string;
-  /** Whether least and most are shown beside the median, or the most of all rounds instead of it. */
+  /** With `spread`, least and most stand beside the median. With `most`, the most of all rounds replaces the median. */
   readonly of?: 'spread' | 'most';
 }
 
@@ -55,14 +55,14 @@ const PARTS: Readonly<Record<Part, { heading: string; at: string; columns: reado
   },
 };
 
-/** A table, before it is known for whom. */
+/** A table, before it is formatted for a terminal or a page. */
 interface Made {
   readonly heading: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** The report for a terminal. */
+/** Formats the report for a terminal. */
 export function report(results: Results): string {
   const drawn = tablesOf(results).map(({ heading, head, rows }) => {
     const table = makeTable([...head]);
@@ -72,7 +72,7 @@ export function report(results: Results): string {
   return [conditions(results), ...drawn].join('\n\n');
 }
 
-/** The same for a page. */
+/** Formats the report for a page. */
 export function markdown(results: Results): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   const drawn = tablesOf(results).map(({ heading, head, rows }) => {

@@ -1,4 +1,4 @@
-/** What a run of the benchmark has measured, as the JSON file has it. */
+/** What a run of the benchmark has measured, in the shape of the JSON file. */
 import { median, type Spread, spread } from '@taketurns/bench/dist/statistics.js';
 
 export type Part = 'hand-over' | 'waiters' | 'pairs' | 'mutex' | 'latency';
@@ -9,7 +9,7 @@ export interface Run {
   readonly server: string;
   readonly part: Part;
   readonly row: string;
-  /** The number that is varied: of clients, of waiters, of milliseconds of a round trip; 0 where there is none. */
+  /** The number that varies: of clients, of waiters, or of milliseconds of a round trip; 0 if nothing varies. */
   readonly at: number;
   readonly round: number;
   readonly figures: Readonly<Record<string, number>>;
@@ -18,7 +18,7 @@ export interface Run {
 export interface Results {
   readonly environment: Readonly<Record<string, string | number>>;
   readonly servers: readonly string[];
-  /** The load of the machine, an average of a minute, before and after. */
+  /** The load of the machine before and after the run, averaged over a minute. */
   readonly load: { before: number; after: number };
   readonly options: Readonly<Record<string, unknown>>;
   readonly runs: Run[];
@@ -26,7 +26,7 @@ export interface Results {
 
 export type Where = Pick<Run, 'server' | 'part' | 'row' | 'at'>;
 
-/** The rounds of a figure. */
+/** Returns a figure of every round. */
 export function valuesOf({ runs }: Results, where: Where, figure: string): number[] {
   const keys = ['server', 'part', 'row', 'at'] as const;
   return runs.filter((run) => keys.every((key) => run[key] === where[key])).map((run) => run.figures[figure] as number);
@@ -45,7 +45,7 @@ export function quotient(results: Results, above: Where, below: Where, figure: s
   return median(valuesOf(results, above, figure).map((value, round) => value / (divisors[round] ?? Number.NaN)));
 }
 
-/** The different values of a field, in the order in which they were measured. */
+/** Returns the different values of a field, in the order in which they were measured. */
 export function each<K extends keyof Where>(runs: readonly Run[], field: K): Run[K][] {
   return [...new Set(runs.map((run) => run[field]))];
 }

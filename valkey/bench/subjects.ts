@@ -1,6 +1,6 @@
 /**
- * The locks that are measured, each by the code that its users would write. A connection stands for a process, and its
- * clients for tasks of this process.
+ * The locks that are measured. Each is used by the code that its users would write. A connection stands for a process,
+ * and the clients of the connection stand for tasks of this process.
  */
 import { Redlock } from '@sesamecare-oss/redlock';
 import { Redis } from 'ioredis';
@@ -9,7 +9,7 @@ import { type Held, Space } from 'taketurns-valkey';
 
 /** What a client holds. */
 export interface Grant {
-  /** The fencing token, of ours alone: the ticket times 4,096, and the number of the pass. */
+  /** The fencing token, which only ours have: the ticket times 4,096, plus the number of the pass. */
   readonly token?: bigint;
   release(): Promise<unknown>;
 }
@@ -19,38 +19,38 @@ export type Take = () => Promise<Grant>;
 export interface Connection {
   /** The function by which one client of the process takes the lock. */
   client(index: number): Take | Promise<Take>;
-  /** The messages of pub/sub that have come. Only for those that the server does not count by PUBLISH. */
+  /** The number of messages that have come by pub/sub. Only for subjects for which PUBLISH does not count all. */
   heard?(): number;
-  /** Lets clients go that would wait for ever once others have stopped. */
+  /** Ends waits that would never end after other clients have stopped. */
   stop?(): void;
   close(): Promise<void>;
 }
 
-/** How a lock is set. */
+/** The settings of a lock. */
 export interface Settings {
   readonly port: number;
   readonly key: string;
-  /** Of a semaphore; default 1. */
+  /** The permits of a semaphore; default 1. */
   readonly permits?: number;
-  /** Whether each client has a lock of its own, where a lock has no permits. */
+  /** Whether each client has a lock of its own. For locks that have no permits. */
   readonly apart?: boolean;
   readonly bypass?: number;
   readonly turn?: number;
-  /** The clients of all processes, for the ring. */
+  /** The number of clients of all processes, for the ring. */
   readonly clients: number;
   /** The number of the first client of the connection. */
   readonly first: number;
 }
 
 export interface Subject {
-  /** The commands that its clients send. Others in the server's statistics were called by scripts. */
+  /** The commands that the clients send. Scripts call the other commands in the server's statistics. */
   readonly commands: readonly string[];
-  /** Whether it is first come, first served, and a token is its ticket. */
+  /** Whether tokens are tickets of the order first come, first served. */
   readonly tickets?: boolean;
   connect(settings: Settings): Promise<Connection>;
 }
 
-/** Long enough for no lease to end in a measurement, where a lock has one a holder. */
+/** The lease of locks with a lease for each holder. It is so long that none ends in a measurement. */
 const LEASE = 30_000;
 
 const DELETE = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0`;
@@ -73,7 +73,7 @@ redis.call('del', KEYS[1])
 redis.call('publish', KEYS[2], '0')
 return 1`;
 
-/** A client of ioredis with scripts, and an own name for each holder. */
+/** A client of ioredis with the scripts of the plain locks. Each holder has a name of its own. */
 interface Scripted extends Redis {
   deleteOwn(key: string, holder: string): Promise<number>;
   herdLock(key: string, channel: string, lease: number, holder: string): Promise<number | null>;
@@ -143,7 +143,7 @@ const mutex: Subject = {
 
 /**
  * Redisson's protocol, with one difference: each client stays subscribed, and does not subscribe anew for each wait.
- * Each message wakes every client that waits, and each of them tries again.
+ * Each message wakes all clients that wait, and each of these clients tries again.
  */
 const herd: Subject = {
   commands: ['evalsha', 'eval'],
@@ -182,7 +182,7 @@ const herd: Subject = {
             const round = rounds;
             const left = await commands.herdLock(key, channel, LEASE, holder);
             if (left === null) return { release };
-            // A message that has come since the attempt was sent may be of a later release.
+            // If a message has come since the attempt was sent, it may tell of a later release. So try again at once.
             if (round === rounds) await wait(left);
           }
         };
@@ -228,7 +228,7 @@ const redlock: Subject = {
   },
 };
 
-/** SET NX, tried again after 1 to 3 ms, and the script that deletes only its own. */
+/** SET NX, tried again after 1 to 3 ms. A script deletes the key only if the holder still owns it. */
 const poll: Subject = {
   commands: ['set', 'evalsha', 'eval'],
   async connect({ port, key, first, apart = false }) {

@@ -1,11 +1,11 @@
-/** The targets, computed from one run, for each server. Both sides of a ratio come from the same round. */
+/** Computes the targets for each server from one run. Both sides of a ratio come from the same round. */
 import type { Target } from '@taketurns/bench/dist/report/targets.js';
 import { AWAITED, SET_NX, TICK, USING } from './pairs.js';
 import { DEFAULT, STRICT } from './plan.js';
 import { type Part, quotient, type Results, spreadOf } from './results.js';
 import { HERD, OURS, REDIS_SEMAPHORE, REDLOCK } from './subjects.js';
 
-/** What a mutex lends by default. */
+/** The default bypass of a mutex: how many passes the server lends to a process. */
 export const BYPASS = 4096;
 
 export function targets(results: Results): Target[] {

@@ -1,4 +1,4 @@
-/** The faults: the servers that each fault needs, what it does and how often, and whether it may lose answered calls. */
+/** The faults: which servers each fault needs, what it does how often, and whether it may lose answered calls. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clients } from './clients.js';
 import { type Kind, Stuck, type World } from './world.js';
