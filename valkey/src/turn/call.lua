@@ -1,7 +1,8 @@
--- The call: whether the session may call at all, the operations in order, then what has changed is written, and who has got
--- something is told: another session by a message, and the caller in the reply.
+-- The call. First comes the check that the session may call at all. Then the operations run in order. Then the objects
+-- that have changed are written. At last, sessions are told their news: other sessions by messages, the caller in the
+-- reply.
 
--- A session that has ended, and a command of a connection that has been replaced, do nothing.
+-- A call of a session that has ended, or of a connection that has been replaced, does nothing.
 if ARGV[4] ~= 'O' then
   local known = call('HGET', SESSIONS, sid)
   if not known then return { 'DEAD' } end

@@ -1,20 +1,23 @@
--- The objects of a call: each is read from OBJECTS when an operation first asks for it, and written once, when the call ends.
+-- The objects of a call. An object is read from OBJECTS when an operation first asks for it, and written at most once,
+-- when the call ends.
 --
---     get(name) --> o --> touch(name, o): it has changed --> write(name), in call.lua
+--     get(name) --> o --> touch(name, o): o has changed --> write(name), in call.lua
 --
--- The words of an object, as OBJECTS has them: "kind max robust ephemeral born free waiting deaths", and of a mutex besides
--- "bypass passes lent noticed holder". `fixed` are the words that do not change, kind to born.
+-- The state of an object in OBJECTS is a text: "kind max robust ephemeral born free waiting deaths", and for a mutex
+-- also "bypass passes lent noticed holder". `fixed` are the words from kind to born, which only a resize changes.
 --
---   kind     s, m, w (semaphore, mutex, rwlock), or r: a semaphore that was resized. Whoever opens that one need not know how
---            many permits it has, and is told
---   born     the ticket at its making; a record with a smaller ticket belongs to an earlier object of the name
---   free     permits that nobody holds; less than 0 while more are held than there are since a resize
---   deaths   of owners, since the last grant
+--   kind     s, m or w (semaphore, mutex, read-write lock), or r: a semaphore that was resized. A process that opens
+--            such a semaphore need not know its number of permits, and is told the number
+--   born     the ticket with which the object was made. A record with a smaller ticket belongs to an earlier object of
+--            the same name
+--   free     the number of permits that nobody holds; below 0 if a resize left fewer permits than are held
+--   deaths   how many holders have died since the last grant
 --   bypass, passes, lent, noticed, holder
---            of a mutex, see `lend` in queue.lua. passes: how many were lent or counted so far. lent: to the holder (sid rid,
---            or -). noticed: whether the holder knows of others
+--            only for a mutex, see `lend` in queue.lua. holder: the holder, as sid rid, or - if nobody holds. lent: how
+--            many passes are lent to the holder. passes: how many passes count as used by earlier holders. noticed:
+--            whether the holder knows that other processes wait
 --
--- Invariant: an object that nobody holds, waits for or has left deaths in is not kept if it is ephemeral.
+-- Invariant: an ephemeral object is not kept if nobody holds it, nobody waits for it and it has no deaths to tell.
 
 local function get(name)
   local o = objects[name]

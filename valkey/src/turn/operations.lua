@@ -1,22 +1,25 @@
--- The operations but A, D and T, by their letters. Each takes its arguments from ARGV[i] on, and returns its answer, and where
--- the next operation stands. An answer without a place ends the call. wire.ts writes the calls and reads the answers.
+-- All operations except A, D and T, by their letters. Each operation takes its arguments from ARGV[i] on. It returns
+-- its answer and the index of the next operation. An answer without an index ends the call. wire.ts writes the calls
+-- and reads the answers.
 --
---   sessions    O opens or resumes, B and W beat, U says what is held, X ends, S asks after a loss
---   objects     N opens or makes, R resizes, K disposes of, L sends the waiters away
---   requests    C gives up, V asks whether it is held, F takes it by force
---   to look     I one object, P all objects, J the sessions
+--   sessions    O opens or resumes a session, B and W beat, U names held requests, X ends it, S asks after a loss
+--   objects     N opens or makes an object, R resizes it, K disposes of it, L cancels its waiters
+--   requests    C gives a request up, V asks whether it is held, F takes its permits away by force
+--   to look     I tells one object, P all objects, J the sessions
 
 return {
-  -- O v p lease label seen topmost: opens the session, or resumes it by a new connection. Answers: O ticket epoch.history; V v p
-  -- lease, the others agree on other settings; Z lease ticket epoch.history, somebody is silent, and the caller is to ask
-  -- again when the ticket is old enough to be `seen`, or at once if it is.
+  -- O v p lease label seen topmost: opens the session (conn 0), or resumes it by a new connection. Answers:
+  --   O ticket epoch.history           the session is open
+  --   V v p lease                      the other sessions agree on other settings
+  --   Z lease ticket epoch.history     a session is silent. The caller has to ask again when the ticket is old enough
+  --                                    to be `seen`, or at once if it is already old enough
   O = function(i)
     local v, p, lease, label, seen = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
     topmost = tonumber(ARGV[i + 5], 16)
     local known = call('HGET', SESSIONS, sid)
     if conn == '0' then
-      -- An ACL that forbids one of the commands does so here, before anything of the session is written, and not in
-      -- the middle of a later call.
+      -- If an ACL forbids one of the script's commands, the call fails here, before anything of the session is written,
+      -- and not in the middle of a later call.
       call('ZRANGEBYLEX', QUEUE, '[\0', '(\1', 'LIMIT', 0, 1)
       local asked = call('ZCARD', RECORDS) > 0
       now()
@@ -44,7 +47,7 @@ return {
     elseif tonumber(match(known, '^%d+')) > tonumber(conn) then
       return 'STALE'
     else
-      call('ZREM', RECORDS, '') -- it can resume where memory is full
+      call('ZREM', RECORDS, '') -- so that the session can resume even if memory is full
     end
     local ticket = renew_lease()
     call('HSET', SESSIONS, sid, conn .. ' ' .. label)
@@ -53,8 +56,9 @@ return {
     return 'O ' .. ticket .. ' ' .. place(), i + 6
   end,
 
-  -- N name kind max robust ephemeral bypass: opens an object, or makes it. kind r: who asks knows that the semaphore was
-  -- resized, and a server that has lost that learns it. Answers: N born; N born max, it was resized; E and its settings.
+  -- N name kind max robust ephemeral bypass: opens an object, or makes it. kind r: the caller knows that the semaphore
+  -- was resized. If the server has lost the resize, it learns the number again. Answers: N born. N born max: the
+  -- semaphore was resized. E and the settings: the object exists with other settings.
   N = function(i)
     local name, kind, max, robust, ephemeral, bypass =
       ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], ARGV[i + 5]
@@ -82,7 +86,7 @@ return {
     return 'N ' .. o.born .. (o.kind == 'r' and ' ' .. o.max or ''), i + 6
   end,
 
-  -- R name born max: resizes a semaphore. Answers: R; X there is none.
+  -- R name born max: resizes a semaphore. Answers: R. X: there is no such semaphore.
   R = function(i)
     local name, born = ARGV[i], ARGV[i + 1]
     local o = get(name)
@@ -91,7 +95,8 @@ return {
     return 'R', i + 3
   end,
 
-  -- C rid: gives a request up. C it has left the queue, H... it holds its permits after all, G it is unknown.
+  -- C rid: gives a request up. Answers: C: it has left the queue. H...: it holds its permits after all. G: it is
+  -- unknown.
   C = function(i)
     local record = record_of(sid .. ARGV[i])
     local now = state(record)
@@ -102,8 +107,9 @@ return {
     return now, i + 1
   end,
 
-  -- S from upTo count rid...: after a loss. Drops the caller's requests from the place `from` (a number and g, or '') up to the
-  -- number upTo that are not listed, and tells the state of those listed. s instead of S: not all are dropped yet.
+  -- S from upTo count rid...: asks after a loss. Tells the states of the listed requests. Drops all other requests of
+  -- the caller in a range: behind the place `from` (the number of a request and g, or '' for the beginning) up to the
+  -- number upTo. The answer begins with s instead of S if not all of these are dropped yet.
   S = function(i)
     local from, up_to, count = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])
     local last = i + 3
@@ -127,8 +133,9 @@ return {
     return beat(i)
   end,
 
-  -- U count rid...: with a beat, some of the requests that the caller holds and has not named so. Since when they are
-  -- held is noted for `I`, up to a beat; most are given back before, and cost nothing. Answer: U.
+  -- U count rid...: goes with a beat, and names some held requests of the caller that no beat has named yet. The server
+  -- notes the present time as the time since when they are held, for `I`. Most requests are given back before a beat
+  -- names them, and cost nothing. Answer: U.
   U = function(i)
     local last = i + tonumber(ARGV[i])
     for s = i + 1, last do
@@ -142,8 +149,8 @@ return {
     return 'U', last + 1
   end,
 
-  -- X: ends the session. All that it holds goes back, and it leaves every queue. Answers: X; + if something is left, then
-  -- the session is too.
+  -- X: ends the session. All that it holds goes back, and its requests leave the queues. Answers: X. +: something is
+  -- left, and the session still exists.
   X = function(i)
     if not clear(sid, false) then return '+', i end
     call('HDEL', SESSIONS, sid)
@@ -152,12 +159,12 @@ return {
     return 'X', i
   end,
 
-  -- V name rid ticket sid: whether a session still holds what it says it holds.
+  -- V name rid ticket sid: asks whether a session still holds this. Answers: 1 or 0.
   V = function(i)
     return held_by(i) and '1' or '0', i + 4
   end,
 
-  -- F name rid ticket sid: takes a hold away by force, as if its holder had died, and tells it so. Answers as V.
+  -- F name rid ticket sid: takes a hold away by force, as if its holder had died, and tells the holder. Answers as V.
   F = function(i)
     local record = held_by(i)
     if record then
@@ -167,7 +174,8 @@ return {
     return record and '1' or '0', i + 4
   end,
 
-  -- P cursor: the space's objects, a part of them: where to go on, and name NUL fixed free waiting deaths... of each.
+  -- P cursor: tells a part of the objects. Answer: the cursor with which to go on, and for each object name NUL fixed
+  -- free waiting deaths...
   P = function(i)
     local found = call('HSCAN', OBJECTS, ARGV[i], 'COUNT', MOST_FOUND)
     local lines, all = { found[1] }, found[2]
@@ -178,8 +186,8 @@ return {
     return lines, i + 1
   end,
 
-  -- L name born upTo: takes the waiters out of the queue up to the ticket upTo; -: all that there are. Answers: L; L upTo
-  -- if some are left.
+  -- L name born upTo: cancels the waiters up to the ticket upTo, or all present waiters if upTo is -. Answers: L. L
+  -- upTo: some are left. X: there is no such object.
   L = function(i)
     local name, born, up_to = ARGV[i], ARGV[i + 1], ARGV[i + 2]
     local o = get(name)
@@ -188,8 +196,9 @@ return {
     return expel(name, o, 'c', up_to) and 'L ' .. up_to or 'L', i + 3
   end,
 
-  -- K name born: disposes of the object. Its waiters are told. What is held stays so, and goes back to nowhere. Answers:
-  -- K; + if somebody waits still, and the object is there still.
+  -- K name born: disposes of the object, and tells its waiters. Holders keep what they hold; what they give back
+  -- belongs to no object then. Answers: K. +: some requests still wait, and the object still exists. X: there is no
+  -- such object.
   K = function(i)
     local name, born = ARGV[i], ARGV[i + 1]
     local o = get(name)
@@ -200,9 +209,10 @@ return {
     return 'K', i + 2
   end,
 
-  -- I name limit place from: the object, the first entries of its queue behind a place, its holders among the first
-  -- records behind `from`, from where to go on, or '', sid conn label of the sessions of all these, the times since when
-  -- the holders hold, or '', and the time.
+  -- I name limit place from: tells an object. Answer: its state; the first `limit` entries of its queue from `place`
+  -- on; its holders among the first records from `from` on; the place from where to go on, or ''; sid conn label of the
+  -- sessions of all these; the times since when the holders hold, each or ''; the present time. X: there is no such
+  -- object.
   I = function(i)
     local name, limit, place, from = ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2], ARGV[i + 3]
     local o = get(name)
@@ -232,7 +242,8 @@ return {
     return { text, queue, holders, behind, sessions, times, format('%.0f', now()) }, i + 4
   end,
 
-  -- J from: the space: epoch, history, last ticket, from where to go on or -; and sid conn label of the sessions behind.
+  -- J from: tells the sessions from the score `from` on. Answer: epoch, history, last ticket, and the score from where
+  -- to go on, or -; then sid conn label of each session.
   J = function(i)
     local meta = call('HMGET', META, 'epoch', 'history', 'ticket')
     local all = call('ZRANGEBYSCORE', LEASES, ARGV[i], '+inf', 'WITHSCORES', 'LIMIT', 0, MOST_FOUND)

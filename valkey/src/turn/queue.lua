@@ -1,20 +1,20 @@
--- The queue of an object: who waits, in the order of tickets, and how the head is served. A part of `rest`.
+-- The queue of an object: the requests that wait, in the order of tickets, and how the head is served. A part of
+-- `rest`.
 --
---     head_of --> n <= free --> grant: it leaves the queue, holds, and is told
---             --> n >  free --> it waits, and so do all behind it
---             --> n >  max  --> it is turned away (since a resize)
+--     head_of --> n <= free --> grant: the head leaves the queue, holds, and is told
+--             --> n >  free --> the head waits, and so do all requests behind it
+--             --> n >  max  --> the head is turned away; only a resize can lead here
 --
--- An entry is name NUL ticket(14) sid(16) rid(10) n(8) p0(14) t(11), taken apart by position from its end.
--- Invariants: I2, an entry has its record; I3, waiting = the entries of the name; I4, nobody waits, or the head asks for more
--- than is free, or grants of the name are noted as left; I5, grants are in the order of tickets; I6, a grant was told to its
--- session. After each change that could make a head due comes `grant`.
+-- An entry is name NUL ticket(14) sid(16) rid(10) n(8) p0(14) t(11). The script takes an entry apart by position,
+-- counted from its end. turn.lua lists the invariants I1 to I6. For I4, `grant` is called after each change that may
+-- let a head be served.
 
--- sid..rid, ticket, n, name
+-- Takes a record apart: sid rid, ticket, n, name.
 local function parts(record)
   return sub(record, 1, 26), sub(record, 27, 40), tonumber(sub(record, 41, 48), 16), sub(record, 49)
 end
 
--- The entry in the queue of a request, or nil.
+-- The entry of a request in the queue, or nil.
 local function entry_of(name, ticket)
   local key = name .. '\0' .. ticket
   return call('ZRANGEBYLEX', QUEUE, '[' .. key, '(' .. key .. 'z', 'LIMIT', 0, 1)[1]
@@ -24,6 +24,7 @@ local function head_of(name)
   return call('ZRANGEBYLEX', QUEUE, '[' .. name .. '\0', '(' .. name .. '\1', 'LIMIT', 0, 1)[1]
 end
 
+-- Notes news for a session. call.lua delivers the news.
 local function tell(to, text)
   if to == caller then
     own[#own + 1] = text
@@ -38,12 +39,16 @@ local function tell(to, text)
   list[#list + 1] = text
 end
 
--- How often the new holder of a mutex may pass it on within its process. A waiter is overtaken by passes alone. When it
--- came, `passes` was its p0, and at most one turn was under way, with at most `bypass` passes. Every later turn while it
--- waits begins with passes + lent <= p0 of the eldest + bypass, and the eldest came no later. So passes never exceeds
--- its p0 + bypass. What is left of that is shared among those who wait: lent whole, all of it would go to the first process
--- in line, and the others would have no passes until their waiters are through. A long line may be of one process, so a
--- turn gets 1 part in 64 at least.
+-- Decides how often the new holder of a mutex may pass the mutex on within its process.
+--
+-- Why no waiter is overtaken more than `bypass` times: only passes overtake. When the waiter came, `passes` was its p0,
+-- and at most one turn was under way, with at most `bypass` passes. Every later turn while it waits begins with
+-- passes + lent <= p0 of the eldest waiter + bypass, and the eldest came no later than this waiter. So `passes` never
+-- exceeds its p0 + bypass.
+--
+-- The passes that are left are shared among the requests that wait. If all were lent at once, they would go to the
+-- first process in line, and the other processes would have none until their waiters are served. But a long line may be
+-- of one process, so a turn gets at least 1 part in 64.
 local function lend(name, o, key)
   local eldest = head_of(name)
   local lent = math.ceil((o.bypass - (o.passes - tonumber(sub(eldest, -25, -12), 16))) / math.min(o.waiting, 64))
@@ -51,8 +56,9 @@ local function lend(name, o, key)
   if sub(eldest, -59, -44) ~= sub(key, 1, 16) then o.noticed = '1' end
 end
 
--- The ticket under which a request is granted that has waited. Where it has waited since an earlier history, the lost part
--- of that may have granted larger ones. It then gets one of those between the lost ones and the new ones, in its record too.
+-- Returns the ticket under which a request that has waited is granted. If the request has waited since an earlier
+-- history, the lost end of that history may have granted larger tickets. Then the request gets a new ticket between the
+-- lost tickets and the new ones, also in its record.
 local function renew(name, entry)
   local ticket, key, n = sub(entry, -73, -60), sub(entry, -59, -34), sub(entry, -33, -26)
   compare()
@@ -63,8 +69,8 @@ local function renew(name, entry)
   return ticket
 end
 
--- A waiter leaves the queue, and its process hears why: x disposed, c cancelled, m and a number: there are only so many
--- permits.
+-- A waiter leaves the queue without permits, and its process hears why. x: the object is disposed of. c: all waiters
+-- are cancelled. m and a number: the object has only this number of permits.
 local function turn_away(name, o, entry, why)
   local ticket, to, rid, n = sub(entry, -73, -60), sub(entry, -59, -44), sub(entry, -43, -34), sub(entry, -33, -26)
   work = work - 1
@@ -74,14 +80,14 @@ local function turn_away(name, o, entry, why)
   tell(to, rid .. ':' .. why)
 end
 
--- Grants while the head can be served. Called after every change that could make the head due. One that asks for more
--- than there are since a resize is turned away when it is the head.
+-- Grants as long as the head can be served. Called after every change that may let the head be served. If a resize has
+-- left fewer permits than the head asks for, the head is turned away.
 local function grant(name, o)
   touch(name, o)
   while o.waiting > 0 do
     local entry = head_of(name)
     local n = tonumber(sub(entry, -33, -26), 16)
-    if n > o.free and n <= o.max then return end -- the head waits, and so do all behind it
+    if n > o.free and n <= o.max then return end -- the head waits, and so do all requests behind it
     if work <= 0 then
       call('ZADD', QUEUE, 0, '\0' .. name)
       own[#own + 1] = '+'
@@ -101,7 +107,7 @@ local function grant(name, o)
   end
 end
 
--- Deaths of which a holder has been told and which nobody has repaired go to the next one.
+-- A holder was told of deaths, and nobody has repaired what the dead left. So the next holder is told of these deaths.
 local function restore(name, o, ticket)
   local note = name .. '\0' .. ticket
   local deaths = call('HGET', OBJECTS, note)
@@ -111,8 +117,8 @@ local function restore(name, o, ticket)
   end
 end
 
--- What a request of the caller is: H ticket:deaths:lent:waiting:n holds, Q waits, G unknown. A record that has outlived
--- its object is held: who waited lost it when the object was disposed of.
+-- The state of a request of the caller. H ticket:deaths:lent:waiting:n: it holds. Q: it waits. G: it is unknown. A
+-- record that has outlived its object holds, because waiters lost their records when the object was disposed of.
 local function state(record)
   if not record then return 'G' end
   local key, ticket, n, name = parts(record)
@@ -122,8 +128,9 @@ local function state(record)
     if o.waiting > 0 and entry_of(name, ticket) then return 'Q' end
     if o.holder == key then
       compare()
-      -- A lost history may have granted a larger token. So one from before is passed on no more. (Nor is one that was
-      -- renewed, which cannot be told from it, and would be harmless.)
+      -- The lost end of an earlier history may have granted a larger token. So a mutex that was granted in an earlier
+      -- history is passed on no more. (A grant with a renewed ticket looks the same and is passed on no more either,
+      -- although a pass would be harmless.)
       if ticket > leapt then lent = o.lent end
     end
     waiting = o.waiting
@@ -132,11 +139,11 @@ local function state(record)
   return 'H ' .. ticket .. ':' .. deaths .. ':' .. lent .. ':' .. waiting .. ':' .. n
 end
 
--- Takes a request away, whether it waits or holds. died: its session has died.
+-- Takes a request away, whether it waits or holds. died: whether its session has died.
 local function drop(record, died)
-  if call('ZREM', RECORDS, record) == 0 then -- the end of another has granted it meanwhile, under a new ticket
+  if call('ZREM', RECORDS, record) == 0 then -- another drop of this call has granted it, under a new ticket
     record = record_of((parts(record)))
-    if not record then return end -- or has turned it away
+    if not record then return end -- another drop has turned it away
     call('ZREM', RECORDS, record)
   end
   local key, ticket, n, name = parts(record)
@@ -161,8 +168,8 @@ local function drop(record, died)
   grant(name, o)
 end
 
--- A request to which the caller has passed its mutex leaves the queue. It may hold an earlier object of the name, if that
--- was disposed of before its caller knew.
+-- The caller has passed its mutex on to a request of its own, so the request leaves the queue. If an earlier object of
+-- the name was disposed of before the caller knew, the request may hold that object. Then the request is dropped.
 local function take_off(name, o, record)
   local _, ticket, _, of = parts(record)
   local entry = entry_of(name, ticket)

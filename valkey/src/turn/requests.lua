@@ -1,29 +1,30 @@
--- A request comes and goes: ask (A, T) and give back (D). Nearly all calls are these, so they are made first, and whatever
--- they need only where somebody waits lies in queue.lua, behind `rest`.
+-- A request comes and goes: ask (A, T) and give back (D). Nearly all operations are these, so their functions are made
+-- in each call. What they need only if somebody waits is in queue.lua, behind `rest`.
 --
---     A, T --> permits are free and nobody waits --> held       a record, and no entry in the queue
---          --> else, A --> waiting                              a record, and an entry in the queue
+--     A, T --> permits are free and nobody waits --> held       a record, but no entry in the queue
+--          --> else, A --> waiting                              a record and an entry in the queue
 --          --> else, T --> refused                              nothing
---     D    --> gives k permits back, and grants to those who wait
+--     D    --> gives k permits back, and grants to the requests that wait
 --
 -- Invariant I1: free + the permits of all held records = max, for each object.
 --
--- Each operation takes its arguments from ARGV[i] on, and returns its answer, and where the next operation stands.
+-- Each operation takes its arguments from ARGV[i] on. It returns its answer and the index of the next operation.
 
--- key: sid rid
+-- The record of a request, or nil. key: sid rid.
 local function record_of(key)
   return call('ZRANGEBYLEX', RECORDS, '[' .. key, '(' .. key .. 'g', 'LIMIT', 0, 1)[1]
 end
 
-local rest -- makes the functions that a call needs only where somebody waits, dies, or asks for something seldom
+local rest -- makes the functions that a call needs only if somebody waits or dies, or for a rare operation
 
--- Whether the object is the one for which the ticket was given. Both have 14 digits, and so sort as strings.
+-- Whether the object is the one for which the ticket was given, and not a later object of the name. Both tickets have
+-- 14 digits, so they compare as strings.
 local function lives(o, ticket)
   return o and ticket > o.born
 end
 
--- A request gets its permits. Returns what its process is told: ticket:deaths:lent:waiting. lent: of a semaphore that was
--- resized, how many permits there are.
+-- A request gets its permits. Returns what its process is told: ticket:deaths:lent:waiting. For a semaphore that was
+-- resized, lent is its number of permits.
 local function hold(name, o, key, ticket, n)
   o.free = o.free - n
   local deaths = o.deaths
@@ -38,13 +39,15 @@ local function hold(name, o, key, ticket, n)
   return ticket .. ':' .. deaths .. ':' .. (o.lent or 0) .. ':' .. o.waiting
 end
 
--- A name born rid n: asks for permits, and queues if they are not to be had at once. born: - for whichever object.
--- T name born rid n: asks, and does not queue. Answers: H... it holds; Q length, it waits in a queue of so many; R not at
--- once (T); X there is no such object; M max, there are never so many.
+-- A name born rid n: asks for n permits, and joins the queue if they are not available at once. born: the ticket with
+-- which the object was made; - for whichever object has the name.
+-- T name born rid n: asks for n permits, and never joins the queue.
+-- Answers: H...: the request holds. Q length: it waits, in a queue of this length. R: the permits are not available at
+-- once (only T). X: there is no such object. M max: the object never has n permits.
 local function ask(i, queues)
   local name, born, rid, hex = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
   local known = record_of(sid .. rid)
-  if known then return rest().state(known), i + 4 end -- a client has sent it twice
+  if known then return rest().state(known), i + 4 end -- a client library has sent the operation twice
   local o = get(name)
   if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 4 end
   local n = tonumber(hex, 16)
@@ -68,16 +71,20 @@ local function ask(i, queues)
   return 'Q ' .. o.waiting, i + 4
 end
 
--- The holder of a mutex gives it back. used: how many passes it has used, at most what it was lent.
+-- The holder of a mutex gives the mutex back. used: how many passes the holder says it has used. No more than it was
+-- lent count.
 local function end_turn(o, used)
   o.passes = o.passes + math.min(used, o.lent)
   o.lent, o.noticed, o.holder = 0, '0', '-'
 end
 
--- D name rid ticket n k note passes count rid...: gives k of the n permits of a held request back. note: - nothing, c
--- clears the deaths that it was told, r restores them, d restores them and counts a death: the holder has lost its
--- lease. s behind it: the session held it at a beat. passes: how often it has passed the mutex on, and to which requests that waited. Answers: D done; G the request is
--- unknown, or it waits.
+-- D name rid ticket n k note passes count rid...: gives k of the n permits of a held request back.
+--   note    what becomes of the deaths of which the holder was told. -: it was told of none. c: they are repaired.
+--           r: they are not repaired, so the next holder is told of them. d: as r, and one more death counts, because
+--           the holder has lost its lease. An s behind the letter says that a beat has named the request, see `U`
+--   passes  how often the holder has passed the mutex on
+--   rid...  the requests in the queue to which the mutex was passed; count is their number
+-- Answers: D: done. G: the request is unknown, or it waits.
 local function give_back(i)
   local name, rid, ticket, hex, note = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 5]
   local k, passes, count = tonumber(ARGV[i + 4]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7])
@@ -86,7 +93,7 @@ local function give_back(i)
   local o = get(name)
   if o and o.waiting > 0 then
     compare()
-    -- A failover that the caller has not noticed may have taken the grant back: then it waits.
+    -- A failover that the caller has not noticed may have lost the grant. Then the request waits.
     if ticket <= leapt and rest().entry_of(name, ticket) then return 'G', last + count end
   end
   if call('ZREM', RECORDS, key .. ticket .. hex .. name) == 0 then return 'G', last + count end
@@ -98,7 +105,8 @@ local function give_back(i)
   if k < n then call('ZADD', RECORDS, 0, key .. ticket .. format('%08x', n - k) .. name) end
   if not lives(o, ticket) then
     rest().restore(name, nil, ticket)
-    -- The mutex was passed on to requests that have come to the next object of the name.
+    -- The object was disposed of. The requests to which the mutex was passed may now belong to the next object of this
+    -- name.
     for s = last, last + count - 1 do
       local record = record_of(sid .. ARGV[s])
       if record then rest().drop(record, false) end

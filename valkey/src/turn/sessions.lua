@@ -1,25 +1,30 @@
--- Sessions: signs of life, and what becomes of the dead. A part of `operations`.
+-- Sessions: their signs of life, and what becomes of dead sessions. A part of `operations`.
 --
---     O, B, W: a sign of life --> a ticket, which the answer tells the process
---     0.75 of a lease later, by the process's own clock: its next sign names that ticket as `seen`
---     whoever has given no sign since `seen` is dead: reap takes back what it holds, and it has left every queue
+--     O, B, W: a sign of life --> it gets a ticket, which the answer tells the process
+--     0.75 of a lease later, by the process's own clock: the next sign of the process names this ticket as `seen`
+--     each session that has given no sign since `seen` is dead: `reap` takes back what it holds and clears its waiters
 --
--- No clock of the server decides that a session is dead, for a clock may jump: by an hour while nothing happens, it looks as
--- an hour does in which nothing happened. What decides is the time that somebody has lived through.
+-- No clock of the server decides that a session is dead, because a clock may jump. If the clock jumps forward by an
+-- hour while nothing happens, this looks like an hour in which nothing happens. So the time decides that another
+-- process has lived through.
 --
---   Why no live one is taken for dead. It counts from when it sent the last sign that was answered, and gives up 0.7 of a
---   lease later. If the server got that sign after the ticket was told, the sign has a larger ticket. If before, then 0.75 of
---   a lease has passed since, as the watcher has lived through it, and the live one has given up. No clock that is set is
---   part of that, and a watcher that stands still is only later. Signs that came after a ticket may be lost with their
---   history, so a ticket of another history tells nothing.
---   Why a dead one is found. Who has a session gives four signs a lease, and so finds who is dead by 1.25 of a lease after
---   that one's last sign. Who lives for less sees too little. So TIME is noted where it cannot harm, see `note`: who comes
---   where somebody has been silent for a lease by TIME is answered Z, and watches for 0.75 of a lease before it gets its
---   session. If the clock has jumped, it has waited in vain, and nobody has lost anything.
+-- Why no live session counts as dead: the live process counts from the moment when it sent its last sign that was
+-- answered, and gives up what it holds 0.7 of a lease later. There are two cases. If the server got this sign after it
+-- gave the ticket `seen`, the sign has a larger ticket, and the session is alive for `reap`. If it got the sign before,
+-- then 0.75 of a lease has passed since the sign, because the watcher has lived through this time. So the live process
+-- has given up. No clock that somebody can set takes part in this argument, and a watcher that stands still is only
+-- late. Signs that came after a ticket may be lost with their history, so a ticket of another history counts for
+-- nothing.
+--
+-- Why a dead session is found: a process with a session gives four signs a lease. So it finds a dead session at the
+-- latest 1.25 of a lease after the last sign of that session. A process that lives for a shorter time sees too little.
+-- So the server notes TIME where it can do no harm, see `note`. A process that enters may find that, by TIME, a session
+-- has been silent for a lease. Then the answer is Z, and the process watches for 0.75 of a lease before it gets its
+-- session. If the clock has jumped, the process has waited in vain, and nobody has lost anything.
 
 local SEQS_OF_A_CONNECTION = 4294967296
 
--- Takes requests of a session away. Returns whether none is left.
+-- Takes requests of a session away. Returns whether it certainly has taken all.
 local function clear(victim, died)
   local records = call('ZRANGEBYLEX', RECORDS, '[' .. victim, '(' .. victim .. 'g', 'LIMIT', 0, math.max(work, 0))
   for _, record in ipairs(records) do drop(record, died) end
@@ -27,6 +32,7 @@ local function clear(victim, died)
   return work > 0
 end
 
+-- Forgets a session whose requests are all gone.
 local function forget(victim)
   call('ZREM', LEASES, victim)
   call('HDEL', SEQS, victim)
@@ -51,14 +57,15 @@ local function fix(o)
   o.fixed = format('%s %d %s %s %s', o.kind, o.max, o.robust, o.ephemeral, o.born)
 end
 
--- A semaphore gets another number of permits. Who holds goes on, and nobody is admitted until there is room.
+-- A semaphore gets another number of permits. Holders keep what they hold, and nobody is admitted until there is room.
 local function resize(name, o, max)
   o.kind, o.free, o.max, o.lent = 'r', o.free + max - o.max, max, max
   fix(o)
   grant(name, o)
 end
 
--- The record of what a session says that it holds: name rid ticket sid. Nothing if it does not hold it.
+-- The arguments name rid ticket sid say what a session holds. Returns its record, or a false value if the session does
+-- not hold this.
 local function held_by(i)
   local name, ticket = ARGV[i], ARGV[i + 2]
   local first = ARGV[i + 3] .. ARGV[i + 1] .. ticket
@@ -66,15 +73,16 @@ local function held_by(i)
   return record and sub(record, 49) == name and lives(get(name), ticket) and not entry_of(name, ticket) and record
 end
 
--- Which history this is: epoch.history. Two failovers to copies that fell behind at once have the same epoch.
+-- The present history of the data, as epoch.history. The epoch alone does not tell two histories apart: two replicas
+-- that lack the same last writes get the same epoch when they are promoted.
 local function place()
   local meta = call('HMGET', META, 'epoch', 'history')
   return meta[1] .. '.' .. meta[2]
 end
 
--- Takes back what the dead hold: those that have given no sign of life since the ticket `seen`, which the caller was
--- told, with its history, 0.75 of a lease ago or earlier; - for none. Returns whether it counts, and whether they may
--- hold more.
+-- Takes back what dead sessions hold: those that have given no sign of life since the ticket `seen`. The caller was
+-- told this ticket, with its history, at least 0.75 of a lease ago. `seen` is - if there is no such ticket. Returns
+-- whether `seen` counts, because it is of the present history, and whether dead sessions may be left.
 local function reap(seen)
   compare()
   if sub(seen, 16) ~= place() then return false, false end
@@ -87,7 +95,7 @@ local function reap(seen)
   return true, #dead == 4
 end
 
--- Notes since when, by TIME, the session that is silent for longest is that. Returns it.
+-- Returns the session that has been silent for longest, and notes since when, by TIME, it is this session.
 local function note()
   local first = call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 1)[1]
   if first and (first == sid or first ~= call('HGET', META, 'first')) then
@@ -96,7 +104,7 @@ local function note()
   return first
 end
 
--- The caller lives. Returns the ticket of this sign.
+-- Notes a sign of life of the caller. Returns the ticket of this sign.
 local function renew_lease()
   local ticket = next_ticket()
   call('ZADD', LEASES, tonumber(ticket, 16), sid)
@@ -104,7 +112,7 @@ local function renew_lease()
   return ticket
 end
 
--- Goes on with grants that are left. Returns whether there were some.
+-- Goes on with the grants of one object that are left. Returns whether there were any.
 local function go_on()
   local left = call('ZRANGEBYLEX', QUEUE, '[\0', '(\1', 'LIMIT', 0, 1)[1]
   if not left then return false end
@@ -115,10 +123,10 @@ local function go_on()
   return true
 end
 
--- B seen, W seen: a beat. Renews the caller's lease, and takes back what the dead hold. W comes from a connection whose
--- reply nobody reads for grants: one that only beats, or one that confirms. So the caller's grants go to it by message. A
--- connection may outlive a failover, so the answer says which history this is: B seq left ticket epoch.history. left: 1
--- if there may be more to do.
+-- B seen, W seen: a beat. Renews the caller's lease, and takes back what dead sessions hold. W comes from a connection
+-- whose replies nobody searches for grants: the connection of a heartbeat thread, or the one that waits for replicas.
+-- So after W the caller gets its grants by messages. Answer: B seq left ticket epoch.history. left: 1 if there may be
+-- more to do. The history is in the answer because a connection may outlive a failover.
 local function beat(i)
   call('ZREM', LEASES, '')
   local ticket = renew_lease()

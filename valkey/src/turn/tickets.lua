@@ -1,17 +1,17 @@
--- Tickets: one counter of the space, from which requests, signs of life and objects get their numbers.
+-- Tickets: one counter of the partition, from which requests, signs of life and objects get their numbers.
 --
---     history A:  1 2 3 ... 90 91 92          the last ones were given, and lost with the server that gave them
+--     history A:  1 2 3 ... 90 91 92          the last tickets may be lost with the server that gave them
 --     history B:                       |<- room for those that wait ->|  next ...
 --                                      late                           leapt
 --
--- A ticket is 14 hexadecimal digits, so tickets sort as strings do. Invariant: no two requests have one ticket, and a later
--- request has a larger one, also where a server was promoted that had lost the last ones. `compare` sees to that, once in
--- each call that gives a ticket.
+-- A ticket is 14 hexadecimal digits, so tickets sort as strings do. Invariant: no two requests have the same ticket,
+-- and a later request has a larger one, even if a server was promoted that lacked the last tickets. `compare` sees to
+-- this, once in each call that gives a ticket.
 
-local time -- in milliseconds, once the call has asked for it
-local beaten -- The time of the last beat, as 11 digits. Known once `compare` was called.
-local leapt -- Tickets up to it were given in an earlier history. Known once `compare` was called.
-local topmost = 0 -- the last ticket of which the caller has been told, as it says with `O`
+local time -- the time in milliseconds, once the call has asked for it
+local beaten -- the time of the last beat, as 11 digits, once `compare` was called
+local leapt -- tickets up to this one belong to earlier histories; known once `compare` was called
+local topmost = 0 -- the largest ticket that the caller knows, as it says with `O`
 
 local function now()
   if not time then
@@ -21,11 +21,15 @@ local function now()
   return time
 end
 
--- The server's replication id changes when it is promoted or restarted, and when its first replica comes. It may then have
--- lost tickets that were given. So tickets leap to where the time is: all that were lost lie before, unless the clock was
--- set back. If the time is behind, they leap past 2^24 lost ones. A process that comes says which is the largest ticket that
--- it was told, and if the server has given none as large, tickets leap past that too. Between the tickets that may be lost
--- and the new ones there is room for those that now wait, see `renew`. Where INFO is forbidden, no other history is known of.
+-- Notices that the data has another history, and then lets the tickets leap.
+--
+-- The replication id of a server changes when the server is promoted or restarted, and when its first replica comes.
+-- The server may then have lost tickets that were given. So tickets leap to a number that is made from the time. All
+-- lost tickets are smaller, unless the clock was set back. If the time gives no larger number, tickets leap by 2^24, so
+-- they pass up to 2^24 lost tickets. A process that enters says what the largest ticket is that it was told. If this
+-- server has given none as large, tickets leap past it, too. Between the tickets that may be lost and the new ones
+-- there is room for the requests that wait now, see `renew`. If INFO is forbidden, the script does not notice another
+-- history.
 local function compare()
   if leapt then return end
   local info = redis.pcall('INFO', 'replication')
@@ -41,7 +45,7 @@ local function compare()
     if late <= last then late = last + 16777216 end
     local ticket = late + call('ZCARD', QUEUE)
     leapt = format('%014x', ticket)
-    call('ZREM', RECORDS, '') -- what comes next may be a return, which must not fail where memory is full
+    call('ZREM', RECORDS, '') -- the call may give permits back next, which must not fail if memory is full
     call('HSET', META, 'history', history, 'leapt', leapt, 'late', format('%.0f', late), 'ticket', format('%.0f', ticket))
     if history ~= meta[1] then call('HINCRBY', META, 'epoch', 1) end
   end
