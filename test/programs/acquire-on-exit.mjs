@@ -1,4 +1,4 @@
-// A worker acquires a permit in an exit handler that runs after the library's own, and has to wait for it.
+// A worker acquires a permit in an exit handler that runs after that of the library, and has to wait for the permit.
 import { isMainThread, Worker } from 'node:worker_threads';
 import { Semaphore } from 'taketurns';
 

@@ -1,5 +1,5 @@
-// A worker runs code behind all exit handlers, and so after the library's own. By then the permits of the thread are
-// back, and nothing in that code may give them back again.
+// A worker runs code after all exit handlers, and so after that of the library. By then the permits of the thread have
+// gone back. No call of this code may give them back again.
 import { isMainThread, Worker } from 'node:worker_threads';
 import { Arena, Semaphore } from 'taketurns';
 

@@ -1,4 +1,4 @@
-/** Makes short-lived objects that only the collector frees, one at a time, in turns of the event loop. */
+/** Makes short-lived objects, one in each turn of the event loop. Only the garbage collector frees them. */
 import { Arena } from 'taketurns';
 import { RwLock } from 'taketurns/sync';
 

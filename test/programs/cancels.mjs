@@ -1,4 +1,4 @@
-/** A pending promise with a time-out keeps the process alive until it cancels, and settled ones leave no timer. */
+/** A pending promise with a time-out keeps the process alive until it cancels. Settled promises leave no timer. */
 import { Semaphore } from 'taketurns';
 
 const LONG = 600_000;

@@ -1,7 +1,7 @@
 /**
  * Sixteen workers acquire and release in every way, and one of them is killed every 50 ms. At the end every permit must
  * be free again, and no thread may be stuck. The program prints a report as JSON, and exits with 1 if anything is
- * wrong. test/stress/chaos.test.ts runs it for a while; by hand it runs on Node, Deno or Bun:
+ * wrong. test/stress/chaos.test.ts runs it for a while. By hand you can run it on Node, Deno or Bun:
  *
  *     node test/programs/chaos.mjs [seconds [seed]]
  */
@@ -29,14 +29,15 @@ import {
 const seconds = Number(process.argv[2] ?? 5);
 const seed = Number(process.argv[3] ?? Date.now() % 100_000);
 const KILL_EVERY = 50;
-/** Milliseconds to wait for events that must come. */
+/** How many milliseconds the program waits for events that must come. */
 const DEADLINE = 30_000;
 
 const draw = random(seed);
 const upTo = (n) => Math.floor(draw() * n);
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-// Objects of a worker that was killed before it disposed of them are never freed.
-// A permit that the keeper gives back is in use again before the board knows that its holder is dead.
+// The arena has room for many objects, because nobody frees the objects of a worker that was killed before it disposed
+// of them. It has no keeper: a permit that a keeper gives back would be in use again before the board knows that its
+// holder is dead.
 const arena = new Arena({
   watch: false,
   objects: 8192,
@@ -53,7 +54,8 @@ const wrong = [];
 let [started, ended, killed, reapedByOthers, unsure] = [0, 0, 0, 0, 0];
 let stopping = false;
 
-// The worker of each slot; it reports its `thread`. Some workers are not watched, and are reaped by handle.
+// The worker of each slot, which reports its `thread`. Some workers are not watched. Another thread reaps these by
+// their handles.
 const crowd = Array.from({ length: SLOTS }, (_, slot) => start(slot));
 
 function start(slot) {
@@ -84,7 +86,7 @@ function start(slot) {
   return member;
 }
 
-/** Another worker reaps the thread, or this one does if that worker dies first. */
+/** Lets another worker reap the thread. If that worker dies first, this thread reaps it. */
 function reapByAnother(thread) {
   crowd[upTo(SLOTS)].worker?.postMessage({ reap: thread });
   setTimeout(() => arena.reap(thread), 100);
@@ -97,7 +99,7 @@ function kill() {
   worker.terminate();
 }
 
-/** Waits for a semaphore without a limit, again and again; returns how often it was admitted. */
+/** Waits for a semaphore without a limit, again and again. Returns how often it was admitted. */
 async function queue(semaphore, i) {
   const { least, most } = kinds[i];
   let admissions = 0;
@@ -130,7 +132,7 @@ await sleep(seconds * 1000);
 clearInterval(killing);
 stopping = true;
 stop(board);
-// Permits of the one that is not robust may be lost: these are enough for all who still wait.
+// Permits of the semaphore that is not robust may be lost. These permits are enough for all that still wait.
 const plain = semaphores[PLAIN];
 plain.release(kinds[PLAIN].permits);
 
@@ -156,7 +158,7 @@ const ownerDeaths = semaphores.reduce((sum, semaphore) => sum + semaphore.inspec
 const counts = countsOf(board);
 if (counts.told > ownerDeaths) wrong.push(`${counts.told} deaths were told, and ${ownerDeaths} have been`);
 for (const semaphore of semaphores) semaphore.dispose();
-// These two are this thread's own.
+// Two elements belong to this thread.
 const { used } = arena.stats().elements;
 if (used > 2) wrong.push(`${used} elements are in use`);
 

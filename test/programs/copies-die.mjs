@@ -1,6 +1,7 @@
 /**
- * Each worker has two copies, or versions, of the package, takes a mutex and a permit by each, and ends in another way.
- * The main thread blocks until it has all of them. The folder of the second copy is an argument.
+ * Each worker has two copies (or versions) of the package, takes a mutex and a permit by each copy, and ends. Each
+ * worker ends in another way. After each, the main thread blocks until it gets these mutexes and permits. The folder of
+ * the second copy is an argument.
  */
 
 import { pathToFileURL } from 'node:url';
@@ -8,7 +9,7 @@ import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import * as one from 'taketurns';
 
 const [, , folder] = process.argv;
-// The second copy is loaded when the first has started its keeper.
+// The second copy loads after the first copy has started its keeper.
 if (isMainThread) one.Arena.default.handle;
 const copies = [one, await import(pathToFileURL(`${folder}/index.js`).href)];
 const WAYS = ['terminated', 'exit', 'all listeners removed', 'listener throws', 'throws', 'ends'];

@@ -1,4 +1,4 @@
-/** The default arena is one of chosen sizes. */
+/** The program chooses the sizes of the default arena. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Arena } from 'taketurns';

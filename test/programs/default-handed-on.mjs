@@ -1,4 +1,4 @@
-/** A worker that is older than the default arena gets it by a handle, and then starts a worker itself. */
+/** A worker that is older than the default arena gets the arena by a handle, and then starts a worker of its own. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Semaphore } from 'taketurns';

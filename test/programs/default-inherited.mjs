@@ -1,4 +1,4 @@
-/** A worker, and a worker of that worker, find the default arena though they were handed nothing. */
+/** A worker and a worker of that worker find the default arena, although nobody has given them a handle. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Arena, Semaphore } from 'taketurns';

@@ -8,7 +8,7 @@ const [{ name, message, handle }] = await once(worker, 'message');
 const apart = Semaphore.from(handle);
 apart.acquire();
 
-// The main thread makes the arena meanwhile, and the worker still lacks it.
+// Meanwhile the main thread makes the default arena, but the worker still lacks it.
 const semaphore = new Semaphore(1);
 const other = new Semaphore(1, { arena: new Arena() });
 worker.postMessage(other.handle);

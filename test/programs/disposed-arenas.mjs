@@ -1,4 +1,5 @@
-// A program makes arenas in turn, uses and leaves each, and says how many there were before the address space was used up.
+// A program makes arenas in turn, and uses and leaves each. It says how many arenas there were before the address space
+// was used up.
 import { setImmediate } from 'node:timers/promises';
 import { Arena, Mutex, Semaphore } from 'taketurns';
 import { CapacitorLock, McsLock } from 'taketurns/algorithms';
@@ -9,16 +10,16 @@ const words = new Int32Array(new SharedArrayBuffer(4));
 let count = 0;
 try {
   for (; count < 60; count++) {
-    // A keeper would know the memory of an arena that is shared.
+    // This arena has no keeper: a keeper would keep the memory of a shared arena.
     const arena = new Arena({ watch: false });
     const semaphore = new Semaphore(1, { arena, robust: true });
     semaphore.acquire();
     const mutex = new Mutex({ arena });
     mutex.lock();
     new CapacitorLock(new McsLock({ arena })).lock();
-    // Its one promise is over, and what has listened for it is still pending.
+    // The only promise of this event is over, but the library still listens for it.
     const event = new Event({ arena });
-    event.handle; // Other threads may know it, so it is not closed with the arena.
+    event.handle; // Now other threads may know the event, so it is not closed with the arena.
     await event.waitAsync({ timeout: 1 });
     const pending = [
       semaphore.acquireAsync(),
@@ -27,7 +28,7 @@ try {
       new AtomicSemaphore({ arena }).waitAsync(words, 0, 0),
       new Latch(1, { arena }).waitAsync(),
     ];
-    // In this turn of the event loop the promises begin to listen.
+    // In the next turn of the event loop the promises begin to listen.
     await setImmediate();
     if (!process.argv.includes('keep')) arena.dispose();
     for (const promise of pending) promise.catch(() => {});

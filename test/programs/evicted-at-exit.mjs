@@ -1,4 +1,4 @@
-/** Uses objects that were evicted, behind all exit handlers, where the library has ended the thread. */
+/** Uses evicted objects after all exit handlers. By then the library has ended the thread. */
 import { Arena, Mutex, Semaphore } from 'taketurns';
 
 const arena = new Arena({ objects: 16 });

@@ -1,4 +1,4 @@
-/** Promises of phase objects give up, and nothing else goes on: the process ends, and the memory of an arena goes. */
+/** Promises of phase objects give up, and nothing else is pending. The process ends, and an arena's memory is freed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -13,13 +13,13 @@ const memories = [];
 for (let i = 0; i < 3; i++) {
   const arena = new Arena();
   const event = new Event({ arena });
-  // Other threads may know it, so it is not closed with the arena.
+  // After this, other threads may know the event, so it is not closed with the arena.
   event.handle;
   told[1] = await event.waitAsync({ timeout: 1 });
   memories.push(new WeakRef(arena.handle.memory));
   arena.dispose();
 }
-// What a variable of the loop held may live on until it is set again.
+// The runtime may keep the last value of a variable of the loop until something else takes its place.
 new Arena().dispose();
 for (let i = 0; i < 10; i++) {
   await sleep(1);

@@ -1,8 +1,11 @@
-/** The first thread to share an arena is a worker, so the keeper is its child. It ends while another thread is dead. */
+/**
+ * The first thread to share an arena is a worker, so the keeper is the worker's child. The worker ends while another
+ * thread is dead, and its keeper ends with it.
+ */
 import { Worker } from 'node:worker_threads';
 import { Arena, Mutex } from 'taketurns';
 
-/** Addresses of words of an arena, and the life of a thread that reaps without being registered. */
+/** The addresses of two words of an arena, and the life of a reaper that is not registered. */
 const [keeperAt, reaperAt, dead] = process.argv.slice(2).map(Number);
 const start = (name, workerData) => new Worker(new URL(`../workers/${name}.mjs`, import.meta.url), { workerData });
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -17,7 +20,8 @@ const told = new Int32Array(new SharedArrayBuffer(8));
 const holder = start('locks-all', { handles: [handle], told });
 const thread = await new Promise((resolve) => holder.once('message', resolve));
 const first = keeper();
-// This stands for a keeper that is stopped while it reaps. So this thread leaves what is dead to it.
+// This word says that a keeper is reaping, as if a keeper had been stopped while it reaps. So this thread leaves the
+// dead thread to that keeper.
 Atomics.store(reaper, 0, BigInt(dead));
 Arena.from(handle.arena).reap(thread);
 console.log(mutex.locked);

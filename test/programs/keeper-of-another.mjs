@@ -1,7 +1,7 @@
 /**
- * The main thread does not use the library, so each worker that makes an arena has a keeper of its own. The keeper of
- * the first runs when a thread attaches to the arena of the second, whose keeper is still starting. Then the first
- * worker ends, and its keeper with it. The deaths of the second arena are noticed all the same.
+ * The main thread does not use the library, so each worker that makes an arena has a keeper of its own. A thread
+ * attaches to the arena of the second worker while the keeper of the first worker runs and that of the second is still
+ * starting. Then the first worker ends, and its keeper with it. The deaths in the second arena must still be noticed.
  */
 import { once } from 'node:events';
 import { isMainThread, MessageChannel, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -11,7 +11,7 @@ const timeout = 5000;
 const start = (role, data, transferList = []) =>
   new Worker(new URL(import.meta.url), { workerData: { role, ...data }, transferList });
 
-/** Lets a thread die that holds a mutex, and waits until that is noticed. */
+/** Lets a thread die that holds a mutex, and waits until the death is noticed. */
 function letOneDie(arena) {
   const [mutex, taken] = [new Mutex({ arena }), new Semaphore(0, { arena })];
   const worker = start('holder', { mutex: mutex.handle, taken: taken.handle });
@@ -27,7 +27,7 @@ const roles = {
     setInterval(() => {}, 1000);
   },
   attaches({ port }) {
-    // Has compiled the core already when the message comes.
+    // This makes the thread compile the core before the message comes.
     new Arena();
     parentPort.postMessage('ready');
     port.once('message', (handle) => Semaphore.from(handle).release());

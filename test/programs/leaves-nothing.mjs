@@ -1,4 +1,4 @@
-/** Prints how many listeners and timers requests have that may cancel, as the requests come and go. */
+/** Prints how many listeners and timers there are as requests that may cancel come and go. */
 import { getEventListeners } from 'node:events';
 import { Semaphore } from 'taketurns';
 

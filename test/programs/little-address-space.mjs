@@ -1,4 +1,5 @@
-// A program makes arenas until the address space is used up, and says how many there were and what the error says.
+// A program makes arenas until the address space is used up. It says how many arenas there were, and what the error
+// says.
 import { Arena } from 'taketurns';
 
 const arenas = [];

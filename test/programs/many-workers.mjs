@@ -1,6 +1,6 @@
-// Starts workers in turn, so many at once, and says what they have left in the arena, and whether the memory of the
-// process stays flat. Of each four workers, one ends by itself, one exits, one is terminated while it holds a lock and a
-// permit, and one is terminated while it waits.
+// Starts workers in turn, with `at once` of them at a time. Says what they have left in the arena, and whether the
+// memory of the process stays flat. Of each four workers, one ends by itself, one exits, one is terminated while it
+// holds a lock and a permit, and one is terminated while it waits.
 //
 //     node test/programs/many-workers.mjs [workers] [at once]      npm run soak:workers: 10,000, 500 at once
 import { setTimeout } from 'node:timers/promises';
@@ -58,7 +58,7 @@ await Promise.all(Array.from({ length: atOnce }, inTurn));
 // The last deaths are noticed within some milliseconds.
 for (let i = 0; i < 500 && (arena.threads > 1 || elements() !== before); i++) await setTimeout(10);
 
-// Until half of the workers have run, the process grows to what so many at once take.
+// While the first half of the workers run, the process grows to what `at once` workers take.
 const grown = sizes.at(-1) - Math.max(...sizes.slice(0, 5));
 const left = {
   workers: ended,

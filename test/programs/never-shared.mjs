@@ -1,6 +1,6 @@
 /**
- * Makes 30,000 objects that no other thread can know, and drops them. It collects garbage now and then, and prints
- * whether little of a small arena is used at the end.
+ * Makes 30,000 objects that no other thread can know, and drops them. Collects garbage now and then, and prints whether
+ * these objects use only a little of a small arena at the end.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -24,7 +24,8 @@ const makers = [
   () => new Capacitor(2, { arena, lanes: 2 }),
 ];
 
-// One has gone out by its handle, one by its name, and one has a promise that waits: all of them stay.
+// Other threads may know the first object by its handle and the second by its name, and the third has a promise that
+// waits. So all three stay.
 const sent = new Semaphore(1, { arena }).handle;
 Semaphore.open('named', 1, { arena });
 const told = [];

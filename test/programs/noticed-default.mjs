@@ -1,6 +1,7 @@
 /**
- * The default arena alone, and no handle: a worker and the worker's own worker lock a mutex each, by name. The main
- * thread ends the first and locks both, and its event loop does not turn from beginning to end.
+ * There is only the default arena, and no handle. A worker and the worker's own worker each lock a mutex, which they
+ * know by its name. The main thread terminates the first worker and locks both mutexes. From beginning to end its event
+ * loop does not turn.
  */
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Mutex } from 'taketurns';

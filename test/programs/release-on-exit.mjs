@@ -1,4 +1,4 @@
-// A worker releases its permit in an exit handler that runs after the library's own.
+// A worker releases its permit in an exit handler that runs after that of the library.
 import { isMainThread, Worker } from 'node:worker_threads';
 import { Semaphore } from 'taketurns';
 

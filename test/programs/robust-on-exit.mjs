@@ -1,4 +1,5 @@
-// In an exit handler a worker releases a permit of a robust semaphore and takes another, which it holds at its end.
+// In an exit handler a worker releases a permit of a robust semaphore and takes another one. It ends while it holds
+// this permit.
 import { isMainThread, Worker } from 'node:worker_threads';
 import { Semaphore } from 'taketurns';
 

@@ -1,4 +1,4 @@
-/** A thread that may not block, as a browser's main thread, and a RwLock that another thread has. */
+/** A thread that may not block, like a browser's main thread, uses a RwLock that another thread holds. */
 import { Worker } from 'node:worker_threads';
 
 Atomics.wait = () => {

@@ -1,4 +1,7 @@
-/** Three threads make short-lived objects in one small arena: in one job, in microtasks, and in turns of the event loop. */
+/**
+ * Three threads make short-lived objects in one small arena: some without leaving the present job, some in microtasks,
+ * and some in turns of the event loop.
+ */
 import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Arena, Mutex, Semaphore } from 'taketurns';

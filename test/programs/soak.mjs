@@ -1,7 +1,7 @@
 /**
- * Runs random programs over all classes of `taketurns` and `taketurns/sync`, with real workers, callbacks that call back,
- * kills, interrupts and disposals, and checks what must always hold. A seed makes a program; the schedule of its threads
- * is another each time. It prints a line each minute, and exits with 1 if it has found anything.
+ * Runs random programs over all classes of `taketurns` and `taketurns/sync`, with real workers, callbacks that call the
+ * library, kills, interrupts and disposals, and checks what must always hold. A seed makes a program, but the schedule
+ * of its threads differs each time. The soak prints a line each minute, and exits with 1 if it has found anything.
  */
 import { fork } from 'node:child_process';
 import process from 'node:process';
@@ -50,9 +50,9 @@ for (const kind of kinds) {
   console.error(`--kinds: ${kind} is none of ${KINDS.join(', ')}`);
   process.exit(2);
 }
-/** Programs that one process runs, so that its memory is bounded. */
+/** How many programs one process runs. The limit bounds the memory of a process. */
 const A_PROCESS = 100;
-/** Milliseconds that a program may take. It ends itself earlier when it is stuck, unless its main thread hangs. */
+/** How many milliseconds a program may take. A stuck program ends itself earlier, unless its main thread hangs. */
 const DEADLINE = 180_000;
 
 const given = JSON.parse(values.with);
@@ -79,7 +79,7 @@ function tell(seed, what, state = '') {
   console.log(`again: npm run soak -- --seed ${seed} --times 100${only}${changed}\n`);
 }
 
-/** Runs programs in a process. Returns whether there may be more. */
+/** Runs programs in a process. Returns whether more programs may run. */
 function inAProcess() {
   return new Promise((resolve) => {
     const child = fork(new URL('soak/child.mjs', import.meta.url), {
@@ -131,7 +131,7 @@ function inAProcess() {
               `${life === undefined ? '' : `life ${life}: `}${what}${error ? `\n${error}` : ''}`,
           );
         tell(seed, all.join('\n'), result.state);
-        // What is stuck may hold the processor.
+        // A process that is stuck may keep the processor busy.
         close(true);
       } else begin();
     });

@@ -1,9 +1,12 @@
 /**
- * Workers, and workers that they start in turn, lock, read, write, acquire, hold tasks, wait for an event and on a condition, meet at a barrier, count a latch down, do
- * something once, and one of them is killed every 50 ms. Nobody calls
- * `watch` or `reap`. At the end every permit must be free again, every task done, no lock held, and no record of a thread in use but the
- * main thread's own; and no two threads may ever have been in one section. It prints a report as JSON, and exits with 1
- * if anything is wrong. test/stress/unwatched.test.ts runs it for a while; `npm run chaos` runs it on any runtime:
+ * Workers, and workers that they start in turn, use objects of all classes: they lock, read, write, acquire, hold
+ * tasks, wait for an event and on a condition, meet at a barrier, count a latch down, and run a function once. One of
+ * the workers is killed every 50 ms. Nobody calls `watch` or `reap`.
+ *
+ * At the end every permit must be free again, every task done and no lock held. No record of a thread may be in use
+ * except that of the main thread. No two threads may ever have been in one section. The program prints a report as
+ * JSON, and exits with 1 if anything is wrong. test/stress/unwatched.test.ts runs it for a while. `npm run chaos` runs
+ * it on any runtime:
  *
  *     node test/programs/unwatched.mjs [seconds [milliseconds between two kills [seed]]]
  */
@@ -15,7 +18,7 @@ import { Condition, Event, RwLock, WaitGroup } from 'taketurns/sync';
 import { faultsOf, get, newWords, ON_PURPOSE, put, random, SLOTS } from './workers/unwatched-board.mjs';
 
 const [seconds = 5, every = 50, seed = Date.now() % 100_000] = process.argv.slice(2).map(Number);
-/** Milliseconds to wait for what must come. */
+/** How many milliseconds the program waits for events that must come. */
 const DEADLINE = 30_000;
 const PERMITS = [1, 5];
 
@@ -23,7 +26,7 @@ const draw = random(seed);
 const upTo = (n) => Math.floor(draw() * n);
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-// There is room for few threads, so records that do not come back are soon missed.
+// The arena has room for few threads, so records that do not come back are soon missing.
 const arena = new Arena({ threads: 8 * SLOTS, waiters: 1024, objects: 256, names: 256 });
 const mutex = new Mutex({ arena });
 const semaphores = PERMITS.map((permits) => new Semaphore(permits, { arena, robust: true }));
@@ -64,7 +67,7 @@ function start(slot) {
 
 let killed = 0;
 
-/** Kills a worker that is up, or has it kill the worker that it has started. */
+/** Kills a worker that is up, or tells it to kill the worker that it has started. */
 function kill() {
   const up = crowd.map((_, slot) => slot).filter((slot) => get(words, 'up', slot) === 1);
   const slot = up[upTo(up.length)];
@@ -108,7 +111,7 @@ if (readers.length > 0 || writer !== undefined || lock.writing || waiters.length
   wrong.push(`the lock is not free: ${JSON.stringify(lock.inspect())}`);
 if (!lock.tryLockWrite()) wrong.push('nobody has the lock, and it cannot be had');
 if (permitsLost) wrong.push(`${permitsLost} permits are lost`);
-// What is left of the last cancelled wait may stay in line until the next one, but not longer than the condition.
+// A remainder of the last cancelled wait may stay in line until the next wait, or until the condition is disposed of.
 condition.dispose();
 const { waiting, cancelled } = arena.stats();
 if (waiting || cancelled) wrong.push(`${waiting} requests wait, ${cancelled} are cancelled`);

@@ -1,4 +1,4 @@
-/** A signal that begins another wait when it is asked for its reason. All waits end, and then the process does. */
+/** A signal begins another wait when the library asks it for its reason. All waits end, and then the process ends. */
 import { Event, Latch, RwLock, WaitGroup } from 'taketurns/sync';
 
 const group = new WaitGroup();

@@ -1,4 +1,4 @@
-/** Workers acquire, release and end, each in another way, while promises of others are pending. */
+/** Workers acquire, release and end, each in another way, while promises of other threads are pending. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Semaphore } from 'taketurns';

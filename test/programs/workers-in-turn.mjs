@@ -1,8 +1,8 @@
 /**
- * Workers come and go, four at a time, in an arena with room for 16 threads, and nobody watches them. Each holds a
- * permit and ends in one of four ways. If their deaths were not noticed, the permits would soon be gone, and the arena
- * would be full after 15 workers.
- * It runs on Node, Deno and Bun. `npm run recycle` takes 5,000 workers:
+ * Workers come and go, four at a time, in an arena with room for 16 threads. Nobody watches them. Each worker takes a
+ * permit and ends in one of four ways. If the library did not notice the deaths, the permits would soon be gone, and
+ * the arena would be full after 15 workers. The program runs on Node, Deno and Bun. `npm run recycle` runs it with
+ * 5,000 workers:
  *
  *     node test/programs/workers-in-turn.mjs [workers]
  */
@@ -42,7 +42,7 @@ function work({ handle, way }) {
   if (way === 'leaving') return;
   if (way === 'process.exit') process.exit(0);
   if (way === 'an uncaught error') throw new Error(ON_PURPOSE);
-  // It is kept until it is terminated.
+  // The timer keeps the worker and the semaphore until the worker is terminated.
   setInterval(() => semaphore.available, 1000);
   parentPort.postMessage(way);
 }

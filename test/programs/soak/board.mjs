@@ -233,15 +233,15 @@ export class Board {
     return PLACE + PER_PLACE * (object * PLACES + i);
   }
 
-  /** Returns how often all requests of an object have been cancelled. Returns undefined while a cancelAll is under way. */
+  /** Returns how often all requests of an object have been cancelled. Returns undefined while a `cancelAll` runs. */
   asks(object) {
     const asks = this.load(object, ASKS_DONE);
     return this.load(object, ASKS_BEGUN) === asks ? asks : undefined;
   }
 
   /**
-   * Notes that a request stands in the queue from now on. Returns its place. Returns undefined if no place is free, or if
-   * the request may have been cancelled. `asks` is what the method `asks` answered before the request was made.
+   * Notes that a request stands in the queue from now on. Returns its place. Returns undefined if no place is free, or
+   * if the request may have been cancelled. `asks` is what the method `asks` answered before the request was made.
    */
   stand(object, life, asks) {
     if (asks === undefined || this.load(object, ASKS_BEGUN) !== asks) return undefined;
@@ -257,8 +257,8 @@ export class Board {
   }
 
   /**
-   * Notes that a request stands in the queue no more: it was admitted, or its promise was rejected. If it was overtaken,
-   * returns since when it stood there.
+   * Notes that a request stands in the queue no more: it was admitted, or its promise was rejected. If it was
+   * overtaken, returns since when it stood there.
    */
   goOn(place) {
     if (place === undefined) return undefined;

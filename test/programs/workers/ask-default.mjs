@@ -1,4 +1,7 @@
-/** Makes a semaphore, and asks for the default arena without a handle, after a handle of another arena, and after one of the default. */
+/**
+ * Makes a semaphore. Then asks for the default arena three times: without a handle, after a handle of another arena,
+ * and after a handle of the default arena.
+ */
 import { once } from 'node:events';
 import { parentPort } from 'node:worker_threads';
 import { Arena, Semaphore } from 'taketurns';

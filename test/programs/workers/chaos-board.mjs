@@ -11,7 +11,7 @@ export const kinds = [
 ];
 export const PLAIN = 3;
 
-/** Whether a worker stops before its exit is reported. Elsewhere it may go on for a moment, and write notes. */
+/** Whether a worker has stopped when its exit is reported. In Deno and Bun it may go on for a while and write notes. */
 export const isEndExact = !('Deno' in globalThis || 'Bun' in globalThis);
 
 /** The message of the error with which a worker ends itself. */
@@ -25,11 +25,11 @@ export function makeBoard() {
   return {
     /** Word 0: 1 makes every worker stop. The counts, the faults and the longest wait follow. */
     words: new Int32Array(shared(4 * (2 + names.length + faults.length))),
-    /** One word for each semaphore, so that it can be read at once: four bits a slot count the permits held there. */
+    /** One word for each semaphore, so that one read sees all slots. Four bits for each slot count the permits held. */
     held: new BigUint64Array(shared(8 * kinds.length)),
-    /** For each semaphore, the end of the tickets of the latest admission. */
+    /** For each semaphore, the first ticket after those of the latest admission. */
     last: new BigInt64Array(shared(8 * kinds.length)),
-    /** For each slot, the permits of the semaphore that is not robust that its worker asks for or holds. */
+    /** For each slot, how many permits of the semaphore that is not robust the worker asks for or holds. */
     asked: new Int32Array(shared(4 * SLOTS)),
   };
 }
@@ -42,7 +42,7 @@ export const faultsOf = ({ words }) => Object.fromEntries(faults.map((name, i) =
 
 const fault = ({ words }, name) => Atomics.add(words, 1 + names.length + faults.indexOf(name), 1);
 
-/** Records the wait of an admitted request that had no time-out, and how many permits went to others ahead of it. */
+/** Records the wait of an admitted request without a time-out, and how many permits went to others ahead of it. */
 export function noteWait({ words }, milliseconds, ahead) {
   const at = words.length - 1;
   const entry = (Math.min(Math.round(milliseconds), 0x7fff) << 16) | Math.min(ahead, 0xffff);
@@ -69,16 +69,16 @@ function total(held) {
 }
 
 /**
- * Records the admission of a request for n permits with this first ticket. No request is admitted before all permits up
- * to its last ticket were given out, so none overtakes. Of requests that exclude each other, each begins where the last
- * one ended, or behind it.
+ * Records the admission of a request for n permits whose first ticket is `ticket`, and checks the order. No request may
+ * be admitted before all permits up to its last ticket were given out, so none overtakes. If requests exclude each
+ * other, each must begin where the one before ended, or behind it.
  */
 export function noteAdmission(board, semaphore, i, n, ticket, slot) {
   const { permits, least } = kinds[i];
   count(board, 'admitted');
   if (slot !== undefined) {
     const before = Atomics.add(board.held, i, BigInt(n) << shift(slot));
-    // At its end chaos.mjs adds permits to the one that is not robust, after it has made every worker stop.
+    // At the end chaos.mjs adds permits to the semaphore that is not robust, after it has told every worker to stop.
     const exact = isEndExact && !(i === PLAIN && hasStopped(board));
     if (exact && total(before) + n > permits) fault(board, 'more held than there are');
   }
@@ -93,8 +93,9 @@ export function noteRelease(board, i, n, slot) {
 }
 
 /**
- * Clears the slot of a worker that has ended, so that it counts as a holder no more. Gives back the permits of the
- * semaphore that is not robust, and returns how many of these the worker asked for or held without a record.
+ * Clears the slot of a worker that has ended, so that the worker counts as a holder no more. Gives back its permits of
+ * the semaphore that is not robust. Returns how many more of these permits the worker asked for or held without a
+ * record.
  */
 export function clear(board, slot, plain) {
   const mine = 15n << shift(slot);

@@ -41,7 +41,7 @@ for (const semaphore of semaphores) {
 parentPort.postMessage({ thread: arena.thread });
 parentPort.on('message', ({ reap }) => parentPort.postMessage({ reaped: arena.reap(reap) }));
 
-/** Makes a request and counts its outcome; returns the ticket if it is admitted. */
+/** Makes a request and counts its outcome. Returns the ticket if the request is admitted. */
 async function attempt(ask) {
   try {
     return await ask();
@@ -79,7 +79,7 @@ function block(semaphore, n, how) {
 }
 
 async function wait(semaphore, n, how) {
-  // The ticket is taken at once, and is the place in the queue.
+  // The call has already taken the ticket, which is the place in the queue.
   const queued = async (promise) => {
     const ticket = lastTicket(arena);
     await promise;
@@ -138,12 +138,14 @@ const pause = () => new Promise((resolve) => setImmediate(resolve));
 /** Does one random action. */
 async function act() {
   const what = draw();
-  // A blocked worker holds no permits and no promise can get it any: otherwise two workers might wait for each other.
+  // While a worker blocks, it holds no permits and no promise may get it any. Otherwise two workers might wait for each
+  // other.
   if (what < 0.45) await use(upTo(kinds.length), true);
   else if (what < 0.9) await Promise.all(Array.from({ length: 1 + upTo(4) }, () => use(upTo(kinds.length), false)));
   else if (what < 0.99) await meet();
   else if (isEndExact) {
-    // The worker ends itself with a promise that is queued or granted, so not of the one that is not robust.
+    // The worker ends itself while a promise of it is queued or granted. The promise is of a robust semaphore, because
+    // otherwise its permits would be lost.
     const asked = use(upTo(PLAIN), false);
     if (draw() < 0.5) process.exit(0);
     setImmediate(() => {
@@ -154,7 +156,7 @@ async function act() {
   await pause();
 }
 
-// It is not at the top level: Node 20 crashes when a worker is terminated as it begins a module that awaits.
+// The loop is not at the top level: Node 20 crashes when a worker is terminated as it begins a module that awaits.
 (async () => {
   while (!hasStopped(board)) await act();
   process.exit(0);

@@ -1,4 +1,4 @@
-// A worker that holds, or waits, or ends.
+// A worker that holds, waits, exits or ends, as `way` says.
 import { parentPort, workerData } from 'node:worker_threads';
 import { Mutex, Semaphore } from 'taketurns';
 

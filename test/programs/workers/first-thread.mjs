@@ -1,4 +1,4 @@
-/** Makes a semaphore apart, then a default arena, which a worker of this one inherits. */
+/** Makes a semaphore outside of the default arena, and then a default arena, which a worker of this worker inherits. */
 import { once } from 'node:events';
 import { parentPort, Worker } from 'node:worker_threads';
 import { Arena, Semaphore } from 'taketurns';

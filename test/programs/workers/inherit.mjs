@@ -1,4 +1,4 @@
-/** Takes a permit of a semaphore that it knows by name alone, and has a worker of its own do the same. */
+/** Takes a permit of a semaphore that it knows only by its name, and lets a worker of its own do the same. */
 import { once } from 'node:events';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { Semaphore } from 'taketurns';

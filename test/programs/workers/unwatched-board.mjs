@@ -1,4 +1,4 @@
-/** What the threads of unwatched.mjs share: words for counts, faults and orders, each with its name. */
+/** What the threads of unwatched.mjs share: words for counts, faults and orders. Each word has a name. */
 export const SLOTS = 6;
 /** The message of the error with which a worker ends itself. */
 export const ON_PURPOSE = 'on purpose';
@@ -13,7 +13,7 @@ const FAULTS = [
   'it is done again',
   'one goes on, and it is not done',
 ];
-/** The numbers of the objects that are made anew when they have come to their end, from 1 on. */
+/** Words with the numbers of the present objects, from 1 on. When an object has come to its end, a new one is made. */
 const NUMBERS = ['barrier', 'latch', 'once'];
 const SINGLE = [
   'stop',

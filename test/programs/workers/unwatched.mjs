@@ -1,4 +1,7 @@
-/** A worker of unwatched.mjs: locks, acquires and computes, with a worker of its own, until it is killed or stops. */
+/**
+ * A worker of unwatched.mjs. It starts a worker of its own, and uses the shared objects until it is killed or the
+ * program stops.
+ */
 import process from 'node:process';
 import { setImmediate } from 'node:timers';
 import { Worker, workerData } from 'node:worker_threads';
@@ -24,7 +27,7 @@ function work() {
   for (let left = draw() * 3000; left > 0; left--) Atomics.add(never, 0, 0);
 }
 
-/** What the lock guards: no thread enters before the last one has left, or has died. */
+/** The section that the mutex guards: no thread enters it before the last thread has left it or has died. */
 function section(ownerDied) {
   const before = put(words, 'inside', id);
   if (before !== 0 && !ownerDied) add(words, 'two threads in one section');
@@ -64,9 +67,9 @@ async function signalled() {
   else await event.waitAsync(options);
 }
 
-/** Waits within the lock, and has others go on. */
+/** Waits on the condition, and lets others go on. */
 async function conditioned() {
-  // The next who enters may be another, who does not learn of this death.
+  // The thread that is told of a death may not be the next thread that enters the section. So it clears the word here.
   condition.mutex.onOwnerDied = () => put(words, 'inside', 0);
   condition.mutex.lock();
   const options = { timeout: draw() * 5 };
@@ -78,7 +81,7 @@ async function conditioned() {
   if (draw() < 0.5) condition.notifyAll();
 }
 
-/** Who writes is alone. A reader that is told that a writer has died finds the number of that one. */
+/** Writes. A writer must be alone. If a writer dies, its number stays in the word, and the next holder is told. */
 async function wrote() {
   const options = draw() < 0.3 ? { timeout: draw() * 5 } : undefined;
   let held;
@@ -106,18 +109,19 @@ async function looked() {
   held.unlock();
 }
 
-/** Parties of a barrier. They may be more threads than that, and then some meet in the next round. */
+/** The parties of a barrier. More threads than these may come. Then some meet in the next round. */
 const PARTIES = 2;
 
 /**
- * Opens the object of this moment by its name. Whoever has come to its end disposes of it, and the next has another name.
+ * Opens the present object by its name. A thread that has come to the end of an object disposes of it. The next object
+ * has another name.
  */
 function current(what, open) {
   while (true) {
     const number = get(words, what);
     const object = open(`${what} ${number}`);
     if (get(words, what) === number) return { number, object };
-    // It has come to its end meanwhile, and this may be another of the same name.
+    // Meanwhile the object has come to its end, and this may be a later object of the same name.
     object.dispose();
   }
 }
@@ -126,7 +130,7 @@ function renew(what, { number, object }) {
   if (swap(words, what, number, number + 1) === number) object.dispose();
 }
 
-/** Meets another at a barrier. One that gives up or dies breaks it, and then there is a new one. */
+/** Meets another thread at a barrier. A thread that gives up or dies breaks the barrier. Then a new barrier is made. */
 async function met() {
   const found = current('barrier', (name) => Barrier.open(name, PARTIES, { arena }));
   const barrier = found.object;
@@ -142,7 +146,7 @@ async function met() {
   }
 }
 
-/** Counts down, and waits for the others. Those that die before they count are not known, so there is a limit. */
+/** Counts a latch down, and waits for the others. Nobody counts for a thread that has died, so the wait has a limit. */
 async function counted() {
   const found = current('latch', (name) => Latch.open(name, 2, { arena }));
   const latch = found.object;
@@ -159,7 +163,10 @@ async function counted() {
   renew('latch', found);
 }
 
-/** Has something done once: by one thread at a time, unless one has died of it, and before anybody goes on. */
+/**
+ * Runs a function once. Checks that one thread at a time runs it, unless that thread has died, and that nobody goes on
+ * before the function has ended.
+ */
 async function ranOnce() {
   const found = current('once', (name) => Once.open(name, { arena }));
   const { number, object: once } = found;
@@ -196,7 +203,7 @@ function startChild() {
   return started;
 }
 
-/** Sees to the worker that this one has started. */
+/** Starts this worker's own worker if there is none, and kills it if the main thread says so. */
 function raise() {
   child ??= startChild();
   if (put(words, 'killChild', 0, slot) === 0) return;
@@ -220,12 +227,12 @@ async function act() {
     else if (what < 0.83) await acquired(semaphores[0], 1);
     else await acquired(semaphores[1], 1 + Math.floor(draw() * 5));
   } catch (error) {
-    // Barriers, latches and what is done once are disposed of by others.
+    // Other threads may have disposed of the barrier, the latch or the once.
     if (!(error instanceof TimeoutError || error instanceof DisposedError)) throw error;
   }
   if (depth === 0) raise();
   if (draw() < 0.001) {
-    // It ends itself, with a promise in the queue.
+    // The worker ends itself while a promise of it is in the queue.
     mutex.lockAsync();
     if (draw() < 0.5) process.exit(0);
     setImmediate(() => {
@@ -235,7 +242,7 @@ async function act() {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-// It is not at the top level: Node 20 crashes when a worker is terminated as it begins a module that awaits.
+// The loop is not at the top level: Node 20 crashes when a worker is terminated as it begins a module that awaits.
 (async () => {
   while (get(words, 'stop') === 0) await act();
   process.exit(0);

@@ -163,7 +163,8 @@ export const semaphore = {
 
   wrong({ unsure }, object, lib) {
     const { permits, added, available, out } = lib.inspect();
-    // Permits that were added may be lost, too, and then as many be owed by `reduce`. So more may be lost than there are.
+    // Permits that were added may be lost, too, and then as many be owed by `reduce`. So more may be lost than there
+    // are.
     const lost = object.robust ? permits + added - available : out;
     if (object.robust ? lost !== 0 || out !== 0 : lost < 0 || lost > unsure)
       return `${lost} permits are lost, and ${object.robust ? 0 : unsure} may be: ${JSON.stringify(lib.inspect())}`;
