@@ -12,13 +12,16 @@ export interface Callers {
    * name.
    */
   call<T = unknown>(thread: number, object: Shared, method: string, ...args: unknown[]): Promise<T>;
-  /** Has the first `count` threads call the same. */
+  /** Has each of the first `count` threads call the method. */
   calls<T = unknown>(count: number, object: Shared, method: string, ...args: unknown[]): Promise<T>[];
-  /** Has one thread run a function body over `object`, the shared `words`, and what it has `kept`. */
+  /**
+   * Has one thread run a function body. The body sees `object`, the shared `words`, and `kept`, where the scripts of
+   * this thread keep values for later scripts.
+   */
   run<T = unknown>(thread: number, object: Shared, code: string, words?: Int32Array): Promise<T>;
 }
 
-/** Starts so many threads for the tests of a file. Calls of one thread are made in their order. */
+/** Starts `count` threads for the tests of a file. A thread makes its calls in the order of the requests. */
 export function callers(count: number): Callers {
   const members = team(count);
   const call = <T>(thread: number, { handle }: Shared, method: string, ...args: unknown[]): Promise<T> =>

@@ -1,4 +1,4 @@
-/** A crowd that acquires and releases, and counts every admission: test/workers/jobs/contend.mjs. */
+/** Runs a crowd of threads that acquire and release, and count every admission (test/workers/jobs/contend.mjs). */
 import { Arena, type Semaphore } from 'taketurns';
 import type {
   ChainSemaphore,
@@ -25,7 +25,7 @@ export interface Contest {
     | MultilaneSemaphore;
   /** How many permits the semaphore was made with. */
   readonly permits: number;
-  /** Lightest and heaviest request; one permit by default. */
+  /** The permits of the lightest request; 1 by default. `to` is the heaviest request, also 1 by default. */
   readonly from?: number;
   readonly to?: number;
   /** The calls to use; each request draws one of these. */
@@ -34,9 +34,9 @@ export interface Contest {
   readonly giving?: 'whole' | 'pieces' | 'conservative';
   /** How many rounds the whole tests have. A run may do only a part of them (rounds.ts). */
   readonly rounds: number;
-  /** Another semaphore, with no permits: each thread has a promise waiting for it all the time. */
+  /** Another semaphore, without permits. Each thread has a promise that waits for this semaphore all the time. */
   readonly besides?: Semaphore;
-  /** Turns of a loop between a release and the next request: 0 keeps the queue full. */
+  /** The turns of an empty loop between a release and the next request. 0 keeps the queue full. */
   readonly think?: number;
 }
 
@@ -54,14 +54,14 @@ export async function contest(members: readonly Member[], c: Contest): Promise<S
   const rounds = roundsOf(c.rounds);
   const { handle } = semaphore;
   const memory = new Memory(Arena.from(handle.arena));
-  // A sequestered semaphore counts its tickets in O_TAKEN, which is 0 in the others.
+  // A sequestered semaphore counts its tickets in O_TAKEN, which is 0 in all other semaphores.
   const ticket = () => memory.long(handle.address + at('TICKET')) + memory.long(handle.address + at('O_TAKEN'));
   const owed = () => ticket() - memory.long(handle.address + at('GRANT'));
-  // Threads that only try would never wait. Otherwise this thread takes all permits until the whole crowd is in line.
+  // If threads may wait, this thread holds all permits until the whole crowd is in line.
   const line = c.ways.some((way) => way !== 'tryAcquire');
   if (line) for (let i = 0; i < permits; i++) semaphore.acquire();
   const first = ticket();
-  // Word 0 has the permits held now, word 1 the first ticket after the latest admission.
+  // Word 0 counts the permits that are held now. Word 1 has the first ticket after those of the latest admission.
   const shared = new BigInt64Array(new SharedArrayBuffer(16));
   shared[1] = first;
   const running = together<Score>(members, 'contend', {
@@ -75,7 +75,7 @@ export async function contest(members: readonly Member[], c: Contest): Promise<S
     rounds,
     think: c.think ?? 0,
     besides: c.besides?.handle,
-    // If two requests never fit in at once, their admissions have an order, as their tickets have.
+    // If no two requests can hold at the same time, they must be admitted in the order of their tickets.
     exclusive: from * 2 > permits,
   });
   if (line) {

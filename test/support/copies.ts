@@ -1,4 +1,4 @@
-/** Copies of the built package in folders of their own, as two dependencies of a program may bring them. */
+/** Copies of the built package in folders of their own. Two dependencies of a program may bring such copies. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,10 +10,10 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 type Library = typeof import('taketurns') &
   Pick<typeof import('taketurns/algorithms'), 'CapacitorLock' | 'McsLock' | 'TtsLock'>;
 
-/** Replaces a text that a file of the copy has exactly once. */
+/** A change of the copy: replaces a text that must be in the file exactly once. */
 export type Change = readonly [file: string, from: string, to: string];
 
-/** Returns the folder of the built code of a new copy of the package. The changes make another version of it. */
+/** Makes a copy of the package, and returns the folder of its built code. The changes make it another version. */
 export function folderOfCopy(changes: readonly Change[] = []): string {
   const folder = mkdtempSync(join(tmpdir(), 'taketurns-copy-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -35,11 +35,11 @@ export async function copy(changes?: readonly Change[]): Promise<Library> {
   return { ...(await load('index.js')), ...(await load('algorithms/index.js')) };
 }
 
-/** The mark of an arena as it stands in a constant of the module (LEB128), and another mark. */
+/** The mark of an arena, as the bytes of a constant in the module (LEB128). OTHER stands for another mark. */
 const MARK = [0xf3, 0xe8, 0xad, 0xa3, 0x07];
 const OTHER = [0xf3, 0xe8, 0xad, 0xa3, 0x06];
 
-/** Makes a version with another layout. */
+/** The changes that make a version with another layout. */
 export const ANOTHER_VERSION: readonly Change[] = [
   ['border/numbers.js', ' VERSION = 2;', ' VERSION = 3;'],
   [

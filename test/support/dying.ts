@@ -1,4 +1,4 @@
-/** Threads that die for a test: helpers that make them wait, hold and end, and check that nothing of them is left. */
+/** Helpers for threads that die in a test: they let threads wait, hold and end, and check that nothing is left over. */
 import { type Arena, Semaphore, type SemaphoreOptions, type ThreadHandle } from 'taketurns';
 import { expect } from 'vitest';
 import { at, Memory } from './memory.js';
@@ -8,7 +8,7 @@ import { until } from './until.js';
 export const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
 
 /**
- * A worker that is watched. After `kill` nothing of it is left in the arena, whichever thread first noticed its end.
+ * A worker that is watched. After `kill` nothing of the worker is left in the arena, whichever thread noticed its end.
  */
 class Recruit extends Member {
   readonly #memory: Memory;
@@ -31,7 +31,7 @@ export function recruit(arena: Arena, core = true): Member {
 
 export type Way = 'terminate' | 'process.exit' | 'an uncaught error' | 'leaving';
 
-/** Ends a worker that is at no job. */
+/** Ends a worker that is doing no job. */
 export async function end(member: Member, way: Way): Promise<void> {
   if (way === 'terminate') await member.kill();
   else if (way === 'leaving') await member.leave();
@@ -48,7 +48,7 @@ export function taken(permits: number, options: SemaphoreOptions): Semaphore {
   return semaphore;
 }
 
-/** Has a worker block in acquire. Returns when it stands in line; `entered` is fulfilled when it is admitted. */
+/** Has a worker block in acquire. Resolves when the worker stands in line. `entered` resolves when it is admitted. */
 export async function park(semaphore: Semaphore, member: Member, ...args: unknown[]) {
   const before = semaphore.waiting;
   const entered = member.run('enter', { handle: semaphore.handle, permits: args });
@@ -56,14 +56,14 @@ export async function park(semaphore: Semaphore, member: Member, ...args: unknow
   return { entered };
 }
 
-/** Has a worker do only the first steps of a blocking request; see jobs/stop-after.mjs. */
+/** Has a worker do only the first steps of a blocking request (jobs/stop-after.mjs). */
 export async function stop(semaphore: Semaphore, member: Member, step: 'acquire' | 'enqueue', permits: number) {
   const told = new Int32Array(new SharedArrayBuffer(8));
   member.run('stop-after', { handle: semaphore.handle, permits, step, told });
   await until(() => Atomics.load(told, 0) === 1, 'it has come so far');
 }
 
-/** Has a worker queue promises. */
+/** Has a worker queue a promise for each number of permits. */
 export const promise = (semaphore: Semaphore, member: Member, ...permits: number[]) =>
   member.run('promise', { handle: semaphore.handle, permits });
 
@@ -73,7 +73,7 @@ export const hold = (semaphore: Semaphore, member: Member, permits = 1) =>
 export const threadOf = (semaphore: Semaphore, member: Member) =>
   member.run<ThreadHandle>('thread', { handle: semaphore.handle });
 
-/** So many workers die while each holds a permit. */
+/** Lets workers die, each while it holds a permit. */
 export async function dieHolding(arena: Arena, semaphore: Semaphore, deaths = 1): Promise<void> {
   const dying = upTo(deaths).map(() => recruit(arena));
   await Promise.all(dying.map((one) => hold(semaphore, one)));

@@ -25,7 +25,7 @@ export const LOCKS: readonly LockKind[] = [
   kind(ReciprocatingLock, 'last come'),
 ];
 
-/** A TwaLock whose waiters stand on chains. Other threads come to it by the handle of a TwaLock. */
+/** A TwaLock whose waiters stand on chains. Other threads attach to the lock by the handle of a TwaLock. */
 class ChainedTwaLock extends TwaLock {
   constructor(options: ConstructorParameters<typeof TwaLock>[0] = {}) {
     super({ ...options, waiting: 'chains' });

@@ -13,7 +13,7 @@ export function at(name: string): number {
   return value;
 }
 
-/** Returns how many lists of names an arena for so many names has, as core/arena/arena.ts computes it. */
+/** Returns how many lists of names an arena for `names` names has, as core/arena/arena.ts computes it. */
 export function nameHeads(names: number): number {
   const step = at('NAME_HEADS_STEP');
   return Math.ceil(Math.max(names, at('NAME_HEADS_LEAST')) / step) * step;

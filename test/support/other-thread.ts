@@ -20,7 +20,7 @@ export class OtherThread {
   readonly #reap: () => void;
   readonly #at: number;
   readonly #number: number;
-  /** Its number in the arena. */
+  /** The number of the other thread in the arena. */
   readonly thread: number;
 
   constructor(lock: RwLock) {
@@ -64,7 +64,7 @@ export class OtherThread {
     this.#core.disposeAgain(this.#at);
   }
 
-  /** Which locks the other thread could get now. It tries each of them, and gives it back. */
+  /** Which locks the other thread could get now. For this the other thread tries each lock, and gives it back. */
   get may(): { read: boolean; write: boolean } {
     const write = this.tryWrite();
     if (write) this.unlockWrite(true);
@@ -73,7 +73,7 @@ export class OtherThread {
     return { read, write };
   }
 
-  /** It dies, and the thread of the test reaps it. */
+  /** The other thread dies, and the thread of the test reaps it. */
   die(): void {
     this.#reap();
   }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 export interface Outcome {
-  /** Exit code; null if it did not end and had to be killed. */
+  /** The exit code; null if the program did not end and was killed. */
   readonly code: number | null;
   readonly out: string;
   readonly err: string;

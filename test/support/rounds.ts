@@ -1,12 +1,12 @@
-/** How much of the tests a run has: `npm test` takes a part of rounds and tables, and `npm run test:whole` all. */
+/** How much of the tests a run does: `npm test` does a part of the rounds and tables, `npm run test:whole` does all. */
 export const WHOLE = process.env.TAKETURNS_TESTS === 'whole';
 
-/** Returns how many of so many rounds this run has. */
+/** Returns how many of `rounds` rounds this run does. */
 export function roundsOf(whole: number): number {
   return WHOLE ? whole : Math.ceil(whole / 4);
 }
 
-/** Returns the cases of a table that this run has: all, or every second one, from `first` on. */
+/** Returns the cases of a table that this run does: all cases, or every second case from `first` on. */
 export function casesOf<T>(all: readonly T[], first = 0): T[] {
   return WHOLE || all.length < 2 ? [...all] : all.filter((_, i) => i % 2 === first % 2);
 }

@@ -1,4 +1,4 @@
-/** The state of promises, for tests of order. */
+/** Helpers for tests of order: they tell which promises are settled. */
 import { turn } from './until.js';
 
 export interface Settling<T> {

@@ -34,7 +34,7 @@ export class Member {
   readonly #pending = new Map<number, Pending>();
   #next = 0;
 
-  /** A member with `core` knows the classes of `taketurns` alone, and starts in half the time. */
+  /** A member with `core` knows only the classes of `taketurns`, and starts in half the time. */
   constructor(workerData?: unknown, { core = false } = {}) {
     this.worker = new Worker(MEMBER, { workerData, argv: core ? ['core'] : [] });
     living.add(this);
@@ -54,7 +54,7 @@ export class Member {
     });
   }
 
-  /** Has the worker do test/workers/jobs/<job>.mjs; returns the job's result or its error. */
+  /** Has the worker do test/workers/jobs/<job>.mjs. Returns the job's result, or rejects with its error. */
   run<T = void>(job: string, args: object): Promise<T> {
     const id = this.#next++;
     const answer = new Promise<T>((resolve, reject) => {
@@ -105,7 +105,7 @@ export function team(count: number, options: { core?: boolean } = {}): Member[] 
   return members;
 }
 
-/** All members do the same job, each with its own index added to the arguments. */
+/** Has all members do the same job. The arguments of each member also contain its index. */
 export function together<T = void>(members: readonly Member[], job: string, args: object): Promise<T[]> {
   const barrier = new Int32Array(new SharedArrayBuffer(4));
   return Promise.all(

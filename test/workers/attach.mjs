@@ -12,7 +12,7 @@ if (!process.argv.includes('core')) {
   );
 }
 
-/** The library objects of each arena; an arena is one object in a thread, however often its handle arrives. */
+/** The library objects of each arena. In a thread an arena is one object, however often its handle arrives. */
 const known = new Map();
 
 /** Returns the library object for a handle. This thread keeps one for each shared object. */
@@ -26,7 +26,7 @@ export function attach(handle) {
   return objects.get(key);
 }
 
-/** Returns when every party has come. */
+/** Blocks until every party has come. */
 export function meet(barrier, parties) {
   Atomics.add(barrier, 0, 1);
   Atomics.notify(barrier, 0);
@@ -65,7 +65,7 @@ export function poll(condition) {
   for (let i = 1; !condition(); i++) if (i % 2000 === 0) nap();
 }
 
-/** Appends a number to a shared log: word 0 is its length. */
+/** Appends a number to a shared log. Word 0 of the log is its length. */
 export function note(log, entry) {
   Atomics.store(log, 1 + Atomics.add(log, 0, 1), entry);
 }

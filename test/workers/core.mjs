@@ -1,4 +1,4 @@
-/** Gives this thread a second core over the arena of a handle, registered as one more thread. */
+/** Gives this thread a second core over the arena of a handle. The arena takes this core for one more thread. */
 import { readFileSync } from 'node:fs';
 import { BroadcastChannel, threadId } from 'node:worker_threads';
 
@@ -22,7 +22,7 @@ export function coreOf(handle) {
   return cores.get(id);
 }
 
-/** Returns the same core, attached to the semaphore. */
+/** Returns this core, after it has attached to the semaphore. */
 export function attached(handle) {
   const core = coreOf(handle);
   if (core.attach(handle.address, handle.generation, 1) < 0) throw new Error('it cannot be attached to');

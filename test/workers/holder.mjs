@@ -1,5 +1,6 @@
 /**
- * Takes what it is given, says so in word 0 of `told`, and never gives it back. `way` says how it goes on.
+ * Takes the lock or the permit of its handle, says so in word 0 of `told`, and never gives it back. `way` says how the
+ * worker goes on.
  */
 import { Worker, workerData } from 'node:worker_threads';
 import { Arena, Mutex, Semaphore } from 'taketurns';

@@ -1,4 +1,4 @@
-/** Locks the mutexes of all handles, says so in word 0 and by its thread in the first arena, and never unlocks. */
+/** Locks the mutexes of all handles. Then posts its thread of the first arena, sets word 0, and never unlocks. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Arena, Mutex } from 'taketurns';
 

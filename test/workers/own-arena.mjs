@@ -1,4 +1,4 @@
-/** Makes an arena, uses it, and hands out its bare memory: no handle, so it is not shared. */
+/** Makes an arena, uses it, and posts only its bare memory. It takes no handle, so the arena is not shared. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Arena, Mutex } from 'taketurns';
 

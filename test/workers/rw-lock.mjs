@@ -1,9 +1,9 @@
-/** Runs code that is sent to it, over a RwLock, and tells what has come of it. */
+/** Runs code that it is sent, over a RwLock, and posts the result or the error. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { RwLock } from 'taketurns/sync';
 
 const lock = RwLock.from(workerData.handle);
-/** What the code keeps for later: guards. */
+/** What the code keeps for later code, such as guards. */
 const kept = {};
 parentPort.on('message', async ({ id, code, words }) => {
   try {

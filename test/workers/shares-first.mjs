@@ -1,4 +1,4 @@
-/** Makes an arena and shares it before the main thread does, so the keeper is a child of this thread. Ends when told. */
+/** Shares an arena before the main thread shares one, so the keeper is a child of this thread. Ends when told. */
 import { parentPort } from 'node:worker_threads';
 import { Arena, Mutex } from 'taketurns';
 

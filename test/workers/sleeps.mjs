@@ -1,4 +1,7 @@
-/** Waits for a latch, and tells how often it has fallen asleep meanwhile. A wait with a time-out sleeps again when woken. */
+/**
+ * Waits for a latch, and tells how often the thread has fallen asleep meanwhile. If a wait with a time-out is woken too
+ * early, the thread falls asleep again.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Arena } from 'taketurns';
 import { Latch } from 'taketurns/sync';

@@ -1,4 +1,4 @@
-/** Attaches, meets the others, and calls one method, all at the same moment. */
+/** Attaches, meets the other threads, and calls one method at the same moment as they do. */
 import { attach, meet } from '../attach.mjs';
 
 export default function attachThen({ handle, method, args = [], barrier, parties }) {

@@ -1,4 +1,4 @@
-/** Tries so many times, keeps the permits that it gets, and returns how often it was refused. */
+/** Tries `rounds` times, keeps the permits that it gets, and returns how often it was refused. */
 import { attach } from '../attach.mjs';
 
 export default function attempts({ handle, permits = [], rounds }) {

@@ -1,4 +1,4 @@
-/** Waits by a key until a word of `turns` is high enough, for each round in turn; then adds to the next word. */
+/** In each round, waits by a key until the word of this thread is high enough, and then raises that of the next. */
 import { Arena } from 'taketurns';
 import * as algorithms from 'taketurns/algorithms';
 import { meet } from '../attach.mjs';
@@ -61,7 +61,7 @@ const ways = {
       wake: (next) => (polite ? locationWakeAllPolite : locationWakeAll)(next, options),
     };
   },
-  // Each round has a location of its own, so that a thread often leaves an element behind at another.
+  // Each round has a location of its own. So a thread often leaves an element behind at the location of another round.
   alternating(key, satisfied, options, polite, round) {
     const at = (index, of) => index + 100 * of;
     const { wait, wake } = ways.location(at(key, round), satisfied, { ...options, alternating: true }, polite);

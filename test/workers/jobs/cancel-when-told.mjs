@@ -1,6 +1,7 @@
 /**
- * Waits with a time-out, step by step: stands in line until word 0 of `told` is set, then cancels. Returns the answers
- * of acquire and of the last step. Word 1 says that it is in the array; word 2 has the answer of cancel.
+ * Waits with a time-out, step by step: stands in line until word 0 of `told` is set, and then cancels. Returns the
+ * answers of acquire and of the last step. Word 1 says that the request is in the array. Word 2 has the answer of
+ * cancel.
  */
 import { coreOf } from '../core.mjs';
 

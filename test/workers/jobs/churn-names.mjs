@@ -10,7 +10,7 @@ export default function churnNames({ arena, names, permits, rounds, index, barri
   for (let i = 0; i < rounds; i++) {
     const semaphore = Semaphore.open(names[(i + index) % names.length], permits, { arena: here });
     try {
-      // There are as many permits as threads, and each gives back the one it took: no attempt can be refused.
+      // There are as many permits as threads, and each thread has at most one. So no attempt can be refused.
       if (!semaphore.tryAcquire()) throw new Error('a permit is missing');
       semaphore.release();
       semaphore.acquire();

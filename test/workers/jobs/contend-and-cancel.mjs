@@ -1,6 +1,6 @@
 /**
- * One of a crowd in which many cancel, by time-out, by abort, or by asking once; with threads and promises, heavy and
- * light requests. It counts violations for stress/cancelling.test.ts.
+ * One of a crowd of threads in which many requests are cancelled: by a time-out, by an abort, or by a time-out of 0.
+ * The requests are calls and promises, heavy and light. The job counts violations for stress/cancelling.test.ts.
  */
 import { Arena, DisposedError, TimeoutError } from 'taketurns';
 import { lastTicket } from 'taketurns/algorithms';
@@ -25,7 +25,7 @@ export default async function contendAndCancel(args) {
   const draw = random(seed * 100 + index + 1);
   const score = { admissions: 0, timeOuts: 0, aborts: 0, outOfOrder: 0, tooMany: 0, closed: 0 };
 
-  /** Asks in one of the ways. Returns the first ticket when admitted. */
+  /** Makes a request in one of the ways. Returns its first ticket when it is admitted. */
   async function ask(n, way) {
     if (way < 0.25) {
       semaphore.acquire(n);
@@ -43,7 +43,7 @@ export default async function contendAndCancel(args) {
         : way < 0.8
           ? semaphore.acquireAsync(n, { timeout: draw() * 3 })
           : semaphore.acquireAsync(n, { signal });
-    // The ticket is taken already: it is the place in the queue.
+    // The call has already taken the ticket, which is the place in the queue.
     const ticket = lastTicket(arena);
     if (way >= 0.8) abortSoon(controller, draw);
     await admitted;
@@ -69,7 +69,7 @@ export default async function contendAndCancel(args) {
     const width = BigInt(n);
     const held = Number(Atomics.add(shared, 0, width) + width);
     if (held > permits) score.tooMany++;
-    // A cancelled request leaves a gap, so the next one admitted begins at the end of the last one, or behind it.
+    // A cancelled request leaves a gap. So the next admitted request begins where the last one ended, or behind it.
     const end = Atomics.exchange(shared, 1, ticket + width);
     if (exclusive && end > ticket) score.outOfOrder++;
     if (draw() < 0.05) nap();

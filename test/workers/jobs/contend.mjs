@@ -1,4 +1,4 @@
-/** One of a crowd: acquires and releases, and counts violations. See support/contest.ts. */
+/** One of a crowd of threads: acquires and releases, and counts violations. See support/contest.ts. */
 import { Arena } from 'taketurns';
 import { lastTicket } from 'taketurns/algorithms';
 import { attach, meet, nap, random, spin } from '../attach.mjs';
@@ -37,7 +37,7 @@ export default async function contend(args) {
         break;
       case 'acquireAsync': {
         const admitted = semaphore.acquireAsync(n);
-        // The ticket is taken already: it is the place in the queue.
+        // The call has already taken the ticket, which is the place in the queue.
         ticket = lastTicket(arena);
         await admitted;
         break;
@@ -60,7 +60,7 @@ export default async function contend(args) {
     if (held > score.mostHeld) score.mostHeld = held;
     const end = Atomics.exchange(shared, 1, ticket + width);
     if (exclusive && end !== ticket) score.outOfOrder++;
-    // Now and then it sleeps while it holds, like a thread that the system has preempted.
+    // Now and then the thread sleeps while it holds, like a thread that the system has preempted.
     if (draw() < 0.01) nap();
     else if (draw() < 0.2) spin(draw() * 500);
     Atomics.sub(shared, 0, width);

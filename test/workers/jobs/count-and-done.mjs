@@ -1,4 +1,4 @@
-/** For each group in turn, when its round has begun: counts in a word, and says that a task is done. */
+/** For one group after the other: when the round of the group has begun, counts in a word, and ends a task. */
 import { attach, poll } from '../attach.mjs';
 
 export default function countAndDone({ handles, words, round }) {

@@ -1,4 +1,4 @@
-/** Disposes of a semaphore that others may be using, and wakes a thread that sleeps on `told`, if that is given. */
+/** Disposes of a semaphore that others may be using. With `told`, also wakes a thread that sleeps on `told`. */
 import { attach } from '../attach.mjs';
 
 export default function dispose({ handle, told }) {

@@ -1,4 +1,4 @@
-/** Says that its task of one group is done, then waits for another group and notes that it has. */
+/** Ends a task of one group, then waits for another group, and notes when this wait has ended. */
 import { attach, note } from '../attach.mjs';
 
 export default function doneAndWait({ first, second, log, entry }) {

@@ -1,4 +1,4 @@
-/** Comes to the location of each key in turn, and leaves the loop there at once. */
+/** Calls `locationWait` once for each key. This first call only announces the waiter and returns. */
 import { Arena } from 'taketurns';
 import { locationWait } from 'taketurns/algorithms';
 

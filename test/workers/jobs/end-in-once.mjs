@@ -1,4 +1,4 @@
-/** Begins to run a function once. The thread ends within that: it exits, or blocks until it is terminated. */
+/** Begins the function of a Once. The thread ends in this function: it exits, or blocks until it is terminated. */
 import { attach } from '../attach.mjs';
 
 export default function endInOnce({ handle, exits }) {

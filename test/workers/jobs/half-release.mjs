@@ -1,4 +1,4 @@
-/** Attaches, and does the first half of a release; other-half.mjs has the rest. */
+/** Attaches, and does the first half of a release. other-half.mjs does the second half. */
 import { attached } from '../core.mjs';
 
 export default function halfRelease({ handle, permits }) {

@@ -1,6 +1,6 @@
 /**
- * Holds the only permit until the victim stands in line, releases it, and wants it again at once. Returns how often it
- * was admitted before the victim.
+ * Holds the only permit until the victim stands in line, releases it, and asks for it again at once. Returns how often
+ * the hog was admitted before the victim.
  */
 import { attach, poll } from '../attach.mjs';
 

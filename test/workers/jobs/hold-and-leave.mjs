@@ -1,4 +1,4 @@
-/** Runs code over shared objects, such as code that locks them, and then leaves the arena: to the others it has died. */
+/** Runs code over shared objects, such as code that locks them. Then leaves the arena: to other threads it has died. */
 import { Arena } from 'taketurns';
 import { attach } from '../attach.mjs';
 

@@ -1,4 +1,4 @@
-/** Acquires with a guard and keeps it; returns whether the guard reports a dead owner. */
+/** Acquires with a guard and keeps the guard. Returns whether the guard reports a dead owner. */
 import { attach } from '../attach.mjs';
 
 const guards = [];

@@ -1,4 +1,4 @@
-/** Is interrupted in its sleep by a time-out of the runtime, and goes on. */
+/** Blocks in acquire until the time-out of `runInThisContext` interrupts the call. Then the thread goes on. */
 import { runInThisContext } from 'node:vm';
 import { attach } from '../attach.mjs';
 

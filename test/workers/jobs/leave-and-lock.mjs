@@ -1,4 +1,4 @@
-/** Locks a mutex and leaves its arena so many times, and attaches again each time. At last it keeps the lock. */
+/** Attaches to a mutex, locks it and leaves the arena, `times` times. At last it attaches again and keeps the lock. */
 import { setTimeout } from 'node:timers/promises';
 import { Arena, Mutex } from 'taketurns';
 

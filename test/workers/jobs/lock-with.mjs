@@ -1,4 +1,4 @@
-/** One of a crowd that uses a binary semaphore as a lock, by all of its calls. */
+/** One of a crowd of threads that use a binary semaphore as a lock, by all calls of the semaphore. */
 import { attach, meet, nap, random } from '../attach.mjs';
 
 export default async function lockWith({ handle, shared, ways, rounds, permits = 1, index, barrier, parties }) {

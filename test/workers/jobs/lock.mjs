@@ -1,4 +1,4 @@
-/** One of a crowd that locks and unlocks, and counts in words that only the lock guards. */
+/** One of a crowd of threads that lock and unlock, and count in words that only the lock guards. */
 import { Arena } from 'taketurns';
 import { CapacitorLock, lastTicket } from 'taketurns/algorithms';
 import { attach, meet, nap, random, spin } from '../attach.mjs';

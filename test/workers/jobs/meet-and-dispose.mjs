@@ -1,4 +1,4 @@
-/** In each round meets the other thread, and disposes of the semaphore that this begins to wait for. */
+/** In each round meets the other thread, and disposes of a semaphore at the moment when that thread begins to wait. */
 import { Arena, Semaphore } from 'taketurns';
 import { poll, random, spin } from '../attach.mjs';
 

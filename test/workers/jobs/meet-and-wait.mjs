@@ -1,4 +1,4 @@
-/** The other side of meet-and-dispose: returns how often it got a DisposedError. */
+/** The other side of meet-and-dispose: waits for the semaphores. Returns how often it got a DisposedError. */
 import { Arena, Semaphore } from 'taketurns';
 import { poll, random, spin } from '../attach.mjs';
 

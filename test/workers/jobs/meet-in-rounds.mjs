@@ -1,6 +1,7 @@
 /**
- * Meets the others at a barrier, round after round. It counts each round in a word of its own before it arrives, and
- * looks at the words of all when it goes on. Returns its places of arrival, and how many words were a round behind.
+ * Meets the others at a barrier, round after round. Before it arrives, it writes the round to a word of its own. When
+ * it goes on, it looks at the words of all threads. Returns its places of arrival, and how many words were a round
+ * behind.
  */
 import { attach, random, spin } from '../attach.mjs';
 

@@ -1,7 +1,8 @@
 /**
- * Meets ever more others: barrier j has j + 1 parties, which are the threads 0 to j. At each, counts in a word, meets,
- * and meets again. Thread 0 looks, between the two, how many have counted, and after them, how many were the last to
- * come to the first. Returns how often that was wrong.
+ * Meets more and more threads: barrier j has j + 1 parties, which are the threads 0 to j. At each barrier a thread
+ * counts in a word and then meets the others twice. Between the two meetings, thread 0 checks that all have counted.
+ * After them it checks that exactly one thread was the last to come to the first meeting. Returns how often a check has
+ * failed.
  */
 import { attach } from '../attach.mjs';
 

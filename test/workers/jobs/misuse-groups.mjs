@@ -1,4 +1,4 @@
-/** Uses one group after the other in one of several ways, at the same time as other threads. Returns how often it waited. */
+/** Uses one group after the other in one of several ways, as other threads do. Returns how often it waited. */
 import { attach, meet } from '../attach.mjs';
 
 const ways = {

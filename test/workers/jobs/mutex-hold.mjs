@@ -1,7 +1,7 @@
 /**
- * Locks and stays the owner, or asks for the lock by so many promises, and does not wait. `exit`: it unlocks when the
- * thread ends. `told`: word 0 is 1 when it has locked. `abortsAtExit`: it asks by one promise, ends at once, and aborts
- * that promise in an exit handler.
+ * Locks and stays the owner, or asks for the lock by `promises` promises and does not await them. `exit`: the thread
+ * unlocks when it ends. `told`: word 0 is 1 when the thread has locked. `abortsAtExit`: the thread asks by one promise,
+ * ends at once, and aborts that promise in an exit handler.
  */
 import { Mutex } from 'taketurns';
 

@@ -1,4 +1,4 @@
-/** Locks a mutex, or disposes of it, by a library object that is kept until then. */
+/** Locks a mutex and keeps its library object. A later call with `disposes` disposes of the mutex by that object. */
 import { Mutex } from 'taketurns';
 
 let mutex;

@@ -1,4 +1,4 @@
-/** Unlocks the worker's mutex; then locks and unlocks another one, if it is given. Returns false on a time-out. */
+/** Unlocks a mutex that the worker holds. With `other`, also locks and unlocks that one. Returns false on a time-out. */
 import { Mutex, TimeoutError } from 'taketurns';
 
 export default ({ handle, other, timeout }) => {

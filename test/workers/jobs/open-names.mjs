@@ -2,7 +2,7 @@
 import { Arena, Semaphore } from 'taketurns';
 import { meet } from '../attach.mjs';
 
-/** These are kept, so that no object is freed before every thread has looked. */
+/** The objects are kept here, so that none is freed before every thread has looked. */
 const opened = [];
 
 export default function openNames({ arena, names, permits, barrier, parties }) {

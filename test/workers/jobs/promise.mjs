@@ -1,4 +1,4 @@
-/** Queues a promise for each number of permits, and does not wait. Notes which are fulfilled, if `log` is given. */
+/** Queues a promise for each number of permits, and awaits none. With `log`, notes which promises are fulfilled. */
 import { attach, note } from '../attach.mjs';
 
 export default function promise({ handle, permits, log }) {

@@ -1,4 +1,4 @@
-/** Does the two halves of acquire, and between them changes that another thread might have made unnoticed. */
+/** Does the two halves of acquire. Between them it changes words, as another thread might have done unnoticed. */
 import { coreOf } from '../core.mjs';
 
 const QUEUED = 3;

@@ -1,7 +1,7 @@
 /**
- * Attaches to one semaphore after another, gives each a permit, and forgets the library object. The other thread writes
- * into `shared` how many it has made and one more, then the address and the generation of the last one. The arena is that
- * of `handle`.
+ * Attaches to one semaphore after another, releases a permit to each, and forgets the library object. The other thread
+ * makes the semaphores in the arena of `handle`. It writes into word 0 of `shared` one more than the number of
+ * semaphores made so far, and into words 1 and 2 the address and the generation of the last one.
  */
 import { Semaphore } from 'taketurns';
 

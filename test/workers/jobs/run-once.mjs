@@ -1,6 +1,6 @@
 /**
- * Runs a function once for each object, which counts in a word. Returns how often it was called here, and how often the
- * call returned before the function had ended.
+ * Runs a function by each Once. The function counts in a word. Returns how often the function was called in this
+ * thread, and how often the call of `run` returned before the function had ended.
  */
 import { attach, meet, spin } from '../attach.mjs';
 

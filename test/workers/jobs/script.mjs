@@ -1,4 +1,4 @@
-/** Runs a function body that is sent as its text, over a shared object, and sends its result back. */
+/** Runs a function body that comes as a text, over a shared object, and sends the result back. */
 import { attach } from '../attach.mjs';
 
 const AsyncFunction = (async () => {}).constructor;

@@ -1,4 +1,4 @@
-/** Returns the handle as this thread has it. */
+/** Returns the handle as it has arrived in this thread. */
 import { attach } from '../attach.mjs';
 
 export default function sendBack({ handle }) {

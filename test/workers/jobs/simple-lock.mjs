@@ -1,4 +1,4 @@
-/** One of a crowd around the proposal's simple_lock: counts how often it was not alone inside. */
+/** One of a crowd of threads that use the proposal's simple_lock. Counts how often the thread was not alone inside. */
 import { Arena } from 'taketurns';
 import { atomicSignal, atomicTryWaitForAsync, atomicWait } from 'taketurns/p0514';
 import { attach, meet, nap, random } from '../attach.mjs';

@@ -1,6 +1,6 @@
 /**
- * Stands in line as soon as so many others wait, and then does the first half of a release; other-half.mjs has the
- * rest. It sets word 0 of `told` afterwards. It waits no longer for the others when word 1 is set.
+ * Stands in line as soon as `others` other requests wait, or when word 1 of `told` is set. Then does the first half of
+ * a release, and sets word 0 of `told`. other-half.mjs does the second half.
  */
 import { attach } from '../attach.mjs';
 import { attached } from '../core.mjs';

@@ -1,6 +1,6 @@
 /**
- * Queues a promise for each number of permits, and then blocks the thread outside of the library, so that it notices
- * nothing. Word 0 of `told` says that it blocks.
+ * Queues a promise for each number of permits. Then blocks the thread outside of the library, so that the thread
+ * notices nothing. Word 0 of `told` says that the thread blocks.
  */
 import { attach } from '../attach.mjs';
 

@@ -1,6 +1,6 @@
 /**
- * Does only the first steps of a blocking request: `acquire`, or `enqueue` as well. Then it notices nothing any more.
- * Word 0 of `told` says that it has come so far.
+ * Does only the first steps of a blocking request: `acquire`, or `acquire` and `enqueue`. Then the thread notices
+ * nothing any more. Word 0 of `told` says that it has done these steps.
  */
 import { attached } from '../core.mjs';
 

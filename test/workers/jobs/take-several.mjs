@@ -1,4 +1,4 @@
-/** One of a crowd that takes several of a counting semaphore at once, by all of its calls, and gives them back. */
+/** One of a crowd of threads that take and release several permits of a counting semaphore at once, in all ways. */
 import { attach, meet, nap, random } from '../attach.mjs';
 
 export default async function takeSeveral({ handle, shared, ways, rounds, permits, index, barrier, parties }) {
@@ -24,7 +24,10 @@ export default async function takeSeveral({ handle, shared, ways, rounds, permit
   return score;
 }
 
-/** Gives back in parts, with a notify of each kind. A signal of nothing then unblocks whoever one or none left asleep. */
+/**
+ * Gives permits back in parts. A signal may notify all waiters, one or none. At the end a signal of 0 permits wakes the
+ * waiters that signals with `one` or `none` have left asleep.
+ */
 function giveBack(semaphore, count, upTo) {
   for (let left = count; left > 0; ) {
     const part = upTo(left);

@@ -13,7 +13,7 @@ export default async function untilClosed({ handle, count, index }) {
       semaphore.release();
     }
   } catch (error) {
-    // The thread lets go of the memory now, whether or not the error has made it do so.
+    // The thread lets go of the object now, even if the error has not made it do so.
     semaphore?.dispose();
     return error.name;
   }

@@ -1,4 +1,4 @@
-/** Wants the permit now and then, and returns how often the hog was admitted during one wait, at most. */
+/** Asks for the permit now and then. Returns how often at most the hog was admitted during one wait of the victim. */
 import { attach, poll, spin } from '../attach.mjs';
 
 export default function victim({ handle, shared }) {

@@ -1,4 +1,4 @@
-/** Returns how many wait, as this thread sees it, and wakes a thread that sleeps on `told`, if that is given. */
+/** Returns how many requests wait, as this thread sees it. With `told`, also wakes a thread that sleeps on `told`. */
 import { attach } from '../attach.mjs';
 
 export default function waiting({ handle, told }) {

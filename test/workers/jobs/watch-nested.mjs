@@ -1,4 +1,4 @@
-/** Has a worker of its own acquire, watches it, and ends it; returns when it is gone. */
+/** Has a worker of its own acquire, watches this worker, and ends it. Returns when the worker is gone. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Arena } from 'taketurns';
