@@ -1,5 +1,5 @@
-// Two producers and two consumers share a ring of four slots without a lock. One sequencer orders the producers and one
-// the consumers, and two event counts show each side how far the other has come (Reed and Kanodia).
+// Two producers and two consumers share a ring of four slots without a lock. One sequencer orders the producers, and
+// one orders the consumers. Two event counts show each side how far the other side has come (Reed and Kanodia).
 // Run: node examples/bounded-buffer.mjs
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { EventCount, Sequencer } from 'taketurns/algorithms';

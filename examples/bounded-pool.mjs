@@ -1,5 +1,5 @@
-// The database allows three connections, and eight workers need one again and again. They get their turns in the order
-// in which they ask.
+// The database allows three connections, and eight workers need a connection again and again. The workers get their
+// turns in the order in which they ask.
 // Run: node examples/bounded-pool.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';

@@ -1,5 +1,5 @@
-// Serves browser/, a page whose main thread takes turns with two workers, to any browser. A page has shared memory only
-// with the two headers.
+// Serves the page in browser/, whose main thread takes turns with two workers. The page has shared memory only if its
+// server sends two headers, as this server does.
 // Run: node examples/browser.mjs
 import { fileURLToPath } from 'node:url';
 import { createServer } from 'vite';

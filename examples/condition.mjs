@@ -1,5 +1,5 @@
 // A condition: threads wait until an account has the money that they want.
-// waitFor unlocks the mutex while it waits, and asks again, as the owner, whenever it has been notified.
+// While waitFor waits, the mutex is unlocked. After each notification waitFor locks it again and looks at the balance.
 // Run: node examples/condition.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
@@ -7,8 +7,8 @@ import { Mutex } from 'taketurns';
 import { Condition } from 'taketurns/sync';
 
 const CUSTOMERS = 3;
-const WITHDRAWALS = 99; // of 1, 2, ... 9 in turn: 495 for each customer
-const DEPOSITS = 297; // of 5
+const WITHDRAWALS = 99; // each customer takes 1, 2, ... 9 in turn, which is 495 in all
+const DEPOSITS = 297; // 5 each
 
 const mutex = Mutex.open('account');
 const deposited = Condition.open('deposited', mutex);
@@ -29,7 +29,7 @@ if (isMainThread) {
 
 function deposit(account, amount) {
   account[0] += amount;
-  // Customers want different amounts, so each of them looks for itself.
+  // Customers want different amounts, so all are notified, and each of them looks for itself.
   deposited.notifyAll();
 }
 

@@ -1,8 +1,9 @@
-// Three senders and two receivers share a queue of messages of any length: a ring of bytes with a limit. `room` counts
-// the free bytes; a sender acquires as many as its message needs in one request, so short messages cannot keep a long
-// one waiting. `messages` counts what may be received. A mutex at each end of the ring keeps bytes together. The last
-// sender to close releases one permit more than there are messages: whoever finds the ring empty then is at the end,
-// and passes that permit on.
+// Three senders and two receivers share a queue of messages of any length: a ring with a limited number of bytes.
+// `room` counts the free bytes. A sender acquires all bytes that its message needs in one request, so short messages
+// cannot keep a long message waiting. `messages` counts the messages that may be received. A mutex at each end of the
+// ring keeps the bytes of a message together. The last sender that closes releases one more permit than there are
+// messages. A receiver that then finds the ring empty has come to the end, and releases this permit for the next
+// receiver.
 // Run: node examples/message-queue.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
@@ -24,8 +25,8 @@ if (isMainThread) {
     ring: new Uint8Array(new SharedArrayBuffer(BYTES)),
     ends: new Uint32Array(new SharedArrayBuffer(8)), // bytes ever taken out, bytes ever put in
     open: new Int32Array(new SharedArrayBuffer(4)).fill(SENDERS), // senders that have not closed
-    received: new Int32Array(new SharedArrayBuffer(4 * SENDERS * EACH)), // how often each message
-    wrong: new Int32Array(new SharedArrayBuffer(8)), // messages whose text is not whole, or out of order
+    received: new Int32Array(new SharedArrayBuffer(4 * SENDERS * EACH)), // how often each message was received
+    wrong: new Int32Array(new SharedArrayBuffer(8)), // messages whose text is not whole; messages out of order
   };
   const start = (role, me) => new Worker(new URL(import.meta.url), { workerData: { role, me, ...shared } });
   const workers = [

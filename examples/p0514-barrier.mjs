@@ -1,7 +1,7 @@
-// A reusable barrier of nothing but the semaphores of P0514R1: a binary semaphore guards the count of the threads
-// inside, and two counting semaphores are turnstiles. The last thread to come opens the first turnstile for all. The
-// last one through it finds the second one shut, and opens that for all: so a barrier is empty before anybody comes to
-// it again. Four threads compute a row of four cells 50 times, each time from the row before.
+// A reusable barrier that is made only of the semaphores of P0514R1. A binary semaphore guards the count of the threads
+// inside, and two counting semaphores are turnstiles. The last thread that comes in opens the first turnstile for all.
+// The last thread that goes out opens the second turnstile for all. So nobody comes to the barrier again before all
+// have passed the first turnstile. Four threads compute a row of four cells 50 times, each time from the row before.
 // Run: node examples/p0514-barrier.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
@@ -33,7 +33,7 @@ class Barrier {
     this.#pass(this.exit, -1, 0);
   }
 
-  /** Counts this thread in or out. The last one opens the turnstile for all. */
+  /** Counts this thread in or out. The last thread opens the turnstile for all. */
   #pass(turnstile, step, last) {
     this.guard.wait();
     this.inside[0] += step;

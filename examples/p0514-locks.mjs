@@ -1,4 +1,4 @@
-// The three locks of P0514R1, each around a counter that four threads raise together.
+// The three locks of P0514R1. Each lock guards a counter that four threads raise together.
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { AtomicSemaphore, atomicSignal, atomicWait, BinarySemaphore } from 'taketurns/p0514';
 
@@ -15,7 +15,7 @@ class SemLock {
   }
 }
 
-/** A lock on a byte; waiters meet in the library's table. */
+/** A lock on a byte. Its waiters meet in a table of the library, which they share with waiters for other words. */
 class SimpleLock {
   constructor(flag) {
     this.b = flag;
@@ -29,7 +29,7 @@ class SimpleLock {
   }
 }
 
-/** The same, with a semaphore of its own: no stranger wakes its waiters. */
+/** A lock on a byte with a semaphore of its own. So no signal for another word wakes its waiters. */
 class ImprovedSimpleLock {
   constructor(flag, handle) {
     this.b = flag;
@@ -66,7 +66,7 @@ if (isMainThread) {
   for (const [i, lock] of locks.entries()) {
     for (let round = 0; round < ROUNDS; round++) {
       lock.lock();
-      counters[i] = counters[i] + 1; // plain: only the lock keeps the others out
+      counters[i] = counters[i] + 1; // not atomic: only the lock keeps the other threads out
       lock.unlock();
     }
   }

@@ -1,5 +1,6 @@
-// A readers-writer lock made of a semaphore: a reader takes one permit, the writer takes all. All come in the order of
-// their arrival, because a semaphore serves its requests in order, and gives a request all its permits at once.
+// A readers-writer lock made of a semaphore: a reader takes one permit, and the writer takes all permits. Readers and
+// writer get in in the order of their arrival, because a semaphore serves its requests in order and gives a request all
+// its permits at once.
 // Run: node examples/readers-writer-in-order.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
@@ -28,7 +29,7 @@ if (isMainThread) {
 function write(words) {
   record.acquire(READERS);
   words[0]++;
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1); // a millisecond in which the two differ
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1); // for a millisecond the two words differ
   words[1]++;
   record.release(READERS);
 }

@@ -1,5 +1,5 @@
-// Four readers may read a record together; the writer must be alone. Readers that keep coming cannot shut the writer out,
-// and a reader waits for one write at most.
+// Four readers may read a record together, but the writer must be alone. Readers that keep coming cannot shut the
+// writer out, and a reader waits for one write at most.
 // Run: node examples/readers-writer.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
@@ -28,7 +28,7 @@ if (isMainThread) {
 function write(words) {
   const alone = record.write();
   words[0]++;
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1); // a millisecond in which the two differ
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1); // for a millisecond the two words differ
   words[1]++;
   alone.unlock();
 }

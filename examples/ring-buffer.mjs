@@ -1,6 +1,6 @@
-// A producer and a consumer share a ring of eight slots. One semaphore counts the free slots, another the filled ones.
-// So the producer waits while the ring is full, and the consumer while it is empty. Several producers would need a
-// mutex around `put`, and several consumers one around `take`.
+// A producer and a consumer share a ring of eight slots. One semaphore counts the free slots, and another counts the
+// filled slots. So the producer waits while the ring is full, and the consumer waits while the ring is empty. Several
+// producers would need a mutex around `put`, and several consumers would need a mutex around `take`.
 // Run: node examples/ring-buffer.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
@@ -14,7 +14,7 @@ const filled = Semaphore.open('filled', 0);
 
 if (isMainThread) {
   const ring = new Int32Array(new SharedArrayBuffer(4 * SLOTS));
-  const seen = new Int32Array(new SharedArrayBuffer(8)); // items taken, of these out of order
+  const seen = new Int32Array(new SharedArrayBuffer(8)); // items taken; items out of order
   const workers = ['producer', 'consumer'].map(
     (role) => new Worker(new URL(import.meta.url), { workerData: { role, ring, seen } }),
   );

@@ -1,5 +1,6 @@
-// Four threads wait until the main thread says go, by an event, and then look up squares in a table. The first that needs
-// the table fills it, and the others wait for that. If that thread died half-way, another would fill it.
+// Four threads wait until the main thread says go, by an event. Then they look up squares in a table. The first thread
+// that needs the table fills it, and the others wait until the table is full. If the first thread died half-way,
+// another thread would fill the table.
 // Run: node examples/start-together.mjs
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Event, Latch, Once, WaitGroup } from 'taketurns/sync';
@@ -15,7 +16,7 @@ const running = WaitGroup.open('running');
 if (isMainThread) {
   const shared = {
     squares: new Int32Array(new SharedArrayBuffer(4 * SQUARES)),
-    counts: new Int32Array(new SharedArrayBuffer(8)), // how often the table was filled, and how many squares were missing
+    counts: new Int32Array(new SharedArrayBuffer(8)), // how often the table was filled; how many squares were missing
   };
   for (let i = 0; i < THREADS; i++) new Worker(new URL(import.meta.url), { workerData: shared });
   await ready.waitAsync();

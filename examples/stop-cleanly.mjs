@@ -1,5 +1,5 @@
 // Three workers take turns at jobs until the main thread stops them. A worker that is at work then finishes its job. A
-// worker that waits leaves the queue at once, by its AbortSignal. No waiter and no permit stays behind.
+// worker that waits leaves the queue at once, by its AbortSignal. No waiter is left, and no permit is lost.
 // Run: node examples/stop-cleanly.mjs
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Runs a program that comes as a text. The program gets a condition, its mutex, shared words, and `say`, which posts. */
+/** Runs a program that comes as a text, with a condition, its mutex, shared words, and `say`, which posts values. */
 import vm from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Condition } from 'taketurns/sync';
