@@ -26,7 +26,7 @@ function releaser(go, semaphore, permits) {
   });
 }
 
-/** Starts a worker that acquires so many permits again and again. */
+/** Starts a worker that acquires this number of permits again and again. */
 function taker(semaphore, permits) {
   return new Worker(new URL(import.meta.url), {
     workerData: { job: 'take', semaphore: semaphore.handle, permits },

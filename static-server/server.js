@@ -20,7 +20,8 @@ export async function serve(folder, options = {}) {
   });
   const server = createServer((request, response) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    // The whole file answers a request for a part of it; sirv throws an error where the part ends before it begins.
+    // The answer to a request for a part of a file is the whole file, because sirv throws an error if the part ends
+    // before it begins.
     delete request.headers.range;
     if (request.method === 'POST' && onPost) post(request, response, onPost);
     else sendFile(request, response);
@@ -46,7 +47,7 @@ function post(request, response, onPost) {
   });
 }
 
-/** Listens on the first free one of so many ports, and resolves with its number. */
+/** Listens on the first free port of `tries` ports, and resolves to the number of this port. */
 function listen(server, first, host, tries) {
   return new Promise((resolve, reject) => {
     let port = first;

@@ -13,21 +13,21 @@ export const chromium: string | undefined = [process.env.CHROMIUM, ...NAMES].fin
   (name) => name && spawnSync(name, ['--version']).status === 0,
 );
 
-/** A script that posts the output of the page to /result whenever the output changes. For pages that do not post it. */
+/** A script for pages that do not report by themselves. It posts the page's output to /result whenever it changes. */
 const REPORTER = `<script type="module">
   const output = document.querySelector('output');
   const tell = () => fetch('/result', { method: 'POST', body: output.textContent });
   if (output) new MutationObserver(tell).observe(output, { childList: true, characterData: true, subtree: true });
 </script>`;
 
-/** Makes a copy of the folder in which the pages post their output. */
+/** Makes a copy of the folder whose pages post their output. */
 function withReporter(folder: string): string {
   const copy = mkdtempSync(join(tmpdir(), 'taketurns-pages-'));
   cpSync(folder, copy, { recursive: true });
   for (const name of readdirSync(copy, { recursive: true, encoding: 'utf8' })) {
     if (!name.endsWith('.html')) continue;
     const page = join(copy, name);
-    // The reporter precedes the page's own script, which may end at once.
+    // The reporter stands before the page's own script, because that script may end at once.
     writeFileSync(page, readFileSync(page, 'utf8').replace('<script', `${REPORTER}<script`));
   }
   return copy;
@@ -57,7 +57,7 @@ async function visit(address: string, result: Promise<string>): Promise<string> 
   }
 }
 
-/** Resolves to what the page of the folder posts to /result, or to its output after the first change of that. */
+/** Resolves to what the page of the folder posts to /result, or to the page's output after its first change. */
 export async function resultOf(folder: string): Promise<string> {
   let onPost: (result: string) => void = () => {};
   const result = new Promise<string>((resolve) => {

@@ -1,4 +1,4 @@
-/** The three bundlers. Each is given only the entry, the target and the folder for the output. */
+/** The three bundlers. Each gets only the entry, the target and the folder for the output. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as esbuild from 'esbuild';
@@ -69,7 +69,7 @@ export async function esbuildFor(target: Target, folder: string, entry: string, 
   return code(out);
 }
 
-/** Each of these returns the minified code of a program of a few lines. */
+/** Each of these functions returns the minified code of a program of a few lines. */
 export const bundlers: Record<string, (folder: string, entry: string, out: string) => Promise<string>> = {
   esbuild: (folder, entry, out) => esbuildFor('node', folder, entry, out),
   async webpack(folder, entry, out) {

@@ -1,4 +1,4 @@
-/** Packs taketurns-valkey and installs the tarball in an empty project, beside client libraries that are there already. */
+/** Packs taketurns-valkey, and installs the tarball in an empty project beside client libraries of this workspace. */
 import {
   existsSync,
   mkdirSync,
@@ -18,14 +18,14 @@ import { npm } from './run.js';
 const valkey = fileURLToPath(new URL('../../valkey', import.meta.url));
 
 export interface Project {
-  /** Its folder. */
+  /** The folder of the project. */
   readonly folder: string;
   readonly packed: Packed;
   readonly tarball: Buffer;
   remove(): void;
 }
 
-/** The folder of a package of the workspace: its own, or the common one. */
+/** The folder of a package that the workspace has installed, for itself or in the common folder. */
 function folderOf(name: string): string {
   const places = [valkey, join(valkey, '..')].map((place) => join(place, 'node_modules', name));
   const found = places.find((place) => existsSync(place));

@@ -22,7 +22,7 @@ describe('for Node', () => {
     ['esbuild', 'module', bundleByEsbuild],
     ['webpack', 'commonjs', bundleByWebpack],
   ])('%s', async (_name, type, bundle) => {
-    // The output is outside of the project, since the bundle must need nothing of that.
+    // The output is outside of the project, because the bundle must need nothing from the project.
     const out = mkdtempSync(join(tmpdir(), 'taketurns-bundle-'));
     try {
       await bundle(folder, 'node', out);
@@ -49,7 +49,7 @@ describe('for the web', () => {
     expectWhole(out);
   });
 
-  // A context of node:vm has what the engine does for a page: whether it may compile WebAssembly.
+  // A context of node:vm can forbid WebAssembly to compile, as the policy of a page can.
   it.each([
     [false, /^Error: taketurns cannot run here: the Content-Security-Policy .* add 'wasm-unsafe-eval'.* script-src/],
     [true, /^0 available$/],

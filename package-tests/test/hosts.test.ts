@@ -62,7 +62,7 @@ describe('where a runner surrounds the library by a page,', () => {
   });
 
   it('a file of tests passes in jsdom, happy-dom and edge-runtime of vitest', () => {
-    // vitest loads the environments from where its configuration is.
+    // vitest loads the environments from the folder of its configuration.
     symlinkSync(join(installed('jsdom', '.'), '..'), join(folder, 'pages/node_modules'));
     const options = ['--root', folder, '--config', join(folder, 'pages/vitest.config.js'), '--reporter', 'json'];
     const report = JSON.parse(node(folder, vitest, 'run', ...options, '--maxWorkers', '1'));

@@ -5,7 +5,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { node } from '../support/run.js';
 
 const folder = inject('folder');
-// Node can do this from 20.19 and 22.12 on.
+// `require` can load modules in Node from 20.19 and 22.12 on.
 const canRequire = (process.features as { require_module?: boolean }).require_module === true;
 
 describe(`in Node ${process.versions.node}`, () => {

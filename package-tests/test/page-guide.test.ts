@@ -1,6 +1,6 @@
 /**
- * The project of docs/guides/in-a-page.md, put together from its blocks, is built by Vite and by esbuild, and takes its turns
- * in Chromium; its server sends the headers.
+ * The project of docs/guides/in-a-page.md, put together from the blocks of the page. Vite and esbuild build the
+ * project, its server sends the headers, and the page takes its turns in Chromium.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** The installed package in processes that are not plain: in a cluster, with few rights, debugged, stopped. */
+/** The installed package in special processes: in a cluster, with few rights, under a debugger, and while stopped. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { node } from '../support/run.js';
 const folder = inject('folder');
 /** What a team (programs/processes/team.js) says at its end. */
 const SOUND = 'lost 0,0, early 0, deaths 0,0, permits 1,0, locked false';
-/** For how many milliseconds a process is stopped. STOPPED in the environment says otherwise. */
+/** For how many milliseconds a process is stopped. The environment variable STOPPED may set another number. */
 const STOPPED = Number(process.env.STOPPED ?? 1000);
 
 describe('in node:cluster', () => {

@@ -22,7 +22,7 @@ async function bundle(bundler: string, name: string, program: string): Promise<s
   return run(folder, written(name, program), join(folder, 'out', bundler, name));
 }
 
-/** Returns whether the code contains the part, since a failed `toContain` would print the whole code. */
+/** Returns whether the code contains the part. A failed `toContain` would print the whole code. */
 function holds(code: string, part: string): boolean {
   return code.includes(part);
 }
@@ -58,8 +58,8 @@ describe.each(Object.keys(bundlers))('a bundle by %s', (bundler) => {
 
 /**
  * The bytes that the whole of `taketurns` may take, minified and compressed by Brotli. The goal of 12 KB is missed:
- * core.wasm takes about 7.8 KB, the code around it and the words of its errors the rest (docs/internals/what-was-tried.md). A bundle
- * for Node has the keeper as well (src/host/keeper.ts).
+ * core.wasm takes about 7.8 KB, and the code around it and the texts of its errors take the rest
+ * (docs/internals/what-was-tried.md). A bundle for Node also contains the keeper (src/host/keeper.ts).
  */
 const MOST: Record<Target, number> = { web: 22_450, node: 23_150 };
 const PROGRAMS = {

@@ -47,7 +47,7 @@ describe('the tarball of taketurns-valkey', () => {
     expect(messages.map((message) => formatMessage(message, {}, { color: false }))).toEqual([]);
     const result = await checkPackage(createPackageFromTarballData(tarball));
     if (!result.types) throw new Error('it finds no types');
-    // Only modules, as in package.test.ts.
+    // The package has only modules, as in package.test.ts.
     const problems = result.problems.filter(
       (problem) => !('resolutionKind' in problem) || !['node10', 'node16-cjs'].includes(problem.resolutionKind),
     );
@@ -72,7 +72,7 @@ describe('types of taketurns-valkey', () => {
   )('TypeScript %s, --module %s --moduleResolution %s', (_version, module, resolution, file) => {
     const tsc = join(dirname(file), 'bin/tsc');
     const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2023,esnext.disposable,dom'];
-    // The client libraries' own declarations are not what is tested.
+    // This test does not check the declarations of the client libraries.
     const more = [
       '--skipLibCheck',
       '--types',

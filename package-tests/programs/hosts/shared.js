@@ -1,4 +1,4 @@
-/** What a file of tests does with the library, in whatever host runs it: vitest, Jest or node:test. */
+/** The tests of both files, for each host: vitest, Jest or node:test. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';

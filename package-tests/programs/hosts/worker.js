@@ -1,4 +1,4 @@
-/** Releases the semaphore of its handle; or holds the lock of its handle until it is terminated. */
+/** Releases the semaphore of its handle, or holds the lock of its handle until the worker is terminated. */
 import { workerData } from 'node:worker_threads';
 import { Mutex, Semaphore } from 'taketurns';
 

@@ -1,5 +1,5 @@
-// Two workers raise a counter in plain steps, which only the mutex keeps apart. The main thread waits for both. A third
-// keeps the mutex, and is terminated.
+// Two workers raise a counter in steps that are not atomic, so only the mutex keeps the workers apart. The main thread
+// waits for both. A third worker keeps the mutex, and is terminated.
 import { Mutex, Semaphore } from 'taketurns';
 // biome-ignore lint/style/useNodejsImportProtocol: webpack 5.112 garbles a Worker that comes from node:worker_threads.
 import { Worker } from 'worker_threads';
@@ -19,6 +19,6 @@ await done.acquireAsync(WORKERS);
 const last = start(true);
 await done.acquireAsync();
 last.terminate();
-// This thread blocks, so it cannot hear the end of the worker.
+// This thread blocks, so it cannot hear that the worker has ended.
 mutex.lock({ timeout: 10_000 });
 console.log(`counted to ${counter[0]}, ${mutex.inspect().ownerDeaths} death`);

@@ -1,4 +1,5 @@
-// Uses the package in CommonJS, where Node lets `require` load modules. `import` leads to the same instance of it.
+// Uses the package in CommonJS, in versions of Node in which `require` loads modules. `import` gives the same instance
+// of the package.
 const { Semaphore } = require('taketurns');
 const { TwaSemaphore } = require('taketurns/algorithms');
 const { BinarySemaphore } = require('taketurns/p0514');

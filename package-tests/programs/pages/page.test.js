@@ -1,4 +1,4 @@
-/** What a test does with the library where the runner surrounds it by a page, or by a part of one. */
+/** What a test does with the library if the test runner simulates a page, or a part of a page. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -31,7 +31,7 @@ test('runExclusive three times at once', async () => {
 
 test('a worker inherits the default arena', async () => {
   const semaphore = Semaphore.open('of the page', 0);
-  // Vite takes a `new URL` of a page for an address on its server.
+  // In a page, Vite takes a `new URL` for an address on its server.
   const path = fileURLToPath(import.meta.url).replace('page.test', 'worker');
   const worker = new Worker(path, { workerData: 'of the page' });
   const failed = once(worker, 'error').then(([error]) => Promise.reject(error));

@@ -1,4 +1,4 @@
-/** Made for the web and run in Node: a promise keeps the process alive, and the process then ends. */
+/** Is bundled for the web and runs in Node. A promise keeps the process alive until it is settled. Then the process ends. */
 import { Semaphore } from 'taketurns';
 
 const semaphore = new Semaphore(0);

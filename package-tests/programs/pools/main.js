@@ -1,7 +1,7 @@
 /**
- * Each task takes the one permit of a robust semaphore, and does not release it. Its thread is idle then and the pool
- * ends it, or the task is aborted. The permit comes back, and so do the records of the threads: the arena has room for
- * three. Nobody calls `watch`.
+ * Each task takes the one permit of a robust semaphore, and does not release it. Then the pool ends the thread of the
+ * task, because the thread is idle or because the task is aborted. The permit must come back, and so must the records
+ * of the threads, because the arena has room for only three. Nobody calls `watch`.
  */
 import { Arena, Semaphore } from 'taketurns';
 
@@ -27,7 +27,7 @@ for (let i = 0; i < ROUNDS; i++) {
   const aborted = pool.run({ ...task, stays: true }, { signal: abort.signal }).catch(({ name }) => name);
   await taken.acquireAsync();
   abort.abort();
-  // This thread blocks, so it cannot hear the end of the worker.
+  // This thread blocks, so it cannot hear that the worker has ended.
   permit.acquire(1, { timeout });
   permit.release();
   if ((await aborted) !== 'AbortError') throw new Error('the task was not aborted');

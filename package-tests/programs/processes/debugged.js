@@ -1,4 +1,4 @@
-/** A team at work, and a debugger that pauses its threads, one by one and then all at once. */
+/** A team is at work, and a debugger pauses its threads, first one by one and then all at once. */
 import { Session } from 'node:inspector/promises';
 import { startTeam } from './team.js';
 
@@ -9,10 +9,10 @@ await work.progress();
 const session = new Session();
 session.connect();
 const team = [];
-/** By the id of a thread's session, what is called when the thread has paused. */
+/** The functions to call when a thread has paused, by the id of the thread's session. */
 const paused = new Map();
 session.on('NodeWorker.attachedToWorker', ({ params: { sessionId, workerInfo } }) => {
-  // The code of the keeper has no address. It runs nothing yet, so it would not pause.
+  // The keeper is the thread whose code has no address. It runs no code at this time, so it would not pause.
   if (workerInfo.url !== '') team.push(sessionId);
 });
 session.on('NodeWorker.receivedMessageFromWorker', ({ params }) => {
@@ -21,7 +21,7 @@ session.on('NodeWorker.receivedMessageFromWorker', ({ params }) => {
 const tell = (sessionId, method) =>
   session.post('NodeWorker.sendMessageToWorker', { sessionId, message: JSON.stringify({ id: 1, method }) });
 
-/** Pauses the threads, lets the others work for a while, and has the threads run on. */
+/** Pauses these threads, lets the others work for a while, and then lets these threads run on. */
 async function pause(some) {
   await Promise.all(
     some.map(async (id) => {

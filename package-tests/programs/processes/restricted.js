@@ -1,9 +1,9 @@
-/** Uses the library where the program may start no threads, or only by a flag of Node. */
+/** Uses the library in a process that may start no threads, or that may do so only by a flag of Node. */
 import { Worker } from 'node:worker_threads';
 import { Mutex, Semaphore, TimeoutError } from 'taketurns';
 
 const [mutex, done] = [new Mutex(), new Semaphore(0)];
-// The program asks for handles, and so for the thread that notices deaths.
+// The program asks for handles. This makes the library start the thread that notices deaths.
 const workerData = { done: done.handle, held: mutex.handle };
 
 function start() {

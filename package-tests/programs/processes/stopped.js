@@ -1,4 +1,4 @@
-/** A team at work. The parent stops this process for a while, and ends its input after that. */
+/** A team is at work. The parent stops this process for a while, and afterwards ends the input of the process. */
 import { once } from 'node:events';
 import { startTeam } from './team.js';
 

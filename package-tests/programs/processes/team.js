@@ -1,6 +1,6 @@
 /**
- * Two threads count, each time with the lock of a mutex and then with the one permit of a robust semaphore. A third
- * waits with time-outs for what never comes. All do so until they are told to stop.
+ * Two threads count, each time under the lock of a mutex and then under the one permit of a robust semaphore. A third
+ * thread waits, with time-outs, for a permit that never comes. All three go on until they are told to stop.
  */
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Mutex, Semaphore, TimeoutError } from 'taketurns';
@@ -31,7 +31,7 @@ function timeOut({ never, words }) {
 
 const jobs = { count, timeOut };
 
-/** Starts the three. Every handle is of the default arena. */
+/** Starts the three threads. Every handle is of the default arena. */
 export function startTeam() {
   const [mutex, permit, never, done] = [
     new Mutex(),
@@ -45,7 +45,7 @@ export function startTeam() {
   for (const name of names) new Worker(new URL(import.meta.url), { workerData: { name, words, ...handles } });
 
   return {
-    /** Resolves when the team has made many rounds more. */
+    /** Resolves when the team has made many more rounds. */
     async progress() {
       const [rounds, timeouts] = [words[ROUNDS] + 1000, words[TIMEOUTS] + 2];
       while (Atomics.load(words, ROUNDS) < rounds || Atomics.load(words, TIMEOUTS) < timeouts)

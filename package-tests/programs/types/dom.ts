@@ -1,4 +1,4 @@
-/** The types of the platform, where a program has them, fit those of the package. */
+/** If a program has the types of the platform, they fit the types of the package. */
 import { Arena, type ArenaHandle, Semaphore } from 'taketurns';
 
 const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });

@@ -16,7 +16,7 @@ export const answer: Promise<number> = Mutex.open('types').runExclusive(() => 42
 // @ts-expect-error permits are a number
 new Semaphore('2');
 
-/** A class of a user's. */
+/** A class of the user. */
 class Pool extends Semaphore {
   constructor() {
     super(4, { robust: true });

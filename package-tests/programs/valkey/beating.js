@@ -1,6 +1,6 @@
 import { Space } from 'taketurns-valkey';
 
-// A bundle has no file from which the thread could start.
+// A bundle does not contain the file from which the heartbeat thread starts.
 const { client } = globalThis;
 const heartbeat = new URL('client.js', import.meta.url);
 await Space.connect(client, { heartbeat }).catch((error) => console.log(error.message));

@@ -1,6 +1,6 @@
 import { Space } from 'taketurns-valkey';
 
-// The client library is no part of the bundle: client.js has made the client.
+// The client library is not part of the bundle. client.js makes the client.
 const { client } = globalThis;
 const space = await Space.connect(client, { space: `bundle ${client.options.port}` });
 const mutex = await space.mutex('m', { ephemeral: true });

@@ -1,4 +1,5 @@
-// Two workers raise a counter in plain steps, which only the mutex keeps apart. The page awaits both with a promise.
+// Two workers raise a counter in steps that are not atomic, so only the mutex keeps the workers apart. The page awaits
+// both workers with a promise.
 import { Mutex, Semaphore } from 'taketurns';
 
 const WORKERS = 2;

@@ -1,4 +1,4 @@
-// Uses the library once, and leaves what comes of it in a global.
+// Uses the library once, and leaves the outcome in a global variable.
 import { Semaphore } from 'taketurns';
 
 try {

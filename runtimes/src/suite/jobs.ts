@@ -35,7 +35,7 @@ export const jobs: Record<string, Job> = {
     return Arena.default.thread;
   },
 
-  /** Returns the thread of this worker's default arena, without a handle; or the error. */
+  /** Returns this worker's thread in its default arena, without a handle, or returns the error. */
   askDefault(): { thread?: ThreadHandle; error?: string } {
     try {
       return { thread: Arena.default.thread };
@@ -96,7 +96,7 @@ export const jobs: Record<string, Job> = {
   },
 
   /**
-   * Writes the first two words, which differ only during a write, and reads them. Word 2 counts reads that found them
+   * Writes and reads the first two words, which differ only during a write. Word 2 counts the reads that found them
    * different.
    */
   readAndWrite(handle: Handle, words: Int32Array, rounds: number): void {

@@ -30,7 +30,7 @@ const DEADLINE = 60_000;
 
 export interface Choice {
   readonly workers: WorkerKind;
-  /** Only cases whose names contain this run. */
+  /** Only cases run whose names contain this text. */
   readonly only: string;
   /** A feature that is taken out of the runtime before the library is loaded. */
   readonly without: string;

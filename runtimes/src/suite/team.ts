@@ -116,7 +116,7 @@ export class Team {
   async together(members: readonly Member[], job: string, ...args: readonly unknown[]): Promise<void> {
     const gate = new Semaphore(0);
     const done = Promise.all(members.map((member) => member.call(job, gate.handle, ...args)));
-    // A member that fails before the gate never comes to stand there.
+    // A member that fails before the gate never stands at the gate.
     await Promise.race([done, until('all stand at the gate', () => gate.waiting === members.length)]);
     gate.release(members.length);
     await done;

@@ -13,8 +13,8 @@ interface Port {
 
 const port = (threads?.parentPort ?? globalThis) as unknown as Port;
 
-// If the page is to lack a feature, its workers lack it, too: it is deleted before they load the library. Before that
-// the thread begins to listen, because messages that come earlier are lost.
+// If the page is to lack a feature, its workers lack it, too. A worker deletes the feature before it loads the library.
+// Even before that it begins to listen, because messages that come earlier would be lost.
 if (new URL(import.meta.url).searchParams.get('without') === 'waitAsync')
   delete (Atomics as { waitAsync?: unknown }).waitAsync;
 const loaded = import('./jobs.js');

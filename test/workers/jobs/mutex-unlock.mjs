@@ -1,4 +1,4 @@
-/** Unlocks a mutex that the worker holds. With `other`, locks and unlocks that one, too. Returns false on a time-out. */
+/** Unlocks a mutex that the worker holds. With `other`, also locks and unlocks that. Returns false on a time-out. */
 import { Mutex, TimeoutError } from 'taketurns';
 
 export default ({ handle, other, timeout }) => {

@@ -34,7 +34,7 @@ test('handles: of the wrong kind, of nothing, and of disposed objects', async ({
 test('handles: another arena, and one that is full', async ({ team }) => {
   const arena = new Arena({ objects: 1, waiters: 8, threads: 2, names: 1, slots: 1 });
   const semaphore = new Semaphore(0, { arena });
-  // Another thread may know it from now on, so it keeps its place while it is idle.
+  // From now on another thread may know the semaphore, so it keeps its place while it is idle.
   const { handle } = semaphore;
   throws(() => new Semaphore(0, { arena }), 'ArenaFullError', 'objects');
   const worker = await team.member();

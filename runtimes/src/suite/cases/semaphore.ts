@@ -117,7 +117,7 @@ test('semaphore: a guard gives back once', async ({ team }) => {
   const held = await semaphore.holdAsync(2);
   ok(held.held, 'held');
   equal(semaphore.available, 1, 'while it is held');
-  // `await using` calls this at the end of its scope. Older runtimes have neither that nor the symbol.
+  // `await using` calls this method at the end of its scope. Older runtimes have neither `await using` nor the symbol.
   const name: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
   await held[name]();
   await held[name]();

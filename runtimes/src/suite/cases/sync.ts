@@ -85,7 +85,7 @@ test('sync: workers that are terminated in their sleep swallow no wake-up of oth
     for (const worker of workers) watch(worker);
     const calls = workers.map((worker) => worker.call('waitFor', latch.handle));
     await until('all wait', () => latch.waiting === 4);
-    // Two of those that sleep on one word end, before or after it is notified.
+    // Two of the workers that sleep on one word end, before or after the word is notified.
     const end = () => workers.slice(0, 2).forEach((worker) => void worker.terminate());
     if (round % 2) end();
     latch.countDown();
