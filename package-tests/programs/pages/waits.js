@@ -1,4 +1,4 @@
-/** Is bundled for the web and runs in Node. A promise keeps the process alive until it is settled. Then the process ends. */
+/** Is bundled for the web and runs in Node. A promise keeps the process alive until it settles. Then the process ends. */
 import { Semaphore } from 'taketurns';
 
 const semaphore = new Semaphore(0);
