@@ -41,7 +41,7 @@ export function mtStep(state: Uint32Array): number {
 }
 
 /**
- * Whether the seeded `state` may have been stepped so many times. If two threads step it at the same time, steps are
+ * Whether the seeded `state` may have been stepped `steps` times. If two threads step it at the same time, steps are
  * lost. The function notices this, unless the number of lost steps is a multiple of 624.
  */
 export function mtStepped(state: Uint32Array, steps: number): boolean {

@@ -19,12 +19,12 @@ export function nameHeads(names: number): number {
   return Math.ceil(Math.max(names, at('NAME_HEADS_LEAST')) / step) * step;
 }
 
-/** Returns the address of the first object of an arena for so many names, 1024 by default. */
+/** Returns the address of the first object of an arena for `names` names. */
 export function firstObject(names = 1024): number {
   return at('NAME_HEADS') + 8 * nameHeads(names);
 }
 
-/** Returns where a table of so many lines begins: at a page, or, if it is shorter, at a multiple of its length. */
+/** Returns where a table of `lines` lines begins: at a page, or, if it is shorter, at a multiple of its length. */
 function aligned(address: number, lines: number): number {
   const step = Math.min(lines * at('LINE'), 4096);
   return Math.ceil(address / step) * step;

@@ -7,7 +7,7 @@ import { median } from 'simple-statistics';
 import { type Case, caseOf } from './cases.js';
 import type { Point } from './results.js';
 
-/** A size is measured again and again, until so many runs were made or so many milliseconds have passed. */
+/** A size is measured again and again, until MOST_RUNS runs were made or ENOUGH_MS milliseconds have passed. */
 const MOST_RUNS = 9;
 const ENOUGH_MS = 400;
 

@@ -7,13 +7,13 @@ const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
 const bytes = readFileSync(new URL('../../build/floor.wasm', import.meta.url));
 const { instance } = await WebAssembly.instantiate(bytes, { env: { memory } });
 
-/** Does both instructions so many times. */
+/** Does both instructions `pairs` times. */
 export const run = instance.exports.run as (pairs: number) => bigint;
 const take = instance.exports.take as (at: number) => void;
 const give = instance.exports.give as (at: number) => void;
 
 /**
- * Each of its calls does one of the two instructions and nothing else. Every class over wasm takes at least this time.
+ * Each method does one of the two instructions and nothing else. Every class over wasm takes at least this time.
  */
 export class TwoCalls implements SemaphoreLike, LockLike {
   readonly #at = 0;

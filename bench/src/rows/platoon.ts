@@ -71,7 +71,7 @@ export class PlatoonLog {
     this.#departures[at] = departures;
   }
 
-  /** Returns at most so many of the last events before a time. All threads must be done. */
+  /** Returns the last events before the time `end`, at most `most` of them. All threads must be done. */
   before(end: number, most: number, bypass: number): Trace {
     const events = Array.from({ length: SIZE }, (_, at) => ({
       time: this.#times[at] as number,

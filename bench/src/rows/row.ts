@@ -110,7 +110,7 @@ export interface LockPlace {
 /** Thread counts; or the largest count of the run; or all counts from two threads on. */
 export type Counts = readonly number[] | 'most' | 'several';
 
-/** Whether a row with these counts is measured at so many threads, if `most` is the largest count. */
+/** Whether a row with these counts is measured with `threads` threads, if `most` is the largest count of the run. */
 export function measuredAt(only: Counts | undefined, threads: number, most: number | undefined): boolean {
   if (only === undefined) return true;
   if (only === 'several') return threads > 1;
@@ -138,7 +138,7 @@ export function native(name: string, algorithm = name, knobs: readonly string[] 
   return { kind: 'native', name, family: 'native', algorithm, knobs };
 }
 
-/** So many pauses last 9 seconds or more. With this option a native waiter spins, as in the papers. */
+/** This number of pauses lasts 9 seconds or more. With this option a native waiter spins, as in the papers. */
 export const SPINNING = '2000000000';
 
 /** A class of `taketurns`, whose objects are joined by their handle. */

@@ -105,7 +105,7 @@ function native(name: string, measure: Measure): SyncNativeRow {
   return { kind: 'native', name, family: 'native', measure };
 }
 
-/** A semaphore with so many permits lets all readers in. A writer would take all permits. */
+/** A semaphore with this number of permits lets all readers in. A writer would take all permits. */
 const READERS = 1 << 20;
 const TURN = 0;
 const NOBODY = -1;

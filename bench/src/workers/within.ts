@@ -1,6 +1,6 @@
 // A deadline for a promise, in the process of a benchmark and in the pages of the lab.
 
-/** Rejects with the complaint if the promise is still pending after so many milliseconds. */
+/** Rejects with the complaint if the promise is still pending after `ms` milliseconds. */
 export async function within<T>(promise: Promise<T>, ms: number, complaint: string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -295,7 +295,7 @@ export const jobs: Record<string, Job> = {
     await child.call('lock', mutex);
   },
 
-  /** Locks the mutex, and counts in word 0 for so many milliseconds. The job never unlocks. */
+  /** Locks the mutex, and counts in word 0 for this number of milliseconds. The job never unlocks. */
   computeOn(handle: Handle, words: Int32Array, milliseconds: number): void {
     const mutex = attach(handle) as Mutex;
     kept.push(mutex);

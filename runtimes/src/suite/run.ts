@@ -34,7 +34,7 @@ export interface Choice {
   readonly only: string;
   /** A feature that is taken out of the runtime before the library is loaded. */
   readonly without: string;
-  /** If not 0, no case runs. Instead, the uncontended pair (pair.ts) is measured in so many rounds. */
+  /** If not 0, no case runs. Instead, the uncontended pair (pair.ts) is measured in this number of rounds. */
   readonly pair: number;
 }
 

@@ -8,7 +8,7 @@ import { kinds } from './kinds/all.mjs';
 import { immediately, Life, ON_PURPOSE } from './life.mjs';
 import { describe } from './plan.mjs';
 
-/** After so many milliseconds without any progress, permits that a dead thread may have taken are given back. */
+/** After this time without any progress, permits that a dead thread may have taken are given back. */
 const MEND = 5_000;
 /** The most suspicions that are kept. */
 const SUSPICIONS = 2000;

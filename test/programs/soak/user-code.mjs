@@ -13,7 +13,7 @@ import { Task } from './life.mjs';
 /** The reason of an abort. Each abort has its own. */
 class Reason {}
 
-/** An arena with so many waiters is never full. */
+/** An arena with this number of waiters is never full. */
 const ROOM = 1000;
 
 const DOCUMENTED = [TimeoutError, CancelledError, DisposedError, BrokenBarrierError];

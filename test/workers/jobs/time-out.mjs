@@ -1,4 +1,4 @@
-/** Cancels so many requests for permits that never come. */
+/** Makes `times` requests for permits that never come. A time-out cancels each request. */
 import { TimeoutError } from 'taketurns';
 import { attach } from '../attach.mjs';
 
