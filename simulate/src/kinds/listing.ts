@@ -12,34 +12,45 @@ import { dispose, type Kind, plainly } from './kind.js';
 
 class ListingGhost extends Ghost {
   #free: number;
-  /** The call by which a thread has got the lock; undefined if no thread has the lock. */
-  #holds: Call | undefined;
 
-  constructor(stage: Stage, on: number, free: number) {
+  constructor(stage: Stage, on: number, free = 1) {
     super(stage, on);
     this.#free = free;
   }
 
-  took(call?: Call): void {
+  took(_call?: Call): void {
     if (--this.#free < 0) this.fail('more are in the section than may be');
+  }
+
+  gives(n = 1, _call?: Call): void {
+    this.#free += n;
+  }
+
+  protected due(): Request | undefined {
+    const [first] = this.pending;
+    return this.#free > 0 ? first : undefined;
+  }
+}
+
+/** The ghost of a lock. A thread that disposes of a lock gives it back, and its unlock does nothing afterwards. */
+class LockGhost extends ListingGhost {
+  /** The call by which a thread has got the lock; undefined if no thread has the lock. */
+  #holds: Call | undefined;
+
+  override took(call?: Call): void {
+    super.took();
     this.#holds = call;
   }
 
-  gives(n = 1, call?: Call): void {
-    // A thread that disposes of a lock has given it back.
+  override gives(n?: number, call?: Call): void {
     if (this.isDisposed && call !== this.#holds) return;
-    this.#free += n;
+    super.gives(n);
     this.#holds = undefined;
   }
 
   override disposes(dispose: () => void): void {
     if (this.#holds?.thread === this.stage.scheduler.running) this.gives(1, this.#holds);
     super.disposes(dispose);
-  }
-
-  protected due(): Request | undefined {
-    const [first] = this.pending;
-    return this.#free > 0 ? first : undefined;
   }
 }
 
@@ -66,7 +77,7 @@ const common = (make: Make) => ({
 const lock = (make: Make, draw: Kind['draw'] = plainly): Kind => ({
   ...common(make),
   draw,
-  ghost: (stage, on) => new ListingGhost(stage, on, 1),
+  ghost: (stage, on) => new LockGhost(stage, on),
   operations: {
     lock: {
       weight: 6,
