@@ -172,7 +172,7 @@ describe.each([
 
 describe('an object that was never shared', () => {
   it('is collected before the arena is full, though it is small to the collector', async () => {
-    expect(await report('asks-collector')).toEqual({ made: 20_000 });
+    expect(await report('asks-collector')).toEqual({ made: 25_000 });
   });
 
   it('is freed when it is collected', async () => {
