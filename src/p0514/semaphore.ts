@@ -37,7 +37,7 @@ import type { Reference } from '../reference.js';
 import { setTimeout } from '../runtime/clock.js';
 import type { Membership } from '../runtime/membership.js';
 import { ADAPTIVE, LONGEST } from '../runtime/numbers.js';
-import { closed } from '../runtime/promises.js';
+import { closed, type Promises } from '../runtime/promises.js';
 import { Semaphore } from '../semaphore.js';
 import { close, detach, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { checkDuration, INSTEAD, untilThen } from './deadline.js';
@@ -76,6 +76,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   readonly #membership: Membership;
   readonly #counter: Algorithms;
   readonly #queue: Semaphore;
+  readonly #promises: Promises;
   readonly #max: number;
   /** The address of the shared object, or of the closed object when this thread knows that it has been disposed of. */
   #at = 0;
@@ -92,6 +93,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     this.#max = max;
     this.#counter = algorithmsOf(this.#membership);
     this.#queue = new Semaphore(0, reference);
+    this.#promises = reference.shared.promises;
     this.#at = reference.address;
   }
 
@@ -120,10 +122,11 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   /** Wakes the waiters that a call of the counter has made due. `handed` is what handOn (counter.ts) has answered. */
   #finishRelease(handed: number): void {
     if (handed <= MOST_WAITING) return;
+    const promises = this.#promises;
+    const answered = handed < HANDED_LATE ? MORE : INTERRUPTED;
     const { core } = this.#membership;
-    core.finishRelease(this.#at, handed & MOST_WAITING, handed < HANDED_LATE ? MORE : INTERRUPTED, 0, 0);
-    const { promises } = this[reference].shared;
-    if (promises.first !== 0) promises.settle();
+    const settled = core.finishRelease(this.#at, handed & MOST_WAITING, answered, promises.first, 0);
+    if (settled > 0) promises.settled(settled);
   }
 
   #check(method: string, count: number, least = 1): void {

@@ -71,10 +71,10 @@ export function releasing(
  * Returns true when the release is done and the promises of the thread are settled.
  */
 export function finishing(scene: Scene, t: number, width: number, answered: number, semaphore = 0): boolean {
-  if (scene.get(t, STAGE) !== 0) return releasing(scene, t, width, semaphore, false, true);
+  if (scene.get(t, STAGE) !== 0) return releasing(scene, t, width, semaphore, false);
   if (answered === ADMITTED) return true;
   scene.set(t, STAGE, 2);
-  scene.call(t, 'finishRelease', scene.semaphores[semaphore], width, answered, 0, 0);
+  scene.call(t, 'finishRelease', scene.semaphores[semaphore], width, answered, firstRun(scene, t), 0);
   return false;
 }
 
