@@ -59,6 +59,8 @@ class WaitGroupGhost extends PhaseGhost {
         this.#tasks -= n;
         if (isHeld) this.#held.set(thread, (this.#held.get(thread) ?? 0) - n);
       },
+      // It may not be known how many tasks there are. Then calls of `done` may take off those of other calls.
+      mayRefuse: () => this.isUnsure,
     });
   }
 
