@@ -122,7 +122,7 @@ function optimize(bytes, isCore) {
   return { binary, text };
 }
 
-/** Finds the globals of the core that another module shares: those that the core exports and that change. */
+/** Finds the globals that the core exports: another module shares those of them that it contains. */
 function findShared(module) {
   for (let i = 0; i < module.getNumExports(); i++) {
     const { kind, name, value } = binaryen.getExportInfo(module.getExportByIndex(i));

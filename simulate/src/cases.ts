@@ -39,7 +39,7 @@ function drawProgram(random: Random, names: readonly string[]): Program {
     Array.from({ length: 1 + random.below(6) }, () => drawOperation(random, objects)),
   );
   // With two threads, nobody could reap the dead thread while the other one sleeps.
-  const mayDie = objects.every(({ kind }) => !(kinds[kind] as Kind).isMortal);
+  const mayDie = objects.every(({ kind }) => !(kinds[kind] as Kind).breaksByDeath);
   if (threads.length < 3 || !random.once(8) || !mayDie) return { objects, threads };
   // What a dead thread has of an object of some classes is lost. A thread that blocks until it gets this would wait for
   // ever, so its call has a time-out.

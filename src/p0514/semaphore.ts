@@ -170,7 +170,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     }
   }
 
-  /** Acts on the answer of countDown to a request that must wait: finishes the release of what it has handed on, or throws. */
+  /** Acts on the answer of countDown to a request that must wait: throws, or finishes the release that it has begun. */
   #joins(answer: number, count: number): void {
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === ANSWER_OVER_MAX)
@@ -187,10 +187,10 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    *
    * First the request subtracts what it wants from the count of waiting units. It can subtract only what signals have
    * not handed on yet. The rest has been handed on: these permits are in the queue, or a signaller is between the two
-   * steps by which it hands them on. A later waiter may take them from the queue. Then that later waiter is still counted, so the request can
-   * subtract the rest after all. So the request tries in turn to subtract and to take a permit of the queue, and yields
-   * before each new attempt. If in the end it holds all that it wanted, it returns. Otherwise it gives back what it
-   * holds, and throws the reason.
+   * steps by which it hands them on. A later waiter may take them from the queue. Then that later waiter is still
+   * counted, so the request can subtract the rest after all. So the request tries in turn to subtract and to take a
+   * permit of the queue, and yields before each new attempt. If in the end it holds all that it wanted, it returns.
+   * Otherwise it gives back what it holds, and throws the reason.
    *
    * If the queue is closed, no permit comes any more. Then the request returns if all that it wanted has been handed on
    * or is held by it. Otherwise it throws.

@@ -84,7 +84,7 @@ export function uncountDead(s: usize, tickets: i64): void {
 }
 
 /** Returns how many permits a signal hands on if it may hand on so many: no more than the takers wait for. */
-function handedOn(word: i64, limit: i64): i64 {
+function mostToHandOn(word: i64, limit: i64): i64 {
   return max(0, min(limit, word >> WAITING_SHIFT));
 }
 
@@ -132,7 +132,7 @@ export function countDown(s: usize, n: i32): i32 {
     if ((word >> WAITING_SHIFT) + wanted > MOST_WAITING) return ANSWER_OVER_MAX;
     if (n > 1) widen(s, n);
     const counted = word + (wanted << WAITING_SHIFT);
-    const handed = handedOn(counted, value);
+    const handed = mostToHandOn(counted, value);
     // R13 begins
     if (atomic.cmpxchg<i64>(s, word, afterHanding(counted, handed), O_COUNTER) === word)
       return QUEUED + handOn(s, handed);
@@ -179,7 +179,7 @@ export function countUp(s: usize, n: i32, notify: i32): i32 {
     if (limit > most && n !== 0 && notify !== GIVE_BACK) return ANSWER_OVER_MAX;
     if (notify === NOTIFY_NONE) limit = 0;
     if (notify === NOTIFY_ONE) limit = min(limit, max(1, atomic.load<i32>(s, O_WIDEST)) as i64);
-    const handed = handedOn(raised, limit);
+    const handed = mostToHandOn(raised, limit);
     // R13 begins
     if (atomic.cmpxchg<i64>(s, word, afterHanding(raised, handed), O_COUNTER) === word) return handOn(s, handed);
   }

@@ -39,8 +39,8 @@ export const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
 );
 
 /** The names from which programs draw the classes of their objects; those of `taketurns/algorithms` less often. */
-export const names: readonly string[] = Object.entries(kinds).flatMap(([name, { isMortal }]) =>
-  Array<string>(isMortal ? 1 : 4).fill(name),
+export const names: readonly string[] = Object.entries(kinds).flatMap(([name, { breaksByDeath }]) =>
+  Array<string>(breaksByDeath ? 1 : 4).fill(name),
 );
 
 export function kindOf({ kind }: Spec): Kind {

@@ -19,7 +19,7 @@ export interface Kind {
   /** The class of another object that belongs to each object of this class, such as the mutex of a condition. */
   readonly needs?: string;
   /** Whether a death leaves the object as it is for ever. No thread of a program with such an object dies. */
-  readonly isMortal?: boolean;
+  readonly breaksByDeath?: boolean;
   /** Whether an object consists of several shared objects. Then its library object is not collected. */
   readonly hasParts?: boolean;
   /** Draws the arguments with which an object is made. */

@@ -69,7 +69,7 @@ function has(call: Call, giveBack: () => void): void {
 type Make = (library: Library, arena: Library, n: number) => Library;
 
 const common = (make: Make) => ({
-  isMortal: true,
+  breaksByDeath: true,
   make: (library: Library, { n = 0 }: Spec, arena: Library) => make(library, arena, n),
   outlives: () => false,
 });
