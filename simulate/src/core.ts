@@ -1,8 +1,8 @@
 /**
  * The modules of the core as the simulation runs them. They are the modules that ship, with two changes:
  *
- * - `memory.atomic.wait32`, `memory.atomic.wait64` and `memory.atomic.notify` are calls of imports. So the scheduler decides who sleeps and
- *   who wakes.
+ * - `memory.atomic.wait32`, `memory.atomic.wait64` and `memory.atomic.notify` are calls of imports. So the scheduler
+ *   decides who sleeps and who wakes.
  * - An additional export `reset` gives every global its first value. So one instance serves many runs.
  */
 import { readFileSync } from 'node:fs';

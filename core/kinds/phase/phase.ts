@@ -1,6 +1,6 @@
 /**
- * The phase word: a Latch, a WaitGroup, an Event, a Barrier and a Once consist of this word alone. The word is also the gate of
- * a RwLock, with flags in place of the count (rw-lock.ts).
+ * The phase word: a Latch, a WaitGroup, an Event, a Barrier and a Once consist of this word alone. The word is also the
+ * gate of a RwLock, with flags in place of the count (rw-lock.ts).
  *
  *     bits 63 to 32        31           30 to 0
  *     phase                SLEEPERS     count            closed: CLOSED_COUNTER more, so the word is far below 0
