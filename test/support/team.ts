@@ -1,6 +1,7 @@
 /** Real worker threads that do jobs for a test: the modules of test/workers/jobs/. */
 import { Worker } from 'node:worker_threads';
-import { afterAll, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeEach } from 'vitest';
+import { threadsOfProcess } from './os-threads.js';
 
 const MEMBER = new URL('../workers/member.mjs', import.meta.url);
 
@@ -17,11 +18,18 @@ interface Answer {
 }
 
 interface Pending {
+  readonly job: string;
   resolve(value: unknown): void;
   reject(reason: unknown): void;
 }
 
 const living = new Set<Member>();
+
+// A test that is over time cannot say which of its workers did not go on. The workers can.
+afterEach(({ task }) => {
+  if (task.result?.state !== 'fail' || living.size === 0) return;
+  console.error(['Workers:', ...living, 'Threads of the process:', ...threadsOfProcess()].join('\n  '));
+});
 
 afterAll(async () => {
   await Promise.all([...living].map((member) => member.kill()));
@@ -33,11 +41,15 @@ export class Member {
   readonly exited: Promise<number>;
   readonly #pending = new Map<number, Pending>();
   #next = 0;
+  #stage: 'starts' | 'runs' | 'leaves' = 'starts';
 
   /** A member with `core` knows only the classes of `taketurns`, and starts in half the time. */
   constructor(workerData?: unknown, { core = false } = {}) {
     this.worker = new Worker(MEMBER, { workerData, argv: core ? ['core'] : [] });
     living.add(this);
+    this.worker.on('online', () => {
+      if (this.#stage === 'starts') this.#stage = 'runs';
+    });
     this.worker.on('message', ({ id, value, failure }: Answer) => {
       const pending = this.#pending.get(id);
       this.#pending.delete(id);
@@ -58,7 +70,7 @@ export class Member {
   run<T = void>(job: string, args: object): Promise<T> {
     const id = this.#next++;
     const answer = new Promise<T>((resolve, reject) => {
-      this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject });
+      this.#pending.set(id, { job, resolve: resolve as Pending['resolve'], reject });
     });
     // A caller that awaits the answer sees the failure. A test that ends earlier must not fail because of it.
     answer.catch(() => {});
@@ -68,8 +80,15 @@ export class Member {
 
   /** Lets the worker end by itself. */
   leave(): Promise<number> {
+    this.#stage = 'leaves';
     this.worker.postMessage('leave');
     return this.exited;
+  }
+
+  /** What the worker has been asked and has not answered, for the report of a test that failed. */
+  toString(): string {
+    const jobs = [...this.#pending.values()].map(({ job }) => job);
+    return `worker ${this.worker.threadId} ${this.#stage}, and does ${jobs.join(', ') || 'nothing'}`;
   }
 
   /** Whether the worker is doing a job. */
