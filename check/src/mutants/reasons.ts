@@ -341,6 +341,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'It only decides how long a waiter pauses between two looks at grant. check/test/delay.test.ts checks it.',
   ],
   [
+    /^algorithms\/twa-semaphore\/twaAwait: load spin, ones/,
+    'Every waiter then counts as near. So it looks at grant again before it sleeps, and a release always pokes the bucket of the ticket that is due.',
+  ],
+  [
     /^algorithms\/twa-semaphore\/twaAwait: load sequence #1,/,
     'If the value is wrong, the first sleep ends at once, and sequence is read again. If it is right, no thread has poked the bucket since.',
   ],
