@@ -1,0 +1,207 @@
+/**
+ * Counts what four claims of the papers speak of, in runs with real threads. docs/papers/claims.md has the claims.
+ *
+ *     node scripts/count-claims.mjs S28     by which ways waiters leave their chain
+ *     node scripts/count-claims.mjs S35     what the cache of one location spares
+ *     node scripts/count-claims.mjs C9      how often threads wait at a capacitor
+ *     node scripts/count-claims.mjs C41     what backoff does to a test-and-test-and-set lock
+ *
+ * Each run prints the processor, the version of Node and the load of the machine.
+ */
+import { once } from 'node:events';
+import { cpus, loadavg } from 'node:os';
+import { performance } from 'node:perf_hooks';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { algorithmsOf } from '../dist/algorithms/compiled.js';
+import { CapacitorLock, ChainSemaphore, LocationSemaphore, TtsLock } from '../dist/algorithms/index.js';
+import { ADMITTED, QUEUED } from '../dist/border/numbers.js';
+import { Arena } from '../dist/index.js';
+import { Membership } from '../dist/runtime/membership.js';
+
+const RUNS = 11;
+
+/** The calling thread's instance of the algorithms for the default arena. */
+const algorithms = () => algorithmsOf(Membership.of(Arena.default.handle.memory));
+
+/** Runs `turn` for so many seconds. Returns how often it ran. */
+function repeat(seconds, turn) {
+  const end = performance.now() + seconds * 1000;
+  let turns = 0;
+  do {
+    for (let i = 0; i < 100; i++) turn();
+    turns += 100;
+  } while (performance.now() < end);
+  return turns;
+}
+
+/** What each thread does. */
+const jobs = {
+  S28({ handle, seconds }) {
+    const semaphore = ChainSemaphore.from(handle);
+    const { recovery, takeIfDue } = algorithms();
+    const ways = { waits: 0, undone: 0, detached: 0, open: 0, flushed: 0 };
+    const names = [undefined, 'undone', 'detached', 'open', 'flushed'];
+    const turns = repeat(seconds, () => {
+      if (takeIfDue(handle.address) !== ADMITTED) {
+        recovery.value = 0;
+        semaphore.acquire();
+        ways.waits++;
+        const way = names[recovery.value];
+        if (way) ways[way]++;
+      }
+      semaphore.release();
+    });
+    return { turns, ...ways };
+  },
+
+  C9({ handle, seconds }) {
+    // The capacitor takes its functions from this object when it is made.
+    const instance = algorithms();
+    const { twaAcquire } = instance;
+    let waits = 0;
+    instance.twaAcquire = (at) => {
+      const answer = twaAcquire(at);
+      if (answer === QUEUED) waits++;
+      return answer;
+    };
+    const lock = CapacitorLock.from(handle);
+    const turns = repeat(seconds, () => {
+      lock.lock();
+      lock.unlock();
+    });
+    return { turns, waits };
+  },
+
+  C41({ memory, most, section, seconds }) {
+    const word = new Int32Array(memory);
+    let sink = 0;
+    const spend = (loops) => {
+      for (let i = 0; i < loops; i++) sink += i;
+    };
+    // The delay doubles after each look that finds the lock held.
+    const turns = repeat(seconds, () => {
+      let delay = 1;
+      while (Atomics.load(word, 0) !== 0 || Atomics.compareExchange(word, 0, 0, 1) !== 0) {
+        if (most === 0) continue;
+        spend(delay);
+        delay = Math.min(most, 2 * delay);
+      }
+      spend(section);
+      Atomics.store(word, 0, 0);
+    });
+    return { turns, sink };
+  },
+};
+
+if (!isMainThread) {
+  parentPort.on('message', (args) => {
+    if (args === 'end') parentPort.close();
+    else parentPort.postMessage(jobs[workerData](args));
+  });
+}
+
+/** Has `count` threads do the job `RUNS` times. Returns the results: a list of runs, each a list of threads. */
+async function measure(job, count, argsOf) {
+  const workers = Array.from({ length: count }, () => new Worker(new URL(import.meta.url), { workerData: job }));
+  const runs = [];
+  for (let run = -1; run < RUNS; run++) {
+    const args = argsOf();
+    const results = await Promise.all(
+      workers.map((worker) => {
+        worker.postMessage(args);
+        return once(worker, 'message').then(([result]) => result);
+      }),
+    );
+    // The first run only warms up.
+    if (run >= 0) runs.push(results);
+  }
+  for (const worker of workers) worker.postMessage('end');
+  return runs;
+}
+
+const sum = (values) => values.reduce((a, b) => a + b, 0);
+/** The median of the runs, and least and most. */
+function spread(values, digits) {
+  const sorted = values.toSorted((a, b) => a - b);
+  const [median, least, most] = [sorted[sorted.length >> 1], sorted[0], sorted.at(-1)].map((x) => x.toFixed(digits));
+  return `${median} (${least} to ${most})`;
+}
+
+const claims = {
+  async S28() {
+    for (const threads of [2, 4, 16]) {
+      const semaphore = new ChainSemaphore(1);
+      const runs = await measure('S28', threads, () => ({ handle: semaphore.handle, seconds: 1 }));
+      const total = (name) => sum(runs.flat().map((result) => result[name]));
+      const ways = ['undone', 'detached', 'open', 'flushed'].map((name) => `${name} ${total(name)}`).join(', ');
+      console.log(`${threads} threads: ${total('turns')} acquisitions, ${total('waits')} of them waited; ${ways}`);
+    }
+  },
+
+  S35() {
+    const { lookUp } = algorithms();
+    const LOOPS = 10_000_000;
+    const [one, two] = [new LocationSemaphore(1), new LocationSemaphore(1)];
+    const pair = (semaphore) => {
+      semaphore.acquire();
+      semaphore.release();
+    };
+    const ways = {
+      'look up one key again and again': () => lookUp(7) + lookUp(7),
+      'look up two keys in turn': () => lookUp(7) + lookUp(8),
+      'acquire and release one semaphore twice': () => {
+        pair(one);
+        pair(one);
+      },
+      'acquire and release two semaphores in turn': () => {
+        pair(one);
+        pair(two);
+      },
+    };
+    const found = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
+    for (let run = -2; run < RUNS; run++) {
+      for (const [name, way] of Object.entries(ways)) {
+        const begun = performance.now();
+        for (let i = 0; i < LOOPS; i++) way();
+        // The first runs only warm up.
+        if (run >= 0) found[name].push(((performance.now() - begun) * 1e6) / LOOPS / 2);
+      }
+    }
+    for (const [name, values] of Object.entries(found)) console.log(`${name}: ${spread(values, 2)} ns each`);
+  },
+
+  async C9() {
+    for (const threads of [2, 4, 8, 16]) {
+      const lock = new CapacitorLock(new TtsLock(), { bypass: 10 });
+      const runs = await measure('C9', threads, () => ({ handle: lock.handle, seconds: 1 }));
+      const shares = runs.map((run) => (100 * sum(run.map(({ waits }) => waits))) / sum(run.map(({ turns }) => turns)));
+      console.log(`${threads} threads, B = 10: ${spread(shares, 2)} percent of the arrivals waited`);
+    }
+  },
+
+  async C41() {
+    for (const section of [0, 100, 1000]) {
+      for (const most of [0, 16, 256, 4096]) {
+        const runs = await measure('C41', 2, () => ({ memory: new SharedArrayBuffer(4), most, section, seconds: 0.5 }));
+        const rates = runs.map((run) => (2 * sum(run.map(({ turns }) => turns))) / 1e6);
+        const shares = runs.map((run) => Math.min(...run.map((r) => r.turns)) / Math.max(...run.map((r) => r.turns)));
+        console.log(
+          `2 threads, section of ${section} loops, ${most === 0 ? 'no backoff' : `backoff up to ${most} loops`}: ` +
+            `${spread(rates, 3)} M a second, fairness ${spread(shares, 3)}`,
+        );
+      }
+    }
+  },
+};
+
+if (isMainThread) {
+  const claim = process.argv[2];
+  if (!Object.hasOwn(claims, claim)) {
+    console.error(`give one of ${Object.keys(claims).join(', ')}, got ${claim}`);
+    process.exit(2);
+  }
+  console.log(
+    `${cpus()[0].model}, ${cpus().length} processors, Node ${process.version}, load ${loadavg()[0].toFixed(1)}`,
+  );
+  await claims[claim]();
+}
