@@ -1,19 +1,21 @@
 /**
  * The kinds of objects, by the names that `--kinds` takes. The soak draws the objects of its programs from these kinds.
- * A kind has:
+ * Each file of this folder exports `kinds`, an object that has the kinds of the file by their names. This file reads
+ * the folder, so there is no list of the files. `parts/` has what several files share. No file of the folder may import
+ * this one, nor a file that does: each would wait for the other to load. A kind has:
  *
  * - `make(shape, arena)` and `from(handle, shape, life)`, and `open(shape, arena, life)` if threads may open an object
  *   by its name;
- * - `shape(draw)`: draws the properties in which objects of the kind differ;
  * - `use(task, object)` and `useSync(task, object)`: do one thing with an object in a task, and check it. They call the
  *   library by `task.attempt`, `task.attemptSync` and `task.give`, which know what the library may throw;
- * - `wrong(context, object, lib)`: returns what is wrong with an object once all threads have ended, if anything;
- * - `mortal`: how to make and call an object that any thread may dispose of. `make(name, arena, draw)` opens it if
- *   there is a name; `calls(lib, within)` are the calls on it; `mayThrow(error)` allows errors that only this kind
- *   throws.
+ * - `wrong(context, object, lib)`: returns what is wrong with an object once all threads have ended, if anything.
  *
  * Where a kind needs them, it also has:
  *
+ * - `shape(draw)`: draws the properties in which objects of the kind differ;
+ * - `mortal`: how to make and call an object that any thread may dispose of. `make(name, arena, draw)` opens it if
+ *   there is a name; `calls(lib, within)` are the calls on it; `mayThrow(error)` allows errors that only this kind
+ *   throws;
  * - `isLock`: tasks hold the object, or permits of it. A task that holds such an object waits without a limit only for
  *   another with a higher number;
  * - `haunts`: a request that was interrupted stays in line until its thread ends;
@@ -26,20 +28,22 @@
  * - `leaves(lib)`: is called when the thread ends;
  * - `disposeOf(lib)`: disposes of the object, if that takes more than `dispose`.
  */
-import { condition } from './condition.mjs';
-import { mutex } from './mutex.mjs';
-import { barrier, event, latch, once, waitGroup } from './phases.mjs';
-import { rwLock } from './rw-lock.mjs';
-import { semaphore } from './semaphore.mjs';
+import { readdirSync } from 'node:fs';
 
-export const kinds = {
-  semaphore,
-  mutex,
-  'rw-lock': rwLock,
-  condition,
-  barrier,
-  latch,
-  'wait-group': waitGroup,
-  event,
-  once,
-};
+const NEEDED = ['make', 'from', 'use', 'useSync', 'wrong'];
+
+const folder = new URL('.', import.meta.url);
+const all = [];
+for (const file of readdirSync(folder).sort()) {
+  if (!file.endsWith('.mjs') || file === 'all.mjs') continue;
+  const { kinds } = await import(new URL(file, folder).href);
+  if (kinds === undefined) throw new Error(`soak/kinds/${file} exports no \`kinds\``);
+  for (const [name, kind] of Object.entries(kinds)) {
+    const missing = NEEDED.filter((method) => typeof kind[method] !== 'function');
+    if (missing.length > 0) throw new Error(`soak/kinds/${file}: ${name} has no ${missing.join(', ')}`);
+    if (all.some(([other]) => other === name)) throw new Error(`soak/kinds/${file}: another file has a ${name} too`);
+    all.push([name, kind]);
+  }
+}
+
+export const kinds = Object.fromEntries(all);

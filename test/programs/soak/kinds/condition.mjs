@@ -58,7 +58,7 @@ function took(task, object, isThere) {
 /** Returns the mutex of a condition as an object for the kind `mutex`. It has no name. */
 const mutexOf = (object) => ({ ...object, lib: object.lib.mutex, kind: mutex, name: undefined });
 
-export const condition = {
+const condition = {
   isLock: true,
   tells: () => true,
   telling: (lib) => lib.mutex,
@@ -224,3 +224,5 @@ export const condition = {
     return mutex.wrong(context, object, lib.mutex);
   },
 };
+
+export const kinds = { condition };

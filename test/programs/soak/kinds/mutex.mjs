@@ -1,7 +1,7 @@
 /** Mutex: one thread or task at a time is the owner, and nobody is overtaken more often than the bound says. */
 import { Mutex } from 'taketurns';
 import { INSIDE } from '../board.mjs';
-import { endGuard, useBy, useBySync } from './critical.mjs';
+import { endGuard, useBy, useBySync } from './parts/critical.mjs';
 
 export function enterLock(task, { index, what }) {
   const { life, board, id } = task;
@@ -112,3 +112,5 @@ export const mutex = {
     return undefined;
   },
 };
+
+export const kinds = { mutex };

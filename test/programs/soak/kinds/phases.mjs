@@ -43,7 +43,7 @@ const named = (Class, options = () => ({})) => ({
   wrong,
 });
 
-export const event = {
+const event = {
   ...named(Event),
   mortal: mortal(Event, (lib, within) => [
     () => lib.set(),
@@ -88,7 +88,7 @@ function pulse(task, object) {
   });
 }
 
-export const latch = {
+const latch = {
   shape: (draw) => ({ count: 3 + draw.upTo(20) }),
   mortal: {
     ...mortal(Latch, (lib, within) => [() => lib.wait(within), () => lib.waitAsync(within), () => lib.countDown()], 2),
@@ -128,7 +128,7 @@ function countDown({ life }, { lib, what }) {
   }
 }
 
-export const waitGroup = {
+const waitGroup = {
   ...named(WaitGroup),
   shape: (draw) => ({ adds: draw.chance(0.4) }),
   mortal: mortal(WaitGroup, (lib, within) => [
@@ -198,7 +198,7 @@ export const waitGroup = {
 };
 
 /** Tasks meet at a barrier, as many as make a round. A task that gives up breaks the barrier, so few tasks do. */
-export const barrier = {
+const barrier = {
   shape: (draw) => ({ parties: 2 + draw.upTo(4) }),
   mortal: mortal(Barrier, (lib, within) => [() => lib.arriveAndWait(within), () => lib.arriveAndWaitAsync(within)], 2),
   make: (o, arena) => (o.name ? Barrier.open(o.name, o.parties, { arena }) : new Barrier(o.parties, { arena })),
@@ -261,7 +261,7 @@ function answered({ life }, object, got) {
 class Failed extends Error {}
 
 /** One task at a time runs the function of a Once, and only one runs it to its end. */
-export const once = {
+const once = {
   ...named(Once),
   mortal: mortal(Once, (lib, within) => [() => lib.run(() => {}, within), () => lib.runAsync(() => {}, within)]),
   async use(task, object) {
@@ -331,3 +331,5 @@ function done({ life, board }, object) {
   if (!life.gone && board.load(object.index, DONE) === 0)
     life.find(`${object.what}: run has returned, and nobody has done it`);
 }
+
+export const kinds = { barrier, latch, 'wait-group': waitGroup, event, once };

@@ -1,8 +1,8 @@
 /** RwLock: readers, or one writer. */
 import { RwLock } from 'taketurns/sync';
 import { HELD, INSIDE, LEFT, RIGHT } from '../board.mjs';
-import { endGuard, enter, leave, useBy, useBySync } from './critical.mjs';
 import { enterLock, leaveLock } from './mutex.mjs';
+import { endGuard, enter, leave, useBy, useBySync } from './parts/critical.mjs';
 
 function enterRead({ life, board }, { index, what }) {
   board.note(life.number, index, HELD, 1);
@@ -210,7 +210,7 @@ function glance(task, { index, lib, what }) {
   }
 }
 
-export const rwLock = {
+const rwLock = {
   isLock: true,
   tells: () => true,
   telling: (lib) => lib,
@@ -263,3 +263,5 @@ export const rwLock = {
     return undefined;
   },
 };
+
+export const kinds = { 'rw-lock': rwLock };

@@ -4,7 +4,7 @@
  */
 import { Semaphore } from 'taketurns';
 import { ASKED, EXTRA, HELD } from '../board.mjs';
-import { endGuard, useBy, useBySync } from './critical.mjs';
+import { endGuard, useBy, useBySync } from './parts/critical.mjs';
 
 function release(task, object, lib, _, n) {
   const inParts = n > 1 && task.draw.chance(0.3);
@@ -95,7 +95,7 @@ const options = ({ robust, permits, spin, elastic }, arena) => ({
   ...(elastic ? {} : { max: permits }),
 });
 
-export const semaphore = {
+const semaphore = {
   isLock: true,
   haunts: true,
   tells: ({ robust }) => robust,
@@ -176,3 +176,5 @@ export const semaphore = {
     return undefined;
   },
 };
+
+export const kinds = { semaphore };

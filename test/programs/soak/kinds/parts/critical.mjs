@@ -1,5 +1,5 @@
 /** How permits and locks are used: taken in one of many forms, noted, and given back. */
-import { isTight } from '../board.mjs';
+import { isTight } from '../../board.mjs';
 
 /** Ends a guard by its own method, by `Symbol.dispose`, or by both. */
 export function endGuard(task, object, guard, end) {
