@@ -1,7 +1,7 @@
 /** Draws cases from seeds. A case is a program and a strategy, which makes the choices of the scheduler. */
 import { type Choices, Prioritized, Uniform } from './choices.js';
 import { names as all, kinds } from './kinds/all.js';
-import type { Kind } from './kinds/kind.js';
+import type { Kind } from './kinds/parts/kind.js';
 import type { Operation, Program, Spec } from './program.js';
 import { Random } from './random.js';
 

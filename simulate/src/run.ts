@@ -8,7 +8,7 @@ import type { Choices } from './choices.js';
 import { Failure } from './event.js';
 import type { Ghost } from './ghosts.js';
 import { kindOf } from './kinds/all.js';
-import type { Kind } from './kinds/kind.js';
+import type { Kind } from './kinds/parts/kind.js';
 import { libraryText, type Patch } from './library.js';
 import { lineOf, type Operation, type Program, type Spec } from './program.js';
 import { type Library, listenToRejections, Realm } from './realm.js';

@@ -1,42 +1,28 @@
-/** All classes that the simulation knows. */
+/**
+ * All classes that the simulation knows. Each file of this folder exports `kinds`, and this file reads the folder, so
+ * there is no list of the files. `parts/` has what several files share. No file of the folder may import this one, nor
+ * a file that does: each would wait for the other to load.
+ */
+import { readdirSync } from 'node:fs';
 import type { Spec } from '../program.js';
-import { atomicSemaphore } from './atomic-semaphore.js';
-import { barrier } from './barrier.js';
-import { condition } from './condition.js';
-import { countingSemaphore } from './counter.js';
-import { event } from './event.js';
-import { type Kind, renew } from './kind.js';
-import { latch } from './latch.js';
-import { eventCount, locks, semaphores } from './listing.js';
-import { mutex } from './mutex.js';
-import { once } from './once.js';
-import { rwLock } from './rw-lock.js';
-import { semaphore } from './semaphore.js';
-import { waitGroup } from './wait-group.js';
+import { type Kind, type Kinds, renew } from './parts/kind.js';
 
-const all: Readonly<Record<string, Kind>> = {
-  Semaphore: semaphore,
-  Mutex: mutex,
-  Condition: condition,
-  RwLock: rwLock,
-  Once: once,
-  Event: event,
-  Barrier: barrier,
-  Latch: latch,
-  WaitGroup: waitGroup,
-  CountingSemaphore: countingSemaphore,
-  AtomicSemaphore: atomicSemaphore,
-  EventCount: eventCount,
-  ...locks,
-  ...semaphores,
-};
+/** The built code reads the names of its sources too, since a built file may be left over from a source that is gone. */
+const SOURCES = new URL('../../src/kinds/', import.meta.url);
 
-export const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
-  Object.entries(all).map(([name, kind]) => [
-    name,
-    { ...kind, operations: { ...kind.operations, ...(kind.hasParts ? {} : { renew }) } },
-  ]),
-);
+const all = new Map<string, Kind>();
+for (const file of readdirSync(SOURCES).sort()) {
+  if (!file.endsWith('.ts') || file === 'all.ts') continue;
+  const path = `./${file.replace('.ts', '.js')}`;
+  const { kinds } = (await import(path)) as { kinds?: Kinds };
+  if (kinds === undefined) throw new Error(`simulate/src/kinds/${file} exports no \`kinds\``);
+  for (const [name, kind] of Object.entries(kinds)) {
+    if (all.has(name)) throw new Error(`simulate/src/kinds/${file}: another file has ${name} too`);
+    all.set(name, { ...kind, operations: { ...kind.operations, ...(kind.hasParts ? {} : { renew }) } });
+  }
+}
+
+export const kinds: Kinds = Object.fromEntries(all);
 
 /** The names from which programs draw the classes of their objects; those of `taketurns/algorithms` less often. */
 export const names: readonly string[] = Object.entries(kinds).flatMap(([name, { breaksByDeath }]) =>

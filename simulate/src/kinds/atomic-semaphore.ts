@@ -6,7 +6,7 @@ import type { Call } from '../call.js';
 import { Ghost, type Request } from '../ghosts.js';
 import type { Random } from '../random.js';
 import type { Realm } from '../realm.js';
-import { dispose, type Kind } from './kind.js';
+import { dispose, type Kind, type Kinds } from './parts/kind.js';
 
 /** The value of a word at the end. No request waits while a word has this value. */
 const END = 9;
@@ -98,7 +98,7 @@ const waits = (name: string, isTimed: boolean): Kind['operations'][string] => ({
   },
 });
 
-export const atomicSemaphore: Kind = {
+const atomicSemaphore: Kind = {
   draw: () => ({}),
   make: ({ AtomicSemaphore }, _spec, arena) => new AtomicSemaphore({ arena }),
   ghost: (stage, on) => new WordsGhost(stage, on),
@@ -136,3 +136,5 @@ export const atomicSemaphore: Kind = {
     dispose,
   },
 };
+
+export const kinds: Kinds = { AtomicSemaphore: atomicSemaphore };

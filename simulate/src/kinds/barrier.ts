@@ -5,7 +5,7 @@
 import type { Call } from '../call.js';
 import { type Caller, Ghost, type Request } from '../ghosts.js';
 import type { Realm } from '../realm.js';
-import { dispose, type Kind, patience } from './kind.js';
+import { dispose, type Kind, type Kinds, patience } from './parts/kind.js';
 
 class BarrierGhost extends Ghost {
   /** All requests that have ever arrived, or may have. */
@@ -99,7 +99,7 @@ class BarrierGhost extends Ghost {
 
 const ghostOf = ({ ghost }: Call): BarrierGhost => ghost as BarrierGhost;
 
-export const barrier: Kind = {
+const barrier: Kind = {
   draw(random) {
     const n = 1 + random.below(3);
     return random.once(2) ? { n } : { n, callback: random.of(['throws', 'calls back']) };
@@ -134,3 +134,5 @@ export const barrier: Kind = {
     dispose,
   },
 };
+
+export const kinds: Kinds = { Barrier: barrier };

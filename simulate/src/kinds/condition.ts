@@ -2,8 +2,8 @@
 import type { Call } from '../call.js';
 import { type Caller, Ghost, type Request } from '../ghosts.js';
 import type { Library, Realm } from '../realm.js';
-import { dispose, type Kind, patience, plainly } from './kind.js';
 import type { MutexGhost } from './mutex.js';
+import { dispose, type Kind, type Kinds, patience, plainly } from './parts/kind.js';
 
 class ConditionGhost extends Ghost {
   /** The notifications that no wait has used yet: the most that there may be, and the least that there must be. */
@@ -125,7 +125,7 @@ function waits(call: Call): void {
   );
 }
 
-export const condition: Kind = {
+const condition: Kind = {
   needs: 'Mutex',
   draw: plainly,
   make: ({ Condition }, { of }, _arena, made) => new Condition(made[of as number]),
@@ -200,3 +200,5 @@ export const condition: Kind = {
     dispose,
   },
 };
+
+export const kinds: Kinds = { Condition: condition };

@@ -7,7 +7,7 @@ import { Ghost, type Request } from '../ghosts.js';
 import type { Random } from '../random.js';
 import type { Realm } from '../realm.js';
 import type { Stage } from '../stage.js';
-import { dispose, type Kind } from './kind.js';
+import { dispose, type Kind, type Kinds } from './parts/kind.js';
 
 /** A signal of this many permits lets all calls go on that may wait at the end. */
 const ENOUGH = 64;
@@ -125,7 +125,7 @@ const signal = (notify: 'one' | 'none'): Kind['operations'][string] => ({
 
 const within = (random: Random) => ({ n: some(random), timeout: random.below(4) });
 
-export const countingSemaphore: Kind = {
+const countingSemaphore: Kind = {
   draw: (random) => ({ n: random.below(3) }),
   make: ({ CountingSemaphore }, { n }, arena) => new CountingSemaphore(n, { arena }),
   ghost: (stage, on) => new CounterGhost(stage, on),
@@ -188,3 +188,5 @@ export const countingSemaphore: Kind = {
     dispose,
   },
 };
+
+export const kinds: Kinds = { CountingSemaphore: countingSemaphore };

@@ -1,8 +1,8 @@
 /** Event: when a thread sets the event, all waits end. When a thread resets the event, later calls wait again. */
 import type { Call } from '../call.js';
 import type { Realm } from '../realm.js';
-import { type Kind, plainly } from './kind.js';
-import { PhaseGhost, phaseOperations } from './phase.js';
+import { type Kind, type Kinds, plainly } from './parts/kind.js';
+import { PhaseGhost, phaseOperations } from './parts/phase.js';
 
 class EventGhost extends PhaseGhost {
   /**
@@ -50,7 +50,7 @@ class EventGhost extends PhaseGhost {
 
 const sets = (call: Call, isSet: boolean): void => (call.ghost as EventGhost).sets(call.thread, isSet);
 
-export const event: Kind = {
+const event: Kind = {
   draw: plainly,
   make: ({ Event }, _spec, arena) => new Event({ arena }),
   ghost: (stage, on) => new EventGhost(stage, on),
@@ -61,3 +61,5 @@ export const event: Kind = {
     reset: { weight: 3, draw: plainly, run: (call) => sets(call, false) },
   },
 };
+
+export const kinds: Kinds = { Event: event };

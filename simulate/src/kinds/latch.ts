@@ -2,8 +2,8 @@
 import type { Call } from '../call.js';
 import type { Realm } from '../realm.js';
 import type { Stage } from '../stage.js';
-import type { Kind } from './kind.js';
-import { PhaseGhost, phaseOperations } from './phase.js';
+import type { Kind, Kinds } from './parts/kind.js';
+import { PhaseGhost, phaseOperations } from './parts/phase.js';
 
 class LatchGhost extends PhaseGhost {
   /** The count after all calls that are over. */
@@ -50,7 +50,7 @@ class LatchGhost extends PhaseGhost {
   }
 }
 
-export const latch: Kind = {
+const latch: Kind = {
   draw: (random) => ({ n: random.below(4) }),
   make: ({ Latch }, { n }, arena) => new Latch(n, { arena }),
   ghost: (stage, on) => new LatchGhost(stage, on),
@@ -64,3 +64,5 @@ export const latch: Kind = {
     },
   },
 };
+
+export const kinds: Kinds = { Latch: latch };

@@ -8,7 +8,7 @@ import type { Spec } from '../program.js';
 import type { Random } from '../random.js';
 import type { Library } from '../realm.js';
 import type { Stage } from '../stage.js';
-import { dispose, type Kind, plainly } from './kind.js';
+import { dispose, type Kind, type Kinds, plainly } from './parts/kind.js';
 
 class ListingGhost extends Ghost {
   #free: number;
@@ -160,7 +160,7 @@ const semaphore = (make: Make, release = 'release'): Kind => ({
 const INNER = ['twa', 'ticket', 'chain'];
 const parks = (arena: Library) => ({ arena, spin: 0 });
 
-export const locks: Readonly<Record<string, Kind>> = {
+const locks: Kinds = {
   TtsLock: lock(({ TtsLock }, arena) => new TtsLock(parks(arena))),
   TicketLock: lock(({ TicketLock }, arena) => new TicketLock(parks(arena))),
   TwaLock: lock(({ TwaLock }, arena) => new TwaLock(parks(arena))),
@@ -184,7 +184,7 @@ export const locks: Readonly<Record<string, Kind>> = {
   },
 };
 
-export const semaphores: Readonly<Record<string, Kind>> = {
+const semaphores: Kinds = {
   TicketSemaphore: semaphore(({ TicketSemaphore }, arena, n) => new TicketSemaphore(n, parks(arena))),
   TwaSemaphore: semaphore(({ TwaSemaphore }, arena, n) => new TwaSemaphore(n, parks(arena)), 'releaseConservative'),
   ChainSemaphore: semaphore(
@@ -222,7 +222,7 @@ class CountGhost extends Ghost {
 
 const steps = (random: Random) => ({ n: 1 + random.below(3) });
 
-export const eventCount: Kind = {
+const eventCount: Kind = {
   ...common(({ EventCount }, arena) => new EventCount(parks(arena))),
   draw: plainly,
   ghost: (stage, on) => new CountGhost(stage, on),
@@ -265,3 +265,5 @@ export const eventCount: Kind = {
     dispose,
   },
 };
+
+export const kinds: Kinds = { EventCount: eventCount, ...locks, ...semaphores };

@@ -3,7 +3,7 @@ import type { Call } from '../call.js';
 import { Ghost, type Request } from '../ghosts.js';
 import type { Random } from '../random.js';
 import type { Library, Realm } from '../realm.js';
-import { dispose, type Kind, patience, plainly } from './kind.js';
+import { dispose, type Kind, type Kinds, patience, plainly } from './parts/kind.js';
 
 export class MutexGhost extends Ghost {
   owner: Realm | undefined;
@@ -63,7 +63,7 @@ const blocking = (random: Random) => ({
   ...(random.once(4) ? { cut: true } : {}),
 });
 
-export const mutex: Kind = {
+const mutex: Kind = {
   draw(random) {
     const bypass = random.once(2) ? { n: random.below(2) } : {};
     return random.once(2) ? bypass : { ...bypass, callback: random.of(['throws', 'calls back', 'gives back']) };
@@ -153,3 +153,5 @@ export const mutex: Kind = {
     dispose,
   },
 };
+
+export const kinds: Kinds = { Mutex: mutex };

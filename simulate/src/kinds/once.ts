@@ -2,7 +2,7 @@
 import type { Call } from '../call.js';
 import { Ghost, type Request } from '../ghosts.js';
 import type { Realm } from '../realm.js';
-import { dispose, type Kind, patience, plainly } from './kind.js';
+import { dispose, type Kind, type Kinds, patience, plainly } from './parts/kind.js';
 
 class OnceGhost extends Ghost {
   #runner: Realm | undefined;
@@ -54,7 +54,7 @@ class OnceGhost extends Ghost {
 
 const ghostOf = ({ ghost }: Call): OnceGhost => ghost as OnceGhost;
 
-export const once: Kind = {
+const once: Kind = {
   draw: plainly,
   make: ({ Once }, _spec, arena) => new Once({ arena }),
   ghost: (stage, on) => new OnceGhost(stage, on),
@@ -103,3 +103,5 @@ export const once: Kind = {
     dispose,
   },
 };
+
+export const kinds: Kinds = { Once: once };

@@ -3,7 +3,7 @@ import type { Call } from '../call.js';
 import { Ghost, type Request } from '../ghosts.js';
 import type { Random } from '../random.js';
 import type { Library, Realm } from '../realm.js';
-import { dispose, type Kind, type OperationKind, patience, plainly } from './kind.js';
+import { dispose, type Kind, type Kinds, type OperationKind, patience, plainly } from './parts/kind.js';
 
 type Mode = 'read' | 'write' | 'update' | 'upgrade';
 
@@ -267,7 +267,7 @@ const goesOn = (what: 'downgrade' | 'upgrade') => (random: Random) => ({
 const READS = (call: Call): void => hasRead(call, undefined);
 const WRITES = (call: Call): void => hasWritten(call, undefined);
 
-export const rwLock: Kind = {
+const rwLock: Kind = {
   draw: (random) => (random.once(2) ? {} : { callback: random.of(['throws', 'calls back']) }),
   make: ({ RwLock }, _spec, arena) => new RwLock({ arena }),
   ghost: (stage, on) => new RwLockGhost(stage, on),
@@ -287,3 +287,5 @@ export const rwLock: Kind = {
     dispose,
   },
 };
+
+export const kinds: Kinds = { RwLock: rwLock };

@@ -8,7 +8,7 @@ import type { Spec } from '../program.js';
 import type { Random } from '../random.js';
 import type { Library, Realm } from '../realm.js';
 import type { Stage } from '../stage.js';
-import { dispose, type Kind, patience, plainly } from './kind.js';
+import { dispose, type Kind, type Kinds, patience, plainly } from './parts/kind.js';
 
 class SemaphoreGhost extends Ghost {
   /** How many permits may be free at most. */
@@ -127,7 +127,7 @@ const some = (random: Random, { n = 0, loose }: Spec): number => 1 + random.belo
 
 const request = (random: Random, spec: Spec) => ({ n: some(random, spec), ...patience(random) });
 
-export const semaphore: Kind = {
+const semaphore: Kind = {
   draw(random) {
     if (random.once(3)) return { n: random.below(3), loose: true };
     const n = 1 + random.below(2);
@@ -244,3 +244,5 @@ export const semaphore: Kind = {
     dispose,
   },
 };
+
+export const kinds: Kinds = { Semaphore: semaphore };

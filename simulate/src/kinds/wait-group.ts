@@ -1,8 +1,8 @@
 /** WaitGroup: all waits end whenever no task is pending. A task of `hold` ends when its thread dies. */
 import type { Call } from '../call.js';
 import type { Library, Realm } from '../realm.js';
-import { type Kind, plainly } from './kind.js';
-import { PhaseGhost, phaseOperations } from './phase.js';
+import { type Kind, type Kinds, plainly } from './parts/kind.js';
+import { PhaseGhost, phaseOperations } from './parts/phase.js';
 
 class WaitGroupGhost extends PhaseGhost {
   /** How many tasks there are after all calls that are over. */
@@ -92,7 +92,7 @@ class WaitGroupGhost extends PhaseGhost {
 
 const ghostOf = ({ ghost }: Call): WaitGroupGhost => ghost as WaitGroupGhost;
 
-export const waitGroup: Kind = {
+const waitGroup: Kind = {
   draw: plainly,
   make: ({ WaitGroup }, _spec, arena) => new WaitGroup({ arena }),
   ghost: (stage, on) => new WaitGroupGhost(stage, on),
@@ -128,3 +128,5 @@ export const waitGroup: Kind = {
     },
   },
 };
+
+export const kinds: Kinds = { WaitGroup: waitGroup };

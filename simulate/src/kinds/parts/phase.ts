@@ -3,9 +3,9 @@
  * if its time has passed before the phase ends. Calls of several threads may be under way at the same time, so their
  * order is not always known.
  */
-import type { Call } from '../call.js';
-import { type Caller, Ghost, type Request } from '../ghosts.js';
-import type { Realm } from '../realm.js';
+import type { Call } from '../../call.js';
+import { type Caller, Ghost, type Request } from '../../ghosts.js';
+import type { Realm } from '../../realm.js';
 import { dispose, type OperationKind, patience } from './kind.js';
 
 export abstract class PhaseGhost extends Ghost {

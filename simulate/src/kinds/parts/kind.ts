@@ -1,10 +1,10 @@
 /** A kind describes a class of the library to the simulation: how an object is made, its operations, and its ghost. */
-import type { Call } from '../call.js';
-import type { Ghost } from '../ghosts.js';
-import type { Operation, SignalHow, Spec } from '../program.js';
-import type { Random } from '../random.js';
-import type { Library } from '../realm.js';
-import type { Stage } from '../stage.js';
+import type { Call } from '../../call.js';
+import type { Ghost } from '../../ghosts.js';
+import type { Operation, SignalHow, Spec } from '../../program.js';
+import type { Random } from '../../random.js';
+import type { Library } from '../../realm.js';
+import type { Stage } from '../../stage.js';
 
 export interface OperationKind {
   /** How often the operation is drawn, relative to the other operations. */
@@ -32,6 +32,9 @@ export interface Kind {
   outlives(spec: Spec): boolean;
   readonly operations: Readonly<Record<string, OperationKind>>;
 }
+
+/** Kinds by the names of their classes. */
+export type Kinds = Readonly<Record<string, Kind>>;
 
 const HOW: readonly SignalHow[] = ['aborts', 'aborts', 'is shared', 'takes no listener', 'calls back'];
 
