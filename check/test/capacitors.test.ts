@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { search } from '../src/engine/search/search.js';
 import { capacitorModel } from '../src/models/capacitors.js';
-import { plainSemaphoreModel } from '../src/models/plain-semaphore.js';
+import { plainSemaphoreModel } from '../src/models/parts/plain-semaphore.js';
 import { programOf } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
 import type { Model } from '../src/scene/model.js';

@@ -1,7 +1,7 @@
 /** How long the waiters of a ticket semaphore pause between two looks at grant (core/algorithms/ticket-semaphore.ts). */
 import { describe, expect, it } from 'vitest';
 import { PARKED, PENDING } from '../src/engine/machine/status.js';
-import { modelOf } from '../src/models/program.js';
+import { modelOf } from '../src/models/parts/program.js';
 import { loadProgram } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
 import { GRANT, QUEUED, TICKET } from '../src/scene/layout.js';

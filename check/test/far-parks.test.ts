@@ -1,7 +1,7 @@
 /** Whether a waiter polls before it parks, by its distance and by `farParks` (core/algorithms/relax.ts). */
 import { describe, expect, it } from 'vitest';
 import { PARKED, PENDING } from '../src/engine/machine/status.js';
-import { type Line, modelOf } from '../src/models/program.js';
+import { type Line, modelOf } from '../src/models/parts/program.js';
 import { loadProgram } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
 import { constant, QUEUED, TICKET } from '../src/scene/layout.js';

@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest';
 import { search } from '../src/engine/search/search.js';
 import { models } from '../src/models/all.js';
 import { conditionModel } from '../src/models/conditions.js';
-import { jobs } from '../src/models/p0514-ops.js';
+import { jobs } from '../src/models/parts/p0514-ops.js';
 import { bucket, wordAt } from '../src/models/places.js';
 import { loadProgram, programOf } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';

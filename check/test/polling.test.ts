@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { LOAD } from '../src/engine/machine/machine.js';
 import { PARKED, PENDING } from '../src/engine/machine/status.js';
-import { modelOf } from '../src/models/program.js';
+import { modelOf } from '../src/models/parts/program.js';
 import { loadProgram } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
 import { ADMITTED, constant, GRANT, O_SLEEPERS, O_VAIN_POLLS, QUEUED, TICKET } from '../src/scene/layout.js';

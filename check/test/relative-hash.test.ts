@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'vitest';
 import { search } from '../src/engine/search/search.js';
 import { IMM, LOAD, NOTIFY, OP_ACCESS, type Program, STRIDE } from '../src/engine/wasm/code.js';
-import { mutexModel } from '../src/models/mutex-model.js';
+import { mutexModel } from '../src/models/parts/mutex-model.js';
 import { loadProgram } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
 import { StateHash } from '../src/scene/hashing.js';

@@ -11,7 +11,7 @@ import { Violation } from '../src/engine/search/violation.js';
 import { StateTable } from '../src/engine/search/visited-states.js';
 import { B, C, CMPXCHG, IMM, LOAD, NOTIFY, OP_ACCESS, type Program, STORE, STRIDE } from '../src/engine/wasm/code.js';
 import { models } from '../src/models/all.js';
-import { modelOf } from '../src/models/program.js';
+import { modelOf } from '../src/models/parts/program.js';
 import { loadProgram, programOf } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
 import { constant } from '../src/scene/layout.js';

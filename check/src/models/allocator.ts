@@ -133,7 +133,7 @@ function apart(scene: Scene): void {
   }
 }
 
-export const allocator: readonly Model[] = [
+export const models: readonly Model[] = [
   {
     // No other thread knows the objects that the dead thread has made. So the reaper frees these objects, and there is
     // room again.

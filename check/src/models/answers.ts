@@ -127,7 +127,7 @@ function postTooMany(): Op {
   };
 }
 
-export const answers: readonly Model[] = [
+export const models: readonly Model[] = [
   {
     name: 'answers about an object',
     programs: [

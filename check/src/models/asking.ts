@@ -1,6 +1,6 @@
 /** Models of cancelAll. Every waiter that waits when cancelAll begins leaves, and no permit is lost or made. */
 import type { Model } from '../scene/model.js';
-import { type Line, modelOf } from './program.js';
+import { type Line, modelOf } from './parts/program.js';
 
 const asking: readonly Line[] = [
   { name: 'ask: 1', program: 'A R | K', permits: [0] },
@@ -74,4 +74,4 @@ const asking: readonly Line[] = [
   { name: 'ask: who asks dies, of a promise', program: 'a1 d | K V | S', permits: [0], mortal: [1] },
 ];
 
-export const askings: readonly Model[] = asking.map(modelOf);
+export const models: readonly Model[] = asking.map(modelOf);

@@ -16,8 +16,8 @@ import type { Model, Op } from '../scene/model.js';
 import { call } from '../scene/ops/calls.js';
 import type { Scene } from '../scene/scene.js';
 import { LOCAL, PHASE, RESULT } from '../scene/words.js';
+import { checkRetired, partsOf } from './parts/program.js';
 import { wordAt } from './places.js';
-import { checkRetired, partsOf } from './program.js';
 
 const STAGE = LOCAL;
 /** The element of a waiter on a chain, or the sequence that a waiter on a channel has seen (two words). */
@@ -219,7 +219,7 @@ function modelOf(way: Way, name: string, program: string, more: More = {}): Mode
 
 const WAYS: readonly Way[] = ['address', 'key', 'lazy', 'location', 'alternating'];
 
-export const byKey: readonly Model[] = [
+export const models: readonly Model[] = [
   ...WAYS.flatMap((way) => [
     modelOf(way, 'a signal', 'Wa | Wa | Sa'),
     modelOf(way, 'a polite signal', 'Wa | Wa | Pa'),

@@ -1,6 +1,6 @@
 /** Models of requests that are cancelled by a time-out or by a signal. */
 import type { Model } from '../scene/model.js';
-import { type Line, modelOf, WRAP } from './program.js';
+import { type Line, modelOf, WRAP } from './parts/program.js';
 
 const cancelling: readonly Line[] = [
   { name: 'cancel: 2', program: 'B R | B R', permits: [1] },
@@ -111,4 +111,4 @@ const cancelling: readonly Line[] = [
   { name: 'cancel: wrap', program: 'B R | B R | B R', permits: [1], first: WRAP, buckets: 2 },
 ];
 
-export const cancellations: readonly Model[] = cancelling.map(modelOf);
+export const models: readonly Model[] = cancelling.map(modelOf);

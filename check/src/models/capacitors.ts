@@ -36,7 +36,7 @@ import type { Model, Op } from '../scene/model.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE, PROMISES } from '../scene/words.js';
 import { closed, digits, without, word } from './locks.js';
-import { partsOf } from './program.js';
+import { partsOf } from './parts/program.js';
 
 /** The owner of the inner lock: thread + 1. */
 export const HOLDER = PROMISES;
@@ -481,7 +481,7 @@ const WRAP = 2n ** 32n - 2n;
  * In a name such as `3x2, B = 4`, B is the size of the platoons (`bypass`). If there are fewer threads than B, a thread
  * can overtake another thread several times. If there are B threads or more, threads have to wait for a permit.
  */
-export const capacitors: readonly Model[] = (
+export const models: readonly Model[] = (
   [
     { name: '2x1, B = 1', program: 'L U | L U', bypass: 1 },
     { name: '2x2, B = 1', program: 'L U L U | L U L U', bypass: 1 },

@@ -39,9 +39,9 @@ import { eventLoop } from '../scene/ops/event-loop.js';
 import { abort, arrive, CANCELLED } from '../scene/ops/promises.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, LISTENING, LOCAL, PHASE, PROMISES, QUEUE, RESULT, TAKEN } from '../scene/words.js';
-import { mutexOp } from './mutex-ops.js';
-import { HAS } from './mutex-words.js';
-import { partsOf, takeCells } from './program.js';
+import { mutexOp } from './parts/mutex-ops.js';
+import { HAS } from './parts/mutex-words.js';
+import { partsOf, takeCells } from './parts/program.js';
 
 const CLOSED = constant('ANSWER_CLOSED');
 /** More permits than any model notifies: the scene checks that no wait ends before its ticket is due. */
@@ -687,7 +687,7 @@ function inLines(name: string, program: string): Model {
   };
 }
 
-export const conditionObjects: readonly Model[] = [
+export const models: readonly Model[] = [
   condition('one', 'w | n'),
   condition('two, one notified', 'w | w | n'),
   condition('two, all notified', 'w | w | N'),

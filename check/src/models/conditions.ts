@@ -27,8 +27,8 @@ import { call } from '../scene/ops/calls.js';
 import { acquireOf, releaseOf } from '../scene/ops/listings.js';
 import type { Scene } from '../scene/scene.js';
 import { LOCAL, PHASE, RESULT } from '../scene/words.js';
+import { checkRetired, LISTINGS, partsOf } from './parts/program.js';
 import { wordAt } from './places.js';
-import { checkRetired, LISTINGS, partsOf } from './program.js';
 
 /** The element of a wait. */
 const ELEMENT = LOCAL;
@@ -245,7 +245,7 @@ export function conditionModel(name: string, program: string, elements: number, 
   };
 }
 
-export const conditions: readonly Model[] = [
+export const models: readonly Model[] = [
   conditionModel('two keys, two chains', 'Wa Wb E | Wb Wa E | Sa sb', 2, { chains: 2 }),
   conditionModel('one that waits', 'N E | Sa Sb', 2),
   conditionModel('one that waits, and one element too few', 'N E | Wb E | Sa sb', 2, { chains: 2 }),

@@ -15,7 +15,7 @@ import { arrive, flush } from '../scene/ops/promises.js';
 import type { Scene } from '../scene/scene.js';
 import { globalIndex } from '../scene/set-up.js';
 import { GOT } from '../scene/words.js';
-import { type Line, modelOf } from './program.js';
+import { type Line, modelOf } from './parts/program.js';
 
 const REAPED = constant('REAPED');
 const WAITING = constant('WAITING');
@@ -288,7 +288,7 @@ const model = (kind: string, line: Case, more: Partial<Line>): Model =>
     name: `${kind}: ${line.name}`,
   });
 
-export const deadThreads: readonly Model[] = [
+export const models: readonly Model[] = [
   stranger,
   ownPromise,
   awake,

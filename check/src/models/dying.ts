@@ -8,7 +8,7 @@
  * the same.
  */
 import type { Model } from '../scene/model.js';
-import { type Line, modelOf, WRAP } from './program.js';
+import { type Line, modelOf, WRAP } from './parts/program.js';
 
 const dying: readonly Line[] = [
   { name: 'die: 2', program: 'A R | A R | S', permits: [1], mortal: [0, 1], mayWait: true },
@@ -345,4 +345,4 @@ const dying: readonly Line[] = [
   },
 ];
 
-export const deaths: readonly Model[] = dying.map(modelOf);
+export const models: readonly Model[] = dying.map(modelOf);

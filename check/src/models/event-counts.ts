@@ -20,7 +20,7 @@ import type { Model, Op } from '../scene/model.js';
 import { call, dispose } from '../scene/ops/calls.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT } from '../scene/words.js';
-import { partsOf } from './program.js';
+import { partsOf } from './parts/program.js';
 
 const EVENT_COUNT = constant('KIND_EVENT_COUNT');
 
@@ -114,7 +114,7 @@ function model(name: string, program: string, more: { buckets?: number; chains?:
   };
 }
 
-export const eventCounts: readonly Model[] = [
+export const models: readonly Model[] = [
   model('two await one value', 'A1 | A1 | V1'),
   model('two values', 'A1 | A2 | V1 V1'),
   model('two values in one step', 'A1 | A2 | V2', { buckets: 2 }),

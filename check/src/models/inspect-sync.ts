@@ -37,7 +37,7 @@ const ME = 1;
 /** The attachments of the first thread to the first object and to the second. The first element is its spare. */
 const [OWN, OTHER] = [2, 3];
 
-export const syncInspections: readonly Model[] = [
+export const models: readonly Model[] = [
   {
     name: 'inspect: a latch, and who waits for it',
     programs: [

@@ -24,8 +24,7 @@ import { add, post } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, PHASE, PROMISES } from '../scene/words.js';
 import { asks, mine, ofFirst } from './answers.js';
-import { syncInspections } from './inspect-sync.js';
-import { type Line, modelOf } from './program.js';
+import { type Line, modelOf } from './parts/program.js';
 
 const ASYNC = constant('ASYNC');
 const E_SINCE = constant('E_SINCE');
@@ -472,4 +471,4 @@ const counts: readonly Model[] = [
   counting({ name: 'two in a bucket', program: 't1 a1 x e' }, () => 1, 1),
 ];
 
-export const inspections: readonly Model[] = [...reads, ...counts, ...syncInspections];
+export const models: readonly Model[] = [...reads, ...counts];

@@ -24,8 +24,8 @@ import { arrive } from '../scene/ops/promises.js';
 import { post, release } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, PHASE, PROMISES, QUEUE } from '../scene/words.js';
-import { lockAsync, loop, unlocking } from './mutex-promises.js';
-import { HAS } from './mutex-words.js';
+import { lockAsync, loop, unlocking } from './parts/mutex-promises.js';
+import { HAS } from './parts/mutex-words.js';
 
 /** Calls `acquire`, but not the calls that must follow (`enqueue`, `park`). So the ticket is lost. */
 const cutAcquire = (semaphore = 0): Op => call('acquire', (scene) => [scene.semaphores[semaphore], 1]);
@@ -92,7 +92,7 @@ const killedInTheNext = (robust: boolean): Model => ({
   },
 });
 
-export const interrupted: readonly Model[] = [
+export const models: readonly Model[] = [
   {
     name: 'acquire cut short',
     programs: [

@@ -1,7 +1,7 @@
 /** Models of the papers' semaphores: the listings, the semaphores whose waiters stand on chains, and the hashes. */
 import { constant } from '../scene/layout.js';
 import type { Model } from '../scene/model.js';
-import { type Line, modelOf, three, WRAP } from './program.js';
+import { type Line, modelOf, three, WRAP } from './parts/program.js';
 
 const listings: readonly Line[] = (['ticket', 'twa', 'conservative', 'sequestered'] as const).flatMap((kind) => {
   const thresholds = kind === 'ticket' ? [0] : [0, 1, 2];
@@ -266,7 +266,6 @@ const farParks: readonly Line[] = (['twa', 'chain', 'channel', 'location'] as co
   ];
 });
 
-export const listingSemaphores: readonly Model[] = [...listings, ...delays, ...farParks].map(modelOf);
-export const chainSemaphores: readonly Model[] = [...chains, ...variants].map(modelOf);
-export const thresholdSemaphores: readonly Model[] = thresholds.map(modelOf);
-export const hashedSemaphores: readonly Model[] = hashes.map(modelOf);
+const lines = [...listings, ...delays, ...farParks, ...chains, ...variants, ...thresholds, ...hashes];
+
+export const models: readonly Model[] = lines.map(modelOf);

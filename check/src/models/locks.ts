@@ -43,7 +43,7 @@ import {
 import type { Model, Op } from '../scene/model.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE, PROMISES } from '../scene/words.js';
-import { partsOf } from './program.js';
+import { partsOf } from './parts/program.js';
 
 type Kind = 'tts' | 'ticket' | 'twa' | 'mcs' | 'clh' | 'lifo' | 'recip';
 type Order = 'none' | 'first come' | 'last come' | 'reciprocating';
@@ -408,7 +408,7 @@ function modelOf(line: Line): Model {
 
 const WRAP = 2n ** 32n - 2n;
 
-export const locks: readonly Model[] = (
+export const models: readonly Model[] = (
   [
     { kind: 'tts', name: 'TtsLock' },
     { kind: 'ticket', name: 'TicketLock' },

@@ -8,8 +8,8 @@ import type { Model, Op } from '../scene/model.js';
 import { call, dispose } from '../scene/ops/calls.js';
 import { supervise } from '../scene/ops/deaths.js';
 import { GOT, LOCAL, PHASE, RESULT } from '../scene/words.js';
-import { checkWoken } from './mutex-ends.js';
-import { M_WORD, mutex } from './mutex-words.js';
+import { checkWoken } from './parts/mutex-ends.js';
+import { M_WORD, mutex } from './parts/mutex-words.js';
 
 /**
  * Thread 0 has the lock, and thread 1 is the head. Thread 2 stands in the queue behind the head, and behind thread 2
@@ -125,7 +125,7 @@ const halfDisposed = (isAnotherInLine: boolean): Model => ({
   end: (scene) => checkWoken(scene, 2),
 });
 
-export const inLineModels: readonly Model[] = [
+export const models: readonly Model[] = [
   halfDisposed(false),
   halfDisposed(true),
   closedInLine,

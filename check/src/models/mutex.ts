@@ -1,7 +1,6 @@
 /** The table of models of the mutex. */
 import type { Model } from '../scene/model.js';
-import { inLineModels } from './mutex-in-line.js';
-import { type MutexLine, mutexModel } from './mutex-model.js';
+import { type MutexLine, mutexModel } from './parts/mutex-model.js';
 
 /** A count of overtakings that soon wraps round. The count has 29 bits. */
 const WRAP = 2 ** 29 - 1;
@@ -322,7 +321,4 @@ const asking: MutexLine[] = [
   { name: 'the owner dies', program: 'L U | L U | K | S', bypass: 1, mortal: [0], long: true },
 ].map((line) => ({ ...line, name: `ask, ${line.name}` }));
 
-export const mutexes: readonly Model[] = [
-  ...[...small, ...lines, ...longSections, ...turnsOver, ...asking].map(mutexModel),
-  ...inLineModels,
-];
+export const models: readonly Model[] = [...small, ...lines, ...longSections, ...turnsOver, ...asking].map(mutexModel);

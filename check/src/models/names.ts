@@ -190,7 +190,7 @@ function whole(scene: Scene): void {
   }
 }
 
-export const names: readonly Model[] = [
+export const models: readonly Model[] = [
   {
     name: 'names, one thread',
     programs: [

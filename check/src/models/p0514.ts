@@ -52,8 +52,8 @@ import {
   tryWait,
   wait,
   waitAsync,
-} from './p0514-ops.js';
-import { partsOf } from './program.js';
+} from './parts/p0514-ops.js';
+import { partsOf } from './parts/program.js';
 
 function op(text: string, initial: number, width: number): Op[] {
   const [, letter, digits] = /^([WFYDSONTRXMwfxduq])(\d*)$/.exec(text) ?? [];
@@ -492,7 +492,7 @@ const usedAgain: Model = {
   },
 };
 
-export const p0514: readonly Model[] = [
+export const models: readonly Model[] = [
   ...[...lines, ...several, ...promises].map(modelOf),
   dead(0),
   dead(1),

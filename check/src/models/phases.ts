@@ -46,7 +46,7 @@ import { awaitDeath, supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
 import { globalIndex } from '../scene/set-up.js';
 import { GOT, LOCAL, PHASE, PROMISES } from '../scene/words.js';
-import { partsOf } from './program.js';
+import { partsOf } from './parts/program.js';
 
 const O_PHASE = constant('O_PHASE');
 const O_MAX = constant('O_MAX');
@@ -478,7 +478,7 @@ function phase(kind: string, name: string, program: string, more: More = {}): Mo
   };
 }
 
-export const phases: readonly Model[] = [
+export const models: readonly Model[] = [
   phase('LATCH', 'one waits', 'W | C', { count: 1 }),
   phase('LATCH', 'two wait', 'W | W | C', { count: 1 }),
   phase('LATCH', 'two count', 'W | C | C', { count: 2 }),

@@ -25,7 +25,7 @@ import { call } from '../scene/ops/calls.js';
 import { RAN_OUT } from '../scene/ops/event-loop.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, LISTENING, LOCAL, PHASE, PROMISES, RESULT, RUNG } from '../scene/words.js';
-import { partsOf } from './program.js';
+import { partsOf } from './parts/program.js';
 
 const WORDS = 65536 - 64;
 export const wordAt = (word: number): number => WORDS + 8 * word;
@@ -366,7 +366,7 @@ const modelOf = (name: string, program: string, place: Place, more: Partial<Mode
   },
 });
 
-export const places: readonly Model[] = [bucket, own].flatMap((place) => [
+export const models: readonly Model[] = [bucket, own].flatMap((place) => [
   modelOf('a signal', 'Wa | Wa | Sa', place),
   modelOf('left waiting', 'Wa | Sb', place, { mayWait: true }),
   modelOf('two words in one place', 'Wa | Wb | Sa Sb', place),

@@ -17,7 +17,7 @@ import { call } from '../scene/ops/calls.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT } from '../scene/words.js';
 import { checkNodes } from './locks.js';
-import { partsOf } from './program.js';
+import { partsOf } from './parts/program.js';
 
 const lockOf = (scene: Scene, n: number): number => ([...scene.watched][n - 1] as number) - TICKET;
 
@@ -64,7 +64,7 @@ function model(name: string, program: string, elements: number): Model {
   };
 }
 
-export const queueNodes: readonly Model[] = [
+export const models: readonly Model[] = [
   model('of one lock', 'L1 U1 L1 U1 E', 1),
   model('of two locks', 'L1 L2 U1 U2 L2 L1 U2 U1', 2),
   model('more than a thread keeps', 'L1 L2 L3 L4 L5 L6 U1 U2 U3 U4 U5 U6 L1 L2 U1 U2 E', 6),

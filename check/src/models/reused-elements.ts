@@ -204,7 +204,7 @@ const cell = (name: string, end: Op): Model => ({
   },
 });
 
-export const reusedElements: readonly Model[] = cases
+export const models: readonly Model[] = cases
   .flatMap((model) =>
     [0, 1].map(
       (epoch): Model => ({

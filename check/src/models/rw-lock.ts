@@ -40,7 +40,7 @@ import { release } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
 import { globalIndex } from '../scene/set-up.js';
 import { GOT, LOCAL, PHASE, PROMISES, RESULT } from '../scene/words.js';
-import { partsOf } from './program.js';
+import { partsOf } from './parts/program.js';
 
 const RW_LOCK = constant('KIND_RW_LOCK');
 const O_PHASE = constant('O_PHASE');
@@ -538,7 +538,7 @@ function lock(name: string, program: string, more: More = {}): Model {
   };
 }
 
-export const rwLocks: readonly Model[] = [
+export const models: readonly Model[] = [
   lock('a reader and a writer', 'r u | w o'),
   lock('two readers and a writer', 'r u | r u | w o'),
   lock('a reader and two writers', 'r u | w o | w o'),

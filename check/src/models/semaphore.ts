@@ -1,6 +1,6 @@
 /** Models of the library's Semaphore, and of its promises. */
 import type { Model } from '../scene/model.js';
-import { type Line, modelOf, three, WRAP } from './program.js';
+import { type Line, modelOf, three, WRAP } from './parts/program.js';
 
 const mixed = 'A R A2 R | A R A2 R | A2 R A R';
 
@@ -206,5 +206,4 @@ const robust: readonly Line[] = [
   { name: 'robust: elements used before', program: 'A a1 B R d | V2', permits: [1], aged: true },
 ].map((line) => ({ ...line, robust: true }));
 
-export const semaphores: readonly Model[] = [...semaphore, ...changing].map(modelOf);
-export const robustSemaphores: readonly Model[] = robust.map(modelOf);
+export const models: readonly Model[] = [...semaphore, ...changing, ...robust].map(modelOf);

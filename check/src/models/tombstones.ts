@@ -9,7 +9,7 @@ import { Violation } from '../engine/search/violation.js';
 import { E_STATE, ELEMENT_SIZE, STATE_MASK, TICKET, TOMBSTONE } from '../scene/layout.js';
 import type { Model } from '../scene/model.js';
 import type { Scene } from '../scene/scene.js';
-import { type Line, modelOf } from './program.js';
+import { type Line, modelOf } from './parts/program.js';
 
 const FIRST = 16n;
 /**
@@ -70,7 +70,7 @@ function nothingLeft({ machine: { words }, regions: { elements, end }, semaphore
   }
 }
 
-export const tombstones: readonly Model[] = [
+export const models: readonly Model[] = [
   ...lines.map((line) => small({ ...line, name: `tombstones: ${line.name}` })),
   ...last.map(
     (line): Model => ({

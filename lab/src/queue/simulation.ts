@@ -3,7 +3,7 @@
 import { PARKED, PENDING } from '@taketurns/check/dist/engine/machine/status.js';
 import { CHOICES, KILL, STEP, TIME_OUT } from '@taketurns/check/dist/engine/search/choice.js';
 import { isFinding } from '@taketurns/check/dist/engine/search/violation.js';
-import { type Line, modelOf } from '@taketurns/check/dist/models/program.js';
+import { type Line, modelOf } from '@taketurns/check/dist/models/parts/program.js';
 import { loadProgram } from '@taketurns/check/dist/programs.js';
 import { Driver } from '@taketurns/check/dist/scene/driver.js';
 import { T_COLLISIONS } from '@taketurns/check/dist/scene/layout.js';

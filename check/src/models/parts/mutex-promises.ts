@@ -5,14 +5,14 @@
  * The promises of a thread are in a queue. The first of them may be the head; those behind it stand in runs.
  */
 
-import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, ANSWER_CLOSED, constant, E_HELD, ELEMENT_SIZE, REFUSED, TICKET } from '../scene/layout.js';
-import type { Op } from '../scene/model.js';
-import { noteWaiter, noteWaiters } from '../scene/ops/asking.js';
-import { eventLoop } from '../scene/ops/event-loop.js';
-import { ready } from '../scene/ops/promises.js';
-import type { Scene } from '../scene/scene.js';
-import { ASKED_TO_LEAVE, ASKING, FLUSH_DUE, PHASE, QUEUE, SEEN, TAKEN } from '../scene/words.js';
+import { Violation } from '../../engine/search/violation.js';
+import { ADMITTED, ANSWER_CLOSED, constant, E_HELD, ELEMENT_SIZE, REFUSED, TICKET } from '../../scene/layout.js';
+import type { Op } from '../../scene/model.js';
+import { noteWaiter, noteWaiters } from '../../scene/ops/asking.js';
+import { eventLoop } from '../../scene/ops/event-loop.js';
+import { ready } from '../../scene/ops/promises.js';
+import type { Scene } from '../../scene/scene.js';
+import { ASKED_TO_LEAVE, ASKING, FLUSH_DUE, PHASE, QUEUE, SEEN, TAKEN } from '../../scene/words.js';
 import {
   ALONE,
   ARRIVING,

@@ -1,7 +1,7 @@
 /** Checks at the end of a mutex's models: its words, and whether deaths and dispose have been reported. */
-import { Violation } from '../engine/search/violation.js';
-import { constant, O_LIFE, TICKET } from '../scene/layout.js';
-import type { Scene } from '../scene/scene.js';
+import { Violation } from '../../engine/search/violation.js';
+import { constant, O_LIFE, TICKET } from '../../scene/layout.js';
+import type { Scene } from '../../scene/scene.js';
 import { COUNT_BIT, HAS, M_WORD, mutex } from './mutex-words.js';
 
 const O_UNREPORTED_DEATHS = constant('O_UNREPORTED_DEATHS');

@@ -6,9 +6,9 @@
  * `bound` times.
  */
 
-import { constant } from '../scene/layout.js';
-import type { Model } from '../scene/model.js';
-import { OVERTAKINGS, TICKETS } from '../scene/relative-hash.js';
+import { constant } from '../../scene/layout.js';
+import type { Model } from '../../scene/model.js';
+import { OVERTAKINGS, TICKETS } from '../../scene/relative-hash.js';
 import { checkLearnt, checkLimit, checkWoken, checkWord } from './mutex-ends.js';
 import { mutexOp } from './mutex-ops.js';
 import { checkLeft } from './mutex-promises.js';

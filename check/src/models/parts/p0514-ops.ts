@@ -3,16 +3,16 @@
  * few phases. The event loop of scene/ops/event-loop.ts runs the continuations. The models are in p0514.ts.
  */
 
-import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, ANSWER_CLOSED, constant, INTERRUPTED, MORE, QUEUED, REFUSED } from '../scene/layout.js';
-import type { Op } from '../scene/model.js';
-import { acquire, acquireFor, tryAcquire } from '../scene/ops/acquire.js';
-import { call } from '../scene/ops/calls.js';
-import type { Jobs } from '../scene/ops/event-loop.js';
-import { arrive, CANCELLED, ready, settle, settling } from '../scene/ops/promises.js';
-import { finishing } from '../scene/ops/release.js';
-import type { Scene } from '../scene/scene.js';
-import { GOT, LOCAL, PHASE } from '../scene/words.js';
+import { Violation } from '../../engine/search/violation.js';
+import { ADMITTED, ANSWER_CLOSED, constant, INTERRUPTED, MORE, QUEUED, REFUSED } from '../../scene/layout.js';
+import type { Op } from '../../scene/model.js';
+import { acquire, acquireFor, tryAcquire } from '../../scene/ops/acquire.js';
+import { call } from '../../scene/ops/calls.js';
+import type { Jobs } from '../../scene/ops/event-loop.js';
+import { arrive, CANCELLED, ready, settle, settling } from '../../scene/ops/promises.js';
+import { finishing } from '../../scene/ops/release.js';
+import type { Scene } from '../../scene/scene.js';
+import { GOT, LOCAL, PHASE } from '../../scene/words.js';
 
 const O_COUNTER = constant('O_COUNTER');
 export const NOTIFY = { S: constant('NOTIFY_ALL'), O: constant('NOTIFY_ONE'), N: constant('NOTIFY_NONE') };

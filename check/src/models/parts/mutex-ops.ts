@@ -20,14 +20,14 @@
  *     w  waits until thread 0 is dead
  *     Z  sleeps until the thread is killed
  */
-import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, CLOSED_OBJECT, constant, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../scene/layout.js';
-import type { Op } from '../scene/model.js';
-import { beginsToWait, expectAsked } from '../scene/ops/acquire.js';
-import { call, dispose } from '../scene/ops/calls.js';
-import { asleep, awaitDeath, supervise, untilDead } from '../scene/ops/deaths.js';
-import type { Scene } from '../scene/scene.js';
-import { PHASE } from '../scene/words.js';
+import { Violation } from '../../engine/search/violation.js';
+import { ADMITTED, CLOSED_OBJECT, constant, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../../scene/layout.js';
+import type { Op } from '../../scene/model.js';
+import { beginsToWait, expectAsked } from '../../scene/ops/acquire.js';
+import { call, dispose } from '../../scene/ops/calls.js';
+import { asleep, awaitDeath, supervise, untilDead } from '../../scene/ops/deaths.js';
+import type { Scene } from '../../scene/scene.js';
+import { PHASE } from '../../scene/words.js';
 import { abort, cancelAll, lockAsync, loop, unlocking } from './mutex-promises.js';
 import { CONTENDED, expectClosed, HAS, has, mutex, STAGE, setGuess } from './mutex-words.js';
 

@@ -1,10 +1,10 @@
 /** The ghosts of the mutex's models: the owner, the waiters, and how often each waiter has been overtaken. */
 
-import { Violation } from '../engine/search/violation.js';
-import { ANSWER_CLOSED, constant, TICKET } from '../scene/layout.js';
-import type { Scene } from '../scene/scene.js';
-import { globalIndex } from '../scene/set-up.js';
-import { GOT, LOCAL, MOST_PROMISES, PROMISES, QUEUE, TAKEN } from '../scene/words.js';
+import { Violation } from '../../engine/search/violation.js';
+import { ANSWER_CLOSED, constant, TICKET } from '../../scene/layout.js';
+import type { Scene } from '../../scene/scene.js';
+import { globalIndex } from '../../scene/set-up.js';
+import { GOT, LOCAL, MOST_PROMISES, PROMISES, QUEUE, TAKEN } from '../../scene/words.js';
 
 /** The count of overtakings begins at this bit of the word's upper half. */
 export const COUNT_BIT = 3;

@@ -9,12 +9,12 @@
  *
  * As in the models of the capacitor, a thread overtakes another one if it has a later ticket and gets the lock first.
  */
-import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, constant, MORE, QUEUED, TICKET } from '../scene/layout.js';
-import type { Model, Op } from '../scene/model.js';
-import { PHASE } from '../scene/words.js';
-import { admitted, arrived, capacitorOf, HOLDER, innerOf } from './capacitors.js';
-import { word } from './locks.js';
+import { Violation } from '../../engine/search/violation.js';
+import { ADMITTED, constant, MORE, QUEUED, TICKET } from '../../scene/layout.js';
+import type { Model, Op } from '../../scene/model.js';
+import { PHASE } from '../../scene/words.js';
+import { admitted, arrived, capacitorOf, HOLDER, innerOf } from '../capacitors.js';
+import { word } from '../locks.js';
 import { partsOf } from './program.js';
 
 /**

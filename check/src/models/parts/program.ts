@@ -30,7 +30,7 @@
  *     E   ends the thread in the orderly way
  */
 
-import { Violation } from '../engine/search/violation.js';
+import { Violation } from '../../engine/search/violation.js';
 import {
   B_CELLS,
   BORROWED,
@@ -44,17 +44,17 @@ import {
   O_TAKEN,
   O_VAIN_POLLS,
   STATE_MASK,
-} from '../scene/layout.js';
-import type { Model, Op } from '../scene/model.js';
-import { acquire, acquireFor, drain, reduce, tryAcquire } from '../scene/ops/acquire.js';
-import { cancelAll, checkLeft } from '../scene/ops/asking.js';
-import { call, dispose } from '../scene/ops/calls.js';
-import { awaitDeath, reapNow, supervise, untilDead } from '../scene/ops/deaths.js';
-import { eventLoop, listening } from '../scene/ops/event-loop.js';
-import { acquireOf, type Listing, releaseOf } from '../scene/ops/listings.js';
-import { abort, arrive, flush } from '../scene/ops/promises.js';
-import { add, post, release } from '../scene/ops/release.js';
-import type { Scene } from '../scene/scene.js';
+} from '../../scene/layout.js';
+import type { Model, Op } from '../../scene/model.js';
+import { acquire, acquireFor, drain, reduce, tryAcquire } from '../../scene/ops/acquire.js';
+import { cancelAll, checkLeft } from '../../scene/ops/asking.js';
+import { call, dispose } from '../../scene/ops/calls.js';
+import { awaitDeath, reapNow, supervise, untilDead } from '../../scene/ops/deaths.js';
+import { eventLoop, listening } from '../../scene/ops/event-loop.js';
+import { acquireOf, type Listing, releaseOf } from '../../scene/ops/listings.js';
+import { abort, arrive, flush } from '../../scene/ops/promises.js';
+import { add, post, release } from '../../scene/ops/release.js';
+import type { Scene } from '../../scene/scene.js';
 
 /** Three threads that acquire and release one permit twice. */
 export const three = 'A R A R | A R A R | A R A R';
