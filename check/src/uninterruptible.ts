@@ -1,21 +1,21 @@
 /**
- * Lists the uninterruptible sections that the core relies on.
+ * Lists the uninterruptible sections that the core relies on. The sections of core/arena/, core/queue/, core/death/ and
+ * the semaphore are written here. Those of each other kind are written beside the models of the kind (`sections` in the
+ * files of models/), and this file adds them to the list.
  *
  * The runtime stops a thread only where the thread enters a function, goes round a loop or returns from a function. An
  * exception such as a stack overflow cuts a call short only where it enters a function. So a section contains no call,
- * no loop and no return. docs/internals/adding-a-primitive.md has a table of the sections. These files have them:
+ * no loop and no return. docs/internals/adding-a-primitive.md has a table of all sections. The sections that are
+ * written here lie in these files:
  *
- *     R1           core/queue/tickets.ts, runs.ts; core/kinds/mutex/mutex.ts
+ *     R1           core/queue/tickets.ts, runs.ts; core/kinds/semaphore/semaphore.ts
  *     R2           core/queue/cancelling.ts
  *     R3, R4       core/queue/tombstones.ts
  *     R5           core/arena/elements.ts, names.ts; core/queue/waiting-array.ts
  *     R6           core/arena/attachments.ts
- *     R7           wherever permits are recorded
- *     R8           core/kinds/mutex/; core/queue/runs.ts; core/death/reaping.ts
- *     R9           core/queue/waking.ts; core/kinds/mutex/mutex.ts
- *     R11          core/kinds/phase/phase.ts; core/kinds/rw-lock/rw-lock.ts; core/death/reaping.ts
- *     R12          core/kinds/rw-lock/rw-lock.ts
- *     R13          core/kinds/counter/counter.ts
+ *     R7           core/queue/tickets.ts, releasing.ts, parking.ts, runs.ts; core/death/reaping.ts
+ *     R8           core/queue/runs.ts; core/death/reaping.ts
+ *     R9           core/queue/waking.ts
  *
  * engine/wasm/uninterruptible.ts checks the sections in the code that the search runs, on every path from the first
  * access of a section to the last. `returns` says why a path may return before the last access.
@@ -23,6 +23,7 @@
 
 import { CMPXCHG, NOTIFY, RMW, STORE } from './engine/wasm/code.js';
 import type { Section } from './engine/wasm/uninterruptible.js';
+import { sections as ofKinds } from './models/all.js';
 import { constant } from './scene/layout.js';
 
 const NO_MUTEX = 'an object of another kind counts no waiters';
@@ -44,27 +45,13 @@ export const sections: readonly Section[] = [
     to: [constant('E_STATE')],
     returns: SETTLED,
   },
-  // acquire is inlined into queue. E_STATE has the offset of TICKET, so these sections end at an earlier store.
   {
-    name: 'R1, queue',
-    fn: 'mutex/queue',
-    from: { kind: RMW, word: constant('TICKET') },
-    to: [constant('E_STATE'), constant('E_HELD')],
-    returns: SETTLED,
-  },
-  ...['mutex/queue', 'runs/arrive'].map((fn) => ({
-    name: `R8, ${fn}`,
-    fn,
+    name: 'R8, runs/arrive',
+    fn: 'runs/arrive',
     from: { kind: RMW, word: constant('M_WORD') },
     to: [constant('E_REQUEST'), constant('E_HELD')],
     returns: SETTLED,
-  })),
-  ...['mutex-head/takeLock', 'mutex-head/returnHeadPermit'].map((fn) => ({
-    name: `R8, ${fn}`,
-    fn,
-    from: { kind: CMPXCHG, word: constant('M_WORD') },
-    to: [constant('GRANT')],
-  })),
+  },
   {
     name: 'R2, takeBack',
     fn: 'cancelling/takeBack',
@@ -99,60 +86,6 @@ export const sections: readonly Section[] = [
     to: [constant('E_STATE'), constant('T_DOORBELL')],
     by: [NOTIFY],
   },
-  // After this exchange no other thread wakes the head: for all other threads the head is awake.
-  {
-    name: 'R9, wakeHead',
-    fn: 'mutex/wakeHead',
-    from: { kind: CMPXCHG, word: constant('M_WORD') },
-    to: [0],
-    by: [NOTIFY],
-  },
-  // The exchange of the phase word changes what the thread holds of the object. The store to E_HELD records the change.
-  // The notify lies between these two accesses, so a thread that dies cannot leave it out.
-  ...['phase/takeOff', 'phase/putOn', 'phase/arriveAt', 'phase/begin', 'phase/end', 'reaping/cleanUp'].map((fn) => ({
-    name: `R11, ${fn}`,
-    fn,
-    from: { kind: CMPXCHG, word: constant('O_PHASE') },
-    to: [constant('E_HELD')],
-    returns: NOTHING_HELD,
-    // For a dead writer of a RwLock, the reaper opens the gate, and its section ends at the notify. If the turn has
-    // gone on already, nothing is written to E_HELD then, and detachDead goes on to closeObject.
-    ...(fn === 'reaping/cleanUp' ? { untilCall: 'objects/closeObject' } : {}),
-  })),
-  ...['finishAction', 'breakPhase', 'disposePhase'].map((fn) => ({
-    name: `R11, ${fn}`,
-    fn: `phase/${fn}`,
-    from: { kind: CMPXCHG, word: constant('O_PHASE') },
-    to: [0],
-    by: [NOTIFY],
-    returns: 'nobody sleeps, so nobody is to be woken',
-  })),
-  {
-    name: 'R11, openGate',
-    fn: 'rw-lock/openGate',
-    from: { kind: CMPXCHG, word: constant('O_PHASE') },
-    to: [0],
-    by: [NOTIFY],
-    returns: 'nobody sleeps, so nobody is to be woken',
-  },
-  // A reader that leaves, or begins to wait, also wakes the writer, even if an exception cuts its call short. The store
-  // goes to the reader's place. Its offset is part of the address, so `word` is 0.
-  ...['beginRead', 'endRead', 'giveUpRead'].map((fn) => ({
-    name: `R12, ${fn}`,
-    fn: `rw-lock/${fn}`,
-    from: { kind: STORE, word: 0 },
-    to: [0],
-    by: [NOTIFY],
-    returns: 'the writer does not sleep, or the reader is in',
-  })),
-  // What a signal takes from the value for waiters is in the queue, or the signal has taken nothing.
-  ...['countUp', 'countDown'].map((fn) => ({
-    name: `R13, ${fn}`,
-    fn: `counter/${fn}`,
-    from: { kind: CMPXCHG, word: constant('O_COUNTER') },
-    to: [constant('GRANT')],
-    returns: 'nothing is handed on',
-  })),
   { name: 'R4', fn: 'tombstones/merge', from: { kind: CMPXCHG, word: constant('E_STATE') }, to: [] },
   // A thread takes an element and writes itself into the element as its owner in one section. In the same way, a thread
   // enters an element in a cell, and writes the number of the cell into the element, in one section.
@@ -219,7 +152,6 @@ export const sections: readonly Section[] = [
       ['parking/leaveQueue', STORE, 'E_HELD', 'E_STATE'],
       ['runs/endRun', STORE, 'E_HELD', 'E_STATE'],
       ['runs/settle', STORE, 'E_HELD', 'E_START'],
-      ['condition/putDown', STORE, 'E_HELD', 'GRANT'],
     ] as const
   ).map(([fn, kind, from, to]) => ({
     name: `R7, ${fn}`,
@@ -227,8 +159,6 @@ export const sections: readonly Section[] = [
     from: { kind, word: constant(from) },
     to: [constant(to)],
     ...(kind === STORE ? {} : { returns: NOTHING_HELD }),
-    // A thread that is the owner of its mutex again passes nothing on.
-    ...(fn === 'condition/putDown' ? { untilCall: 'condition/relay' } : {}),
   })),
   // What a dead thread held goes back to grant of a semaphore, and to the word of a mutex.
   {
@@ -237,11 +167,5 @@ export const sections: readonly Section[] = [
     from: { kind: RMW, word: constant('O_UNREPORTED_DEATHS') },
     to: [constant('E_HELD'), constant('M_WORD')],
   },
-  // A notification that a dead thread carried goes back to grant of the condition.
-  {
-    name: 'R7, passOn, reaping/cleanUp',
-    fn: 'reaping/cleanUp',
-    from: { kind: RMW, word: constant('GRANT') },
-    to: [constant('E_HELD')],
-  },
+  ...ofKinds,
 ];

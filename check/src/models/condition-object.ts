@@ -27,8 +27,11 @@
  * No wait ends without a notification, and no notified wait sleeps for ever. No notification gets lost while somebody
  * waits. In models with the flag, nobody sleeps at the end.
  */
+
 import { PARKED } from '../engine/machine/machine.js';
 import { Violation } from '../engine/search/violation.js';
+import { RMW, STORE } from '../engine/wasm/code.js';
+import type { Section } from '../engine/wasm/uninterruptible.js';
 import { tombstones } from '../scene/invariants/tombstones.js';
 import { ADMITTED, ALIVE, constant, QUEUED, TICKET, TIMED_OUT } from '../scene/layout.js';
 import type { Model, Op, Waiting } from '../scene/model.js';
@@ -686,6 +689,24 @@ function inLines(name: string, program: string): Model {
     },
   };
 }
+
+export const sections: readonly Section[] = [
+  {
+    name: 'R7, condition/putDown',
+    fn: 'condition/putDown',
+    from: { kind: STORE, word: constant('E_HELD') },
+    to: [constant('GRANT')],
+    // A thread that is the owner of its mutex again passes nothing on.
+    untilCall: 'condition/relay',
+  },
+  // A notification that a dead thread carried goes back to grant of the condition.
+  {
+    name: 'R7, passOn, reaping/cleanUp',
+    fn: 'reaping/cleanUp',
+    from: { kind: RMW, word: constant('GRANT') },
+    to: [constant('E_HELD')],
+  },
+];
 
 export const models: readonly Model[] = [
   condition('one', 'w | n'),

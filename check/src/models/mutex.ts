@@ -1,4 +1,7 @@
 /** The table of models of the mutex. */
+import { CMPXCHG, NOTIFY, RMW } from '../engine/wasm/code.js';
+import type { Section } from '../engine/wasm/uninterruptible.js';
+import { constant } from '../scene/layout.js';
 import type { Model } from '../scene/model.js';
 import { type MutexLine, mutexModel } from './parts/mutex-model.js';
 
@@ -320,5 +323,39 @@ const asking: MutexLine[] = [
   { name: 'who has a promise dies', program: 'U | a d | K | S', bypass: 1, locked: 0, mortal: [1] },
   { name: 'the owner dies', program: 'L U | L U | K | S', bypass: 1, mortal: [0], long: true },
 ].map((line) => ({ ...line, name: `ask, ${line.name}` }));
+
+const CLOSED = 'the mutex is closed, and the ticket has been taken back';
+
+export const sections: readonly Section[] = [
+  // acquire is inlined into queue. E_STATE has the offset of TICKET, so these sections end at an earlier store.
+  {
+    name: 'R1, queue',
+    fn: 'mutex/queue',
+    from: { kind: RMW, word: constant('TICKET') },
+    to: [constant('E_STATE'), constant('E_HELD')],
+    returns: CLOSED,
+  },
+  {
+    name: 'R8, mutex/queue',
+    fn: 'mutex/queue',
+    from: { kind: RMW, word: constant('M_WORD') },
+    to: [constant('E_REQUEST'), constant('E_HELD')],
+    returns: CLOSED,
+  },
+  ...['mutex-head/takeLock', 'mutex-head/returnHeadPermit'].map((fn) => ({
+    name: `R8, ${fn}`,
+    fn,
+    from: { kind: CMPXCHG, word: constant('M_WORD') },
+    to: [constant('GRANT')],
+  })),
+  // After this exchange no other thread wakes the head: for all other threads the head is awake.
+  {
+    name: 'R9, wakeHead',
+    fn: 'mutex/wakeHead',
+    from: { kind: CMPXCHG, word: constant('M_WORD') },
+    to: [0],
+    by: [NOTIFY],
+  },
+];
 
 export const models: readonly Model[] = [...small, ...lines, ...longSections, ...turnsOver, ...asking].map(mutexModel);

@@ -30,6 +30,8 @@
  */
 
 import { Violation } from '../engine/search/violation.js';
+import { CMPXCHG } from '../engine/wasm/code.js';
+import type { Section } from '../engine/wasm/uninterruptible.js';
 import { tombstones } from '../scene/invariants/tombstones.js';
 import { constant, GRANT, QUEUED, TICKET } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
@@ -491,6 +493,17 @@ const usedAgain: Model = {
     scene.semaphore({ permits: 0, threshold: 1, kind: constant('KIND_COUNTING_SEMAPHORE') });
   },
 };
+
+export const sections: readonly Section[] = [
+  // What a signal takes from the value for waiters is in the queue, or the signal has taken nothing.
+  ...['countUp', 'countDown'].map((fn) => ({
+    name: `R13, ${fn}`,
+    fn: `counter/${fn}`,
+    from: { kind: CMPXCHG, word: constant('O_COUNTER') },
+    to: [constant('GRANT')],
+    returns: 'nothing is handed on',
+  })),
+];
 
 export const models: readonly Model[] = [
   ...[...lines, ...several, ...promises].map(modelOf),

@@ -30,6 +30,8 @@
  */
 
 import { Violation } from '../engine/search/violation.js';
+import { CMPXCHG, NOTIFY } from '../engine/wasm/code.js';
+import type { Section } from '../engine/wasm/uninterruptible.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -477,6 +479,29 @@ function phase(kind: string, name: string, program: string, more: More = {}): Mo
     },
   };
 }
+
+export const sections: readonly Section[] = [
+  // The exchange of the phase word changes what the thread holds of the object. The store to E_HELD records the change.
+  // The notify lies between these two accesses, so a thread that dies cannot leave it out.
+  ...['phase/takeOff', 'phase/putOn', 'phase/arriveAt', 'phase/begin', 'phase/end', 'reaping/cleanUp'].map((fn) => ({
+    name: `R11, ${fn}`,
+    fn,
+    from: { kind: CMPXCHG, word: constant('O_PHASE') },
+    to: [constant('E_HELD')],
+    returns: 'the call changes nothing that a thread holds',
+    // For a dead writer of a RwLock, the reaper opens the gate, and its section ends at the notify. If the turn has
+    // gone on already, nothing is written to E_HELD then, and detachDead goes on to closeObject.
+    ...(fn === 'reaping/cleanUp' ? { untilCall: 'objects/closeObject' } : {}),
+  })),
+  ...['finishAction', 'breakPhase', 'disposePhase'].map((fn) => ({
+    name: `R11, ${fn}`,
+    fn: `phase/${fn}`,
+    from: { kind: CMPXCHG, word: constant('O_PHASE') },
+    to: [0],
+    by: [NOTIFY],
+    returns: 'nobody sleeps, so nobody is to be woken',
+  })),
+];
 
 export const models: readonly Model[] = [
   phase('LATCH', 'one waits', 'W | C', { count: 1 }),

@@ -30,7 +30,10 @@
  * writer has written. At the end nobody sleeps, and a thread has a place in its record if and only if the thread reads
  * or one of its promises waits.
  */
+
 import { Violation } from '../engine/search/violation.js';
+import { CMPXCHG, NOTIFY, STORE } from '../engine/wasm/code.js';
+import type { Section } from '../engine/wasm/uninterruptible.js';
 import { ADMITTED, ANSWER_CLOSED, constant, QUEUED, REFUSED, THREAD_SIZE, TIMED_OUT } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { acquire, acquireFor, tryAcquire } from '../scene/ops/acquire.js';
@@ -537,6 +540,27 @@ function lock(name: string, program: string, more: More = {}): Model {
     end: (scene) => checkEnd(scene, locks),
   };
 }
+
+export const sections: readonly Section[] = [
+  {
+    name: 'R11, openGate',
+    fn: 'rw-lock/openGate',
+    from: { kind: CMPXCHG, word: constant('O_PHASE') },
+    to: [0],
+    by: [NOTIFY],
+    returns: 'nobody sleeps, so nobody is to be woken',
+  },
+  // A reader that leaves, or begins to wait, also wakes the writer, even if an exception cuts its call short. The store
+  // goes to the reader's place. Its offset is part of the address, so `word` is 0.
+  ...['beginRead', 'endRead', 'giveUpRead'].map((fn) => ({
+    name: `R12, ${fn}`,
+    fn: `rw-lock/${fn}`,
+    from: { kind: STORE, word: 0 },
+    to: [0],
+    by: [NOTIFY],
+    returns: 'the writer does not sleep, or the reader is in',
+  })),
+];
 
 export const models: readonly Model[] = [
   lock('a reader and a writer', 'r u | w o'),
