@@ -9,6 +9,15 @@ const folder = inject('folder');
 const dist = join(folder, 'node_modules/taketurns/dist');
 const { coreBytes } = await import(join(dist, 'runtime/core-bytes.js'));
 const { algorithmsBytes } = await import(join(dist, 'algorithms/algorithms-bytes.js'));
+/** The classes of `taketurns` whose objects threads share. */
+const classes = Object.entries((await import(join(dist, 'index.js'))) as Record<string, Shared>).filter(
+  ([, { from }]) => from !== undefined,
+);
+
+interface Shared {
+  readonly prototype: object;
+  readonly from?: unknown;
+}
 
 function written(name: string, program: string): string {
   mkdirSync(join(folder, 'size'), { recursive: true });
@@ -27,6 +36,16 @@ function holds(code: string, part: string): boolean {
   return code.includes(part);
 }
 
+/**
+ * Returns the names of the classes that the code contains. A bundler may change the name of a class, but not those of
+ * its members. So the code contains a class only if it contains the names of all members of the class.
+ */
+function classesIn(code: string): string[] {
+  return classes
+    .filter(([, { prototype }]) => Object.getOwnPropertyNames(prototype).every((member) => holds(code, member)))
+    .map(([name]) => name);
+}
+
 function sizes(bytes: string | Uint8Array): { bytes: number; gzip: number; brotli: number } {
   return {
     bytes: Buffer.byteLength(bytes),
@@ -36,12 +55,17 @@ function sizes(bytes: string | Uint8Array): { bytes: number; gzip: number; brotl
 }
 
 describe.each(Object.keys(bundlers))('a bundle by %s', (bundler) => {
-  it('of the semaphore holds no algorithms', async () => {
+  it('of the semaphore holds no algorithms and no other class', async () => {
     const code = await bundle(bundler, 'semaphore', "import { Semaphore } from 'taketurns'; console.log(Semaphore);");
     expect(holds(code, coreBytes)).toBe(true);
     expect(holds(code, algorithmsBytes.slice(0, 1000))).toBe(false);
     expect(holds(code, 'twaAcquire')).toBe(false);
-    expect(holds(code, 'Mutex.runExclusive')).toBe(false);
+    expect(classesIn(code)).toEqual(['Semaphore']);
+  });
+
+  it('of everything holds each class', async () => {
+    const code = await bundle(bundler, 'all', "import * as all from 'taketurns'; globalThis.all = all;");
+    expect(classesIn(code)).toEqual(classes.map(([name]) => name));
   });
 
   it('of an algorithm holds both modules', async () => {
