@@ -1,11 +1,18 @@
-/** Whoever adds a class finds here where else it belongs: in the programs that test at random, and in the pages. */
-import { readFileSync } from 'node:fs';
+/**
+ * Whoever adds a class finds here where else it belongs: in the suite of the runtimes, in the programs that test at
+ * random, and in the pages.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { kinds as simulated } from '../../simulate/src/kinds/all.js';
 import { KINDS } from '../../src/border/kinds.js';
 import { kinds as soaked } from '../programs/soak/kinds/all.mjs';
 
-const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const at = (path: string) => new URL(`../../${path}`, import.meta.url);
+const read = (path: string) => readFileSync(at(path), 'utf8');
+
+const CASES = 'runtimes/src/suite/cases/';
+const cases = readdirSync(at(CASES)).map((file) => read(CASES + file));
 
 /** The classes of the papers have models, measurements and pages of their own. */
 const OF_PAPERS =
@@ -17,8 +24,9 @@ it('the pattern leaves out the classes of the papers, and no others', () => {
   expect(Object.keys(KINDS).length - ours.length).toBe(19);
 });
 
-it.each(ours)('%s is in the soak, in the simulation, and in the pages', (kind) => {
+it.each(ours)('%s is in the suite, in the soak, in the simulation, and in the pages', (kind) => {
   const name = kind.replace(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
+  expect(cases.some((text) => text.includes(`new ${kind}(`))).toBe(true);
   expect(Object.keys(soaked)).toContain(name);
   expect(Object.keys(simulated)).toContain(kind);
   // The list of pages names the page of a class, or the class.
