@@ -70,6 +70,7 @@ import {
   GATE_DIED,
   GATE_DRAINING,
   GATE_SHUT,
+  NO_STAMP,
   O_DRAIN,
   PLACE_FLAGS,
   PLACE_READS,
@@ -280,10 +281,13 @@ export function openGate(o: usize, keepsDied: bool): void {
 
 // --- Stamps, and what diagnostics read ----------------------------------------------------------------------
 
-/** Returns a number for the present phase, from 1 on; 0 if a writer is in or waits for readers; or ANSWER_CLOSED. */
+/**
+ * Returns a number for the present phase, from 1 on. Returns NO_STAMP if the gate is shut: a writer is in, or waits for
+ * readers. Returns ANSWER_CLOSED if the object is closed.
+ */
 export function stampOf(o: usize): i32 {
   const word = atomic.load<i64>(o, O_PHASE);
-  return isClosedCounter(word) ? ANSWER_CLOSED : word & GATE_SHUT ? 0 : ((word >> 32) as i32) + 1;
+  return isClosedCounter(word) ? ANSWER_CLOSED : word & GATE_SHUT ? NO_STAMP : ((word >> 32) as i32) + 1;
 }
 
 /**

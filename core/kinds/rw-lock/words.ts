@@ -13,6 +13,9 @@ export const GATE_SHUT: i64 = 1; // a writer waits for the readers inside, or wr
 export const GATE_DRAINING: i64 = 2; // the writer sleeps, or is about to, until readers have left
 export const GATE_DIED: i64 = 4; // a writer has died, and no other has written since
 
+// What stampOf returns while the gate is shut. Every other stamp is above 0: the number of the phase, and 1 more.
+export const NO_STAMP: i32 = 0;
+
 // 0, or the address of a RwLock + flags << 32 | phase.
 export const T_PLACES: usize = 64; // i64 each, to the end of the record
 export const PLACE_SIZE: usize = 8;

@@ -9,7 +9,7 @@
  * `lockRead` handles only the common case, so that it stays small, and leaves the rare cases to readers.ts. Like the
  * fast path of a semaphore, it compares with a literal 0, which stands for ADMITTED and for NOTHING.
  */
-import { ANSWER_CLOSED, LIMIT } from '../../border/numbers.js';
+import { ANSWER_CLOSED, LIMIT, NO_STAMP } from '../../border/numbers.js';
 import { checkInteger, checkOptions } from '../../errors.js';
 import { NO_READING, NO_WRITING } from '../../held-permits.js';
 import { USUAL, type WaitOptions } from '../../options.js';
@@ -18,7 +18,7 @@ import { disposedError, reference } from '../../shared-object.js';
 import { type HeldRead, type HeldUpdate, type HeldWrite, ReadGuard, UpdateGuard, WriteGuard } from '../held-rw.js';
 import { find, make, open, type SyncOptions } from '../phase-object.js';
 import { KIND, type ReadOptions } from './readers.js';
-import { DRAINS, READING, WRITES } from './side.js';
+import { DRAINS, isGateShut, READING, WRITES } from './side.js';
 import { WritersHalf } from './writers.js';
 
 export type { ReadOptions };
@@ -345,7 +345,7 @@ export class RwLock extends WritersHalf {
    */
   valid(stamp: number): boolean {
     checkInteger(`${KIND}.valid: stamp`, stamp, 0, 2 ** 29);
-    return stamp > 0 && this.sync.isStamp(this.at, stamp) !== 0;
+    return stamp !== NO_STAMP && this.sync.isStamp(this.at, stamp) !== 0;
   }
 
   // --- Diagnostics -------------------------------------------------------------------------------------------
@@ -360,7 +360,7 @@ export class RwLock extends WritersHalf {
    * for diagnostics.
    */
   get writing(): boolean {
-    return this.sync.stampOf(this.at) === 0;
+    return isGateShut(this.sync, this.at);
   }
 
   /**

@@ -49,6 +49,7 @@ import {
   ANSWER_CLOSED,
   CLOSED_OBJECT,
   MOVE,
+  NO_STAMP,
   OWNER_DIED,
   type QUEUED,
   type REFUSED,
@@ -289,7 +290,7 @@ export class Side {
     if (!(acts & TURNING) || (this.queued > 0 && this.turn === NO_TURN)) return false;
     const hasTurn = this.#membership.core.held(this.#shared.number) > 0;
     // No other thread shuts the gate, because this thread has the turn.
-    if (hasTurn && sync.stampOf(at) === 0) sync.openGate(at, true);
+    if (hasTurn && isGateShut(sync, at)) sync.openGate(at, true);
     this.turn = hasTurn ? HAS_TURN : NO_TURN;
     return hasTurn;
   }
@@ -305,6 +306,11 @@ export class Side {
     this.place = 0;
     this.keeps = undefined;
   }
+}
+
+/** Whether the gate of the lock at this address is shut: a writer is in, or waits until the readers have left. */
+export function isGateShut(sync: Sync, at: number): boolean {
+  return sync.stampOf(at) === NO_STAMP;
 }
 
 const sides = common('rw-locks', () => new WeakMap<Shared, Side>());

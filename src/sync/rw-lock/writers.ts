@@ -330,8 +330,9 @@ export abstract class WritersHalf extends ReadersHalf {
       if (answer === ADMITTED) {
         side.takeTurn(this);
         side.deaths += this.#core.ownersDied(at);
+        // The thread has the turn, so the gate is open, and the stamp is the number of the phase and 1 more. The thread
+        // shuts the gate only if no reader is in.
         const stamp = sync.stampOf(at);
-        // The gate is shut only if no reader is in.
         answer = stamp === ANSWER_CLOSED || sync.isDrained(at, stamp - 1) ? side.shut() : QUEUED;
         side.drained(answer);
         if (answer !== ADMITTED) this.giveTurnBack();
