@@ -99,18 +99,19 @@ export function placeFor(o: usize): usize {
   const end = threadRecord(me + 1);
   for (let p = end - LINE; p < end; p += PLACE_SIZE) {
     const place = atomic.load<i64>(p);
-    if (isOf(place, o)) return p;
+    if (isPlaceOf(place, o)) return p;
     if (place === 0 && free === 0) free = p;
   }
   return free;
 }
 
-function isOf(place: i64, o: usize): bool {
+function isPlaceOf(place: i64, o: usize): bool {
   return (((place >> OBJECT_BITS) as u32) & ~PLACE_FLAGS) === (o as u32);
 }
 
-function placeOf(o: usize, flags: i64, word: i64): i64 {
-  return ((o as i64) << OBJECT_BITS) | flags | ((word as u64) >> 32);
+/** Returns the word of a place for the lock, with these flags and the phase of this word of the gate. */
+function placeWord(o: usize, flags: i64, gate: i64): i64 {
+  return ((o as i64) << OBJECT_BITS) | flags | ((gate as u64) >> 32);
 }
 
 /**
@@ -121,8 +122,8 @@ function placeOf(o: usize, flags: i64, word: i64): i64 {
  */
 export function beginRead(o: usize, p: usize): i32 {
   const before = atomic.load<i64>(p);
-  if (before !== 0 && !isOf(before, o)) return MOVE;
-  atomic.store<i64>(p, placeOf(o, PLACE_READS, 0)); // D13 write
+  if (before !== 0 && !isPlaceOf(before, o)) return MOVE;
+  atomic.store<i64>(p, placeWord(o, PLACE_READS, 0)); // D13 write
   const word = atomic.load<i64>(o, O_PHASE); // D13 read
   if ((word & UNUSUAL) === 0) return ADMITTED;
   if (isClosedCounter(word)) {
@@ -131,7 +132,7 @@ export function beginRead(o: usize, p: usize): i32 {
   }
   if (!(word & GATE_SHUT)) return OWNER_DIED;
   saw(word);
-  atomic.store<i64>(p, placeOf(o, PLACE_WAITS, word)); // D14 write, R12 begins
+  atomic.store<i64>(p, placeWord(o, PLACE_WAITS, word)); // D14 write, R12 begins
   wakeWriter(o); // R12 ends
   return QUEUED;
 }
@@ -158,7 +159,7 @@ export function readToo(o: usize, p: usize): i32 {
   if (isClosedCounter(word)) return ANSWER_CLOSED;
   if (!(word & GATE_SHUT)) return word & GATE_DIED ? OWNER_DIED : ADMITTED;
   saw(word);
-  atomic.store<i64>(p, placeOf(o, PLACE_READS | PLACE_WAITS, word));
+  atomic.store<i64>(p, placeWord(o, PLACE_READS | PLACE_WAITS, word));
   return QUEUED;
 }
 
@@ -167,7 +168,7 @@ export function readToo(o: usize, p: usize): i32 {
  * OWNER_DIED.
  */
 export function endReadWait(o: usize, p: usize): i32 {
-  atomic.store<i64>(p, placeOf(o, PLACE_READS, 0));
+  atomic.store<i64>(p, placeWord(o, PLACE_READS, 0));
   return atomic.load<i64>(o, O_PHASE) & GATE_DIED ? OWNER_DIED : ADMITTED;
 }
 
@@ -225,7 +226,7 @@ export function isDrained(o: usize, phase: i32): bool {
   for (let p = threadRecord(1) + LINE; p < end; p += PLACE_SIZE) {
     if (p % THREAD_SIZE === 0) p += LINE;
     const place = atomic.load<i64>(p); // D13 read, D14 read
-    if (isOf(place, o) && (place & PLACE_READS || (place as i32) !== phase)) return false;
+    if (isPlaceOf(place, o) && (place & PLACE_READS || (place as i32) !== phase)) return false;
   }
   fence();
   return true;
@@ -305,7 +306,7 @@ export function readsBy(o: usize, thread: i32): bool {
   const end = threadRecord(thread + 1);
   for (let p = end - LINE; p < end; p += PLACE_SIZE) {
     const place = atomic.load<i64>(p);
-    if (isOf(place, o) && place & PLACE_READS) return true;
+    if (isPlaceOf(place, o) && place & PLACE_READS) return true;
   }
   return false;
 }
