@@ -35,7 +35,7 @@ import { checkWaitAsync } from '../runtime/wait-async.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
 import { syncOf } from './compiled.js';
-import { type Locked, lockAgain, lockAgainAsync, placeOf, reportAgain } from './locking-again.js';
+import { type Locked, lockAgain, lockAgainAsync, referenceOf, reportAgain } from './locking-again.js';
 import { refusePromise } from './phase-object.js';
 
 /**
@@ -198,7 +198,7 @@ export class Condition extends SharedObject<typeof KIND> {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.wait`, options);
     this.#checkOwner('wait');
     const { mutex } = this;
-    const { membership, address: place, shared } = placeOf(mutex);
+    const { membership, address: mutexAt, shared } = referenceOf(mutex);
     const { mayBlock, awake, thread } = membership;
     if (!mayBlock) throw mayNotBlock('waitAsync');
     const { promises, head } = shared;
@@ -217,7 +217,7 @@ export class Condition extends SharedObject<typeof KIND> {
     if (taken === INTERRUPTED) {
       // An earlier call of this thread has been interrupted. The thread must take its ticket before it unlocks the
       // mutex. The mutex refuses this tryLock, because the thread is the owner, but the call ends the interrupted call.
-      core.tryLock(place);
+      core.tryLock(mutexAt);
       taken = core.acquireRobust(at, 1, number);
     }
     if (taken === INTERRUPTED) throw noRoom();
@@ -235,11 +235,11 @@ export class Condition extends SharedObject<typeof KIND> {
       } finally {
         let locked: Locked = REFUSED;
         try {
-          locked = lockAgain(core, mutex, place);
+          locked = lockAgain(core, mutex, mutexAt);
         } catch {
           // The stack is exhausted. These calls need no more stack than `hasStack` has found.
-          while (locked !== ANSWER_CLOSED && core.ownerOf(place) !== thread)
-            if (core.lock(place) !== ADMITTED) locked = core.tryLock(place);
+          while (locked !== ANSWER_CLOSED && core.ownerOf(mutexAt) !== thread)
+            if (core.lock(mutexAt) !== ADMITTED) locked = core.tryLock(mutexAt);
         }
         reportAgain(core, mutex, locked);
       }
@@ -376,7 +376,7 @@ export class Condition extends SharedObject<typeof KIND> {
 
   #checkOwner(method: string): void {
     if (this.#at === CLOSED_OBJECT) throw this[disposedError]();
-    placeOf(this.mutex); // It throws if the mutex has been disposed of.
+    referenceOf(this.mutex); // It throws if the mutex has been disposed of.
     if (!this.mutex.held)
       throw new Error(`${KIND}.${method}: this thread is not the owner of the mutex, so lock it first`);
   }
@@ -490,7 +490,7 @@ const PROMISED =
  */
 function attached(mutex: Mutex, found: Reference, mismatch: () => Error): Condition {
   const condition = new Condition(mutex, found);
-  if (syncOf(found.membership).isOf(found.address, placeOf(mutex).address)) return condition;
+  if (syncOf(found.membership).isOf(found.address, referenceOf(mutex).address)) return condition;
   condition[closed]();
   throw mismatch();
 }
@@ -507,7 +507,7 @@ function ownMutex(what: string, mutex: Mutex): Mutex {
  * by its name must give the same mutex.
  */
 function propertiesOf(mutex: Mutex): [Properties, Inside] {
-  const { membership, address } = placeOf(mutex);
+  const { membership, address } = referenceOf(mutex);
   const threshold = membership.core.generation(address);
   return [{ permits: 0, max: address, spin: ADAPTIVE, robust: true, threshold }, { [inside]: membership }];
 }

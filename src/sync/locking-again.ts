@@ -20,7 +20,7 @@ const PAUSE = 1;
  * Returns the reference of a mutex.
  * @throws {@link DisposedError} if the mutex has been disposed of.
  */
-export function placeOf(mutex: Mutex): Reference {
+export function referenceOf(mutex: Mutex): Reference {
   if (mutex.disposed) throw mutex[disposedError]();
   return mutex[reference];
 }
@@ -29,14 +29,14 @@ export function placeOf(mutex: Mutex): Reference {
 export type Locked = ReturnType<Core['lock']> | Entered;
 
 /**
- * Locks the mutex at the address `place`. Returns ADMITTED or ANSWER_CLOSED, or ANSWER_HELD if the thread is still the
+ * Locks the mutex at this address again. Returns ADMITTED or ANSWER_CLOSED, or ANSWER_HELD if the thread is still the
  * owner.
  */
-export function lockAgain(core: Core, mutex: Mutex, place: number): Locked {
-  let answer: Locked = core.lock(place);
+export function lockAgain(core: Core, mutex: Mutex, address: number): Locked {
+  let answer: Locked = core.lock(address);
   while (answer === CONTENDED || answer === LEAVE || answer === ANSWER_FULL) {
     if (answer === ANSWER_FULL) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
-    answer = waitInQueue(mutex[reference], mutex.disposed ? CLOSED_OBJECT : place, forEver);
+    answer = waitInQueue(mutex[reference], mutex.disposed ? CLOSED_OBJECT : address, forEver);
   }
   return answer;
 }
@@ -45,7 +45,7 @@ export function lockAgain(core: Core, mutex: Mutex, place: number): Locked {
 export async function lockAgainAsync(core: Core, mutex: Mutex): Promise<void> {
   let answer: ReturnType<Core['tryLock']>;
   while (true) {
-    answer = core.tryLock(placeOf(mutex).address);
+    answer = core.tryLock(referenceOf(mutex).address);
     try {
       if (answer === REFUSED) await mutex[enterAsync](Infinity, undefined, true);
       if (answer !== ANSWER_FULL) break;
