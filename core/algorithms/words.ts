@@ -25,24 +25,27 @@ export const KIND_MULTILANE_SEMAPHORE: i32 = 29;
 //
 // Every object has the words of core/arena/words.ts. In the objects of this folder, ticket and grant are used so:
 //
-// | word     | in the objects of                      | what it is, and how it changes                           |
-// |----------|----------------------------------------|----------------------------------------------------------|
-// | ticket   | semaphores, TicketLock, TwaLock,       | the counter of tickets: a thread that acquires adds 1    |
-// |          | Capacitor                              |                                                          |
-// |          | TtsLock                                | the word of the lock (tts-lock.ts)                       |
-// |          | the other locks                        | tail, top or arrivals: an address (see their files)      |
-// | grant    | semaphores, TicketLock, TwaLock,       | the counter of grants: a thread that releases adds to it |
-// |          | Capacitor                              |                                                          |
-// |          | a lane                                 | the grant of the lane (lanes.ts)                         |
-// |          | all                                    | below 0: the object is closed                            |
-// | owner    | locks, but not a TtsLock               | the owner stores its number and queue node when it has   |
-// |          |                                        | the lock, and 0 before it gives the lock back            |
-// | departed | Capacitor                              | a thread that leaves adds 1; the last thread of a        |
-// |          |                                        | platoon subtracts bypass by cmpxchg (capacitor.ts)       |
+// | word      | in the objects of                | what it is, and how it changes                                  |
+// |-----------|----------------------------------|-----------------------------------------------------------------|
+// | ticket    | semaphores, TicketLock, TwaLock, | the counter of tickets: a thread that acquires adds 1; one that |
+// |           | Capacitor                        | only tries takes a due ticket by cmpxchg (takeIfDue)            |
+// |           | Sequencer                        | the next ticket: sequencerTicket adds 1                         |
+// |           | TtsLock                          | the word of the lock (tts-lock.ts)                              |
+// |           | the other locks                  | tail, top or arrivals: an address (see their files)             |
+// | grant     | semaphores, TicketLock, TwaLock, | the counter of grants: a thread that releases adds to it        |
+// |           | Capacitor                        |                                                                 |
+// |           | a lane                           | the grant of the lane: laneOpen adds to it (lanes.ts)           |
+// |           | EventCount                       | the count: eventAdvance adds to it                              |
+// |           | all                              | below 0: the object is closed (closeObject)                     |
+// | owner     | locks, but not a TtsLock         | the owner stores its number and queue node when it has          |
+// |           |                                  | the lock, and 0 before it gives the lock back                   |
+// | departed  | Capacitor                        | a thread that leaves adds 1; the last thread of a               |
+// |           |                                  | platoon subtracts bypass by cmpxchg (capacitor.ts)              |
+// | taken     | TwaSemaphore, sequestered        | a thread that acquires adds 1 (twa-semaphore.ts)                |
+// | sequence, | AtomicSemaphore                  | as in a bucket (places.ts)                                      |
+// | parked    |                                  |                                                                 |
 //
-// The ticket of a sequestered TwaSemaphore stays at its first value, and acquire adds to the tickets taken instead
-// (twa-semaphore.ts). An EventCount has its count in grant, and a Sequencer its next ticket in ticket (event-count.ts).
-// An AtomicSemaphore has the words sequence and parked, as a bucket has (places.ts).
+// The ticket of a sequestered TwaSemaphore stays at its first value. Words that only buildObject sets are not listed.
 export const O_HASH: usize = 36; // i32, in the place of O_ROBUST: one of HASH_*, with ON_CHAINS and SEQUESTERED
 // createObject stores the 8 bytes of O_VARIANT. Each class has its own words there: the next six.
 export const O_VARIANT: usize = 40; // i64, in the place of O_COUNTER
@@ -82,17 +85,20 @@ export const FAR_PARKS: i32 = -0x80000000; // the sign: a waiter that is far par
 
 // --- Chain: one line ------------------------------------------------------------------------------------
 //
-// | word     | from -> to          | changed by, how                                                       |
-// |----------|---------------------|-----------------------------------------------------------------------|
-// | head     | any -> element      | a waiter that pushes, exchange (chains.ts)                            |
-// |          | any -> 0            | a thread that notifies, or recovers, exchange: takes the whole chain off |
-// |          | element -> below it | the waiter that has just pushed it, cmpxchg                           |
-// | due head | the same            | push by cmpxchg; a notifier puts back waiters that are not due (due-chains.ts) |
-// | due posts | p -> p+1           | a thread that changes the counter of waiters on the due head, add     |
-// | channel head | as head          | Listing 4 (channels.ts)                                               |
-// | sequence | q -> q+1            | a thread that signals a channel, add                                  |
-// | location head | any -> element | Listing 5: a waiter, cmpxchg (locations.ts)                           |
-// |          | any -> 0            | a thread that wakes all, or takes an element of its own off, exchange |
+// | word          | from -> to          | changed by, how                                                          |
+// |---------------|---------------------|--------------------------------------------------------------------------|
+// | head          | any -> element      | a waiter that pushes, exchange (chains.ts)                               |
+// |               | any -> 0            | a thread that notifies, or recovers, exchange: takes the whole chain off |
+// |               | element -> below it | the waiter of the element, if it need not wait, cmpxchg                  |
+// | due head      | any -> element      | a waiter that pushes, cmpxchg (due-chains.ts)                            |
+// |               | any -> 0            | a thread that notifies, or a waiter that finds that it is due, exchange  |
+// |               | any -> element      | the same, to put back the waiters that are not due, cmpxchg              |
+// | due posts     | p -> p+1            | a thread that changes the counter of waiters on the due head, add        |
+// | channel head  | any -> element      | Listing 4: a waiter, exchange (channels.ts)                              |
+// |               | any -> 0            | a thread that signals, or a waiter that finds a new sequence, exchange   |
+// | sequence      | q -> q+1            | a thread that signals a channel, add                                     |
+// | location head | any -> element      | Listing 5: a waiter, cmpxchg (locations.ts)                              |
+// |               | any -> 0            | a thread that wakes all, or takes an element of its own off, exchange    |
 export const C_HEAD: usize = 0; // i32, address of an element, 0 if no thread waits
 export const C_DUE_HEAD: usize = 4; // i32, the same
 export const C_DUE_POSTS: usize = 8; // i64
@@ -104,14 +110,15 @@ export const C_SEQUENCE: usize = 24; // i64
 //
 // The words of a BORROWED element, on which an algorithm waits:
 //
-// | word    | from -> to           | changed by, how                                                   |
-// |---------|----------------------|-------------------------------------------------------------------|
-// | gate    | any -> SHUT          | owner, store, while no other thread knows the element             |
-// |         | SHUT -> PARKED       | owner, cmpxchg, before it sleeps on it                            |
-// |         | SHUT, PARKED -> open | the one thread that must wake the owner, exchange                 |
-// | passed  | any                  | the same thread before it opens the gate, exchange: the counter   |
-// | below   | any                  | owner, store before it pushes; in a due chain, a notifying thread too |
-// | counter, awaited | any         | owner, store before it pushes                                     |
+// | word             | from -> to           | changed by, how                                                   |
+// |------------------|----------------------|-------------------------------------------------------------------|
+// | gate             | any -> SHUT          | owner, store, while no other thread knows the element             |
+// |                  | SHUT -> PARKED       | owner, cmpxchg, before it sleeps on it                            |
+// |                  | SHUT, PARKED -> open | the one thread that must wake the owner, exchange                 |
+// | passed           | any                  | the same thread before it opens the gate, exchange: the counter   |
+// | below            | any                  | owner, store, before it pushes; after it, for itself (chainEnter) |
+// |                  | any                  | a notifying thread that puts a due chain back, exchange           |
+// | counter, awaited | any                  | owner, store, before it pushes                                    |
 export const E_AWAITED: usize = 8; // i64, the value that the counter must pass
 export const E_COUNTER: usize = 32; // i32, address of that counter
 export const E_BELOW: usize = 36; // i32, address of the next element of the chain

@@ -8,9 +8,9 @@
  * |---------------------|-----------------------------|--------------------------------------------------------|
  * | FREE                | BUILDING                    | a thread that makes an object                          |
  * | BUILDING            | LIVE, 1 reference           | the same, once every other word is written             |
- * | LIVE, r             | LIVE, r+1                   | a thread that attaches by handle (generation must fit) |
+ * | LIVE, r             | LIVE, r+1                   | a thread that attaches by handle or name (of this generation) |
  * | LIVE, r             | LIVE, r-1                   | a thread that detaches; r may become 0 (handles on their way) |
- * | LIVE, r             | DISPOSED, r                 | a thread that disposes of the object; the reaper of the only thread that knew it |
+ * | LIVE, r             | DISPOSED, r                 | a disposer; the reaper of the one thread that knew the object |
  * | DISPOSED, r > 1     | DISPOSED, r-1               | a thread that detaches                                 |
  * | DISPOSED, 1         | FREE, next generation       | the last thread that detaches                          |
  * | BUILDING of a dead thread | FREE, next generation | the reaper of that thread                              |

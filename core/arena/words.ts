@@ -66,30 +66,47 @@ export const NAME_HEADS_STEP: u32 = 16;
 
 // --- Object: two lines ----------------------------------------------------------------------------------
 //
-// | word   | changed by                              | how                                               |
-// |--------|-----------------------------------------|---------------------------------------------------|
-// | ticket | acquire, arrive, queue                  | add n                                             |
-// |        | tryAcquire, drain, arrive, finishRelease | cmpxchg t -> t+n, only while grant >= t+n        |
-// |        | reduce                                  | add n, for which no request stands                |
-// |        | acquire, arrive, queue, reduce, if closed | sub n, which they have just added               |
-// |        | takeBack                                | cmpxchg t+n -> t                                  |
-// | grant  | release, add; claim                     | add n; add the width of the tombstone             |
-// |        | finishRelease, on a disposed object     | sub n, which release has just added               |
-// |        | dispose                                 | store ticket + CLOSED_DISTANCE                    |
-// | kind, max, spin, threshold, initial, robust | buildObject | store, before the object is LIVE         |
-// | life   | every thread that attaches or detaches  | cmpxchg; see objects.ts                           |
-// | unreported deaths | a reaper of a dead owner     | add 1                                             |
-// |        | a thread that acquires and asks for it  | exchange for 0                                    |
-// | deaths, timeouts | a reaper; a thread that cancels | add 1; only diagnostics read them               |
-// | added  | add, reduce                             | add n; sub n: only diagnostics read it            |
-// | vain polls | a waiter that has polled            | store: 1 more, or 0; see polling.ts               |
-// | sleepers | a waiter before it sleeps; a release that finds none asleep | store: 1; 0           |
-// | known  | generation, of the thread that made the object | store: 1                                   |
-// | asks   | askAll                                  | add 1                                             |
-// | where  | a thread, before it makes an element WAITING or TOMBSTONE | or, a bit; see marks.ts         |
+// | word              | changed by                                     | how                                         |
+// |-------------------|------------------------------------------------|---------------------------------------------|
+// | all               | buildObject, before the object is LIVE         | store                                       |
+// | all but life      | hold in src/runtime/membership.ts: see below   | plain store                                 |
+// | ticket            | acquire, arrive, queue                         | add n                                       |
+// |                   | reduce                                         | add n, for which no request stands          |
+// |                   | acquire, arrive, queue, reduce, if closed      | sub n, which they have just added           |
+// |                   | tryAcquire, drain, arrive                      | cmpxchg t -> t+n, only while grant >= t+n   |
+// |                   | finishRelease, if too many permits are free    | the same                                    |
+// |                   | settleUp, of a Condition                       | cmpxchg t -> grant                          |
+// |                   | takeBack: a request is cancelled               | cmpxchg t+n -> t                            |
+// | grant             | release, add; handOn, of a counter             | add n                                       |
+// |                   | claim                                          | add the width of the tombstone              |
+// |                   | takeLock, returnHeadPermit, of a Mutex         | add 1: the head stops waiting               |
+// |                   | notify, of a Condition                         | cmpxchg g -> g+n                            |
+// |                   | putDown, passOn, of a Condition                | add the notifications that a thread carried |
+// |                   | releaseOfDead                                  | add the permits that a dead thread held     |
+// |                   | finishRelease, on a disposed object            | sub n, which release has just added         |
+// |                   | closeObject                                    | store ticket + CLOSED_DISTANCE              |
+// | life              | whoever makes, attaches, detaches or disposes  | cmpxchg, store; see objects.ts              |
+// | unreported deaths | a reaper of a dead owner                       | add 1                                       |
+// |                   | restoreOwnerDeaths                             | add the deaths that it cannot report        |
+// |                   | ownersDied: a thread that has acquired         | exchange for 0                              |
+// | deaths            | a reaper of a dead owner                       | add 1, for diagnostics                      |
+// | timeouts          | cancel, cancelRun, cancelHead                  | add 1, for diagnostics                      |
+// | added             | add, reduce                                    | add n; sub n, for diagnostics               |
+// | vain polls        | a waiter that has polled                       | store: 1 more, or 0; see polling.ts         |
+// | sleepers          | a waiter before it sleeps; wakeNear            | store 1                                     |
+// |                   | wakeNear, if all waiters are near              | store 0, before it looks whether one sleeps |
+// | known             | generation: a thread that passes the object on | store 1                                     |
+// | asks              | askAll                                         | add 1                                       |
+// | where             | before an element becomes WAITING or TOMBSTONE | or, a bit; see marks.ts                     |
+//
+// n is the number of permits of the call. In drain, n is all permits that are free. In handOn, n is the permits that
+// the call hands on. In notify, n is the waiters that the call notifies. What is said of a dead thread is also true of
+// a thread that ends, because this thread does the work of its own reaper. A thread may evict an object that no other
+// thread knows: the thread keeps the words, and `hold` later copies the words into another object of the same kind.
+// algorithms/words.ts says how the objects of core/algorithms/ use ticket and grant.
 //
 // The grant of a live object never falls. Bytes 40 to 63 are for the words of the kind. They are 0 in a new object, but
-// for the counter, the variant and the place that objects.ts sets.
+// for the counter, the variant and the place that objects.ts sets, and for the bytes 52 to 55, which it does not set.
 export const OBJECT_SIZE: usize = 128;
 export const TICKET: usize = 0; // i64
 export const GRANT: usize = 8; // i64
@@ -139,21 +156,27 @@ export const NAME_ROOM: usize = NAME_SIZE - N_BYTES; // bytes of UTF-8 in a name
 
 // --- Thread record: two lines ---------------------------------------------------------------------------
 //
-// | word     | from -> to            | changed by, how                                                     |
-// |----------|-----------------------|---------------------------------------------------------------------|
-// | life     | FREE -> ALIVE         | the thread that registers, cmpxchg                                  |
-// |          | ALIVE -> FREE, epoch+1 | the thread itself when it ends, cmpxchg                            |
-// |          | ALIVE -> ASLEEP       | the thread itself before it sleeps, cmpxchg                         |
-// |          | ASLEEP -> ALIVE       | the same when it wakes, cmpxchg; if one of the two fails, it sleeps for ever |
-// |          | ALIVE, ASLEEP -> DEAD | another thread, which knows that it has died (reap), cmpxchg        |
-// |          | DEAD -> FREE, epoch+1 | the reaper, when nothing is left in its name, cmpxchg               |
-// | wake     | any -> 0; any -> 1    | the thread itself before it sleeps as the head of a mutex; its waker |
-// | host     | any                   | the thread that registers, store                                    |
-// | doorbell | d -> d+1              | a thread that makes a promise of the thread due or closes it, add   |
-// | due      | 0 -> 1 of a bit       | the same before that, or: the bit of the run, or of the mutex       |
-// |          | any -> 0              | the thread itself after it has read the doorbell, exchange          |
-// | collisions, futile wakes | c -> c+1 | the thread itself: add. Later threads of the record count on |
-// | place    | any                   | the thread itself, or its reaper, store; see rw-lock.ts  |
+// | word         | from -> to             | changed by, how                                                         |
+// |--------------|------------------------|-------------------------------------------------------------------------|
+// | life         | FREE -> ALIVE          | the thread that registers, cmpxchg                                      |
+// |              | ALIVE -> FREE, epoch+1 | the thread itself when it ends, cmpxchg                                 |
+// |              | ALIVE -> ASLEEP        | the thread itself before it sleeps, cmpxchg                             |
+// |              | ASLEEP -> ALIVE        | the same when it wakes, cmpxchg. If one of the two fails, it sleeps for |
+// |              |                        | ever                                                                    |
+// |              | ALIVE, ASLEEP -> DEAD  | another thread, which knows that it has died (reap), cmpxchg            |
+// |              | DEAD -> FREE, epoch+1  | the reaper, when nothing is left in its name, cmpxchg                   |
+// | wake         | any -> 0               | the thread itself before it sleeps as the head of a mutex, store        |
+// |              | any -> 1               | the thread that wakes it (wakeHead), store                              |
+// | host         | any                    | the thread that registers, store                                        |
+// |              | any -> 0               | the thread itself when it ends, or its reaper, store                    |
+// | doorbell     | d -> d+1               | a thread that makes a promise of the thread due, closes it, or asks it  |
+// |              |                        | to leave; the waker of the head of a mutex; the thread itself (recover, |
+// |              |                        | reap): add                                                              |
+// | due          | 0 -> 1 of a bit        | the other thread before that, or: the bit of the run, or of the mutex   |
+// |              | any -> 0               | the thread itself after it has read the doorbell, exchange              |
+// | collisions,  | c -> c+1               | the thread itself: add. Later threads of the record count on            |
+// | futile wakes |                        |                                                                         |
+// | place        | any                    | the thread itself, or its reaper, store; see rw-lock.ts                 |
 //
 // life is epoch << 2 | state. With ALIVE, it tells a thread from all that have had its record before.
 // Only the thread of the record sleeps on wake, as the head of a mutex.
@@ -180,35 +203,41 @@ export const THREAD_MASK: i32 = 0xfff; // so at most 4,095 threads, from 1 on
 //
 // state is epoch << 4 | s. A parked thread waits on its low 32 bits.
 //
-// | from             | to                | changed by, how                     | when                          |
-// |------------------|-------------------|-------------------------------------|-------------------------------|
-// | IDLE             | RESERVED          | any live thread, cmpxchg            | as a spare, before it is needed |
-// | RESERVED         | WAITING           | owner, store                        | ticket taken, not admitted (R1) |
-// | RESERVED         | AWAKE             | owner, store                        | the same for a promise (R1)   |
-// | AWAKE            | WAITING           | owner, store                        | before the thread can sleep   |
-// | WAITING, GRANTED | AWAKE, epoch+1    | owner, store                        | the front of the run is due   |
-// | WAITING          | GRANTED           | releasing thread, cmpxchg           | grant >= start + n            |
-// | WAITING          | CLOSED            | disposing thread, cmpxchg           | the object is disposed of     |
-// | WAITING          | ASKED             | a thread in askAll, cmpxchg         | asked to leave (closing.ts)   |
-// | ASKED            | WAITING           | owner, store                        | it cannot leave (parking.ts)  |
-// | WAITING, GRANTED, CLOSED, ASKED, AWAKE | RESERVED or IDLE, epoch+1 | owner, store | the wait is over       |
-// | RESERVED         | IDLE, epoch+1     | owner, store                        | the spare is given back       |
-// | WAITING, ASKED   | TOMBSTONE         | owner, cmpxchg                      | cancelled (cancelling.ts)     |
-// | TOMBSTONE        | CLAIMED           | any thread, cmpxchg                 | grant > start, or merged (R4) |
-// | CLAIMED          | IDLE, epoch+1     | claiming thread, store              | grant += width (R3), or merged (R4) |
-// | TOMBSTONE        | MERGING           | cancelling thread, cmpxchg          | to merge with the next one (R4) |
-// | MERGING          | TOMBSTONE, epoch+1 | the same, store                    | merged; without epoch+1 if not |
-// | RESERVED         | ATTACHED          | owner, store                        | a reference (attachments.ts)  |
-// | ATTACHED         | IDLE, epoch+1     | owner, store                        | the thread detaches (R6)      |
-// | RESERVED         | BORROWED          | owner, store                        | borrowed (borrowed.ts, nodes.ts) |
-// | BORROWED         | IDLE, epoch+1     | the thread that keeps it, store     | not needed, or the thread ends |
-// | any of a dead thread, but BORROWED | IDLE, epoch+1 | reaper, store             | see reaping.ts                |
-// | WAITING, GRANTED, ASKED, AWAKE of a dead thread | TOMBSTONE | reaper, cmpxchg | cancelled in its name      |
+// | from               | to                 | changed by, how                   | when                             |
+// |--------------------|--------------------|-----------------------------------|----------------------------------|
+// | IDLE               | RESERVED           | any live thread, cmpxchg          | as a spare, or when it is needed |
+// | RESERVED           | WAITING            | owner, store                      | ticket taken, not admitted (R1)  |
+// | RESERVED           | AWAKE              | owner, store                      | the same for a promise (R1)      |
+// | AWAKE              | WAITING            | owner, store                      | before the thread can sleep      |
+// | WAITING, GRANTED   | AWAKE, epoch+1     | owner, store                      | the front of the run is due      |
+// | WAITING            | GRANTED            | releasing thread, reaper, cmpxchg | grant >= start + n               |
+// | WAITING            | CLOSED             | disposing thread, reaper, cmpxchg | the object is disposed of        |
+// | WAITING            | ASKED              | a thread in askAll, cmpxchg       | asked to leave (closing.ts)      |
+// | ASKED              | WAITING            | owner, store                      | it cannot leave (parking.ts)     |
+// | a wait: see below  | RESERVED, epoch+1  | owner, store                      | the wait is over                 |
+// | a wait             | IDLE, epoch+1      | owner, store                      | the wait is over                 |
+// | RESERVED           | IDLE, epoch+1      | owner, store                      | it is not needed any more        |
+// | WAITING, ASKED     | TOMBSTONE          | owner, cmpxchg                    | cancelled (cancelling.ts)        |
+// | TOMBSTONE          | CLAIMED            | any thread, cmpxchg               | grant > start, closed, or merged |
+// | CLAIMED            | IDLE, epoch+1      | claiming thread, store            | grant += width (R3); merged (R4) |
+// | TOMBSTONE          | MERGING            | cancelling thread, cmpxchg        | to merge with the next one (R4)  |
+// | MERGING            | TOMBSTONE, epoch+1 | the same, store                   | merged; without epoch+1 if not   |
+// | RESERVED           | ATTACHED           | owner, store                      | a reference (attachments.ts)     |
+// | ATTACHED           | IDLE, epoch+1      | owner, store                      | the thread detaches (R6)         |
+// | RESERVED           | BORROWED           | owner, store                      | borrowed (borrowed.ts, nodes.ts) |
+// | BORROWED           | IDLE, epoch+1      | the thread that keeps it, store   | not needed, or the thread ends   |
+// | a wait             | IDLE, epoch+1      | reaper, store                     | of a dead thread (reaping.ts)    |
+// | RESERVED, ATTACHED | IDLE, epoch+1      | reaper, store                     | the same                         |
+// | a wait, not CLOSED | TOMBSTONE          | reaper, cmpxchg                   | the same: cancelled in its name  |
 //
-// start and request are written only while the element is RESERVED; start also while it is AWAKE. A thread that grants
-// a request reads the state (epoch, WAITING), then start and request, and then makes a cmpxchg from the state that it
-// has read. If the cmpxchg succeeds, the element had one owner all the while, so start and request belong to one
-// request. Only the owner and a merge write end. Other threads read end to count, and to claim or merge a tombstone.
+// "A wait" is WAITING, GRANTED, CLOSED, ASKED or AWAKE. A thread that ends makes the last three changes itself. A
+// thread also makes the last change itself if an exception has ended its wait (abandonRequest in kinds/kinds.ts).
+//
+// start and request are written only while the element is RESERVED; start also while it is AWAKE. Besides, request
+// becomes 0 just before the element becomes IDLE. A thread that grants a request reads the state (epoch, WAITING), then
+// start and request, and then makes a cmpxchg from the state that it has read. If the cmpxchg succeeds, the element had
+// one owner all the while, so start and request belong to one request. Only the owner, its reaper and a merge write
+// end. Other threads read end to count, and to claim or merge a tombstone.
 //
 // A store to shared memory costs as much as a locked instruction, so what is written together is one word:
 //     request   owner: 13 bits (ASYNC, thread) | object: 20 bits | width: 31 bits; 0 while IDLE

@@ -1,8 +1,10 @@
 /** The words of a Condition. Its max and threshold are the address and the generation of its mutex. */
 
-// | word   | changed by                              | how                                               |
-// |--------|-----------------------------------------|---------------------------------------------------|
-// | woken  | a thread that relays                   | cmpxchg, 1 more; see condition.ts     |
+// | word  | changed by | how                               |
+// |-------|------------|-----------------------------------|
+// | woken | relay      | cmpxchg, 1 more; see condition.ts |
+//
+// arena/words.ts has ticket and grant, which are the waits begun and the waits notified.
 export const KIND_CONDITION: i32 = 40;
 
 // The tickets at which a relay has looked (condition.ts).

@@ -2,12 +2,12 @@
  * The words of the counters: BinarySemaphore and CountingSemaphore. The counter itself is O_COUNTER (arena/words.ts).
  */
 
-// | word   | changed by                              | how                                               |
-// |--------|-----------------------------------------|---------------------------------------------------|
-// | counter | countDown, countUp, cancelWaiting      | cmpxchg; see counter.ts                           |
-// |        | a thread that cancels for a dead thread | sub the width of the request << WAITING_SHIFT     |
-// |        | dispose                                 | cmpxchg, CLOSED_COUNTER more                      |
-// | widest | countDown, before it counts more than 1 as waiting | cmpxchg, to a greater number           |
+// | word    | changed by                                            | how                                           |
+// |---------|-------------------------------------------------------|-----------------------------------------------|
+// | counter | countDown, tryCountDown, countUp, cancelWaiting       | cmpxchg; see counter.ts                       |
+// |         | uncountDead: a request is cancelled for a dead thread | sub the width of the request << WAITING_SHIFT |
+// |         | closeCounter; disposePhase, if the disposer has died  | cmpxchg, CLOSED_COUNTER more                  |
+// | widest  | countDown, before it counts more than 1 as waiting    | cmpxchg, to a greater number                  |
 export const KIND_BINARY_SEMAPHORE: i32 = 47;
 export const KIND_COUNTING_SEMAPHORE: i32 = 48;
 

@@ -3,13 +3,14 @@ import { CLOSED_BIT } from '../../arena/words';
 
 // A Mutex has a queue with one permit: ticket and grant are in arena/words.ts. mutex.ts says what the other words do:
 //
-// | word   | changed by                             | how                                                   |
-// |--------|----------------------------------------|-------------------------------------------------------|
-// | word   | every thread                           | see mutex.ts                                          |
-// | limit, turn | the head, before it competes; the owner that was the head | store                         |
-// | head   | the head, before it sleeps             | store                                                 |
-// | pace   | a thread whose turn is over; the head  | store: a hint                                         |
-// | spin, max | buildObject                         | store: polls before sleeping, bypass bound            |
+// | word        | changed by                                      | how                                        |
+// |-------------|-------------------------------------------------|--------------------------------------------|
+// | word        | every thread                                    | see mutex.ts                               |
+// | limit, turn | the head, before it polls, if no limit is set   | store                                      |
+// |             | the head, when it takes the lock; not a promise | store                                      |
+// | head        | the head, before it sleeps or reserves the lock | store                                      |
+// | pace        | a thread whose turn is over; the head           | store: a hint                              |
+// | spin, max   | buildObject                                     | store: polls before sleeping, bypass bound |
 export const KIND_MUTEX: i32 = 20;
 
 export const M_WORD: usize = 40; // i64, in the place of O_COUNTER

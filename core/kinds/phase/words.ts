@@ -1,8 +1,8 @@
 /** The words of the kinds that have a phase: Barrier, Latch, WaitGroup, Event, Once, and RwLock. */
 
-// | word   | changed by                              | how                                               |
-// |--------|-----------------------------------------|---------------------------------------------------|
-// | phase  | every thread                            | cmpxchg; see phase.ts, and rw-lock.ts  |
+// | word  | changed by   | how                                  |
+// |-------|--------------|--------------------------------------|
+// | phase | every thread | cmpxchg; see phase.ts and rw-lock.ts |
 export const KIND_BARRIER: i32 = 42;
 export const KIND_LATCH: i32 = 43;
 export const KIND_WAIT_GROUP: i32 = 44;

@@ -1,8 +1,11 @@
 /** The words of a RwLock, and the places in the record of each thread. */
 
-// | word   | changed by                              | how                                               |
-// |--------|-----------------------------------------|---------------------------------------------------|
-// | drain  | a reader that leaves, while the writer may sleep; a reaper | add 1; see rw-lock.ts |
+// | word  | changed by                                                                     | how   |
+// |-------|--------------------------------------------------------------------------------|-------|
+// | drain | wakeWriter: a reader that leaves or begins to wait, while DRAINING             | add 1 |
+// |       | clearPlaces: a reaper, a disposer, or a thread that finds the lock disposed of | add 1 |
+//
+// phase/words.ts has the phase word, which is the gate. arena/words.ts has ticket and grant, which are the turn.
 export const KIND_RW_LOCK: i32 = 41;
 
 // The word on which a writer sleeps until readers have left (rw-lock.ts).
