@@ -9,7 +9,7 @@ import { timestamp } from './runtime/clock.js';
 import { nanoseconds, parkUntilDue } from './runtime/parking.js';
 
 /** The answers with which a request for the lock ends or goes on. */
-type Entering = ReturnType<Core['queue' | 'compete']>;
+type Entering = ReturnType<Core['queue' | 'tryLock' | 'compete']>;
 
 /** The answers with which a request for the lock ends. */
 export type Entered = Exclude<Entering, QUEUED | HEAD>;

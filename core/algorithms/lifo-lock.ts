@@ -21,7 +21,10 @@ import { Q_NEXT } from './words';
 const TOP: usize = TICKET;
 const HELD: u32 = 1;
 
-/** Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED, ANSWER_HELD or ANSWER_FULL. */
+/**
+ * Blocks until this thread has the lock.
+ * @answers ADMITTED | ANSWER_CLOSED | ANSWER_HELD | ANSWER_FULL
+ */
 export function lifoLock(s: usize): i32 {
   const answer = lifoTryLock(s);
   return answer === REFUSED ? wait(s) : answer;

@@ -55,6 +55,7 @@ const MOST_POLLS: i32 = 20_000;
  * at most once, for at most this time. After this sleep the function may return TIMED_OUT: the thread is still the
  * head, and must call compete or cancelHead. The function returns LEAVE if askAll was called after the thread had begun
  * to wait: cancelHead must follow.
+ * @answers ADMITTED | ANSWER_CLOSED | TIMED_OUT | LEAVE
  */
 export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
   if (limitUnset) {

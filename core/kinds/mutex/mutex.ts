@@ -292,6 +292,7 @@ export function waitsSince(attachment: i32, now: i32): void {
  * follow. Returns QUEUED: park or parkFor must follow. If that call returns ADMITTED, the thread is the head, and
  * compete must follow. Returns ANSWER_HELD: the thread is the owner itself and would wait for ever. It may also return
  * ANSWER_CLOSED or ANSWER_FULL.
+ * @answers ADMITTED | QUEUED | HEAD | ANSWER_HELD | ANSWER_CLOSED | ANSWER_FULL
  */
 export function queue(m: usize, attachment: i32): i32 {
   if (pendingCall !== NOTHING && !recover()) return ANSWER_FULL;
