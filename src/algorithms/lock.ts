@@ -3,7 +3,15 @@
 import type { Arena } from '../arena.js';
 import type { Algorithms } from '../border/algorithms.js';
 import type { Kind } from '../border/kinds.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, CLOSED_OBJECT } from '../border/numbers.js';
+import {
+  ADMITTED,
+  type ANSWER_CLOSED,
+  ANSWER_FULL,
+  ANSWER_HELD,
+  type ANSWER_NOT_HELD,
+  CLOSED_OBJECT,
+  REFUSED,
+} from '../border/numbers.js';
 import { ArenaFullError, checkType } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
 import { given, type Reference } from '../reference.js';
@@ -38,11 +46,14 @@ export interface LockOptions extends PolicyOptions {
   readonly arena?: Arena;
 }
 
+/** The answers with which `lock` and `tryLock` throw an error. */
+type Refusal = ANSWER_CLOSED | ANSWER_FULL | ANSWER_HELD;
+
 /** @internal The functions of a kind of lock; see the docstrings in core/algorithms/. */
 export interface LockFunctions {
-  lock(address: number): number;
-  tryLock(address: number): number;
-  unlock(address: number): number;
+  lock(address: number): ADMITTED | Refusal;
+  tryLock(address: number): ADMITTED | REFUSED | Refusal;
+  unlock(address: number): ADMITTED | ANSWER_NOT_HELD;
   dispose(address: number): void;
 }
 
@@ -135,7 +146,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
   tryLock(): boolean {
     if (this.#at === CLOSED_OBJECT) throw this[disposedError]();
     const answer = this.#functions.tryLock(this.#at);
-    if (answer < 0) this.#refuse('tryLock', answer);
+    if (answer !== ADMITTED && answer !== REFUSED) this.#refuse('tryLock', answer);
     return answer === ADMITTED;
   }
 
@@ -185,7 +196,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
     this.#at = CLOSED_OBJECT;
   }
 
-  #refuse(what: string, answer: number): never {
+  #refuse(what: string, answer: Refusal): never {
     if (answer === ANSWER_HELD) {
       throw new Error(`${this.#kind}.${what}: this thread holds the lock already, and would wait for itself for ever`);
     }
@@ -194,7 +205,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
         `${this.#kind}.${what}: the arena has no room for another waiter: make it with more \`waiters\``,
       );
     }
-    if (answer !== ANSWER_CLOSED) throw new Error(`${this.#kind}.${what}: the core answers ${answer}`);
+    answer satisfies ANSWER_CLOSED;
     throw this[disposedError]();
   }
 }
