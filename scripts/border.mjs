@@ -14,7 +14,12 @@
  *     @answers ADMITTED | ANSWER_CLOSED
  *
  * A function that returns other numbers beside answers has the type number, because TypeScript has no type for "above
- * 0". The searches check every union of answers: the driver of check/ compares each answer with the union.
+ * 0". But the number of an attachment has a type of its own, which the docstring may declare as one of the answers:
+ *
+ *     @answers Attachment | ANSWER_FULL
+ *
+ * Only an Attachment makes a Reference. So a caller that forgets an answer does not compile. The searches check every
+ * other union of answers: the driver of check/ compares each answer with the union.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -35,6 +40,13 @@ const TYPES = {
   void: 'void',
 };
 const MADE = '// Made by scripts/border.mjs.\n';
+
+/** The name that stands for a number in a tag, and the type of this number. */
+const ATTACHMENT = 'Attachment';
+const ATTACHMENT_TYPE = `
+/** The number of an attachment, which is above 0. The core alone makes it. */
+export type ${ATTACHMENT} = number & { readonly of: 'attachment' };
+`;
 
 /**
  * Numbers that src/ needs, computed from those of the core. A bundler computes no division ahead of time, so the script
@@ -65,7 +77,7 @@ export function writeBorder(root, words, modules) {
     write(name, moduleInterface(name, exports));
     answers[name] = Object.fromEntries(
       exports
-        .filter((one) => one.answers)
+        .filter((one) => one.answers && !one.answers.includes(ATTACHMENT))
         .map((one) => [one.name, one.answers.map((answer) => words.get(answer).value)]),
     );
   }
@@ -79,7 +91,7 @@ function numbers(words) {
   );
   for (const [name, derive] of Object.entries(DERIVED))
     lines.push(`export const ${name} = ${derive((word) => words.get(word).value)};\n`);
-  return `// The file imports nothing, so a bundler can write a number in place of its name, wherever that is used.\n\n${lines.join('')}`;
+  return `// The file imports nothing, so a bundler can write a number in place of its name, wherever that is used.\n\n${lines.join('')}${ATTACHMENT_TYPE}`;
 }
 
 function kinds(words) {
@@ -181,7 +193,8 @@ class Sources {
       .split('|')
       .map((name) => name.trim());
     for (const name of names)
-      if (!this.#words.get(name)?.answer) throw new Error(`${node.name.text}: @answers ${name}, which is no answer`);
+      if (name !== ATTACHMENT && !this.#words.get(name)?.answer)
+        throw new Error(`${node.name.text}: @answers ${name}, which is no answer`);
     return names;
   }
 

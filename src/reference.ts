@@ -14,6 +14,7 @@ import {
   ANSWER_OBJECTS_FULL,
   ANSWER_STALE,
   ANSWER_WRONG_KIND,
+  type Attachment,
   KIND_MUTEX,
   LIMIT,
   N_BYTES,
@@ -64,7 +65,7 @@ export class Reference {
    * Takes the number under which the core has just attached the thread.
    * @param isPrivate whether no other thread can know the object.
    */
-  constructor(membership: Membership, number: number, isPrivate = false) {
+  constructor(membership: Membership, number: Attachment, isPrivate = false) {
     this.membership = membership;
     this.#number = number;
     this.shared = { address: membership.core.attachedTo(number), owners: new Set(), isPrivate, grants: 0 } as Shared;
@@ -138,15 +139,17 @@ export function make<K extends Kind>(
   const answer = attached(membership, () =>
     membership.core.createObject(...words(number, p), p.variant ?? 0n, p.firstTicket ?? 0n),
   );
-  if (answer < 0) throw refusal(answer as Refusal, kind, kind);
-  return new Reference(membership, answer, true);
+  return referenceBy(membership, answer, kind, kind, true);
 }
+
+/** What the core answers when it is to attach the thread: the number of the attachment, or why there is none. */
+type Attached = ReturnType<Core['createObject' | 'attach' | 'openName']>;
 
 /**
  * Attaches the thread to an object by a call of the core. If the arena is full, the thread first lets go of what it
  * can.
  */
-function attached(membership: Membership, attach: () => number): number {
+function attached<A extends Attached>(membership: Membership, attach: () => A): A {
   membership.tidy();
   const answer = attach();
   if (answer !== ANSWER_OBJECTS_FULL && answer !== ANSWER_FULL) return answer;
@@ -171,8 +174,7 @@ export function find<K extends Kind>(kind: K, number: NumberOf<K>, handle: Handl
   }
   const membership = fromHandle(handle.arena);
   const answer = attached(membership, () => membership.core.attach(handle.address, handle.generation, number));
-  if (answer > 0) return new Reference(membership, answer);
-  throw refusal(answer as Refusal, what, kind);
+  return referenceBy(membership, answer, what, kind);
 }
 
 /** Stands for the properties of an object that must exist, whatever they are. */
@@ -204,7 +206,7 @@ export function open<K extends Kind>(
   }
   const membership = membershipOf(arena);
   const { core, memory } = membership;
-  const openSo = (p: Properties): number => {
+  const openSo = (p: Properties): ReturnType<Core['openName']> => {
     // An exception, such as that of node:vm at a time-out, may have left the last draft of this thread unused.
     let { draft } = membership;
     if (!draft || new Int32Array(memory.buffer, draft + N_USED, 1)[0] !== membership.thread)
@@ -215,9 +217,8 @@ export function open<K extends Kind>(
     return core.openName(draft, bytes.length, ...words(number, p));
   };
   const answer = attached(membership, () => openSo(p));
-  if (answer > 0) return new Reference(membership, answer);
   const which = `${what} ${JSON.stringify(name)}`;
-  if (answer !== ANSWER_MISMATCH) throw refusal(answer as Refusal, which, kind);
+  if (answer !== ANSWER_MISMATCH) return referenceBy(membership, answer, which, kind);
   if (typeof mismatch === 'function') throw mismatch();
   const there = openSo(ANY);
   // The object may have been disposed of since.
@@ -241,33 +242,31 @@ function differencesOf(core: Core, at: number, p: Properties, only: string | und
 }
 
 /**
- * The answers with which the core says why it has attached the thread to no object. If it has attached the thread, it
- * answers the number of the attachment, which is above 0, so TypeScript knows only that the answer is a number.
+ * Returns the reference of an attachment, or throws the error of another answer. An answer without a case here does not
+ * compile, because only an Attachment makes a Reference.
  */
-type Refusal =
-  | ANSWER_CLOSED
-  | ANSWER_FULL
-  | ANSWER_NAMES_FULL
-  | ANSWER_NOT_FOUND
-  | ANSWER_OBJECTS_FULL
-  | ANSWER_STALE
-  | ANSWER_WRONG_KIND;
-
-/** Makes the error of a refusal. There is no default, so an answer that is added to `Refusal` does not compile. */
-function refusal(answer: Refusal, what: string, kind: Kind): Error {
+function referenceBy(
+  membership: Membership,
+  answer: Exclude<Attached, ANSWER_MISMATCH>,
+  what: string,
+  kind: Kind,
+  isPrivate = false,
+): Reference {
   switch (answer) {
     case ANSWER_OBJECTS_FULL:
-      return tooMany('object', 'objects');
+      throw tooMany('object', 'objects');
     case ANSWER_FULL:
-      return tooMany('attachment', 'waiters');
+      throw tooMany('attachment', 'waiters');
     case ANSWER_NAMES_FULL:
-      return tooMany('name', 'names');
+      throw tooMany('name', 'names');
     case ANSWER_WRONG_KIND:
-      return new TypeError(`${what}: the object there is no ${kind}`);
+      throw new TypeError(`${what}: the object there is no ${kind}`);
     case ANSWER_NOT_FOUND:
-      return new Error(`${what}: nothing of that name exists; give permits to create it`);
+      throw new Error(`${what}: nothing of that name exists; give permits to create it`);
     case ANSWER_CLOSED:
     case ANSWER_STALE:
-      return new DisposedError(`${what}: the ${kind} has been disposed of`);
+      throw new DisposedError(`${what}: the ${kind} has been disposed of`);
+    default:
+      return new Reference(membership, answer, isPrivate);
   }
 }

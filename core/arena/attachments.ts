@@ -25,6 +25,7 @@ import { ATTACHED, E_END, E_HELD, E_REQUEST, E_STATE, RESERVED } from './words';
  * object of `taketurns/algorithms` also has words of its own at O_VARIANT: `variant` is their first value, 8 bytes
  * (algorithms/words.ts). Returns the number of the attachment, which is above 0. Returns ANSWER_OBJECTS_FULL if there
  * is no room for the object, and ANSWER_FULL if there is no room for the attachment.
+ * @answers Attachment | ANSWER_OBJECTS_FULL | ANSWER_FULL
  */
 export function createObject(
   kind: i32,
@@ -46,7 +47,10 @@ export function createObject(
   return record(e, o); // R6 ends
 }
 
-/** Attaches the thread to a live object. Returns the number of the attachment, or an answer below 0. */
+/**
+ * Attaches the thread to a live object. Returns the number of the attachment, or an answer below 0.
+ * @answers Attachment | ANSWER_FULL | ANSWER_STALE | ANSWER_CLOSED | ANSWER_WRONG_KIND
+ */
 export function attach(o: usize, generation: u32, kind: i32): i32 {
   const e = reserve();
   if (e === 0) return ANSWER_FULL;

@@ -152,6 +152,8 @@ export function freeDrafts(thread: i32): void {
  * Attaches to the object of the drafted name. If there is no such object, makes one with these properties. Returns the
  * number of the attachment, or an answer below 0: ANSWER_NOT_FOUND if there is no such object and permits < 0, or
  * ANSWER_MISMATCH if the object has other properties. The draft is used up.
+ * @answers Attachment | ANSWER_FULL | ANSWER_OBJECTS_FULL | ANSWER_NAMES_FULL | ANSWER_NOT_FOUND | ANSWER_MISMATCH |
+ * ANSWER_WRONG_KIND
  */
 export function openName(
   draft: usize,
