@@ -5,7 +5,6 @@
  */
 import type { Core } from './border/core.js';
 import { ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from './border/numbers.js';
-import type { Shared } from './runtime/membership.js';
 import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
 
 /**
@@ -18,15 +17,15 @@ export type Acquire = (at: number, n: number) => ReturnType<Core['acquire']> | t
 export type Release = (at: number, n: number) => ReturnType<Core['releaseRobust']> | ANSWER_OVER_MAX;
 
 /** Returns the release of the core. For a bounded semaphore the returned function first checks that there is room. */
-export function releaseOf(core: Core, { robust }: Shared, max: number): Release {
+export function releaseOf(core: Core, countedBy: number, max: number): Release {
   const release: Release =
-    robust === 0
+    countedBy === 0
       ? core.release
-      : (at, n) => (at === CLOSED_OBJECT ? core.release(at, n) : core.releaseRobust(at, n, robust));
+      : (at, n) => (at === CLOSED_OBJECT ? core.release(at, n) : core.releaseRobust(at, n, countedBy));
   return max === LIMIT ? release : (at, n) => (core.exceeds(at, n) ? ANSWER_OVER_MAX : release(at, n));
 }
 
 /** Returns the acquire of the core for a semaphore that is robust or not. */
-export function acquireOf(core: Core, { robust }: Shared): Acquire {
-  return robust === 0 ? core.acquire : (at, n) => core.acquireRobust(at, n, robust) || CHECK_OWNER_DEATHS;
+export function acquireOf(core: Core, countedBy: number): Acquire {
+  return countedBy === 0 ? core.acquire : (at, n) => core.acquireRobust(at, n, countedBy) || CHECK_OWNER_DEATHS;
 }

@@ -55,7 +55,7 @@ export abstract class SemaphoreCounts extends SharedObject<typeof KIND> {
 
   /** Whether the permits of each thread are recorded; see `SemaphoreOptions.robust`. */
   get robust(): boolean {
-    return this.#shared.robust !== 0;
+    return this.#shared.countedBy !== 0;
   }
 
   /**

@@ -74,10 +74,12 @@ export class Semaphore extends SemaphoreCounts {
   readonly #promises: Promises = this.#shared.promises;
   /** The address of the shared object, or of the closed one if this object has let go or been evicted; see `back`. */
   #at = this[reference].address;
-  readonly #robust = this.#shared.robust !== 0;
-  readonly #acquire = acquireOf(this.#core, this.#shared);
+  /** The attachment that counts the permits of this thread; 0 if the semaphore is not robust. */
+  readonly #countedBy = this.#shared.countedBy;
+  readonly #robust = this.#countedBy !== 0;
+  readonly #acquire = acquireOf(this.#core, this.#countedBy);
   readonly #acquireOne = this.#robust ? (at: number) => this.#acquire(at, 1) : this.#core.acquireOne;
-  readonly #release = releaseOf(this.#core, this.#shared, this.max);
+  readonly #release = releaseOf(this.#core, this.#countedBy, this.max);
   readonly #releaseOne =
     this.#robust || this.max !== LIMIT ? (at: number) => this.#release(at, 1) : this.#core.releaseOne;
   /** Whether the last acquire of a robust semaphore has learned of a death. */
@@ -183,16 +185,20 @@ export class Semaphore extends SemaphoreCounts {
 
   /** The core has not admitted the thread at once. Waits until it has, or until the request has left the queue. */
   #park(acquired: number, permits: number, timeout = Infinity, left = forEver): void {
-    const { robust } = this.#shared;
     if (this[back]()) {
       this.#acquireFor(permits, timeout);
       return;
     }
     if (acquired !== CHECK_OWNER_DEATHS) {
-      let answer: ReturnType<Core['enqueue']> | Parked = this.#core.enqueue(this.#at, permits, acquired, robust);
+      let answer: ReturnType<Core['enqueue']> | Parked = this.#core.enqueue(
+        this.#at,
+        permits,
+        acquired,
+        this.#countedBy,
+      );
       if (answer === QUEUED) {
         this[reference].membership.awake.waits();
-        answer = parkUntilDue(this.#core, this.#at, robust, left);
+        answer = parkUntilDue(this.#core, this.#at, this.#countedBy, left);
       }
       if (answer === ANSWER_CLOSED) throw this[disposedError]();
       if (answer === ANSWER_FULL) throw noRoom();
@@ -241,9 +247,8 @@ export class Semaphore extends SemaphoreCounts {
 
   #try(permits: number): ADMITTED | REFUSED {
     this[back]();
-    const { robust } = this.#shared;
     const answer = this.#robust
-      ? this.#core.tryAcquireRobust(this.#at, permits, robust)
+      ? this.#core.tryAcquireRobust(this.#at, permits, this.#countedBy)
       : this.#core.tryAcquire(this.#at, permits);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     return answer;
@@ -256,7 +261,7 @@ export class Semaphore extends SemaphoreCounts {
    */
   drain(): number {
     this[back]();
-    const taken = this.#core.drain(this.#at, this.#shared.robust);
+    const taken = this.#core.drain(this.#at, this.#countedBy);
     if (taken < 0) throw this[disposedError]();
     if (taken > 0 && this.#robust) this.#takeOwnerDeaths(taken);
     return taken;
@@ -339,7 +344,7 @@ export class Semaphore extends SemaphoreCounts {
   #arrive(permits: number): Promise<void> {
     const promises = this.#promises;
     if (promises.first !== 0) promises.obey();
-    const answer = this.#core.arrive(this.#at, permits, promises.last, this.#shared.robust);
+    const answer = this.#core.arrive(this.#at, permits, promises.last, this.#countedBy);
     if (answer === ANSWER_CLOSED && this[back]()) return this.#arrive(permits);
     if (answer <= 0) return this.#arrived(answer, permits);
     return promises.wait(this, answer, this.#robust ? permits : 0);
@@ -353,7 +358,7 @@ export class Semaphore extends SemaphoreCounts {
     }
     if (this.#promises.first !== 0) this.#promises.obey();
     this[back]();
-    const answer = this.#core.arrive(this.#at, permits, 0, this.#shared.robust);
+    const answer = this.#core.arrive(this.#at, permits, 0, this.#countedBy);
     if (answer <= 0) return this.#arrived(answer, permits);
     const begin = (cancel: Cancel) => watch(timeout, options.signal, cancel, () => wanted(this, permits));
     return this.#promises.waitAlone(this, answer, begin, permits);
@@ -397,9 +402,7 @@ export class Semaphore extends SemaphoreCounts {
   #finishRelease(released: number, permits: number): void {
     const promises = this.#promises;
     const answer =
-      released < 0
-        ? released
-        : this.#core.finishRelease(this.#at, permits, released, promises.first, this.#shared.robust);
+      released < 0 ? released : this.#core.finishRelease(this.#at, permits, released, promises.first, this.#countedBy);
     if (answer > 0) promises.settled(answer);
     else if (answer === ANSWER_OVER_MAX || answer === ANSWER_NOT_HELD) throw refused(this, 'release', answer, permits);
     else if (this[back]()) this.release(permits);

@@ -112,8 +112,11 @@ export interface Shared {
   address: number;
   /** The number of the attachment in the core. */
   number: number;
-  /** The number of the attachment if the object is robust, so that the attachment counts the permits held; else 0. */
-  robust: number;
+  /**
+   * The attachment that counts what this thread holds of the object: `number` if the object is robust. Otherwise the
+   * core does not count what a thread holds, and the number here is 0.
+   */
+  countedBy: number;
   /** The promises of this thread that wait on the object. */
   promises: Promises;
   /** The promise of this thread that is the head of the object. A mutex makes it. */
@@ -232,7 +235,7 @@ export class Membership {
       }
       shared.address = address;
       shared.number = number;
-      shared.robust = this.core.isRobust(address) ? number : 0;
+      shared.countedBy = this.core.isRobust(address) ? number : 0;
       shared.promises ??= new Promises(this.core, this.doorbell, shared);
       this.#shared.set(address, shared);
     }
@@ -301,13 +304,13 @@ export class Membership {
    */
   #evict(shared: Shared): void {
     const { core } = this;
-    const { address, number, robust, promises } = shared;
+    const { address, number, countedBy, promises } = shared;
     const at = address / 4;
     // An exception may have ended a call on the object midway; see #drop.
     core.tryLock(CLOSED_OBJECT);
     const words = this.#words.slice(at, at + 32);
     if (
-      words[O_KIND / 4] === (robust ? KIND_MUTEX : KIND_SEMAPHORE) &&
+      words[O_KIND / 4] === (countedBy ? KIND_MUTEX : KIND_SEMAPHORE) &&
       !words[O_KNOWN / 4] &&
       promises.first === 0 &&
       core.held(number) === 0 &&
@@ -323,15 +326,15 @@ export class Membership {
 
   /** Detaches the thread from an object that no library object holds. Does nothing if the thread has been detached. */
   #drop(shared: Shared): void {
-    const { address, number, robust, owners } = shared;
+    const { address, number, owners } = shared;
     if (owners.size > 0 || this.#shared.get(address) !== shared) return;
     const { core } = this;
     if (!core.isDisposed(address)) {
       // Nobody can reach a private object any more. So nobody waits for it, and losing what is held of it does no harm.
       if (shared.isPrivate) core.dispose(address);
-      // A thread that holds robust permits stays attached, because it may get the object again by handle or name and
-      // then release the permits.
-      else if (robust && core.held(number) > 0) return;
+      // A thread that holds something of a robust object stays attached, because it may get the object again by handle
+      // or name and then give back what it holds.
+      else if (core.held(number) > 0) return;
     }
     // If an exception has ended a call on the object midway, the next call of the core completes that call
     // (pending-call.ts). This tryLock is such a call, and comes while the memory still belongs to the object.

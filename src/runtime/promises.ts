@@ -43,13 +43,11 @@ interface Owner {
   [closed](): void;
 }
 
-/**
- * Where an object is, and the attachment that counts the permits of this thread. The attachment is 0 if the semaphore
- * is not robust.
- */
+/** The part of `Shared` (membership.ts) that promises need. */
 export interface Known {
   readonly address: number;
-  readonly robust: number;
+  readonly number: number;
+  readonly countedBy: number;
   readonly promises: Promises;
   grants: number;
 }
@@ -267,7 +265,7 @@ export class Promises {
 
   #settle(): void {
     while (this.first !== 0) {
-      const count = this.#core.settle(this.first, this.#shared.robust);
+      const count = this.#core.settle(this.first, this.#shared.countedBy);
       if (count === 0) return;
       if (count < 0) this.#close();
       else this.#fulfil(count);
