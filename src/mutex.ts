@@ -252,11 +252,6 @@ export class Mutex extends SharedObject<typeof KIND> {
     return deaths > 0 && Promise.resolve(deaths).then((deaths) => tellOwnerDied(this, deaths, 1, this.unlock));
   }
 
-  /** Notes that a promise of this thread has become the owner; see owner-deaths.ts. */
-  #granted(): void {
-    this.#shared.grants++;
-  }
-
   /**
    * Makes this thread the owner if the lock is free and the bound of the waiters allows it. Never blocks.
    * @returns whether it has become the owner; false also if it is the owner already.
@@ -330,7 +325,7 @@ export class Mutex extends SharedObject<typeof KIND> {
       if (isFree || this.#try() === ADMITTED) {
         // The fast path of the core does not admit a thread that has to learn of a death.
         const told = isFree && !passes ? NO_DEATH : Promise.resolve(this[report](passes));
-        if (!passes) this.#granted();
+        if (!passes) this.#shared.grants++;
         return told;
       }
       if (timeout === 0) throw timedOut(wanted(this.#core, this.#at), 0);
@@ -370,7 +365,7 @@ export class Mutex extends SharedObject<typeof KIND> {
       const unwatch = watch(timeout, signal, cancel, () => wanted(this.#core, this.#at));
       this[back]();
       promises.obey();
-      const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, this.#shared.number);
+      const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, shared.number);
       if (answer < ADMITTED) {
         unwatch();
         throw answer === ANSWER_CLOSED ? this[disposedError]() : full(this.#core, this.#at);
@@ -381,7 +376,7 @@ export class Mutex extends SharedObject<typeof KIND> {
       };
       const settle = (value?: Promise<never>): void => {
         leave = nothing;
-        if (value === undefined) this.#granted();
+        if (value === undefined) shared.grants++;
         unwatch();
         resolve(value === undefined ? passes || this.#lockedAsync() : value.catch(refused));
       };

@@ -28,7 +28,6 @@ export class HeadPromise implements Flushable {
     this.#core = core;
     this.#doorbell = doorbell;
     this.#shared = shared;
-    shared.promises.head = this;
   }
 
   /** Whether a promise waits. */
@@ -46,7 +45,7 @@ export class HeadPromise implements Flushable {
 
   /** Takes the lock if it may. Is called when this thread has given the lock back, or its doorbell has rung. */
   flush(): void {
-    if (this.#settle === undefined) return;
+    if (!this.waits) return;
     const answer = this.#core.reserveLock(this.#shared.address, this.#shared.number);
     if (answer === ADMITTED) this.#end();
     else if (answer === ANSWER_CLOSED) this.#end(Promise.reject(new DisposedError()));
@@ -61,7 +60,7 @@ export class HeadPromise implements Flushable {
   }
 
   cancel(reason: () => unknown): void {
-    if (this.#settle === undefined) return;
+    if (!this.waits) return;
     this.#core.cancelHead(this.#shared.address, this.#shared.number);
     this.#end(Promise.reject(reason()));
   }

@@ -49,6 +49,8 @@ export interface Known {
   readonly number: number;
   readonly countedBy: number;
   readonly promises: Promises;
+  /** The promise that is the head of the object, if the object is a mutex. */
+  readonly head?: { cancel(reason: () => unknown): void };
   grants: number;
 }
 
@@ -92,8 +94,6 @@ export class Promises {
   #latest: Owner | undefined;
   /** The count of cancelAll that this thread has seen last. */
   #asks = 0;
-  /** The promise of this thread that is the head of the object, if the object is a mutex. */
-  head: { cancel(reason: unknown): void } | undefined;
 
   /** @internal */
   constructor(core: Core, doorbell: Doorbell, shared: Known) {
@@ -182,7 +182,7 @@ export class Promises {
    * pending.
    */
   forget(reason?: Error): void {
-    for (let run = reason && this.#head; run; run = this.#head) this.#fulfil(run.waiting, () => Promise.reject(reason));
+    if (reason) while (this.#head) this.#fulfil(this.#head.waiting, () => reason);
     for (let run = this.#head; run; run = run.next) run.waiting = 0;
     this.first = this.last = 0;
     this.#head = this.#tail = undefined;
@@ -228,9 +228,9 @@ export class Promises {
     this.#asks = this.#core.asks(this.#shared.address);
     while (this.first !== 0) {
       if (this.#core.cancelRun(this.first) !== REFUSED) this.#settle();
-      else this.#fulfil((this.#head as Run).waiting, () => Promise.reject(error));
+      else this.#fulfil((this.#head as Run).waiting, () => error);
     }
-    this.head?.cancel(() => error);
+    this.#shared.head?.cancel(() => error);
   }
 
   /** The core has settled so many promises of the first run. Fulfils them, and then the due promises of later runs. */
@@ -272,12 +272,12 @@ export class Promises {
     }
   }
 
-  /** Settles so many promises of the first run. */
-  #fulfil(count: number, error?: () => Promise<never>): void {
+  /** Fulfils so many promises of the first run; or rejects them, if `reason` is given. */
+  #fulfil(count: number, reason?: () => Error): void {
     const run = this.#head as Run;
     run.waiting -= count;
     if (run.waiting === 0) this.#remove(run);
-    for (let i = 0; i < count; i++) (run.alone ?? this.#waiters.shift())?.(error?.());
+    for (let i = 0; i < count; i++) (run.alone ?? this.#waiters.shift())?.(reason && Promise.reject(reason()));
     if (this.first === 0) this.#end();
   }
 
@@ -293,7 +293,7 @@ export class Promises {
     const owners = [...this.#owners];
     while (this.first !== 0) {
       this.#core.dropRun(this.first);
-      this.#fulfil((this.#head as Run).waiting, () => Promise.reject(new DisposedError()));
+      this.#fulfil((this.#head as Run).waiting, () => new DisposedError());
     }
     for (const owner of owners) owner[closed]();
   }
