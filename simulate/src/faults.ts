@@ -192,7 +192,10 @@ const mended: Record<string, Fault> = {
     what: 'the phase of a promise that waits for another to run is noted after the code of its signal',
     kinds: ['Once', 'Event'],
     patches: [
-      { find: 'this.#wait(await this.sleepAsync(phase,', put: 'this.#wait(await this.sleepAsync(this.phaseSeen,' },
+      {
+        find: 'this.checkEnded(await this.sleepAsync(phase,',
+        put: 'this.checkEnded(await this.sleepAsync(this.phaseSeen,',
+      },
     ],
   },
 };

@@ -8,12 +8,12 @@
  *           end, the function has thrown or its thread has died: a waiter tries next
  */
 import { host } from '#host';
-import { ADMITTED, type ANSWER_BROKEN, ANSWER_CLOSED, BEGUN, QUEUED, REFUSED } from '../border/numbers.js';
+import { ADMITTED, ANSWER_CLOSED, BEGUN, QUEUED } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
 import { checkOptions, checkType } from '../errors.js';
 import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle } from '../reference.js';
-import { reasonOf, timedOut } from '../runtime/cancellation.js';
+import { reasonOf } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { disposedError, reference } from '../shared-object.js';
@@ -132,7 +132,7 @@ export class Once extends PhaseObject<typeof KIND> {
       if (answer === BEGUN) break;
       if (timeout === Infinity && this.sync.heldByAttachment(this.number) > 0) throw new Error(`${what}: ${SELF_RUNS}`);
       this.checkBlocking('runAsync');
-      this.#wait(this.sleep(this.phaseSeen, left), timeout);
+      this.checkEnded(this.sleep(this.phaseSeen, left), RESULT, timeout);
     }
     let isDone = false;
     this.#runs = true;
@@ -179,7 +179,7 @@ export class Once extends PhaseObject<typeof KIND> {
         this.#warned = true;
         host.warn(NESTED);
       }
-      this.#wait(await this.sleepAsync(phase, left(), options.signal), timeout);
+      this.checkEnded(await this.sleepAsync(phase, left(), options.signal), RESULT, timeout);
     }
     let isDone = false;
     try {
@@ -212,12 +212,6 @@ export class Once extends PhaseObject<typeof KIND> {
   #end(isDone: boolean): void {
     this.#runs = false;
     if (!this.disposed) this.sync.end(this.at, isDone, this.number);
-  }
-
-  #wait(answer: Ended, timeout: number): void {
-    if (answer === ANSWER_CLOSED) throw this[disposedError]();
-    if (answer === REFUSED) throw timedOut(RESULT, timeout);
-    answer satisfies ADMITTED | ANSWER_BROKEN;
   }
 
   /** Whether the work has been done; false if the object has been disposed of. */

@@ -42,7 +42,7 @@ import {
   type WaitOptions,
 } from '../options.js';
 import * as references from '../reference.js';
-import { reasonOf, watch } from '../runtime/cancellation.js';
+import { reasonOf, timedOut, watch } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { ended, type Membership } from '../runtime/membership.js';
@@ -190,15 +190,24 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
 
   /** @internal Blocks until the phase is over, or until the time has passed: then the call gives up. */
   protected sleep(phase: number, left: () => number): Ended {
+    this.block(left, (nanoseconds) => this.sync.sleepInPhase(this.at, phase, nanoseconds));
+    return this.lastAnswer(phase);
+  }
+
+  /**
+   * @internal Blocks the thread by calls of `sleep`, until one of them answers something other than TIMED_OUT, or until
+   * no time is left. Returns the last answer. Meanwhile this call of the thread is counted as one that waits.
+   */
+  protected block<A>(left: () => number, sleep: (nanoseconds: bigint) => A): A | TIMED_OUT {
     const { awake } = this.#membership;
     awake.waits();
     this.sync.setAwake(this.mayPoll ? awake.turns : 0, awake.near);
     this.countBlocked();
     try {
-      for (let remaining = left(); remaining > 0; remaining = left()) {
-        if (this.sync.sleepInPhase(this.at, phase, nanoseconds(remaining)) !== TIMED_OUT) break;
-      }
-      return this.lastAnswer(phase);
+      let answer: A | TIMED_OUT = TIMED_OUT;
+      for (let remaining = left(); answer === TIMED_OUT && remaining > 0; remaining = left())
+        answer = sleep(nanoseconds(remaining));
+      return answer;
     } finally {
       this.uncountBlocked();
     }
@@ -350,6 +359,16 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   protected lastAnswer(phase: number): Ended {
     const answer = this.answerAt(this.at, phase);
     return answer === QUEUED ? REFUSED : answer;
+  }
+
+  /**
+   * @internal Throws if a wait has ended because the object was disposed of, or because the time had passed.
+   * @param wanted what the call has waited for.
+   */
+  protected checkEnded(answer: Ended, wanted: string, timeout: number): void {
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    if (answer === REFUSED) throw timedOut(wanted, timeout);
+    answer satisfies ADMITTED | ANSWER_BROKEN;
   }
 
   /** @internal */

@@ -9,12 +9,11 @@
  * the first of them finds that the phase is over, all of them become readers at once (`endWait`). So no writer comes
  * between two of them.
  */
-import { ADMITTED, type ANSWER_BROKEN, ANSWER_CLOSED, OWNER_DIED, QUEUED, REFUSED } from '../../border/numbers.js';
+import { ADMITTED, ANSWER_CLOSED, OWNER_DIED, QUEUED, REFUSED } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
 import { bad } from '../../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../../options.js';
 import type { Reference } from '../../reference.js';
-import { timedOut } from '../../runtime/cancellation.js';
 import { afterInterrupt } from '../../runtime/interrupts.js';
 import { countdown } from '../../runtime/parking.js';
 import { checkWaitAsync } from '../../runtime/wait-async.js';
@@ -112,14 +111,8 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     } finally {
       if (answer !== ADMITTED) side.leave();
     }
-    this.#checkWait(answer, timeout);
+    this.checkEnded(answer, LOCK, timeout);
     return side.endWait();
-  }
-
-  #checkWait(answer: Ended, timeout: number): void {
-    if (answer === ANSWER_CLOSED) throw this[disposedError]();
-    if (answer === REFUSED) throw timedOut(LOCK, timeout);
-    answer satisfies ADMITTED | ANSWER_BROKEN;
   }
 
   /** @internal Locks for reading without blocking the thread. Tells whether a writer has died, as lockReading. */
@@ -159,7 +152,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
       }
       return answer;
     };
-    this.#checkWait(timeout === 0 ? leave() : await this.sleepAsync(phase, timeout, signal, leave), timeout);
+    this.checkEnded(timeout === 0 ? leave() : await this.sleepAsync(phase, timeout, signal, leave), LOCK, timeout);
     this.settleReaders();
     return side.died && this.#tellReader();
   }

@@ -15,7 +15,7 @@ import { checkWaitOptions, type Signal, type WaitOptions } from '../../options.j
 import type { Reference } from '../../reference.js';
 import { locate, reasonOf, timedOut, watch } from '../../runtime/cancellation.js';
 import { timestamp } from '../../runtime/clock.js';
-import { countdown, nanoseconds } from '../../runtime/parking.js';
+import { countdown } from '../../runtime/parking.js';
 import { closed } from '../../runtime/promises.js';
 import { checkWaitAsync, waitAsync } from '../../runtime/wait-async.js';
 import { Semaphore } from '../../semaphore.js';
@@ -160,31 +160,13 @@ export abstract class WritersHalf extends ReadersHalf {
     } finally {
       side.drained(answer);
     }
-    this.#checkDrained(answer, timeout);
-  }
-
-  #checkDrained(answer: Drained, timeout: number): void {
-    if (answer === ANSWER_CLOSED) throw this[disposedError]();
-    if (answer === REFUSED) throw timedOut(LOCK, timeout);
-    answer satisfies ADMITTED;
+    this.checkEnded(answer, LOCK, timeout);
   }
 
   #drain(phase: number, left: () => number): Drained {
-    const { at, sync } = this;
-    const { awake } = this[reference].membership;
-    awake.waits();
-    sync.setAwake(awake.turns, awake.near);
-    this.countBlocked();
     this.expectInterrupt();
-    try {
-      for (let remaining = left(); remaining > 0; remaining = left()) {
-        const answer = sync.drainReaders(at, phase, nanoseconds(remaining));
-        if (answer !== TIMED_OUT) return answer;
-      }
-      return REFUSED;
-    } finally {
-      this.uncountBlocked();
-    }
+    const answer = this.block(left, (nanoseconds) => this.sync.drainReaders(this.at, phase, nanoseconds));
+    return answer === TIMED_OUT ? REFUSED : answer;
   }
 
   /** @internal Does the same as lockWriting, without blocking the thread. */
@@ -263,7 +245,7 @@ export abstract class WritersHalf extends ReadersHalf {
     } finally {
       side.drained(answer);
     }
-    this.#checkDrained(answer, timeout);
+    this.checkEnded(answer, LOCK, timeout);
   }
 
   /** As #drain, without blocking the thread. */
