@@ -181,7 +181,12 @@ const mended: Record<string, Fault> = {
   'rw-lock-refused-signal': {
     what: 'a promise that waits for readers to leave, and whose signal takes no listener, ends with a time-out',
     kinds: ['RwLock'],
-    patches: [{ find: '|| !(reason instanceof TimeoutError)) reject(reason);', put: ') reject(reason);' }],
+    patches: [
+      {
+        find: 'if (!isTimeout(reason, signal)) reject(reason);',
+        put: 'if (signal?.aborted && !isTimeout(reason, signal)) reject(reason);',
+      },
+    ],
   },
   'condition-cancelled': {
     what: '`cancelAll` of the mutex ends the wait on a condition, whose thread is then not the owner',

@@ -109,6 +109,11 @@ export function reasonOf({ reason }: Signal): unknown {
   return reason === undefined ? AbortSignal.abort().reason : reason;
 }
 
+/** Whether a wait that has ended with this reason has timed out. A signal may also be aborted with a TimeoutError. */
+export function isTimeout(reason: unknown, signal: Signal | undefined): boolean {
+  return reason instanceof TimeoutError && !(signal?.aborted && reason === reasonOf(signal));
+}
+
 /**
  * Throws the error again. A timer makes a TimeoutError, so the stack of the error does not show which code awaits the
  * promise. This function runs in a reaction of the promise. There V8 can tell which code awaits the promise, so the

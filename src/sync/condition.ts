@@ -21,12 +21,12 @@ import {
   REFUSED,
   TIMED_OUT,
 } from '../border/numbers.js';
-import { checkInteger, checkType, mayNotBlock, noRoom, TimeoutError } from '../errors.js';
+import { checkInteger, checkType, mayNotBlock, noRoom } from '../errors.js';
 import { Mutex, type MutexHandle } from '../mutex.js';
 import { checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
 import { type Inside, inside } from '../own-arenas.js';
 import { checkKind, find, given, type Handle, make, open, type Reference } from '../reference.js';
-import { reasonOf, watch } from '../runtime/cancellation.js';
+import { isTimeout, watch } from '../runtime/cancellation.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
@@ -331,7 +331,7 @@ export class Condition extends SharedObject<typeof KIND> {
           this.#shared.carried = this.#carried + 1;
           return true;
         }
-        if (error instanceof TimeoutError && !(signal?.aborted && error === reasonOf(signal))) return false;
+        if (isTimeout(error, signal)) return false;
         throw error;
       },
     );

@@ -32,7 +32,7 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
-import { mayNotBlock, TimeoutError } from '../errors.js';
+import { mayNotBlock } from '../errors.js';
 import {
   budget,
   checkWaitOptions,
@@ -42,7 +42,7 @@ import {
   type WaitOptions,
 } from '../options.js';
 import * as references from '../reference.js';
-import { reasonOf, timedOut, watch } from '../runtime/cancellation.js';
+import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { ended, type Membership } from '../runtime/membership.js';
@@ -250,14 +250,13 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
         signal,
         (late) => {
           const reason = late();
-          const isAbort = signal?.aborted === true && reason === reasonOf(signal);
-          const isTimeout = reason instanceof TimeoutError && !isAbort;
+          const hasTimedOut = isTimeout(reason, signal);
           // The code of the signal may have ended the phase.
           if (!calls.delete(settle)) return;
           const answer = cancel();
           this.sync.noteWaits(number, -1, 0);
           if (calls.size === 0) this.#rest(at, group);
-          if (answer === REFUSED && !isTimeout) reject(reason);
+          if (answer === REFUSED && !hasTimedOut) reject(reason);
           settle(answer);
         },
         () => 'the end of the phase',

@@ -13,7 +13,7 @@ import { ADMITTED, ANSWER_CLOSED, DRAIN_INDEX, OWNER_DIED, QUEUED, REFUSED, TIME
 import { DisposedError, noRoom, TimeoutError } from '../../errors.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../../options.js';
 import type { Reference } from '../../reference.js';
-import { locate, reasonOf, timedOut, watch } from '../../runtime/cancellation.js';
+import { isTimeout, locate, reasonOf, timedOut, watch } from '../../runtime/cancellation.js';
 import { timestamp } from '../../runtime/clock.js';
 import { countdown } from '../../runtime/parking.js';
 import { closed } from '../../runtime/promises.js';
@@ -248,24 +248,26 @@ export abstract class WritersHalf extends ReadersHalf {
     this.checkEnded(answer, LOCK, timeout);
   }
 
-  /** As #drain, without blocking the thread. */
+  /**
+   * As #drain, without blocking the thread. A thread has at most one such promise for each lock, and nobody else waits
+   * on the word that the promise listens to. So a notify may end the `Atomics.waitAsync`, and no group is needed
+   * (phase-object.ts).
+   */
   #drainAsync(phase: number, timeout: number, signal: Signal | undefined): Promise<Drained> {
     const { at, number, sync } = this;
     const words = new Int32Array(this[reference].membership.memory.buffer);
+    const index = (at >> 2) + DRAIN_INDEX;
     return new Promise((resolve, reject) => {
       let isOver = false;
-      const end = (): void => {
+      const settle = (answer: Drained): void => {
+        if (isOver) return;
         isOver = true;
         this.#stopDraining = undefined;
         stop();
         host.keepAlive(false);
         if (!this.disposed) sync.noteWaits(number, -1, 0);
         // A pending waitAsync would keep the memory alive. It cannot be cancelled, but a notify ends it.
-        Atomics.notify(words, (at >> 2) + DRAIN_INDEX);
-      };
-      const settle = (answer: Drained): void => {
-        if (isOver) return;
-        end();
+        Atomics.notify(words, index);
         if (answer === REFUSED) this.side.drained(answer);
         resolve(answer);
       };
@@ -276,7 +278,7 @@ export abstract class WritersHalf extends ReadersHalf {
             settle(answer);
             return;
           }
-          const wait = waitAsync(words, (at >> 2) + DRAIN_INDEX, sync.drainSeen.value);
+          const wait = waitAsync(words, index, sync.drainSeen.value);
           if (!wait.async) continue;
           wait.value.then(look);
           return;
@@ -287,9 +289,7 @@ export abstract class WritersHalf extends ReadersHalf {
         signal,
         (late) => {
           const reason = late();
-          const isAbort = signal?.aborted === true && reason === reasonOf(signal);
-          // The reason may also be an error that the signal threw when it was to add a listener.
-          if (isAbort || !(reason instanceof TimeoutError)) reject(reason);
+          if (!isTimeout(reason, signal)) reject(reason);
           settle(REFUSED);
         },
         () => LOCK,
