@@ -281,12 +281,11 @@ export class Semaphore extends SemaphoreCounts {
     this[back]();
     const at = this.#at;
     const core = this.#core;
-    const promises = this.#promises;
     let answer = core.exceeds(at, permits) ? ANSWER_OVER_MAX : core.add(at, permits);
     // The call gives none of this thread's permits back, so the core is told of no attachment.
     if (answer > 0) answer = core.finishRelease(at, permits, answer, 0, 0);
     if (answer === ANSWER_OVER_MAX) throw refused(this, 'add', answer, permits);
-    if (promises.first !== 0) promises.settle();
+    this.#promises.settle();
   }
 
   /**
@@ -341,12 +340,14 @@ export class Semaphore extends SemaphoreCounts {
     }
   }
 
-  #arrive(permits: number): Promise<void> {
+  /** @param watched begins to watch over the request, if the request has a time-out or a signal; see `waitAlone`. */
+  #arrive(permits: number, watched?: (cancel: Cancel) => () => void): Promise<void> {
     const promises = this.#promises;
     if (promises.first !== 0) promises.obey();
-    const answer = this.#core.arrive(this.#at, permits, promises.last, this.#countedBy);
-    if (answer === ANSWER_CLOSED && this[back]()) return this.#arrive(permits);
+    const answer = this.#core.arrive(this.#at, permits, watched ? 0 : promises.last, this.#countedBy);
+    if (answer === ANSWER_CLOSED && this[back]()) return this.#arrive(permits, watched);
     if (answer <= 0) return this.#arrived(answer, permits);
+    if (watched) return promises.waitAlone(this, answer, watched, permits);
     return promises.wait(this, answer, this.#robust ? permits : 0);
   }
 
@@ -356,12 +357,7 @@ export class Semaphore extends SemaphoreCounts {
       const answer = this.#try(permits);
       return this.#arrived(answer === REFUSED ? TIMED_OUT : answer, permits);
     }
-    if (this.#promises.first !== 0) this.#promises.obey();
-    this[back]();
-    const answer = this.#core.arrive(this.#at, permits, 0, this.#countedBy);
-    if (answer <= 0) return this.#arrived(answer, permits);
-    const begin = (cancel: Cancel) => watch(timeout, options.signal, cancel, () => wanted(this, permits));
-    return this.#promises.waitAlone(this, answer, begin, permits);
+    return this.#arrive(permits, (cancel) => watch(timeout, options.signal, cancel, () => wanted(this, permits)));
   }
 
   /** Turns an answer after which nothing is left to wait for into the answer of acquireAsync. */

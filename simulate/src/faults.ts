@@ -59,7 +59,7 @@ const runtime: Record<string, Fault> = {
     kinds: ['Semaphore', 'Mutex'],
     patches: [
       {
-        find: 'settle(value); if (this.#shared.promises.first !== 0) this.#shared.promises.settle();',
+        find: 'settle(value); this.#shared.promises.settle();',
         put: 'settle(value);',
       },
     ],

@@ -71,6 +71,6 @@ export class HeadPromise implements Flushable {
     this.#doorbell.done(this);
     settle(value);
     // The next waiter may be a promise of this same thread. No other thread rings for this promise.
-    if (this.#shared.promises.first !== 0) this.#shared.promises.settle();
+    this.#shared.promises.settle();
   }
 }
