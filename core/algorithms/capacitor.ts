@@ -35,8 +35,9 @@ import { GRANT, TICKET } from '../arena/words';
 import { O_DEPARTED } from './words';
 
 /**
- * Leaves a capacitor of platoons of `bypass`. Never blocks. Returns ADMITTED. Returns MORE if the caller was the last
- * thread of the platoon: a release of `bypass` permits must follow. Returns ANSWER_NOT_HELD for a departure too many.
+ * Counts that the calling thread departs from a capacitor whose platoons have `bypass` threads each. Never blocks.
+ * Returns MORE if the departure completes a platoon: then a release of `bypass` permits must follow. Returns
+ * ANSWER_NOT_HELD if the departure would complete a platoon that has not arrived yet. Otherwise returns ADMITTED.
  */
 export function capacitorDepart(s: usize, bypass: i32): i32 {
   let departed = atomic.add<i32>(s, 1, O_DEPARTED) + 1;
