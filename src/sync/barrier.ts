@@ -263,7 +263,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
 
   /**
    * How many rounds are complete. After 2 ** 29 rounds the count begins again at 0. The count may be out of date at
-   * once, unless the caller has arrived in the present round. The count is 0 if the barrier has been disposed of.
+   * once, because other calls may complete the present round. The count is 0 if the barrier has been disposed of.
    */
   get round(): number {
     if (this.disposed) return 0;
