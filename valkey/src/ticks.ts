@@ -9,8 +9,8 @@ const { setImmediate: immediate, setTimeout: start } = globalThis as typeof glob
 };
 
 /**
- * Calls `run` after the callbacks of all promises that are settled now. So what these callbacks ask for goes in the
- * same call of the script.
+ * Calls `run` after the callbacks of all promises that are settled now. If `run` calls the script of the server, this
+ * one call also carries the operations that these callbacks ask for (calls.ts).
  */
 export const soon: (run: () => void) => void = nextTick
   ? (run) => queueMicrotask(() => nextTick(run))
