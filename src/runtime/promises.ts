@@ -6,9 +6,10 @@
  * the thread may sleep (doorbell.ts). It follows in the same turn of the event loop, and enters the run. There is one
  * rest, however many promises come and go until then.
  *
- * If this thread itself releases, it does not ring. It settles its own promises before the release returns. If this
- * thread blocks for a request, the request has a later ticket than these promises. So no promise here becomes due when
- * the request is cancelled (core/queue/cancelling.ts).
+ * If this thread itself releases, it does not ring its own doorbell: it settles its own promises before the release
+ * returns. If this thread cancels a request for which it has blocked, no promise here becomes due. The cancellation
+ * makes only requests with later tickets due, and the promises here have earlier tickets than the cancelled request
+ * (core/queue/cancelling.ts).
  *
  * cancelAll adds 1 to a count in the object and rings this thread. This thread reads the count before each promise
  * begins. If the count has changed since the last read, all promises here are older than the call of cancelAll, so all
