@@ -154,7 +154,8 @@ export class Mutex extends SharedObject<typeof KIND> {
   /**
    * The number of waiters, blocked threads and promises alike; 0 once the mutex is disposed of. Threads that still poll
    * before they queue up do not count. The number is racy, and meant for diagnostics. It may show a waiter a few
-   * instructions before the waiter has its place in the queue. `bypass` counts from the moment when it has this place.
+   * instructions before the waiter has its place in the queue. Only when the waiter has this place do overtakings of it
+   * count against `bypass`.
    */
   get waiting(): number {
     return this.#core.waitersOf(this.#at);
