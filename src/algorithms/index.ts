@@ -1,6 +1,6 @@
 /**
- * This is the package entry for the algorithms of the papers. Each algorithm has its own name, and works as its listing
- * says.
+ * This is the package entry for the algorithms of the papers. The code of each algorithm follows its listing in the
+ * paper. docs/papers/algorithms.md says in what the code differs from the listing.
  * @module algorithms
  */
 
