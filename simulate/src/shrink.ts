@@ -1,6 +1,7 @@
 /**
  * Shortens a failing run. First it takes things out of the program: a thread, an operation, an option of an operation.
- * Then it takes answers out of the schedule. It keeps each change after which the run still fails in the same way.
+ * Then it takes answers out of the schedule, and begins anew. It keeps each change after which the run still fails in
+ * the same way.
  */
 import { drawChoices } from './cases.js';
 import { type Answers, type Choices, Listed, Recorded } from './choices.js';
@@ -15,7 +16,7 @@ export interface Failing {
 }
 
 /** How many schedules are tried with a smaller program. */
-const TRIES = 30;
+const TRIES = 100;
 
 /** Runs a program, and returns how it fails, if it does. */
 export function failing(world: World, program: Program, choices: Choices): Failing | undefined {
@@ -44,11 +45,15 @@ export function shrink(world: World, found: Failing): Failing {
     for (let i = 0; i < TRIES; i++) if (attempt(program, drawChoices(random, 2))) return true;
     return false;
   };
-  descend(() => [...programsBelow(least.program)], still);
-  descend(
-    () => fewerThan(least.answers),
-    (answers) => attempt(least.program, new Listed(answers)),
-  );
+  // With a shorter schedule, more can be taken out of the program.
+  for (let before: Failing | undefined; before !== least; ) {
+    before = least;
+    descend(() => [...programsBelow(least.program)], still);
+    descend(
+      () => fewerThan(least.answers),
+      (answers) => attempt(least.program, new Listed(answers)),
+    );
+  }
   return least;
 }
 
