@@ -256,6 +256,49 @@ describe('a writer dies while a promise of the thread waits to read', () => {
     lock.dispose();
   });
 
+  // The promise is due before the dispose, so it reads.
+  describe.each(['lockReadAsync', 'readAsync'] as const)('by %s, and the thread disposes of the lock', (name) => {
+    it.each(['the same object', 'another object'])('by %s: the promise is told', async (by) => {
+      const lock = new RwLock({ arena });
+      const writer = new OtherThread(lock);
+      expect(writer.tryWrite()).toBe(true);
+      let told = 0;
+      lock.onOwnerDied = (deaths) => {
+        told += deaths;
+      };
+      const promise = lock[name]();
+      writer.die();
+      (by === 'the same object' ? lock : RwLock.from(lock.handle)).dispose();
+      const held = await promise;
+      expect(told).toBe(1);
+      held?.unlock();
+      expect(lock.disposed).toBe(true);
+    });
+
+    it('rejects if its callback throws', async () => {
+      const lock = new RwLock({ arena });
+      const writer = new OtherThread(lock);
+      expect(writer.tryWrite()).toBe(true);
+      lock.onOwnerDied = () => {
+        throw new Error('not mended');
+      };
+      const promise = lock[name]();
+      writer.die();
+      lock.dispose();
+      await expect(promise).rejects.toThrow('not mended');
+    });
+
+    it('rejects if the writer is in', async () => {
+      const lock = new RwLock({ arena });
+      const writer = new OtherThread(lock);
+      expect(writer.tryWrite()).toBe(true);
+      const promise = lock[name]();
+      lock.dispose();
+      await expect(promise).rejects.toThrow(DisposedError);
+      writer.die();
+    });
+  });
+
   it('and again later, each time the first call is told', async () => {
     const lock = new RwLock({ arena });
     for (const round of [1, 2, 3]) {

@@ -9,7 +9,7 @@
  * the first of them finds that the phase is over, all of them become readers at once (`endWait`). So no writer comes
  * between two of them.
  */
-import { ADMITTED, ANSWER_CLOSED, OWNER_DIED, QUEUED, REFUSED } from '../../border/numbers.js';
+import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, OWNER_DIED, QUEUED, REFUSED } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
 import { bad } from '../../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../../options.js';
@@ -168,7 +168,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
   /** @internal If the phase is over, makes the promises of this thread that wait for its end readers. */
   protected settleReaders(): void {
     const { side } = this;
-    if (side.waits === 0 || this.disposed || this.answerAt(side.at, side.phase) !== ADMITTED) return;
+    if (side.waits === 0 || this.at === CLOSED_OBJECT || this.answerAt(side.at, side.phase) !== ADMITTED) return;
     side.endWait();
     side.keeps = this;
   }

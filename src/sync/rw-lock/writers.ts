@@ -395,6 +395,8 @@ export abstract class WritersHalf extends ReadersHalf {
 
   /** @internal */
   protected override [forget](): void {
+    // A promise whose phase is over reads, so it must learn here whether a writer has died. Later the lock is gone.
+    this.settleReaders();
     this.side.close(this.at);
     super[forget]();
     this.#stopDraining?.(ANSWER_CLOSED);
