@@ -26,7 +26,10 @@ const RELAYED = [
 
 test('a notify that notifies nobody, but passes on an earlier wake-up, settles the promise of its thread', () => {
   const { program, answers } = ofWord(RELAYED);
-  const [find, put] = ['this.#settle(); return notified;', 'if (notified > 0) this.#settle(); return notified;'];
+  const [find, put] = [
+    'this.#promises.settle(); return notified;',
+    'if (notified > 0) this.#promises.settle(); return notified;',
+  ];
   const fault = { find, put };
   expect(failing(new World([fault]), program, new Listed(answers))?.error.message).toMatch(
     /still waits, though its turn/,

@@ -23,18 +23,18 @@ import {
 } from '../border/numbers.js';
 import { checkInteger, checkType, mayNotBlock, noRoom } from '../errors.js';
 import { Mutex, type MutexHandle } from '../mutex.js';
-import { checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
-import { type Inside, inside } from '../own-arenas.js';
+import { checkWaitOptions, type Signal, type WaitOptions } from '../options.js';
 import { checkKind, find, given, type Handle, make, open, type Reference } from '../reference.js';
 import { isTimeout, watch } from '../runtime/cancellation.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
-import { ADAPTIVE } from '../runtime/numbers.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed, type Resolve } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
 import { syncOf } from './compiled.js';
+import { isOf, ownMutex, propertiesOf } from './condition-mutex.js';
+import { hasStack, TO_BEGIN_ASYNC, TO_LOCK_AGAIN } from './has-stack.js';
 import { type Locked, lockAgain, lockAgainAsync, referenceOf, reportAgain } from './locking-again.js';
 import { refusePromise } from './phase-object.js';
 
@@ -49,12 +49,6 @@ export type ConditionHandle = Handle<'Condition'> & {
 
 const KIND = 'Condition';
 const MOST = 0x7fffffff;
-/**
- * CALLS calls of `hasStack` need more stack than the calls that lock the mutex again. CALLS_ASYNC calls need more stack
- * than the calls that begin to wait by a promise.
- */
-const CALLS = 40;
-const CALLS_ASYNC = 200;
 
 /**
  * Lets the owner of a mutex wait until another thread says that something has changed. The waiters are notified in the
@@ -212,7 +206,7 @@ export class Condition extends SharedObject<typeof KIND> {
     this.#sync.settleUp(at);
     membership.expectInterrupt();
     this.#expectInterrupt();
-    hasStack(CALLS);
+    hasStack(TO_LOCK_AGAIN);
     let taken = core.acquireRobust(at, 1, number);
     if (taken === INTERRUPTED) {
       // An earlier call of this thread has been interrupted. The thread must take its ticket before it unlocks the
@@ -265,7 +259,7 @@ export class Condition extends SharedObject<typeof KIND> {
   async waitAsync(options: WaitOptions = {}): Promise<boolean> {
     const timeout = checkWaitOptions(`${KIND}.waitAsync`, options);
     checkWaitAsync();
-    hasStack(CALLS_ASYNC);
+    hasStack(TO_BEGIN_ASYNC);
     const { mutex } = this;
     const core = this.#core;
     const isNotified = this.#waitAsync(timeout, options.signal);
@@ -357,17 +351,12 @@ export class Condition extends SharedObject<typeof KIND> {
     if (this.#at === CLOSED_OBJECT) return;
     this.#sync.putDown(this.#at, this.#shared.number, carried, passesOn);
     // The core does not ring for promises of this thread.
-    this.#settle();
+    this.#promises.settle();
   }
 
   /** Is called when an exception has ended a blocking wait of this thread. Passes on what the wait carried. */
   #giveUp(): void {
     if (this.#at !== CLOSED_OBJECT) this.#putDown(this.#core.held(this.#shared.number) - this.#carried, true);
-  }
-
-  /** Settles this thread's own promises that are due. */
-  #settle(): void {
-    if (this.#promises.first !== 0) this.#promises.settle();
   }
 
   readonly #refused = (): never => {
@@ -437,7 +426,7 @@ export class Condition extends SharedObject<typeof KIND> {
   #notified(notified: number): number {
     if (notified < 0) throw this[disposedError]();
     // Also a call that notifies nobody may pass on the wake-up of an earlier call, to a promise of this thread.
-    this.#settle();
+    this.#promises.settle();
     return notified;
   }
 
@@ -490,31 +479,9 @@ const PROMISED =
  */
 function attached(mutex: Mutex, found: Reference, mismatch: () => Error): Condition {
   const condition = new Condition(mutex, found);
-  if (syncOf(found.membership).isOf(found.address, referenceOf(mutex).address)) return condition;
+  if (isOf(found, mutex)) return condition;
   condition[closed]();
   throw mismatch();
-}
-
-/** Returns the value if it is a Mutex. For a Mutex of another copy of the library, returns one of this copy. */
-function ownMutex(what: string, mutex: Mutex): Mutex {
-  if (mutex instanceof Mutex) return mutex;
-  checkType(`${what}: mutex`, mutex, 'object', 'a Mutex');
-  return Mutex.from((mutex as { handle: MutexHandle }).handle);
-}
-
-/**
- * The properties of a condition are the address and the generation of its mutex. So a thread that opens the condition
- * by its name must give the same mutex.
- */
-function propertiesOf(mutex: Mutex): [Properties, Inside] {
-  const { membership, address } = referenceOf(mutex);
-  const threshold = membership.core.generation(address);
-  return [{ permits: 0, max: address, spin: ADAPTIVE, robust: true, threshold }, { [inside]: membership }];
-}
-
-/** Throws a RangeError if so many calls of this function do not fit on the stack. */
-function hasStack(calls: number): number {
-  return calls > 0 ? hasStack(calls - 1) + 1 : 0;
 }
 
 /** Returns the options of a wait when `left` milliseconds are left. */

@@ -1,0 +1,35 @@
+/**
+ * Says to which mutex a condition belongs. The shared object of a condition keeps the address and the generation of its
+ * mutex, as its max and its threshold. A new object at the same address has another generation.
+ */
+
+import { checkType } from '../errors.js';
+import { Mutex, type MutexHandle } from '../mutex.js';
+import type { Properties } from '../options.js';
+import { type Inside, inside } from '../own-arenas.js';
+import type { Reference } from '../reference.js';
+import { ADAPTIVE } from '../runtime/numbers.js';
+import { syncOf } from './compiled.js';
+import { referenceOf } from './locking-again.js';
+
+/** Returns the value if it is a Mutex. For a Mutex of another copy of the library, returns one of this copy. */
+export function ownMutex(what: string, mutex: Mutex): Mutex {
+  if (mutex instanceof Mutex) return mutex;
+  checkType(`${what}: mutex`, mutex, 'object', 'a Mutex');
+  return Mutex.from((mutex as { handle: MutexHandle }).handle);
+}
+
+/**
+ * The properties of a condition are the address and the generation of its mutex. So a thread that opens the condition
+ * by its name must give the same mutex.
+ */
+export function propertiesOf(mutex: Mutex): [Properties, Inside] {
+  const { membership, address } = referenceOf(mutex);
+  const threshold = membership.core.generation(address);
+  return [{ permits: 0, max: address, spin: ADAPTIVE, robust: true, threshold }, { [inside]: membership }];
+}
+
+/** Returns whether the condition that has been found belongs to this mutex. */
+export function isOf(condition: Reference, mutex: Mutex): boolean {
+  return syncOf(condition.membership).isOf(condition.address, referenceOf(mutex).address) !== 0;
+}
