@@ -75,7 +75,7 @@ export function acquire<G extends Held>(
     const request = session.requests.ask(object, permits, timeout > 0, {
       granted(base, left, pass, deaths) {
         stop();
-        const guard = new Guard(session.requests, base, left, pass, deaths);
+        const guard = new Guard(session.requests.grants, base, left, pass, deaths);
         resolve(guard);
         return guard;
       },

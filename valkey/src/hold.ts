@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * The guards by which a caller gives back what it holds. `Requests` (requests.ts) has a guard made for each grant,
+ * The guards by which a caller gives back what it holds. `Grants` (grants.ts) has a guard made for each grant,
  * counts the guard's permits down as the caller gives them back, and ends the guard when the lease is lost.
  *
  *     held: left > 0 --- the caller gives all back -------------> left = 0
@@ -14,7 +14,7 @@ import { bad, LeaseLostError } from './errors.js';
 import type { Request } from './request.js';
 import { tokenOf, writeProof } from './wire.js';
 
-/** What a guard needs of `Requests`. */
+/** What a guard needs of `Grants`. */
 export interface Keeper {
   /** The name of the session. */
   readonly sid: string;

@@ -1,7 +1,7 @@
 /**
  * A request of this process for permits of an object, from the moment when somebody wants the permits until the server
- * has them back. requests.ts finds the request by its number, `rid`. The numbers of a session count up, and none is
- * used twice.
+ * has them back. The table of requests (request-table.ts) has each request by its number, `rid`. The numbers of a
+ * session count up, and none is used twice.
  *
  *     asked -> waiting -> held -> returning -> over
  *        \        |  \
@@ -112,6 +112,11 @@ export class Request implements Waiter {
     if (this.#state === 'waiting') this.object.queued--;
     this.#state = state;
     if (state === 'waiting') this.object.queued++;
+  }
+
+  /** Whether the request neither holds yet nor was given up. */
+  get isPending(): boolean {
+    return this.#state === 'asked' || this.#state === 'waiting';
   }
 
   /** Takes the operation that asks for the permits out of the batch. Returns whether it was in the batch. */

@@ -31,7 +31,8 @@ import { Lease, LOST_AFTER } from './lease.js';
 import type { Operation, Sender } from './operation.js';
 import type { Durability } from './options.js';
 import type { Request } from './request.js';
-import { type Listing, Requests } from './requests.js';
+import type { Listing } from './request-table.js';
+import { Requests } from './requests.js';
 import { refusal, settingsDiffer } from './server-error.js';
 import type { Surroundings } from './surroundings.js';
 import { eventsHandled, soon } from './ticks.js';
@@ -106,7 +107,7 @@ export class Session implements Sender, Runner {
 
   /** Whether the process must stay alive for the session. */
   get isNeeded(): boolean {
-    return this.requests.size > 0 || this.calls.areNeeded;
+    return this.requests.table.size > 0 || this.calls.areNeeded;
   }
 
   get isOpen(): boolean {
@@ -205,7 +206,7 @@ export class Session implements Sender, Runner {
     if (this.#hasGap) return;
     // If the session is not open, all requests are listed anyway when it is entered. A list that is made before that
     // would be out of date. But the answer to this list would set `#lastSeq`, and missed messages would count as heard.
-    for (const [args, listed] of this.requests.listings())
+    for (const [args, listed] of this.requests.table.listings())
       this.send(args, (answer) => this.#settle(listed, answer, false), nothing, undefined, false);
   }
 
@@ -315,10 +316,10 @@ export class Session implements Sender, Runner {
     this.#lastSeq = this.#conn * wire.SEQS_OF_A_CONNECTION;
     this.#heardConn = this.#conn;
     this.#hasGap = false;
-    const listings = isNew ? [] : requests.listings();
+    const listings = isNew ? [] : requests.table.listings();
     const seen = this.#seen();
     const args = this.#head(sid);
-    args.push(...wire.enter(partitions, lease, label, seen, requests.lastTicket));
+    args.push(...wire.enter(partitions, lease, label, seen, requests.grants.lastTicket));
     if (!isNew) args.push(...(listings[0] as Listing)[0]);
     let sentAt = clock.now();
     this.#enteredAt = sentAt;
@@ -397,7 +398,7 @@ export class Session implements Sender, Runner {
 
   /** Notes a sign of life that the server has told. */
   #tell(sign: wire.Sign, lease?: number): void {
-    this.requests.learn(sign.ticket);
+    this.requests.grants.learn(sign.ticket);
     this.#lease.tell(sign, lease);
   }
 
@@ -470,7 +471,7 @@ export class Session implements Sender, Runner {
     if (this.#phase !== 'open') return;
     const { clock, lease, driver } = this.around;
     const sentAt = clock.now();
-    if (!this.isNeeded && sentAt - this.requests.usedAt > lease) {
+    if (!this.isNeeded && sentAt - this.requests.table.usedAt > lease) {
       this.#leave();
       return;
     }
@@ -490,7 +491,7 @@ export class Session implements Sender, Runner {
       // A refusal is an answer too.
       driver.ping?.(this.#channel).then(answered, answered);
     }
-    this.run([...wire.beat(this.#seen()), ...this.requests.marks()]).then(
+    this.run([...wire.beat(this.#seen()), ...this.requests.table.marks()]).then(
       (reply) => {
         if (!reply) return;
         answered();
