@@ -20,7 +20,7 @@ import * as wire from './wire.js';
 const MOST_ARGUMENTS = 320;
 
 /** What the calls need of the session. */
-export interface Runner extends Omit<Sender, 'send' | 'operate'> {
+export interface Runner extends Omit<Sender, 'calls'> {
   /** Changes with each loss. */
   readonly era: number;
   readonly requests: { hear(news: string): void; lost(): void };

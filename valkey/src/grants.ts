@@ -134,7 +134,7 @@ export class Grants implements Keeper {
       this.#returned(request);
     };
     const args = wire.giveBack(object.name, rid, ticket, kept, kept - wanted, note, marked, passes, served);
-    this.#sender.send(args, returned, undefined, request);
+    this.#sender.calls.send(args, returned, undefined, request);
   }
 
   /** The server has what the request has given back so far. */

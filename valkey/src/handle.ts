@@ -174,7 +174,7 @@ export abstract class Handle {
     // One call cancels only a limited number of requests. The next call goes on, up to the last ticket that waited at
     // the first call.
     for (let upTo = wire.NONE; upTo; upTo = wire.upToIn(answer))
-      answer = await session.operate(wire.cancelAll(object.name, object.born, upTo));
+      answer = await session.calls.operate(wire.cancelAll(object.name, object.born, upTo));
     // The server does not keep an idle ephemeral object. Nobody waits for it, so nothing is to be cancelled.
     if (answer === wire.DISPOSED && !object.settings.ephemeral) throw disposed(object);
   }
@@ -224,7 +224,7 @@ export abstract class Handle {
   async #ofProof(letter: 'V' | 'F', what: string, text: string): Promise<boolean> {
     const proof = wire.proofIn(text);
     if (!proof) throw bad('string', `${this[Symbol.toStringTag]}.${what}: proof`, 'the proof of a guard', text);
-    return (await this.session.operate(wire.ofProof(letter, this.object.name, proof))) === wire.TRUE;
+    return (await this.session.calls.operate(wire.ofProof(letter, this.object.name, proof))) === wire.TRUE;
   }
 
   /**
@@ -243,7 +243,9 @@ export abstract class Handle {
     let object: wire.Found;
     do {
       const most = Math.min(limit, 256);
-      const told = wire.inspectedIn(await this.session.operate(wire.inspect(this.object.name, most, place, from)));
+      const told = wire.inspectedIn(
+        await this.session.calls.operate(wire.inspect(this.object.name, most, place, from)),
+      );
       if (!told) return undefined;
       object = told.object;
       for (const [sid, label] of told.labels) labels.set(sid, label);

@@ -31,7 +31,7 @@ export class Objects {
       if (describe(known.settings) !== describe(asked)) throw differs(name, settings, known.settings);
     }
     const object = known ?? new SharedObject(name, settings);
-    const error = this.opened(object, await this.#sender.operate(wire.open(name, object.settings)));
+    const error = this.opened(object, await this.#sender.calls.operate(wire.open(name, object.settings)));
     if (error) throw error;
     object.openedIn = this.#sender.place;
     if (known) return known;
@@ -62,7 +62,7 @@ export class Objects {
       object.broken ??= this.opened(object, answer);
     };
     // If the operation fails, the request that follows in the same call fails too, and tells its caller.
-    this.#sender.send(wire.open(object.name, object.settings), opened, () => {});
+    this.#sender.calls.send(wire.open(object.name, object.settings), opened, () => {});
   }
 
   /**
@@ -79,8 +79,9 @@ export class Objects {
       // operation says with which ticket the object was made. If this process does not know the ticket, as with an
       // ephemeral object, it first asks the server.
       let born: string | undefined = object.born;
-      if (born === wire.NONE) born = wire.inspectedIn(await this.#sender.operate(wire.inspect(name)))?.object.born;
-      if (born) while ((await this.#sender.operate(wire.dispose(name, born))) === wire.LEFT);
+      if (born === wire.NONE)
+        born = wire.inspectedIn(await this.#sender.calls.operate(wire.inspect(name)))?.object.born;
+      if (born) while ((await this.#sender.calls.operate(wire.dispose(name, born))) === wire.LEFT);
     } catch (error) {
       object.broken = undefined;
       if (wasKnown && !this.#objects.has(name)) this.#objects.set(name, object);

@@ -27,18 +27,20 @@ export interface Sender {
   readonly isOpen: boolean;
   /** Why the session has ended for good. */
   readonly fatal: Error | undefined;
+  readonly calls: {
+    /** Sends an operation with the next call. `answered` gets the answer. */
+    send(
+      args: Arguments,
+      answered: (answer: unknown) => void,
+      failed?: (error: unknown) => void,
+      request?: Request,
+      repeats?: boolean,
+    ): Operation;
+    /** Sends an operation that belongs to no request, and resolves to its answer. */
+    operate(args: Arguments): Promise<unknown>;
+  };
   /** Enters the session again and compares the states, because the state of the server is not what it was. */
   reconnect(): void;
-  /** Sends an operation with the next call. `answered` gets the answer. */
-  send(
-    args: Arguments,
-    answered: (answer: unknown) => void,
-    failed?: (error: unknown) => void,
-    request?: Request,
-    repeats?: boolean,
-  ): Operation;
-  /** Sends an operation that belongs to no request, and resolves to its answer. */
-  operate(args: Arguments): Promise<unknown>;
   /**
    * Asks for the server's state of all requests that the process knows. The server drops all other requests of the
    * session.

@@ -85,7 +85,7 @@ export class Requests {
     const { object, rid, permits, queues } = request;
     this.objects.openFirst(object);
     request.state = 'asked';
-    request.unsent = this.#sender.send(
+    request.unsent = this.#sender.calls.send(
       wire.ask(queues, object.name, object.born, rid, permits),
       (answer) => this.#asked(request, wire.fateIn(answer)),
       (error) => this.table.fail(request, error),
@@ -126,7 +126,7 @@ export class Requests {
 
   #sendCancel(request: Request): void {
     const cancelled = (answer: unknown): void => this.#cancelled(request, wire.fateIn(answer));
-    this.#sender.send(wire.cancel(request.rid), cancelled, undefined, request);
+    this.#sender.calls.send(wire.cancel(request.rid), cancelled, undefined, request);
   }
 
   /** Takes the answer to `C`. */
@@ -202,7 +202,7 @@ export class Requests {
    */
   #expelled(request: Request): void {
     const { object, permits } = request;
-    this.#sender.send(
+    this.#sender.calls.send(
       wire.inspect(object.name),
       (answer) => {
         const max = wire.inspectedIn(answer)?.object.max;

@@ -123,7 +123,7 @@ export class Semaphore extends Handle {
     const { object, session } = this;
     const max = checkInteger('Semaphore.resize: permits', permits, 1, MOST_PERMITS);
     if (object.broken) throw object.broken;
-    const answer = await session.operate(wire.resize(object.name, object.born, max));
+    const answer = await session.calls.operate(wire.resize(object.name, object.born, max));
     // The server does not keep an idle ephemeral semaphore. The next request makes it, with the new number.
     if (answer === wire.DISPOSED && !object.settings.ephemeral) throw disposed(object);
     object.resize(max);

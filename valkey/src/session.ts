@@ -28,7 +28,7 @@ import { asError } from './drivers/link.js';
 import { SpaceError } from './errors.js';
 import { tellFailover } from './failover.js';
 import { Lease, LOST_AFTER } from './lease.js';
-import type { Operation, Sender } from './operation.js';
+import type { Sender } from './operation.js';
 import type { Durability } from './options.js';
 import type { Request } from './request.js';
 import type { Listing } from './request-table.js';
@@ -121,10 +121,6 @@ export class Session implements Sender, Runner {
 
   // Calls -----------------------------------------------------------------------------------------------------------
 
-  operate(args: wire.Arguments): Promise<unknown> {
-    return this.calls.operate(args);
-  }
-
   /** Resolves when enough replicas have confirmed all that was granted to this process so far. */
   async confirm({ replicas, timeout }: Durability): Promise<void> {
     const { driver } = this.around;
@@ -136,10 +132,6 @@ export class Session implements Sender, Runner {
     });
     if (confirmed >= replicas && era === this.era) return;
     throw new SpaceError('UNCONFIRMED', `${confirmed} of ${replicas} replicas have confirmed the grant`);
-  }
-
-  send(...operation: Parameters<Sender['send']>): Operation {
-    return this.calls.send(...operation);
   }
 
   get watchesUntil(): number {
@@ -207,7 +199,7 @@ export class Session implements Sender, Runner {
     // If the session is not open, all requests are listed anyway when it is entered. A list that is made before that
     // would be out of date. But the answer to this list would set `#lastSeq`, and missed messages would count as heard.
     for (const [args, listed] of this.requests.table.listings())
-      this.send(args, (answer) => this.#settle(listed, answer, false), nothing, undefined, false);
+      this.calls.send(args, (answer) => this.#settle(listed, answer, false), nothing, undefined, false);
   }
 
   /**

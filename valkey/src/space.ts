@@ -194,7 +194,7 @@ export class Space implements AsyncDisposable {
       await this.#around.whenConnected();
     }
     const session = this.#session(0);
-    await session.operate(wire.inspectSpace(wire.LOWEST));
+    await session.calls.operate(wire.inspectSpace(wire.LOWEST));
   }
 
   /** The error of a call to which no answer has come within `connectTimeout`. */
@@ -362,7 +362,9 @@ export class Space implements AsyncDisposable {
       let cursor = '0';
       do {
         if (this.#closed) throw closed();
-        const { next, objects } = wire.objectsIn(await this.#session(partition).operate(wire.listObjects(cursor)));
+        const { next, objects } = wire.objectsIn(
+          await this.#session(partition).calls.operate(wire.listObjects(cursor)),
+        );
         for (const [name, { kind, max, robust, ephemeral, bypass, free, waiting }] of objects) {
           // The server may tell an object twice if its hash table grows meanwhile.
           if (told.has(name)) continue;
@@ -380,7 +382,7 @@ export class Space implements AsyncDisposable {
     const labels = new Map<string, string>();
     let [epoch, from, until] = [0, wire.LOWEST, Infinity];
     do {
-      const told = wire.spaceIn(await this.#session(0).operate(wire.inspectSpace(from)));
+      const told = wire.spaceIn(await this.#session(0).calls.operate(wire.inspectSpace(from)));
       for (const [sid, label] of told.labels) labels.set(sid, label);
       epoch = told.epoch;
       from = told.next;
