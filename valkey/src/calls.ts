@@ -24,8 +24,10 @@ export interface Runner extends Omit<Sender, 'calls'> {
   /** Changes with each loss. */
   readonly era: number;
   readonly requests: { hear(news: string): void; lost(): void };
-  /** Until when the process must watch silent sessions before the server opens its session. */
-  readonly watchesUntil: number;
+  readonly lease: {
+    /** Until when the process must watch silent sessions before the server opens its session. */
+    readonly watchesUntil: number;
+  };
   /**
    * Calls the script. Resolves to undefined if the session was lost meanwhile, or if the reply says that it is lost.
    */
@@ -90,7 +92,7 @@ export class Calls {
     const { clock, connectTimeout, unanswered } = session.around;
     const look = (): void => {
       // The server has answered, but this process must watch before its session is opened.
-      if (session.sid === '' && clock.now() < session.watchesUntil) clock.after(connectTimeout, look, false);
+      if (session.sid === '' && clock.now() < session.lease.watchesUntil) clock.after(connectTimeout, look, false);
       else void eventsHandled().then(() => late(unanswered()));
     };
     return clock.after(connectTimeout, look, true);

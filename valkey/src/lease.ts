@@ -12,14 +12,15 @@ import type { Surroundings } from './surroundings.js';
 import type { Sign } from './wire.js';
 
 /** After this part of a lease without an answered beat, the session gives up all that it holds. */
-export const LOST_AFTER = 0.7;
+const LOST_AFTER = 0.7;
 
 /** A session is dead when it was silent for this part of a lease, by the clock of the process that watches it. */
 const DEAD_AFTER = 0.75;
 
 export class Lease {
   readonly #around: Surroundings;
-  readonly #look: () => void;
+  readonly #partition: number;
+  readonly #over: () => void;
   /** The signs of life that the server has told, and when each sign is old enough to tell which sessions are dead. */
   #told: { readonly sign: Sign; readonly due: number }[] = [];
   /** When the last call that renewed the lease was sent. */
@@ -28,10 +29,11 @@ export class Lease {
   deadline = Infinity;
   #timer: Timer;
 
-  /** look: is called when the lease may be over. It looks at the clock, and ends or renews the lease. */
-  constructor(around: Surroundings, look: () => void) {
+  /** over: is called when the lease is over, and ends it. */
+  constructor(around: Surroundings, partition: number, over: () => void) {
     this.#around = around;
-    this.#look = look;
+    this.#partition = partition;
+    this.#over = over;
   }
 
   get isRunning(): boolean {
@@ -45,13 +47,23 @@ export class Lease {
     this.#wait();
   }
 
+  /** Looks at the clock. If the lease is over, and no thread that beats has renewed it, calls `over`. */
+  look(): void {
+    const { clock, lease, heartbeat } = this.#around;
+    const now = clock.now();
+    if (now < this.deadline) return;
+    const beatenAt = heartbeat?.lastOf(this.#partition) ?? 0;
+    if (beatenAt + LOST_AFTER * lease > now) this.renew(beatenAt);
+    else this.#over();
+  }
+
   /** Sets the timer for the end of the lease. */
   #wait(): void {
     const { clock } = this.#around;
     clock.stop(this.#timer);
     if (!this.isRunning) return;
     const look = (): void => {
-      this.#look();
+      this.look();
       // A timer of Node may fire too early.
       this.#wait();
     };

@@ -27,7 +27,7 @@ import type { StopListening } from './drivers/driver.js';
 import { asError } from './drivers/link.js';
 import { SpaceError } from './errors.js';
 import { tellFailover } from './failover.js';
-import { Lease, LOST_AFTER } from './lease.js';
+import { Lease } from './lease.js';
 import type { Sender } from './operation.js';
 import type { Durability } from './options.js';
 import type { Request } from './request.js';
@@ -80,7 +80,7 @@ export class Session implements Sender, Runner {
   /** Whether `#tryToEnter` runs. */
   #isEntering = false;
   readonly calls: Calls;
-  readonly #lease: Lease;
+  readonly lease: Lease;
   /** When the last `O` was sent. */
   #enteredAt = 0;
   #beatTimer: Timer;
@@ -102,7 +102,7 @@ export class Session implements Sender, Runner {
     const { keys, channel } = wire.keysOf(around.space, partition);
     this.#keys = keys;
     this.#channel = channel;
-    this.#lease = new Lease(around, () => this.look());
+    this.lease = new Lease(around, partition, () => this.#leaseIsOver());
   }
 
   /** Whether the process must stay alive for the session. */
@@ -132,10 +132,6 @@ export class Session implements Sender, Runner {
     });
     if (confirmed >= replicas && era === this.era) return;
     throw new SpaceError('UNCONFIRMED', `${confirmed} of ${replicas} replicas have confirmed the grant`);
-  }
-
-  get watchesUntil(): number {
-    return this.#lease.watchesUntil;
   }
 
   #head(sid = this.sid): string[] {
@@ -177,11 +173,11 @@ export class Session implements Sender, Runner {
     if (Math.floor(seq / wire.SEQS_OF_A_CONNECTION) !== this.#heardConn) return;
     // The message shows that the server has received `O`, although the answer to `O` may still be under way. So the
     // lease runs from when `O` was sent.
-    if (!this.#lease.isRunning) {
-      this.#lease.renew(this.#enteredAt);
+    if (!this.lease.isRunning) {
+      this.lease.renew(this.#enteredAt);
       // If the process stood still for long, the server may already have taken back what the message grants.
       this.look();
-      if (!this.#lease.isRunning) return;
+      if (!this.lease.isRunning) return;
     }
     const isNext = seq === this.#lastSeq + 1;
     this.#lastSeq = Math.max(this.#lastSeq, seq);
@@ -326,7 +322,7 @@ export class Session implements Sender, Runner {
     const epoch = sign.place;
     const before = this.#epoch;
     const isAnother = before !== '' && epoch !== before;
-    const silence = clock.now() - this.#lease.renewedAt;
+    const silence = clock.now() - this.lease.renewedAt;
     const answers = reply.slice(1, 2);
     // The first list went with `O`. Each further list goes in a call of its own, so that no call takes the server long.
     // Each of these calls also beats.
@@ -335,7 +331,7 @@ export class Session implements Sender, Runner {
         at++;
         continue;
       }
-      this.#lease.renew(sentAt);
+      this.lease.renew(sentAt);
       patience();
       sentAt = clock.now();
       const next = await this.#run([...this.#head(sid), ...wire.beatAside(), ...(listings[at] as Listing)[0]]);
@@ -345,7 +341,7 @@ export class Session implements Sender, Runner {
     this.around.note();
     this.sid = sid;
     this.#phase = 'open';
-    this.#lease.renew(sentAt);
+    this.lease.renew(sentAt);
     // If the process stood still for long, the server may already have taken back what the answer grants.
     this.look();
     if (era !== this.era) return undefined;
@@ -367,7 +363,7 @@ export class Session implements Sender, Runner {
 
   /** Is called when the server refuses this process. While the lease runs, the session goes on trying to enter. */
   refuse(error: SpaceError | undefined): void {
-    if (error && !this.#lease.isRunning) this.abandon(error);
+    if (error && !this.lease.isRunning) this.abandon(error);
   }
 
   /**
@@ -391,7 +387,7 @@ export class Session implements Sender, Runner {
   /** Notes a sign of life that the server has told. */
   #tell(sign: wire.Sign, lease?: number): void {
     this.requests.grants.learn(sign.ticket);
-    this.#lease.tell(sign, lease);
+    this.lease.tell(sign, lease);
   }
 
   /**
@@ -399,7 +395,7 @@ export class Session implements Sender, Runner {
    * since then are dead.
    */
   #seen(): string {
-    return this.#lease.seen?.told ?? wire.NONE;
+    return this.lease.seen?.told ?? wire.NONE;
   }
 
   /** Tells the heartbeat thread for which session to beat. Without a `sid` the thread beats no more. */
@@ -414,17 +410,12 @@ export class Session implements Sender, Runner {
     this.around.heartbeat?.order(order);
   }
 
-  /** Looks at the clock. If the lease is over, the process loses all that it holds. */
   look(): void {
-    const { clock, lease, heartbeat } = this.around;
-    const now = clock.now();
-    if (now < this.#lease.deadline) return;
-    const beatenAt = heartbeat?.lastOf(this.#partition) ?? 0;
-    if (beatenAt + LOST_AFTER * lease > now) {
-      this.#lease.renew(beatenAt);
-      return;
-    }
-    this.#lease.end();
+    this.lease.look();
+  }
+
+  /** The lease is over: the process loses all that it holds. */
+  #leaseIsOver(): void {
     const words = this.around.lastWords();
     this.#lose(
       `the ${words ? 'lease was not renewed' : 'server has not answered'} for 0.7 of the lease${words}`,
@@ -441,7 +432,7 @@ export class Session implements Sender, Runner {
    * session up.
    */
   #lose(why: string, forgotten: boolean): void {
-    this.#lease.end();
+    this.lease.end();
     this.requests.lose(why, forgotten);
   }
 
@@ -487,7 +478,7 @@ export class Session implements Sender, Runner {
       (reply) => {
         if (!reply) return;
         answered();
-        this.#lease.renew(sentAt);
+        this.lease.renew(sentAt);
         const [first, ...entries] = reply.map(String) as [string, ...string[]];
         const { seq, isLeft, sign } = wire.beatIn(first);
         this.#tell(sign);
@@ -516,7 +507,7 @@ export class Session implements Sender, Runner {
     this.era++;
     this.sid = '';
     this.#orderBeats();
-    this.#lease.end();
+    this.lease.end();
     clock.stop(this.#beatTimer);
     void this.#stopListening?.().catch(nothing);
     this.#stopListening = undefined;
