@@ -28,14 +28,16 @@ export interface Runner extends Omit<Sender, 'calls'> {
     /** Until when the process must watch silent sessions before the server opens its session. */
     readonly watchesUntil: number;
   };
+  readonly beats: {
+    /** Beats after so many milliseconds. */
+    later(ms: number): void;
+  };
   /**
    * Calls the script. Resolves to undefined if the session was lost meanwhile, or if the reply says that it is lost.
    */
   run(args: wire.Arguments): Promise<unknown[] | undefined>;
   /** Is called when the operations under way may or may not arrive. */
   lost(): void;
-  /** Is called when the server has not made all grants that are due. It makes more with the next beat. */
-  beatSoon(): void;
 }
 
 export class Calls {
@@ -151,7 +153,8 @@ export class Calls {
         if (!reply) return this.#again(operations);
         for (let i = 0; i < operations.length; i++) (operations[i] as Operation).answered(reply[i]);
         for (const entry of reply.slice(operations.length)) {
-          if (entry === wire.LEFT) session.beatSoon();
+          // The server has not made all grants that are due. It makes more with the next beat.
+          if (entry === wire.LEFT) session.beats.later(0);
           else session.requests.hear(String(entry));
         }
       },

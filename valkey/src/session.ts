@@ -9,7 +9,8 @@
  *       |           +-- lost --+            lost: a connection is new, or the server's state is not what it was
  *       +---- idle: X ---------+            ended (from every state): the space was closed
  *
- * A session that is entered beats: four times a lease it sends `B`, by which the server sees that the process lives.
+ * A session that is entered beats: four times a lease it sends `B`, by which the server sees that the process lives
+ * (beats.ts). lease.ts tells when the lease is over.
  *
  * Why nothing gets lost with a connection: when the session is entered again, the answer to `S` tells what has become
  * of each request. So the operations that belong to a request are not sent again. Operations that belong to no request
@@ -21,6 +22,7 @@
  * the argument). The process that holds the permits counts from the moment when it sent the last beat that was
  * answered, and gives up what it holds 0.7 of a lease after this moment.
  */
+import { type Beating, Beats, SILENT } from './beats.js';
 import { Calls, type Runner } from './calls.js';
 import type { Timer } from './clock.js';
 import type { StopListening } from './drivers/driver.js';
@@ -35,7 +37,7 @@ import type { Listing } from './request-table.js';
 import { Requests } from './requests.js';
 import { refusal, settingsDiffer } from './server-error.js';
 import type { Surroundings } from './surroundings.js';
-import { eventsHandled, soon } from './ticks.js';
+import { soon } from './ticks.js';
 import { TURN } from './turn-source.js';
 import * as wire from './wire.js';
 
@@ -45,18 +47,16 @@ import * as wire from './wire.js';
  */
 const CLOSING = 1000;
 
-const SILENT = new Error('the server does not answer');
-
 type Phase = 'closed' | 'entering' | 'open' | 'ended';
 
 const nothing = (): void => {};
 
-export class Session implements Sender, Runner {
+export class Session implements Sender, Runner, Beating {
   readonly around: Surroundings;
   readonly requests: Requests;
   readonly #partition: number;
   readonly #keys: string[];
-  readonly #channel: string;
+  readonly channel: string;
 
   #phase: Phase = 'closed';
   /** The name of the session on the server; '' if the server knows none. */
@@ -80,17 +80,10 @@ export class Session implements Sender, Runner {
   /** Whether `#tryToEnter` runs. */
   #isEntering = false;
   readonly calls: Calls;
+  readonly beats: Beats;
   readonly lease: Lease;
   /** When the last `O` was sent. */
   #enteredAt = 0;
-  #beatTimer: Timer;
-  /** When the oldest unanswered beat was sent. */
-  #owedSince = 0;
-  /**
-   * How many connections have not answered since `#owedSince`: the connection for commands answers the beat, and the
-   * connection for messages answers a ping.
-   */
-  #owed = 0;
   /** Why the session has ended for good. */
   fatal: Error | undefined;
 
@@ -98,10 +91,11 @@ export class Session implements Sender, Runner {
     this.around = around;
     this.requests = new Requests(this);
     this.calls = new Calls(this);
+    this.beats = new Beats(this);
     this.#partition = partition;
     const { keys, channel } = wire.keysOf(around.space, partition);
     this.#keys = keys;
-    this.#channel = channel;
+    this.channel = channel;
     this.lease = new Lease(around, partition, () => this.#leaseIsOver());
   }
 
@@ -135,7 +129,7 @@ export class Session implements Sender, Runner {
   }
 
   #head(sid = this.sid): string[] {
-    return wire.call(sid, this.#conn, this.#channel);
+    return wire.call(sid, this.#conn, this.channel);
   }
 
   /**
@@ -226,8 +220,7 @@ export class Session implements Sender, Runner {
     this.#heardConn = -1;
     this.requests.lost();
     this.calls.lost();
-    this.around.clock.stop(this.#beatTimer);
-    this.#owed = 0;
+    this.beats.stop();
     this.enter();
   }
 
@@ -293,7 +286,7 @@ export class Session implements Sender, Runner {
     if (isNew) {
       await this.#stopListening?.().catch(nothing);
       this.#stopListening = undefined;
-      const stop = await driver.listen(this.#channel + sid, (message) => this.#heard(message));
+      const stop = await driver.listen(this.channel + sid, (message) => this.#heard(message));
       // Meanwhile the space was closed, or the connection was lost.
       if (era !== this.era) return stop().catch(nothing);
       this.#stopListening = stop;
@@ -305,7 +298,7 @@ export class Session implements Sender, Runner {
     this.#heardConn = this.#conn;
     this.#hasGap = false;
     const listings = isNew ? [] : requests.table.listings();
-    const seen = this.#seen();
+    const { seen } = this;
     const args = this.#head(sid);
     args.push(...wire.enter(partitions, lease, label, seen, requests.grants.lastTicket));
     if (!isNew) args.push(...(listings[0] as Listing)[0]);
@@ -354,7 +347,7 @@ export class Session implements Sender, Runner {
     });
     if (this.#hasGap) this.compare();
     this.calls.flush();
-    this.#beatLater();
+    this.beats.later();
     if (isAnother)
       void tellFailover(this.around, this.#keys[0] as string, before, silence, () => this.#phase === 'ended');
     if (!isNew) this.around.emit('resumed');
@@ -394,7 +387,7 @@ export class Session implements Sender, Runner {
    * The last sign of life that this process has watched for long enough. The sessions that have given no sign of life
    * since then are dead.
    */
-  #seen(): string {
+  get seen(): string {
     return this.lease.seen?.told ?? wire.NONE;
   }
 
@@ -405,7 +398,7 @@ export class Session implements Sender, Runner {
       sid: this.sid,
       conn: this.#conn,
       keys: this.#keys,
-      channel: this.#channel,
+      channel: this.channel,
     };
     this.around.heartbeat?.order(order);
   }
@@ -436,66 +429,23 @@ export class Session implements Sender, Runner {
     this.requests.lose(why, forgotten);
   }
 
-  /** Beats at once. */
-  beatSoon(): void {
-    this.#beatLater(true);
-  }
-
-  #beatLater(soonest = false): void {
-    const { clock, lease } = this.around;
-    clock.stop(this.#beatTimer);
-    const ms = soonest ? 0 : (lease / 4) * (0.8 + 0.2 * Math.random());
-    this.#beatTimer = clock.after(ms, () => this.#beat(), false);
-  }
-
-  async #beat(): Promise<void> {
-    // An answer that came while the process was busy is read first.
-    if (this.#owed > 0) await eventsHandled();
-    if (this.#phase !== 'open') return;
-    const { clock, lease, driver } = this.around;
-    const sentAt = clock.now();
-    if (!this.isNeeded && sentAt - this.requests.table.usedAt > lease) {
-      this.#leave();
+  /** Takes the reply to a beat that was sent at this time. */
+  beaten([first, ...entries]: readonly unknown[], sentAt: number): void {
+    this.lease.renew(sentAt);
+    const { seq, isLeft, sign } = wire.beatIn(first);
+    this.#tell(sign);
+    // A connection may outlive a failover. Then the answer to the beat comes from another history of the data.
+    if (sign.place !== this.#epoch) {
+      this.lost();
       return;
     }
-    this.#beatLater();
-    // A connection may look connected and carry nothing. So the connections are reset if an answer to the oldest
-    // unanswered beat is missing for a sixth of a lease. The limit is at least 250 ms: with a short lease, answers may
-    // come so late only because the machine is busy.
-    if (this.#owed > 0 && sentAt - this.#owedSince > Math.max(250, lease / 6)) return driver.reset(SILENT);
-    const era = this.era;
-    const isFirst = this.#owed === 0;
-    const answered = (): void => {
-      if (isFirst && era === this.era) this.#owed--;
-    };
-    if (isFirst) {
-      this.#owedSince = sentAt;
-      this.#owed = driver.ping ? 2 : 1;
-      // A refusal is an answer too.
-      driver.ping?.(this.#channel).then(answered, answered);
-    }
-    this.run([...wire.beat(this.#seen()), ...this.requests.table.marks()]).then(
-      (reply) => {
-        if (!reply) return;
-        answered();
-        this.lease.renew(sentAt);
-        const [first, ...entries] = reply.map(String) as [string, ...string[]];
-        const { seq, isLeft, sign } = wire.beatIn(first);
-        this.#tell(sign);
-        // A connection may outlive a failover. Then the answer to the beat comes from another history of the data.
-        if (sign.place !== this.#epoch) return this.lost();
-        for (const entry of entries) this.requests.hear(entry);
-        if (seq !== this.#lastSeq) this.compare();
-        if (isLeft) this.#beatLater(true);
-      },
-      () => {
-        if (era === this.era) this.lost();
-      },
-    );
+    for (const entry of entries) this.requests.hear(String(entry));
+    if (seq !== this.#lastSeq) this.compare();
+    if (isLeft) this.beats.later(0);
   }
 
   /** Ends the session when nobody has held or waited for as long as a lease. The next request opens another session. */
-  #leave(): void {
+  leave(): void {
     this.run(wire.leave()).catch(nothing);
     this.#forget();
     this.#phase = 'closed';
@@ -503,12 +453,11 @@ export class Session implements Sender, Runner {
 
   /** Forgets the session, its lease and its subscription. Answers that are under way are ignored. */
   #forget(): void {
-    const { clock } = this.around;
     this.era++;
     this.sid = '';
     this.#orderBeats();
     this.lease.end();
-    clock.stop(this.#beatTimer);
+    this.beats.stop();
     void this.#stopListening?.().catch(nothing);
     this.#stopListening = undefined;
   }
