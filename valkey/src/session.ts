@@ -9,8 +9,8 @@
  *       |           +-- lost --+            lost: a connection is new, or the server's state is not what it was
  *       +---- idle: X ---------+            ended (from every state): the space was closed
  *
- * A session that is entered beats: four times a lease it sends `B`, by which the server sees that the process lives
- * (beats.ts). lease.ts tells when the lease is over.
+ * attempts.ts tries to enter the session. A session that is entered beats: four times a lease it sends `B`, by which
+ * the server sees that the process lives (beats.ts). lease.ts tells when the lease is over.
  *
  * Why nothing gets lost with a connection: when the session is entered again, the answer to `S` tells what has become
  * of each request. So the operations that belong to a request are not sent again. Operations that belong to no request
@@ -22,11 +22,10 @@
  * the argument). The process that holds the permits counts from the moment when it sent the last beat that was
  * answered, and gives up what it holds 0.7 of a lease after this moment.
  */
+import { type Entering, tryToEnter } from './attempts.js';
 import { type Beating, Beats, SILENT } from './beats.js';
 import { Calls, type Runner } from './calls.js';
-import type { Timer } from './clock.js';
 import type { StopListening } from './drivers/driver.js';
-import { asError } from './drivers/link.js';
 import { SpaceError } from './errors.js';
 import { tellFailover } from './failover.js';
 import { Lease } from './lease.js';
@@ -51,7 +50,7 @@ type Phase = 'closed' | 'entering' | 'open' | 'ended';
 
 const nothing = (): void => {};
 
-export class Session implements Sender, Runner, Beating {
+export class Session implements Sender, Runner, Beating, Entering {
   readonly around: Surroundings;
   readonly requests: Requests;
   readonly #partition: number;
@@ -77,8 +76,8 @@ export class Session implements Sender, Runner, Beating {
   /** Changes with each loss. Answers to calls of an earlier era are ignored. */
   era = 0;
   #stopListening: StopListening | undefined;
-  /** Whether `#tryToEnter` runs. */
-  #isEntering = false;
+  /** Whether `tryToEnter` runs. */
+  #isTrying = false;
   readonly calls: Calls;
   readonly beats: Beats;
   readonly lease: Lease;
@@ -108,6 +107,10 @@ export class Session implements Sender, Runner, Beating {
     return this.#phase === 'open';
   }
 
+  get isEntering(): boolean {
+    return this.#phase === 'entering';
+  }
+
   /** Names the session and the history of the data. */
   get place(): string {
     return `${this.sid}.${this.#epoch}`;
@@ -135,13 +138,9 @@ export class Session implements Sender, Runner, Beating {
   /**
    * Calls the script. Resolves to undefined if the session was lost meanwhile, or if the reply says that it is lost.
    */
-  run(args: wire.Arguments): Promise<unknown[] | undefined> {
-    return this.#run([...this.#head(), ...args]);
-  }
-
-  async #run(args: readonly string[]): Promise<unknown[] | undefined> {
+  async run(args: wire.Arguments, sid = this.sid): Promise<unknown[] | undefined> {
     const era = this.era;
-    const reply = await this.around.driver.run(TURN, this.#keys, args);
+    const reply = await this.around.driver.run(TURN, this.#keys, [...this.#head(sid), ...args]);
     this.look();
     if (era !== this.era) return undefined;
     const answers: unknown[] = Array.isArray(reply) ? reply : [reply];
@@ -228,56 +227,25 @@ export class Session implements Sender, Runner, Beating {
   enter(): void {
     if (this.#phase === 'ended') return;
     this.#phase = 'entering';
-    if (this.#isEntering) return;
-    this.#isEntering = true;
-    void this.#tryToEnter().finally(() => {
-      this.#isEntering = false;
-      // A loss or a request may have come between the last step of `#tryToEnter` and here.
+    if (this.#isTrying) return;
+    this.#isTrying = true;
+    void tryToEnter(this).finally(() => {
+      this.#isTrying = false;
+      // A loss or a request may have come between the last step of `tryToEnter` and here.
       if (this.#phase === 'entering') this.enter();
     });
   }
 
-  async #tryToEnter(): Promise<void> {
-    for (let attempt = 0; this.#phase === 'entering'; attempt++) {
-      if (this.sid === '' && !this.isNeeded) {
-        this.#phase = 'closed';
-        return;
-      }
-      await this.around.whenConnected().catch(nothing);
-      if (this.#phase !== 'entering') return;
-      const era = this.era;
-      const { clock, driver, lease } = this.around;
-      // A connection that was idle may look connected and carry nothing. So the connections are reset if no answer
-      // comes within `most` milliseconds. With each attempt this time doubles, because the server may only be slow.
-      const most = Math.min(lease / 2, Math.max(250, lease / 8) * 2 ** attempt);
-      let timer: Timer;
-      const patience = (): void => {
-        clock.stop(timer);
-        timer = clock.after(most, () => driver.reset(SILENT), false);
-      };
-      patience();
-      try {
-        if (await this.#enterOnce(patience)) attempt = 0;
-      } catch (error) {
-        this.around.note(asError(error));
-        this.refuse(error instanceof SpaceError ? error : refusal(error));
-      } finally {
-        clock.stop(timer);
-      }
-      if (this.#phase === 'entering' && era === this.era) await this.#wait(Math.min(1000, 10 * 2 ** attempt));
-    }
-  }
-
-  /** Waits for 0.5 to 1 of the time, by chance, so that not all processes try again at once. */
-  #wait(ms: number): Promise<void> {
-    return new Promise((resolve) => this.around.clock.after(ms * (0.5 + Math.random() / 2), resolve, this.isNeeded));
+  /** Is called when nobody needs the session any more. */
+  rest(): void {
+    this.#phase = 'closed';
   }
 
   /**
    * Tries once to enter. Resolves to a true value if the pauses between attempts may begin again with the shortest one.
    * patience: starts the time anew within which the server must answer.
    */
-  async #enterOnce(patience: () => void): Promise<unknown> {
+  async enterOnce(patience: () => void): Promise<unknown> {
     const { clock, driver, lease, partitions, label } = this.around;
     const { requests } = this;
     const era = this.era;
@@ -299,12 +267,11 @@ export class Session implements Sender, Runner, Beating {
     this.#hasGap = false;
     const listings = isNew ? [] : requests.table.listings();
     const { seen } = this;
-    const args = this.#head(sid);
-    args.push(...wire.enter(partitions, lease, label, seen, requests.grants.lastTicket));
+    const args = wire.enter(partitions, lease, label, seen, requests.grants.lastTicket);
     if (!isNew) args.push(...(listings[0] as Listing)[0]);
     let sentAt = clock.now();
     this.#enteredAt = sentAt;
-    const reply = await this.#run(args);
+    const reply = await this.run(args, sid);
     if (!reply) return undefined;
     const entered = wire.enteredIn(reply[0]);
     if (entered.is === 'others') throw settingsDiffer(this.around, entered.settings);
@@ -327,7 +294,7 @@ export class Session implements Sender, Runner, Beating {
       this.lease.renew(sentAt);
       patience();
       sentAt = clock.now();
-      const next = await this.#run([...this.#head(sid), ...wire.beatAside(), ...(listings[at] as Listing)[0]]);
+      const next = await this.run([...wire.beatAside(), ...(listings[at] as Listing)[0]], sid);
       if (!next) return undefined;
       answers[at] = next[1];
     }
@@ -393,14 +360,8 @@ export class Session implements Sender, Runner, Beating {
 
   /** Tells the heartbeat thread for which session to beat. Without a `sid` the thread beats no more. */
   #orderBeats(): void {
-    const order = {
-      partition: this.#partition,
-      sid: this.sid,
-      conn: this.#conn,
-      keys: this.#keys,
-      channel: this.channel,
-    };
-    this.around.heartbeat?.order(order);
+    const { sid, channel } = this;
+    this.around.heartbeat?.order({ partition: this.#partition, sid, conn: this.#conn, keys: this.#keys, channel });
   }
 
   look(): void {
@@ -448,7 +409,7 @@ export class Session implements Sender, Runner, Beating {
   leave(): void {
     this.run(wire.leave()).catch(nothing);
     this.#forget();
-    this.#phase = 'closed';
+    this.rest();
   }
 
   /** Forgets the session, its lease and its subscription. Answers that are under way are ignored. */
