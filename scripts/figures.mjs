@@ -9,38 +9,48 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { median, sum } from 'simple-statistics';
 
 const ROOT = new URL('../', import.meta.url);
 
 /**
- * page: the page with the table. drawings: what the command draws. modules: the modules whose code is measured.
- * command: the arguments of the benchmark. columns: the columns of the table; a figure without columns has no table.
+ * page: the page with the table. drawings: where the drawings go, by the endings of their names. modules: the modules
+ * whose code is measured. command: the arguments of the benchmark; rows: the rows that it measures, if not all. columns:
+ * the columns of the table; a figure without columns has no table.
  */
 export const FIGURES = {
   locks: {
     page: 'docs/papers/locks.md',
-    drawings: ['docs/papers/locks.svg', 'docs/papers/locks-bypass.svg'],
+    drawings: { '': 'docs/papers/locks.svg', '-bypass': 'docs/papers/locks-bypass.svg' },
     modules: ['core', 'algorithms'],
-    command: 'locks --threads 4,16,64 --runs 1 --seconds 0.3 --warm-up 25 --no-pairs --svg docs/papers/locks.svg',
+    command: 'locks --threads 4,16,64 --runs 1 --seconds 0.3 --warm-up 25 --no-pairs',
     columns: ['lock', 'rate 4', 'rate 16', 'rate 64', 'fairness 64', 'wait 64', 'bypass 64'],
   },
   semaphores: {
     page: 'docs/papers/algorithms.md',
-    drawings: [],
+    drawings: {},
     modules: ['core', 'algorithms'],
-    command: 'semaphores --threads 1,2,4,16,64 --runs 3 --seconds 0.7 --warm-up 50 --svg build/semaphores.svg',
+    command: 'semaphores --threads 1,2,4,16,64 --runs 3 --seconds 0.7 --warm-up 50',
     columns: ['semaphore', 'pair', 'rates 2', 'rates 4', 'rates 16', 'rates 64', 'wait 64', 'release'],
+  },
+  energy: {
+    page: 'docs/papers/algorithms.md',
+    drawings: {},
+    modules: ['core', 'algorithms'],
+    command: 'semaphores --threads 2,4,16 --runs 3 --seconds 1 --no-pairs',
+    rows:
+      'TicketSemaphore spin,TwaSemaphore spin,ChainSemaphore spin,TwaSemaphore spin near,ChainSemaphore spin near,' +
+      'TicketSemaphore,TwaSemaphore,ChainSemaphore,Semaphore,ticket-spin,twa-spin,twa-spin near,ticket-futex,twa-futex,sem_t',
+    columns: ['semaphore', 'used 2', 'used 4', 'used 16', 'work 2', 'work 4', 'work 16'],
   },
   platoons: {
     page: 'docs/papers/capacitors.md',
-    drawings: ['docs/papers/capacitor-platoon.svg'],
+    drawings: { '-platoon': 'docs/papers/capacitor-platoon.svg' },
     modules: ['core', 'algorithms'],
-    command:
-      'locks --threads 8 --rows TtsLock,TtsLock+capacitor --bypass 10 --runs 1 --seconds 0.3 --no-pairs --no-native ' +
-      '--svg docs/papers/capacitor.svg',
+    command: 'locks --threads 8 --bypass 10 --runs 1 --seconds 0.3 --no-pairs --no-native',
+    rows: 'TtsLock,TtsLock+capacitor',
   },
 };
 
@@ -69,30 +79,34 @@ const short = (n) => {
 };
 const middle = (numbers) => (numbers.length === 0 ? Number.NaN : median(numbers));
 
+/** The iterations of all threads in a second of an interval. */
+const rateOf = ({ iterations, seconds }) => sum(iterations) / seconds;
+
 /** The kinds of columns: the head of a column, and the text of a row in it. */
 const COLUMNS = {
   lock: () => ['lock', ({ name }) => `\`${name}\``],
   semaphore: () => ['', ({ name }) => `\`${name}\``],
   pair: () => ['pair, ns', ({ pairs }) => short(middle(pairs.map(({ nanoseconds }) => nanoseconds)))],
-  rate: (n) => [`${n} threads, a second`, ({ rates }) => short(middle(rates(n)))],
+  rate: (n) => [`${n} threads, a second`, ({ at }) => short(middle(at(n).map(rateOf)))],
   rates: (n) => [
     `${n} threads`,
-    ({ rates }) => {
-      const all = rates(n);
+    ({ at }) => {
+      const all = at(n).map(rateOf);
       if (all.length === 0) return '';
       return `${short(middle(all))} (${short(Math.min(...all))} to ${short(Math.max(...all))})`;
     },
   ],
+  used: (n) => [
+    `processors in use, ${n} threads`,
+    ({ at }) => short(middle(at(n).map(({ cpuSeconds, seconds }) => cpuSeconds / seconds))),
+  ],
+  work: (n) => [
+    `acquisitions in a processor second, ${n} threads`,
+    ({ at }) => short(middle(at(n).map(({ iterations, cpuSeconds }) => sum(iterations) / cpuSeconds))),
+  ],
   fairness: (n) => [
     `fairness, ${n} threads`,
-    ({ runs }) =>
-      short(
-        middle(
-          runs
-            .filter(({ threads }) => threads === n)
-            .map(({ iterations }) => Math.min(...iterations) / Math.max(...iterations)),
-        ),
-      ),
+    ({ at }) => short(middle(at(n).map(({ iterations }) => Math.min(...iterations) / Math.max(...iterations)))),
   ],
   wait: (n) => [`longest wait at ${n}, ms`, ({ probe }) => short(probe(n)?.longestWaitMs ?? Number.NaN)],
   bypass: (n) => ['largest bypass', ({ probe }) => String(probe(n)?.largestBypass ?? '')],
@@ -116,14 +130,11 @@ function tableOf({ rows, runs, probes, pairs, releases = [] }, columns) {
     .filter(({ only }) => only === undefined)
     .map(({ name }) => {
       const of = (list) => list.filter(({ row }) => row === name);
-      const own = of(runs);
       const row = {
         name,
-        runs: own,
         pairs: of(pairs),
         releases: of(releases),
-        rates: (n) =>
-          own.filter(({ threads }) => threads === n).map(({ iterations, seconds }) => sum(iterations) / seconds),
+        at: (n) => of(runs).filter(({ threads }) => threads === n),
         probe: (n) => of(probes).find(({ threads }) => threads === n),
       };
       return line(cells.map(([, text]) => text(row)));
@@ -134,10 +145,15 @@ function tableOf({ rows, runs, probes, pairs, releases = [] }, columns) {
 }
 
 function measure(name) {
-  const { page, modules, command, columns } = FIGURES[name];
+  const { page, drawings, modules, command, rows, columns } = FIGURES[name];
   const json = `build/${name}.json`;
-  const args = ['bench/dist/cli.js', 'bench', ...command.split(' '), '--json', json];
-  execFileSync(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+  const args = [...command.split(' '), ...(rows ? ['--rows', rows] : []), '--json', json, '--svg', `build/${name}.svg`];
+  execFileSync(process.execPath, ['bench/dist/cli.js', 'bench', ...args], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  for (const [ending, drawing] of Object.entries(drawings))
+    copyFileSync(new URL(`build/${name}${ending}.svg`, ROOT), new URL(drawing, ROOT));
   const hashes = modules.map((module) => `${module}.wasm ${hashOf(module)}`).join(', ');
   const machine = `${cpus()[0].model.trim()}, ${cpus().length} processors, Node ${process.version}`;
   const day = new Date().toISOString().slice(0, 10);

@@ -11,7 +11,7 @@ describe.each(names)('the figure %s', (name) => {
   const { page, drawings, modules } = FIGURES[name];
 
   it('has its drawings, and a line in its page', () => {
-    for (const drawing of drawings) expect(existsSync(new URL(drawing, root))).toBe(true);
+    for (const drawing of Object.values(drawings)) expect(existsSync(new URL(drawing, root))).toBe(true);
     expect(changedSince(name, readFileSync(new URL(page, root), 'utf8'))).toBeInstanceOf(Array);
   });
 
