@@ -1,9 +1,9 @@
 /**
  * The exports of the module with the papers' algorithms. The module contains the parts of the core that it needs. A
- * thread has an instance of it over the memory of the arena. The instance shares the globals that the core exports with
- * the thread's instance of the core, and has all other globals for itself. A thread first registers through the core,
- * and then calls adopt here. create, createObject and attachedTo are for programs that run this module alone
- * (check/).
+ * thread has an instance of this module and an instance of the core, both over the memory of the arena. The core
+ * exports some of its globals, and the two instances share these. Each instance has all other globals for itself. A
+ * thread first registers through the core, and then calls adopt here. create, createObject and attachedTo are for
+ * programs that run this module alone (check/).
  */
 export { create } from '../arena/arena';
 export { attachedTo, createObject } from '../arena/attachments';
