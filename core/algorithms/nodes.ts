@@ -9,8 +9,8 @@
  *            PARKED     the same, and the waiter at it is parked
  *            other      open; the value says more, if the lock's algorithm needs it
  *
- * While a node is in the list of its thread, its gate, next and end are 0. A thread that has changed one of these words
- * clears it before it puts the node back. So an uncontended lock writes none of them.
+ * While a node is in the list of its thread, its gate, next and end are 0. Before a thread puts a node back, it clears
+ * those of these words that have been changed. So an uncontended lock writes none of them.
  *
  * Why no waiter sleeps for ever at a gate: the waiter goes to sleep only if the gate still is PARKED, which
  * atomic.wait checks in the same step. A thread that opens the gate exchanges its value for another one, and wakes the
