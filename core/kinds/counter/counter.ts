@@ -115,9 +115,9 @@ function widen(s: usize, n: i32): void {
 
 /**
  * Takes n of the value, or counts the caller as waiting for n. Returns ADMITTED or ANSWER_CLOSED. Returns
- * ANSWER_OVER_MAX, and changes nothing, if the takers would wait for more than MOST_WAITING. Otherwise the caller must
- * acquire n of the queue. The answer is QUEUED, and the answer of handOn more. If a release is unfinished, the caller
- * must first finish the release.
+ * ANSWER_OVER_MAX, and changes nothing, if the takers would wait for more than MOST_WAITING. Otherwise it returns the
+ * sum of QUEUED and the answer of handOn. If this answer says that a release is unfinished, the caller must first
+ * finish the release. Then the caller must acquire n permits of the queue.
  */
 export function countDown(s: usize, n: i32): i32 {
   const wanted = n as i64;
