@@ -32,12 +32,13 @@
  * a thread measures a faster pace.
  *
  * If threads work between their sections, the lock is often idle: it is free, and its word does not change from poll to
- * poll. A thread that polls then takes the lock before its turn, so the lock does not lie unused until a sleeping
- * waiter has woken. While a thread waits, each overtaking adds 1 to a count in the word. A head that takes the lock
- * adds nothing to this count. So an unchanged word tells the head that no thread has had the lock since its last poll.
- * An unchanged word tells a barging thread that no thread but a head has had the lock. If the count has grown much, the
- * lock changes hands faster than these threads poll. Then the barging thread queues up, and the head polls less often.
- * So the owner keeps the cache line of the word for longer.
+ * poll. A polling thread that finds the lock idle takes it. If this thread is the head, it does not wait until the turn
+ * of the last head is over. If it is a barging thread, it does not queue up. So the lock does not lie unused until a
+ * sleeping waiter has woken. While a thread waits, each overtaking adds 1 to a count in the word. A head that takes the
+ * lock adds nothing to this count. So an unchanged word tells the head that no thread has had the lock since its last
+ * poll. An unchanged word tells a barging thread that no thread but a head has had the lock. If the count has grown
+ * much, the lock changes hands faster than these threads poll. Then the barging thread queues up, and the head polls
+ * less often. So the owner keeps the cache line of the word for longer.
  *
  * The bound. Let B be `max` of the object. Let the base of a waiter be the count of overtakings when the waiter raised
  * `waiters`, before it took its ticket. From then on each thread that takes the lock and is not the head adds 1 to the
