@@ -33,8 +33,8 @@ const DEFAULTS = { spin: 100, threshold: 1, names: ['hash', 'threshold', 'farPar
 
 /**
  * The semaphore with a waiting array: first come, first served. It spreads waiters over the buckets of the arena. A
- * waiter polls up to `spin` times (default 100) while it is far from its turn, and again up to `spin` times when it is
- * near. Then it parks on its bucket.
+ * waiter that is far from its turn polls up to `spin` times (default 100). When the waiter has come near its turn, it
+ * polls up to `spin` times again. A waiter that has polled in vain, far or near, parks on its bucket.
  *
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 2. In the listing waiters poll without
  * bound. Here they park in the end, so that the other threads can run if there are more threads than processors.
