@@ -16,9 +16,9 @@ export type Entered = Exclude<Entering, QUEUED | HEAD>;
 
 /**
  * Waits for the mutex of this reference, at this address, and calls no code of the user. Returns ADMITTED if the thread
- * has the lock. Returns TIMED_OUT or LEAVE if the request has left the queue. Returns REFUSED if the thread may not
- * block, or if a promise of the thread waits for the lock. Otherwise it returns ANSWER_HELD, ANSWER_CLOSED or
- * ANSWER_FULL.
+ * has the lock. Returns TIMED_OUT or LEAVE if the request has left the queue. If the thread may not block, or a promise
+ * of the thread waits for the lock, the thread only tries to lock, and REFUSED means that this has failed. The other
+ * answers are ANSWER_HELD, ANSWER_CLOSED and ANSWER_FULL.
  */
 export function waitInQueue({ membership, shared }: Reference, at: number, left: () => number): Entered {
   const { awake, core } = membership;
