@@ -315,8 +315,9 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   /**
    * Locks by a promise. Without `passes` the promise tells whether the death of an owner was reported. With `passes`,
-   * for `waitForUnlockAsync`, it tells whether it has waited. If so, the thread is the owner, and the caller must
-   * `#pass`.
+   * for `waitForUnlockAsync`, the promise tells whether it had to wait for the lock. If it had to wait, the thread is
+   * the owner now, and the caller must call `#pass`. If the lock was free at once, this method has called `#pass`
+   * already.
    */
   #lockAsync(options: WaitOptions | undefined, passes = false): Promise<boolean> {
     try {
