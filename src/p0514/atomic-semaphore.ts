@@ -117,8 +117,8 @@ export class AtomicSemaphore {
   }
 
   /**
-   * Does what `atomicSignal` does, for the waiters at this semaphore. `all` and `one` do the same. Does nothing if the
-   * semaphore has been disposed of. Never blocks.
+   * Does what `atomicSignal` does, for the waiters at this semaphore: `all` (the default) and `one` both wake all of
+   * them, and `none` wakes nobody. Does nothing if the semaphore has been disposed of. Never blocks.
    * @throws `RangeError` or `TypeError` for a bad argument, or memory that is not shared.
    */
   signal(array: WaitableArray, index: number, notify: Notify = Notify.all): void {
