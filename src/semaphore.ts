@@ -273,8 +273,8 @@ export class Semaphore extends SemaphoreCounts {
    * `inspect().added` shows them. Never blocks. On a disposed semaphore it does nothing.
    * @param permits 1 (the default) to `max`.
    * @throws `RangeError` or `TypeError` for a bad number.
-   * @throws `RangeError` if more than `max` would be available. Then nothing has changed. Give a pool that grows
-   * the most that it may ever have as its `max`.
+   * @throws `RangeError` if more than `max` would be available. Then nothing has changed. So the `max` of a pool that
+   * grows must be the largest number of permits that the pool may ever have.
    */
   add(permits = 1): void {
     checkPermits('add', permits, this.max);
