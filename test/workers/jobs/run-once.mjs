@@ -1,6 +1,7 @@
 /**
- * Runs a function by each Once. The function counts in a word. Returns how often the function was called in this
- * thread, and how often the call of `run` returned before the function had ended.
+ * Calls `run`, or another method, of each Once, with a function that counts its calls in a word. With `fails` the first
+ * call of the function throws. Returns how many calls of this thread have run the function to its end (`called`), how
+ * many have returned before the function had ended in any thread (`early`), and in how many it threw (`failed`).
  */
 import { attach, meet, spin } from '../attach.mjs';
 
