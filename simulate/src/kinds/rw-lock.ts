@@ -19,6 +19,8 @@ class RwLockGhost extends Ghost {
   /** For a reader: the writers whose turn had come for certain when the reader came. The reader must not pass them. */
   readonly #ahead = new WeakMap<Request, readonly Request[]>();
   readonly #first = new WeakSet<Request>();
+  /** Counts how often a thread has got something of the lock, or has asked for it. */
+  #moves = 0;
 
   override prepare(_thread: Realm, object: Library): void {
     object.onOwnerDied = () => this.ownerDied();
@@ -39,6 +41,7 @@ class RwLockGhost extends Ghost {
   /** Notes that a request of this mode begins. Returns what to do when the request stands in the queue. */
   enters(request: Request, mode: Mode): () => void {
     this.#modes.set(request, mode);
+    const moves = ++this.#moves;
     const ahead = this.#waiting('write').filter((writer) => this.#first.has(writer));
     if (mode === 'read') this.#ahead.set(request, ahead);
     // If another call is under way, it may be just about to take the lock or to give it back. A thread that has died
@@ -51,7 +54,9 @@ class RwLockGhost extends Ghost {
     const { timeout, signal } = request.call.operation;
     const wasAlone = mode === 'write' && timeout === undefined && signal === undefined && isAlone();
     return () => {
-      if (wasAlone && isAlone() && this.pending.has(request)) this.#first.add(request);
+      // If another call has got the lock in the meantime, the writer has queued up behind it.
+      const hasStayed = moves === this.#moves;
+      if (wasAlone && isAlone() && hasStayed && this.pending.has(request)) this.#first.add(request);
     };
   }
 
@@ -62,6 +67,7 @@ class RwLockGhost extends Ghost {
     if (passed && !this.isDisposed && this.spec.callback !== 'throws')
       this.fail(`${request.call} has passed ${passed.call}, whose turn had come`);
     this.#checkLearned(thread);
+    this.#moves++;
     this.#readers.set(thread, (this.#readers.get(thread) ?? 0) + 1);
   }
 
@@ -93,6 +99,7 @@ class RwLockGhost extends Ghost {
     const [reader] = this.#readers.keys();
     if (writes && reader) this.fail(`thread ${thread.index} writes while thread ${reader.index} reads`);
     this.#checkLearned(thread);
+    this.#moves++;
     this.#turn = { thread, writes };
   }
 
