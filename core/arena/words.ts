@@ -18,9 +18,10 @@
  * into use, so unused capacity costs address space alone. Every shared access is a sequentially consistent atomic one.
  * The few plain accesses (name bytes) are to memory that is private until a compare-and-swap publishes it.
  *
- * The words of a bucket are in queue/words.ts. Words that only one kind of object has are in the words.ts of the kind.
- * The build compares all words: two words of one object may overlap only where the comment of one of them says so
- * (scripts/words.mjs).
+ * The words of a bucket are in queue/words.ts. Most words that only some kinds of objects have are in the words.ts of
+ * these kinds. A few of them are in this file, because objects.ts sets them in each new object of any kind: for example
+ * O_COUNTER, O_PARKED and O_OWNER. The build compares all words: two words of one object may overlap only where the
+ * comment of one of them says so (scripts/words.mjs).
  */
 
 export const MAGIC: i32 = 0x746b7473;
