@@ -60,8 +60,8 @@ export function usedElements(): u32 {
 function take(e: usize): bool {
   const state = atomic.load<i64>(e, E_STATE);
   if ((state & STATE_MASK) !== IDLE) return false;
-  if (atomic.cmpxchg<i64>(e, state, state + RESERVED, E_STATE) !== state) return false;
-  atomic.store<i64>(e, (me as i64) << OWNER_SHIFT, E_REQUEST);
+  if (atomic.cmpxchg<i64>(e, state, state + RESERVED, E_STATE) !== state) return false; // R5 begins
+  atomic.store<i64>(e, (me as i64) << OWNER_SHIFT, E_REQUEST); // R5 ends
   return true;
 }
 

@@ -117,10 +117,10 @@ function findName(head: usize, draft: usize, length: i32): i64 {
     if (atomic.load<i64>(from) === link) {
       if (next & GONE) {
         const past = (link & TAGS) + TAG + ((next - GONE) & ~TAGS);
-        // The section from here to the end is uninterruptible: else nobody would free the entry.
+        // R5 begins with the exchange. If the thread died inside R5, nobody would free the entry.
         if (atomic.cmpxchg<i64>(from, link, past) === link) {
           atomic.store<i32>(entry, 0, N_USED);
-          atomic.sub<i32>(PUBLISHED_NAMES, 1);
+          atomic.sub<i32>(PUBLISHED_NAMES, 1); // R5 ends
         }
       } else if (isCurrent(objectIn(target), (target >> 32) as u32)) {
         if (found) return target;
@@ -200,16 +200,15 @@ export function openName(
     const o = attachedTo(fresh);
     atomic.store<i64>(draft, ((generation(o) as i64) << 32) | (o as i64) | (length as i64), N_TARGET);
     atomic.store<i64>(draft, ((atomic.load<i64>(draft, N_NEXT) & TAGS) + TAG) | (first & ~TAGS), N_NEXT);
-    // The section from here to the end is uninterruptible: if the thread died inside, a reaper would free an entry that
-    // is in a list. The thread marks the entry as PUBLISHED before the entry is in the list, because another thread may
-    // take it out at once. The mark is an exchange and no store, so that the check of sections
-    // (check/src/uninterruptible.ts) can tell it from the stores.
-    atomic.xchg<i32>(draft, PUBLISHED, N_USED);
+    // If the thread died inside R5, a reaper would free an entry that is in a list. The thread marks the entry as
+    // PUBLISHED before the entry is in the list, because another thread may take it out at once. The mark is an
+    // exchange and no store, so that the check of sections (check/src/uninterruptible.ts) can tell it from the stores.
+    atomic.xchg<i32>(draft, PUBLISHED, N_USED); // R5 begins
     if (atomic.cmpxchg<i64>(head, first, (first & TAGS) + TAG + (draft as i64)) === first) {
-      atomic.add<i32>(PUBLISHED_NAMES, 1);
+      atomic.add<i32>(PUBLISHED_NAMES, 1); // R5 ends
       return fresh;
     }
-    atomic.store<i32>(draft, me, N_USED);
+    atomic.store<i32>(draft, me, N_USED); // R5 ends
   }
   atomic.store<i32>(draft, 0, N_USED);
   if (fresh > 0) {

@@ -51,7 +51,8 @@ function settleRelease(s: usize, width: i64, before: i64, attachment: i32): i32 
     // No request waits. If there are too many permits, this thread takes n of them back, as a request takes permits.
     if (atomic.load<i64>(s, GRANT) - ticket <= LIMIT) return 0;
     if (atomic.cmpxchg<i64>(s, ticket, ticket + width, TICKET) === ticket) {
-      countHeld(attachment, width);
+      // R7 begins
+      countHeld(attachment, width); // R7 ends
       return ANSWER_OVER_MAX;
     }
   }

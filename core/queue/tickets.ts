@@ -144,19 +144,19 @@ export function drain(s: usize, attachment: i32): i32 {
  */
 export function reduce(s: usize, n: i32): i32 {
   const width = n as i64;
-  const start = atomic.add<i64>(s, width, TICKET);
+  const start = atomic.add<i64>(s, width, TICKET); // R7 begins
   if (atomic.load<i64>(s, GRANT) - start < CLOSED_BELOW) {
     atomic.sub<i64>(s, width, TICKET);
     return ANSWER_CLOSED;
   }
-  atomic.sub<i32>(s, n, O_ADDED);
+  atomic.sub<i32>(s, n, O_ADDED); // R7 ends
   return ADMITTED;
 }
 
 /** Makes n permits. Otherwise it does the same as release. */
 export function add(s: usize, n: i32): i32 {
-  const answer = release(s, n);
-  atomic.add<i32>(s, n, O_ADDED);
+  const answer = release(s, n); // R7 begins
+  atomic.add<i32>(s, n, O_ADDED); // R7 ends
   return answer;
 }
 
