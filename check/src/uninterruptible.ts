@@ -13,9 +13,12 @@
  *     R3, R4       core/queue/tombstones.ts
  *     R5           core/arena/elements.ts, names.ts; core/queue/waiting-array.ts
  *     R6           core/arena/attachments.ts
- *     R7           core/queue/tickets.ts, releasing.ts, parking.ts, runs.ts; core/death/reaping.ts
- *     R8           core/queue/runs.ts; core/death/reaping.ts
+ *     R7           core/queue/tickets.ts, releasing.ts, parking.ts, runs.ts; core/kinds/semaphore/robust.ts
+ *     R8           core/queue/runs.ts; core/kinds/mutex/mutex-head.ts
  *     R9           core/queue/waking.ts
+ *
+ * The build inlines releaseOfDead (robust.ts) and releaseOfDeadOwner (mutex-head.ts) into cleanUp
+ * (core/death/reaping.ts). So the list names cleanUp.
  *
  * engine/wasm/uninterruptible.ts checks the sections in the code that the search runs, on every path from the first
  * access of a section to the last. `returns` says why a path may return before the last access.
