@@ -269,18 +269,18 @@ export function wakeHead(m: usize): void {
   while (true) {
     const w = atomic.load<i64>(m, M_WORD);
     if ((w & M_SLEEPING) === 0) return;
-    if (atomic.cmpxchg<i64>(m, w, w - M_SLEEPING, M_WORD) === w) break;
+    if (atomic.cmpxchg<i64>(m, w, w - M_SLEEPING, M_WORD) === w) break; // R9 begins
   }
   // M_HEAD may name a later head. Then the earlier head has already woken.
   const who = atomic.load<i32>(m, M_HEAD);
   if (who & ASYNC) {
     note(who, (m / OBJECT_SIZE) as u32);
-    ring(who & THREAD_MASK);
+    ring(who & THREAD_MASK); // R9 ends
     return;
   }
   const wake = threadRecord(who) + T_WAKE;
   atomic.store<i32>(wake, 1); // D10
-  atomic.notify(wake, ALL);
+  atomic.notify(wake, ALL); // R9 ends
 }
 
 /** Records for inspect() when the wait of the thread, or of a promise of it, began: in milliseconds. */
