@@ -1,4 +1,5 @@
 /** The core keeps its uninterruptible sections, and the check would find a call, a loop or a return in one. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   IMM,
@@ -59,4 +60,43 @@ it('a section that goes on in the caller is found', () => {
 
 it('a section of a function that does not exist is an error', () => {
   expect(() => breaks(program, { ...sections[0], fn: 'nobody' } as never)).toThrow(/no function nobody/);
+});
+
+describe('comments of the source mark each section', () => {
+  const core = new URL('../../core/', import.meta.url);
+  const files = ['arena', 'death', 'kinds', 'queue'].flatMap((folder) => {
+    const names = readdirSync(new URL(`${folder}/`, core), { recursive: true, encoding: 'utf8' });
+    return names.filter((name) => name.endsWith('.ts')).map((name) => `/${folder}/${name.replaceAll('\\', '/')}`);
+  });
+
+  /** Compiled functions that have a section of a function which the build inlines into them. */
+  const INLINED: Record<string, string> = {
+    'R1, semaphore/acquireOne': 'tickets/acquire',
+    'R5, take': 'elements/take',
+    'R7 and R8, owners, reaping/cleanUp': 'robust/releaseOfDead mutex-head/releaseOfDeadOwner',
+    'R7, passOn, reaping/cleanUp': 'condition/passOn',
+    'R11, phase/end': 'phase/endFor',
+    'R11, reaping/cleanUp': 'phase/endOfDead',
+    'R12, endRead': 'rw-lock/leave',
+    'R12, giveUpRead': 'rw-lock/leave',
+  };
+
+  /** The source of a function, from its name to its end. */
+  function sourceOf(fn: string): string {
+    const [file, name] = fn.split('/');
+    const text = readFileSync(new URL(`.${files.find((path) => path.endsWith(`/${file}.ts`))}`, core), 'utf8');
+    const from = text.indexOf(`function ${name}(`);
+    if (from < 0) throw new Error(`core/ has no function ${fn}.`);
+    return text.slice(from, text.indexOf('\n}\n', from));
+  }
+
+  it.each(sections)('$name', ({ name, fn }) => {
+    const source = (INLINED[name] ?? fn).split(' ').map(sourceOf).join('\n');
+    for (const [mark] of name.matchAll(/\bR\d+\b/g))
+      expect(source).toMatch(new RegExp(`// .*\\b${mark}(?: begins|$)`, 'm'));
+  });
+
+  it('each exception is needed', () => {
+    expect(sections.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(INLINED)));
+  });
 });
