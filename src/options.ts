@@ -118,12 +118,12 @@ export function budget(
 ): number {
   const choices = [...Object.keys(policies), 'spin-then-park'];
   const choice = checkChoice(`${what}: policy`, policy ?? 'spin-then-park', choices) as Policy;
-  const turns = policies[choice];
-  if (turns === undefined) return spin === undefined ? usual : checkInteger(`${what}: spin`, spin, 0, MOST_POLLS);
+  const polls = policies[choice];
+  if (polls === undefined) return spin === undefined ? usual : checkInteger(`${what}: spin`, spin, 0, MOST_POLLS);
   if (spin !== undefined) {
     throw new RangeError(`${what}: the policy "${choice}" has no spin`);
   }
-  return turns;
+  return polls;
 }
 
 /** @internal The properties that are fixed when an object is made. */

@@ -1,4 +1,4 @@
-/** How long waiters of a semaphore stay awake, and which one is woken before its turn (core/queue/polling.ts). */
+/** How long waiters of a semaphore poll, and which one is woken before it is due (core/queue/polling.ts). */
 import { describe, expect, it } from 'vitest';
 import { LOAD } from '../src/engine/machine/machine.js';
 import { PARKED, PENDING } from '../src/engine/machine/status.js';
@@ -9,7 +9,7 @@ import { ADMITTED, constant, GRANT, O_SLEEPERS, O_VAIN_POLLS, QUEUED, TICKET } f
 import type { Scene } from '../src/scene/scene.js';
 
 const core = loadProgram('core');
-const TURNS = 32;
+const PAUSES = 32;
 const MORE = constant('MORE');
 const E_STATE = constant('E_STATE');
 
@@ -20,7 +20,7 @@ function set(vain: number, act: (scene: Scene, s: number) => void): void {
     program: 'A R | A R | A R',
     permits: [1],
     buckets: 4,
-    awake: { turns: TURNS, vain },
+    awake: { pauses: PAUSES, vain },
   });
   const objects = (scene: Scene): void => {
     model.objects?.(scene);
@@ -87,12 +87,12 @@ describe('a waiter', () => {
   }
 
   it.each([0, 1])('with %i tickets before its own polls grant, and counts a vain poll', (before) => {
-    expect(polled(before)).toEqual({ polls: TURNS, own: 0, vain: 1 });
+    expect(polled(before)).toEqual({ polls: PAUSES, own: 0, vain: 1 });
   });
 
   it('with more before it leaves grant alone and polls its own element', () => {
     // By one look at grant the waiter learns how many waiters are before it.
-    expect(polled(2)).toEqual({ polls: 1, own: TURNS, vain: 1 });
+    expect(polled(2)).toEqual({ polls: 1, own: PAUSES, vain: 1 });
   });
 
   it('that is not near sleeps at once', () => {
@@ -108,13 +108,13 @@ describe('a waiter', () => {
   });
 
   it.each([
-    [127, TURNS],
-    [128, TURNS / 16],
-    [511, TURNS / 16],
-    [512, TURNS],
-    [639, TURNS],
-    [640, TURNS / 16],
-    [65_535, TURNS / 16],
+    [127, PAUSES],
+    [128, PAUSES / 16],
+    [511, PAUSES / 16],
+    [512, PAUSES],
+    [639, PAUSES],
+    [640, PAUSES / 16],
+    [65_535, PAUSES / 16],
   ])('after %i vain polls polls %i times', (vain, polls) => {
     expect(polled(0, vain)).toEqual({ polls, own: 0, vain: (vain + 1) % 65_536 });
   });
@@ -153,8 +153,8 @@ describe('a release', () => {
 
   it('also wakes the next waiter, which looks at its element for a quarter of the time and sleeps on', () => {
     // The waiter looks once more, after the wake-up.
-    expect(released(0)).toMatchObject({ first: false, second: false, looks: TURNS / 4 + 1 });
-    expect(released(1)).toMatchObject({ first: false, second: false, looks: TURNS / 4 + 1 });
+    expect(released(0)).toMatchObject({ first: false, second: false, looks: PAUSES / 4 + 1 });
+    expect(released(1)).toMatchObject({ first: false, second: false, looks: PAUSES / 4 + 1 });
   });
 
   it('looks for no waiter to wake early while none is marked as asleep', () => {

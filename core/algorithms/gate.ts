@@ -29,7 +29,7 @@ export function saysOpen(e: usize): u32 {
   return gate > PARKED ? gate : 0;
 }
 
-/** Waits for the gate to open, and returns what it says. Stays awake for `polls` turns (relax.ts), and then sleeps. */
+/** Waits for the gate to open, and returns what it says. Polls `polls` times (relax.ts), and then sleeps. */
 export function park(e: usize, polls: i32): u32 {
   while (true) {
     const gate = atomic.load<u32>(e, E_GATE);

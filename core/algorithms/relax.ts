@@ -1,10 +1,10 @@
 /**
- * The waiting policies. Each is a budget of turns that a waiter spends awake before it parks:
+ * The waiting policies. Each is a budget of polls, which a waiter spends before it parks:
  *
  *     park             0
- *     spin-then-park   n      so many pauses
- *     spin             the greatest number of pauses: they last minutes, and after them the waiter parks
- *     yield            -n     so many turns in which the waiter yields the processor for a moment; then it parks
+ *     spin-then-park   n      so many polls, with a pause after each
+ *     spin             the greatest number of polls: they last minutes, and after them the waiter parks
+ *     yield            -n     so many polls; after each the waiter yields the processor for a moment
  *
  * A semaphore may also say that its far waiters park at once. The policy is then that of the near waiters alone.
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, section 2.
@@ -16,7 +16,7 @@ import { FAR_PARKS } from './words';
 /** Nanoseconds of the shortest sleep. It lets other threads run, since WebAssembly cannot yield. */
 const MOMENT: i64 = 1;
 
-/** Spends one turn of a budget that is not 0. Returns the budget that is left. */
+/** Spends one poll of a budget that is not 0. Returns the budget that is left. */
 export function relax(budget: i32): i32 {
   if (budget > 0) {
     pause();

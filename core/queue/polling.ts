@@ -1,15 +1,15 @@
 /**
- * Polling: how long a waiter stays awake before it sleeps. docs/waiting.md says why.
+ * Polling: how long a waiter polls before it sleeps. docs/waiting.md says why.
  *
- *     a waiter polls      for about as long as a park and a wake-up take: `turns` calls of pause(). Each thread
+ *     a waiter polls      for about as long as a park and a wake-up take: `pauses` calls of pause(). Each thread
  *                         measures for itself how many calls take this time (setAwake)
  *     only in a short     in a queue of a few more than `near` waiters there are more threads than processors. There a
- *     queue               polling thread only keeps a processor from the thread whose turn it is
+ *     queue               polling thread only keeps a processor from the thread that is due next
  *     on one of two       grant, if the waiter is one of the next two in the queue: this is the fastest way. Otherwise
  *     words               its own element, which is written only by the thread that admits the waiter. So at most two
  *                         waiters poll one cache line, however many waiters poll
  *     it is woken early   if it sleeps and at most `near` waiters are before it. So the waiter is awake and polls when
- *                         its turn comes. A waiter that goes to sleep leaves a mark in the object. A releasing thread
+ *                         it becomes due. A waiter that goes to sleep leaves a mark in the object. A releasing thread
  *                         that finds all waiters near and awake takes the mark off, and later releases look for no
  *                         sleepers
  *     vain polls          are counted in the object, and PERIOD of them are a period. While the count is not 0, all
@@ -39,13 +39,13 @@ const COUNT_MASK: i32 = 0xffff;
 /** A queue is crowded if it has more than `near` + CROWD waiters. */
 const CROWD: i64 = 2;
 /** How many calls of pause() last as long as a park and a wake-up. */
-let turns: i32 = 0;
+let pauses: i32 = 0;
 /** A waiter is near, and polls, if at most so many requests of its width are before it. */
 export let near: i64 = 0;
 
-/** Sets `turns` and `near`. The runtime side calls this after it has measured pause() by the clock (spend). */
-export function setAwake(turnsOfPause: i32, waiters: i32): void {
-  turns = turnsOfPause;
+/** Sets `pauses` and `near`. The runtime side calls this after it has measured pause() by the clock (spend). */
+export function setAwake(pausesOfPoll: i32, waiters: i32): void {
+  pauses = pausesOfPoll;
   near = waiters as i64;
 }
 
@@ -62,7 +62,7 @@ export function isAdaptive(o: usize): bool {
 export function pollsOf(o: usize): i32 {
   const spin = atomic.load<i32>(o, O_SPIN);
   if (spin !== ADAPTIVE) return spin;
-  return isVain(o) ? turns >> VAIN_SHIFT : turns;
+  return isVain(o) ? pauses >> VAIN_SHIFT : pauses;
 }
 
 /** Returns whether polls of this object were in vain lately, and waiters do not try full polls again now. */

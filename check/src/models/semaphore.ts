@@ -23,7 +23,7 @@ const semaphore: readonly Line[] = [
       name: `awake, ${vain} in vain: ${name}`,
       program,
       permits: [1],
-      awake: { turns: vain === 0 ? 4 : 16 >> (vain < 128 ? 3 : 0), vain },
+      awake: { pauses: vain === 0 ? 4 : 16 >> (vain < 128 ? 3 : 0), vain },
       ...rest,
     });
     return [
@@ -178,7 +178,7 @@ const changing: readonly Line[] = [
   { name: 'reduce and add, polling', program: 'A R | A R | M P', permits: [1], spin: 1 },
   { name: 'reduce and add, wrap', program: 'A R | A R | M P', permits: [1], first: WRAP },
   { name: 'reduce and add, below 0', program: 'A R | A R | M P', permits: [1], first: -4n },
-  { name: 'reduce and add, awake', program: 'A R | A R | M P', permits: [1], awake: { turns: 4, vain: 0 } },
+  { name: 'reduce and add, awake', program: 'A R | A R | M P', permits: [1], awake: { pauses: 4, vain: 0 } },
   { name: 'reduce: dispose', program: 'A R | M | D', permits: [1] },
   { name: 'add: dispose', program: 'A R | P | D', permits: [0] },
   { name: 'reduce and add, robust', program: 'A R | M P | A R', permits: [1], robust: true },

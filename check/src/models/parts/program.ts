@@ -73,10 +73,10 @@ export interface Line {
   readonly buckets?: 1 | 2 | 4;
   readonly spin?: number;
   /**
-   * If given, waiters decide for themselves how long they poll (core/queue/polling.ts). `turns` is the length of a full
+   * If given, waiters decide for themselves how long they poll (core/queue/polling.ts). `pauses` is the length of a full
    * poll, in calls of `pause`. `vain` is the count of vain polls at the start.
    */
-  readonly awake?: { readonly turns: number; readonly vain: number };
+  readonly awake?: { readonly pauses: number; readonly vain: number };
   /** The initial value of the counters. */
   readonly first?: bigint;
   /** How many cells of every bucket are free; 12 by default. The other cells are taken for good. */
@@ -343,7 +343,7 @@ export function modelOf(line: Line): Model {
       for (let i = 0; i < before; i++) scene.callNow(0, 'createObject', 1, 0, 1, 0, 0, 0, 0, 0, 0, 0);
       if (borrows(kind) && !line.cold) for (let t = 0; t < programs.length; t++) scene.callNow(t, 'prepare');
       if (line.awake) {
-        for (let t = 0; t < programs.length; t++) scene.callNow(t, 'setAwake', line.awake.turns, NEAR);
+        for (let t = 0; t < programs.length; t++) scene.callNow(t, 'setAwake', line.awake.pauses, NEAR);
       }
       for (const permits of line.permits) {
         scene.semaphore({
