@@ -21,14 +21,14 @@ export type Entered = Exclude<Entering, QUEUED | HEAD>;
  * answers are ANSWER_HELD, ANSWER_CLOSED and ANSWER_FULL.
  */
 export function waitInQueue({ membership, shared }: Reference, at: number, left: () => number): Entered {
-  const { awake, core } = membership;
+  const { pollTime, core } = membership;
   const { number, promises, head } = shared;
-  core.turnLasted(at, awake.sinceTurn);
+  core.turnLasted(at, pollTime.sinceTurn);
   membership.expectInterrupt();
   let answer: Entering =
     membership.mayBlock && promises.first === 0 && !head?.waits ? core.queue(at, number) : core.tryLock(at);
   if (answer === QUEUED || answer === HEAD) {
-    awake.waits();
+    pollTime.waits();
     core.waitsSince(number, timestamp());
   }
   if (answer === QUEUED) {
@@ -41,7 +41,7 @@ export function waitInQueue({ membership, shared }: Reference, at: number, left:
       answer = core.compete(at, nanoseconds(remaining), number);
       remaining = left();
     } while (answer === TIMED_OUT && remaining > 0);
-    if (answer === ADMITTED) awake.turnBegins();
+    if (answer === ADMITTED) pollTime.turnBegins();
     else if (answer >= TIMED_OUT) core.cancelHead(at, number);
   }
   return answer;

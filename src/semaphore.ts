@@ -197,7 +197,7 @@ export class Semaphore extends SemaphoreCounts {
         this.#countedBy,
       );
       if (answer === QUEUED) {
-        this[reference].membership.awake.waits();
+        this[reference].membership.pollTime.waits();
         answer = parkUntilDue(this.#core, this.#at, this.#countedBy, left);
       }
       if (answer === ANSWER_CLOSED) throw this[disposedError]();

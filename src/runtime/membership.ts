@@ -45,13 +45,13 @@ import {
 } from '../border/numbers.js';
 import { arenaFull, DisposedError, mayNotBlock } from '../errors.js';
 import type { Line } from '../host/host.js';
-import { Awake } from './awake.js';
 import { common } from './common.js';
 import { Doorbell } from './doorbell.js';
 import type { HeadPromise } from './head-promise.js';
 import { coreModule, instantiate } from './instance.js';
 import { afterInterrupt } from './interrupts.js';
 import { HELD } from './numbers.js';
+import { PollTime } from './poll-time.js';
 import { closed, Promises } from './promises.js';
 
 /** Is called on a library object when the thread ends. The object must not use the shared object afterwards. */
@@ -144,7 +144,7 @@ export class Membership {
   /** Whether the runtime lets this thread block: a browser forbids it on the main thread. */
   readonly mayBlock = mayBlock();
   readonly doorbell: Doorbell;
-  readonly awake: Awake;
+  readonly pollTime: PollTime;
   /**
    * A thread calls this when it is about to wait for a mutex. If an exception interrupts the wait, the tryLock here
    * completes the interrupted call later; it has no other effect, because the closed object cannot be locked.
@@ -190,7 +190,7 @@ export class Membership {
     this.#line?.announce();
     host.endIfDead?.(core, ['park', 'parkFor', 'compete'], this);
     this.doorbell = new Doorbell(core, memory);
-    this.awake = new Awake(core);
+    this.pollTime = new PollTime(core);
     if (!this.mayBlock) {
       core.acquire = core.acquireOne = core.acquireRobust = refuseToBlock;
       // The event loop of such a thread is never blocked for long, so this thread notices deaths best.

@@ -193,7 +193,7 @@ export class Condition extends SharedObject<typeof KIND> {
     this.#checkOwner('wait');
     const { mutex } = this;
     const { membership, address: mutexAt, shared } = referenceOf(mutex);
-    const { mayBlock, awake, thread } = membership;
+    const { mayBlock, pollTime, thread } = membership;
     if (!mayBlock) throw mayNotBlock('waitAsync');
     const { promises, head } = shared;
     if (promises.first !== 0 || head?.waits || this.#promises.first !== 0) throw new Error(PROMISED);
@@ -222,7 +222,7 @@ export class Condition extends SharedObject<typeof KIND> {
         mutex.unlock();
         answer = core.enqueue(at, 1, taken, number);
         if (answer === QUEUED) {
-          awake.waits();
+          pollTime.waits();
           answer = parkUntilDue(core, at, number, left);
         }
         if (answer === TIMED_OUT) answer = this.#leftOver();

@@ -199,9 +199,9 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
    * no time is left. Returns the last answer. Meanwhile this call of the thread is counted as one that waits.
    */
   protected block<A>(left: () => number, sleep: (nanoseconds: bigint) => A): A | TIMED_OUT {
-    const { awake } = this.#membership;
-    awake.waits();
-    this.sync.setAwake(this.mayPoll ? awake.turns : 0, awake.near);
+    const { pollTime } = this.#membership;
+    pollTime.waits();
+    this.sync.setAwake(this.mayPoll ? pollTime.pauses : 0, pollTime.near);
     this.countBlocked();
     try {
       let answer: A | TIMED_OUT = TIMED_OUT;

@@ -66,8 +66,8 @@ const CHAINS = 4096;
 const ELEMENTS = 640;
 /** The rounds after which a sleep with a time-out ends. */
 const DOZE = 2000;
-/** How often an adaptive waiter polls: a poll takes 12 ns, and the waiter polls for 50 microseconds (awake.ts). */
-const AWAKE = 4167;
+/** How often an adaptive waiter polls: a poll takes 12 ns, and the waiter polls for 50 microseconds (poll-time.ts). */
+const PAUSES = 4167;
 const NEAREST = 2;
 const FARTHEST = 8;
 
@@ -148,7 +148,7 @@ class Simulation {
     }
     for (let t = 0; t < processors && program.exports.has('setAwake'); t++) {
       // If there is only one processor, its thread does not poll.
-      this.#callNow(t, 'setAwake', processors > 1 ? AWAKE : 0, Math.min(Math.max(processors, NEAREST), FARTHEST));
+      this.#callNow(t, 'setAwake', processors > 1 ? PAUSES : 0, Math.min(Math.max(processors, NEAREST), FARTHEST));
     }
     /** The threads' attachments to a robust object. */
     const attachments: number[] = [];

@@ -1,17 +1,18 @@
 /**
- * The waiters of this thread stay awake for a fixed time before they sleep. The core counts this time in turns of its
- * pause. This file measures the duration of a turn again and again, because V8 recompiles the core as it runs.
+ * The waiters of this thread poll for a fixed time before they sleep. The core counts this time in pauses
+ * (core/queue/polling.ts). This file measures the duration of a pause again and again, because V8 recompiles the core
+ * as it runs.
  */
 import { host } from '#host';
 import type { Core } from '../border/core.js';
 import { now as clock } from './clock.js';
 
-export class Awake {
+export class PollTime {
   readonly #core: Core;
   readonly #processors: number;
   readonly #clock: () => number;
-  /** How many turns a waiter stays awake, and with how many tickets before its own, as measured last. */
-  turns = 0;
+  /** How many pauses a waiter polls for, and with how many tickets before its own, as measured last. */
+  pauses = 0;
   near = 0;
   #waits = 0;
   #next = 1;
@@ -53,20 +54,20 @@ export class Awake {
      * (docs/waiting.md). A waiter that polls for about this long and then sleeps never spends more than twice the cost
      * of the best choice, which would be to poll only or to sleep at once (the ski rental problem).
      */
-    const AWAKE = 50_000;
-    /** The turns in one measurement, which takes some microseconds. */
+    const POLL = 50_000;
+    /** The pauses in one measurement, which takes some microseconds. */
     const SAMPLE = 256;
     const SAMPLES = 3;
     /**
-     * The bounds of a turn in nanoseconds. A coarse clock or an interruption of the thread may give a wrong duration.
+     * The bounds of a pause in nanoseconds. A coarse clock or an interruption of the thread may give a wrong duration.
      */
     const LEAST = 4;
     const MOST = 100;
-    /** The nanoseconds of a turn if the clock is too coarse to measure it. */
+    /** The nanoseconds of a pause if the clock is too coarse to measure it. */
     const USUAL = 12;
     /**
-     * The bounds of `near`, which is otherwise the number of processors: a waiter stays awake if at most `near` tickets
-     * are before its own.
+     * The bounds of `near`, which is otherwise the number of processors: a waiter polls if at most `near` tickets are
+     * before its own.
      */
     const NEAREST = 2;
     const FARTHEST = 8;
@@ -76,10 +77,10 @@ export class Awake {
       this.#core.spend(SAMPLE);
       least = Math.min(least, this.#clock() - begun);
     }
-    const turn = least > 0 ? Math.min(Math.max((least * 1e6) / SAMPLE, LEAST), MOST) : USUAL;
+    const pause = least > 0 ? Math.min(Math.max((least * 1e6) / SAMPLE, LEAST), MOST) : USUAL;
     // With one processor, a polling thread keeps the processor from the thread that it waits for.
-    this.turns = this.#processors > 1 ? Math.ceil(AWAKE / turn) : 0;
+    this.pauses = this.#processors > 1 ? Math.ceil(POLL / pause) : 0;
     this.near = Math.min(Math.max(this.#processors, NEAREST), FARTHEST);
-    this.#core.setAwake(this.turns, this.near);
+    this.#core.setAwake(this.pauses, this.near);
   }
 }
