@@ -5,8 +5,8 @@
  * The notified thread has at most one `Atomics.waitAsync` pending on its doorbell, however many promises wait. A
  * pending `Atomics.waitAsync` cannot be cancelled, and each one costs the runtime memory until it is notified.
  *
- *     rest: d = doorbell; settle the due promises and enter the others; if none is left, end.
- *           Else waitAsync(doorbell, d) unless one is pending, then again
+ *     a rest: d = doorbell; settle the due promises and enter the others; if none is left, end.
+ *             Else waitAsync(doorbell, d) unless one is pending, then again
  *
  * The releasing thread also notes in the record of the other thread which run is due: it sets one of 256 bits. So a
  * thread looks at the due run and few others, however many runs wait. A thread looks at all runs if an exception has
@@ -36,13 +36,13 @@ export class Doorbell {
   /** The objects with waiters. */
   readonly #waiting = new Set<Flushable>();
   /** The waiting objects that are perhaps not entered. */
-  readonly #awake = new Set<Flushable>();
+  readonly #notEntered = new Set<Flushable>();
   /** The entered objects, by the slot, a bit that is set for them when they are due. */
   readonly #entered: (Set<Flushable> | undefined)[] = [];
   /** Whether the last look has not reached its end. */
   #inDoubt = false;
   #listening = false;
-  #flushDue = false;
+  #restDue = false;
   #keepsAlive = false;
   #isClosed = false;
 
@@ -54,20 +54,20 @@ export class Doorbell {
   /** @internal Is called when the first promise waits. */
   waitFor(promises: Flushable): void {
     this.#waiting.add(promises);
-    this.wake(promises);
+    this.restSoon(promises);
   }
 
   /** @internal Is called when the last promise has been settled. */
   done(promises: Flushable): void {
     this.#waiting.delete(promises);
-    this.#awake.delete(promises);
+    this.#notEntered.delete(promises);
     this.#put(promises, NO_SLOT);
     if (this.#waiting.size === 0) this.#keepAlive(false);
   }
 
   /** @internal Is called when the promises are entered. A releasing thread records `number` when they are due. */
   entered(promises: Flushable, number: number): void {
-    this.#awake.delete(promises);
+    this.#notEntered.delete(promises);
     const SLOTS = 256;
     this.#put(promises, number % SLOTS);
   }
@@ -81,21 +81,21 @@ export class Doorbell {
     this.#entered[slot].add(promises);
   }
 
-  /** @internal Is called when a run is perhaps not entered. */
-  wake(promises: Flushable): void {
-    this.#awake.add(promises);
-    if (this.#flushDue) return;
+  /** @internal Is called when an object is perhaps not entered: a rest follows soon. */
+  restSoon(promises: Flushable): void {
+    this.#notEntered.add(promises);
+    if (this.#restDue) return;
     // The order matters: if an exhausted stack makes `soon` fail, the next call tries again.
     host.soon(this.#soon);
-    this.#flushDue = true;
+    this.#restDue = true;
   }
 
   readonly #soon = (): void => {
-    this.#flushDue = false;
-    this.#flush();
+    this.#restDue = false;
+    this.#rest();
   };
 
-  #flush(): void {
+  #rest(): void {
     while (!this.#isClosed) {
       const rung = Atomics.load(this.#words, this.#index);
       this.#look();
@@ -107,7 +107,7 @@ export class Doorbell {
       this.#listening = true;
       wait.value.then(() => {
         this.#listening = false;
-        this.#flush();
+        this.#rest();
       });
       return;
     }
@@ -116,7 +116,7 @@ export class Doorbell {
   #look(): void {
     const inDoubt = this.#inDoubt;
     this.#inDoubt = true;
-    for (const promises of inDoubt ? this.#waiting : this.#awake) promises.flush();
+    for (const promises of inDoubt ? this.#waiting : this.#notEntered) promises.flush();
     const first = this.#index + DOORBELL_TO_DUE;
     for (let i = 0; i < DUE_WORDS; i++) {
       let due = Atomics.load(this.#words, first + i);

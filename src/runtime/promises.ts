@@ -84,7 +84,7 @@ export class Promises {
   first = 0;
   last = 0;
   /** Whether the first run is perhaps not entered. */
-  #awake = false;
+  #notEntered = false;
   slot = NO_SLOT;
   #head: Run | undefined;
   #tail: Run | undefined;
@@ -158,7 +158,7 @@ export class Promises {
   }
 
   #own(owner: Owner): void {
-    if (this.#awake) this.#doorbell.wake(this);
+    if (this.#notEntered) this.#doorbell.restSoon(this);
     if (owner === this.#latest) return;
     this.#latest = owner;
     this.#owners.add(owner);
@@ -172,7 +172,7 @@ export class Promises {
     this.#tail = run;
     if (this.first === 0) {
       this.first = number;
-      this.#awake = true;
+      this.#notEntered = true;
       this.#doorbell.waitFor(this);
     }
     return run;
@@ -243,7 +243,7 @@ export class Promises {
   }
 
   /**
-   * Settles all promises whose turn has come, whichever thread made them due. No thread rings for a run after this
+   * Settles all promises that are due, whichever thread made them due. No thread rings for a run after this
    * thread has settled its first promises.
    */
   settle(): void {
@@ -252,15 +252,15 @@ export class Promises {
   }
 
   #restSoon(): void {
-    this.#awake = true;
-    this.#doorbell.wake(this);
+    this.#notEntered = true;
+    this.#doorbell.restSoon(this);
   }
 
   /** Settles the due promises and leaves the others to the doorbell. */
   flush(): void {
     do this.#settle();
     while (this.first !== 0 && (this.#core.enterRun(this.first, timestamp()) !== 0 || this.obey()));
-    this.#awake = false;
+    this.#notEntered = false;
     if (this.first !== 0) this.#doorbell.entered(this, this.first);
   }
 

@@ -244,7 +244,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
         stop();
         resolve(answer);
       };
-      // `watch` may run code of the user, which may end the phase or dispose of the object. So the rest comes after it.
+      // `watch` may run code of the user, which may end the phase or dispose of the object. So everything else comes after it.
       const stop = watch(
         timeout,
         signal,
@@ -255,7 +255,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
           if (!calls.delete(settle)) return;
           const answer = cancel();
           this.sync.noteWaits(number, -1, 0);
-          if (calls.size === 0) this.#rest(at, group);
+          if (calls.size === 0) this.#end(at, group);
           if (answer === REFUSED && !hasTimedOut) reject(reason);
           settle(answer);
         },
@@ -327,7 +327,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       due.push(settle);
       group.calls.delete(settle);
     }
-    if (group.calls.size === 0) this.#rest(at, group);
+    if (group.calls.size === 0) this.#end(at, group);
     for (const settle of due) settle(answer);
   }
 
@@ -340,7 +340,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   }
 
   /** Is called when no promise of the group waits any more. */
-  #rest(at: number, group: Group): void {
+  #end(at: number, group: Group): void {
     group.owner = undefined;
     host.keepAlive(false);
     if (!isNative) Atomics.notify(this.#words, (at >> 2) + PHASE_INDEX);
