@@ -86,8 +86,8 @@ export class Promises {
   /** Whether the first run is perhaps not entered. */
   #notEntered = false;
   slot = NO_SLOT;
-  #head: Run | undefined;
-  #tail: Run | undefined;
+  #firstRun: Run | undefined;
+  #lastRun: Run | undefined;
   /** The functions that settle the promises that do not stand alone. */
   readonly #waiters = new Fifo<Resolve>();
   /** The library objects with a promise here. The set keeps them alive until all promises are settled. */
@@ -116,7 +116,7 @@ export class Promises {
   /** Enters a promise as `wait` does, with a function that settles the promise. */
   add(owner: Owner, number: number, settle: Resolve): void {
     this.#waiters.push(settle);
-    if (number === this.last) (this.#tail as Run).waiting++;
+    if (number === this.last) (this.#lastRun as Run).waiting++;
     else {
       this.#append(number, undefined);
       this.last = number;
@@ -166,10 +166,10 @@ export class Promises {
 
   #append(number: number, alone: Resolve | undefined): Run {
     if (this.first === 0) this.obey();
-    const run: Run = { number, waiting: 1, alone, previous: this.#tail, next: undefined };
-    if (this.#tail) this.#tail.next = run;
-    else this.#head = run;
-    this.#tail = run;
+    const run: Run = { number, waiting: 1, alone, previous: this.#lastRun, next: undefined };
+    if (this.#lastRun) this.#lastRun.next = run;
+    else this.#firstRun = run;
+    this.#lastRun = run;
     if (this.first === 0) {
       this.first = number;
       this.#notEntered = true;
@@ -183,22 +183,22 @@ export class Promises {
    * pending.
    */
   forget(reason?: Error): void {
-    if (reason) while (this.#head) this.#fulfil(this.#head.waiting, () => reason);
-    for (let run = this.#head; run; run = run.next) run.waiting = 0;
+    if (reason) while (this.#firstRun) this.#fulfil(this.#firstRun.waiting, () => reason);
+    for (let run = this.#firstRun; run; run = run.next) run.waiting = 0;
     this.first = this.last = 0;
-    this.#head = this.#tail = undefined;
+    this.#firstRun = this.#lastRun = undefined;
   }
 
   /** Removes a run, wherever it stands. */
   #remove(run: Run): void {
     if (run.previous) run.previous.next = run.next;
-    else this.#head = run.next;
+    else this.#firstRun = run.next;
     if (run.next) run.next.previous = run.previous;
     else {
-      this.#tail = run.previous;
-      this.last = this.#tail === undefined || this.#tail.alone ? 0 : this.#tail.number;
+      this.#lastRun = run.previous;
+      this.last = this.#lastRun === undefined || this.#lastRun.alone ? 0 : this.#lastRun.number;
     }
-    this.first = this.#head?.number ?? 0;
+    this.first = this.#firstRun?.number ?? 0;
   }
 
   #cancel(run: Run, reason: () => unknown): void {
@@ -229,7 +229,7 @@ export class Promises {
     this.#asks = this.#core.asks(this.#shared.address);
     while (this.first !== 0) {
       if (this.#core.cancelRun(this.first) !== REFUSED) this.#settle();
-      else this.#fulfil((this.#head as Run).waiting, () => error);
+      else this.#fulfil((this.#firstRun as Run).waiting, () => error);
     }
     this.#shared.head?.cancel(() => error);
   }
@@ -275,7 +275,7 @@ export class Promises {
 
   /** Fulfils so many promises of the first run; or rejects them, if `reason` is given. */
   #fulfil(count: number, reason?: () => Error): void {
-    const run = this.#head as Run;
+    const run = this.#firstRun as Run;
     run.waiting -= count;
     if (run.waiting === 0) this.#remove(run);
     for (let i = 0; i < count; i++) (run.alone ?? this.#waiters.shift())?.(reason && Promise.reject(reason()));
@@ -294,7 +294,7 @@ export class Promises {
     const owners = [...this.#owners];
     while (this.first !== 0) {
       this.#core.dropRun(this.first);
-      this.#fulfil((this.#head as Run).waiting, () => new DisposedError());
+      this.#fulfil((this.#firstRun as Run).waiting, () => new DisposedError());
     }
     for (const owner of owners) owner[closed]();
   }
