@@ -32,7 +32,7 @@ import {
   membershipForNew,
   membershipOf,
 } from './own-arenas.js';
-import type { Membership, Owner, Shared } from './runtime/membership.js';
+import type { LibraryObject, Membership, Shared } from './runtime/membership.js';
 import { HELD } from './runtime/numbers.js';
 
 /** A plain, structured-cloneable value that stands for a shared object in a message to another thread. */
@@ -68,7 +68,7 @@ export class Reference {
   constructor(membership: Membership, number: Attachment, isPrivate = false) {
     this.membership = membership;
     this.#number = number;
-    this.shared = { address: membership.core.attachedTo(number), owners: new Set(), isPrivate, grants: 0 } as Shared;
+    this.shared = { address: membership.core.attachedTo(number), heldBy: new Set(), isPrivate, grants: 0 } as Shared;
   }
 
   get address(): number {
@@ -78,13 +78,13 @@ export class Reference {
   /**
    * Keeps the thread attached while the library object lives. If several library objects hold it, the last one counts.
    */
-  hold(owner: Owner): void {
-    this.shared = this.membership.hold(owner, this.#number, this.shared);
+  hold(libraryObject: LibraryObject): void {
+    this.shared = this.membership.hold(libraryObject, this.#number, this.shared);
     this.#number = HELD;
   }
 
   /** Releases the shared object for the library object. Settles the promises of this thread that are due. */
-  detach(owner: Owner): void {
+  detach(libraryObject: LibraryObject): void {
     const { membership, address, shared } = this;
     const { head, promises } = shared;
     // Another thread may have begun to dispose of the object, and may not have closed all its words yet. Promises of
@@ -94,14 +94,14 @@ export class Reference {
       membership.core.disposeAgain(address);
     head?.flush();
     promises.settle();
-    membership.detach(owner, shared);
+    membership.detach(libraryObject, shared);
   }
 
   /** Enters an evicted object in the arena again. Returns the address. */
-  enter(owner: Owner): number {
+  enter(libraryObject: LibraryObject): number {
     // The words of the evicted object will overwrite the properties given here.
     const given = make('Mutex', KIND_MUTEX, ANY, { [inside]: this.membership });
-    return this.membership.hold(owner, given.#number, this.shared, given.address).address;
+    return this.membership.hold(libraryObject, given.#number, this.shared, given.address).address;
   }
 
   handle<K extends Kind>(kind: K): Handle<K> {

@@ -124,7 +124,7 @@ const runtime: Record<string, Fault> = {
     kinds: ['Mutex'],
     patches: [
       {
-        find: 'if (owners.size > 0 || this.#shared.get(address) !== shared) return;',
+        find: 'if (heldBy.size > 0 || this.#shared.get(address) !== shared) return;',
         put: 'if (this.#shared.get(address) !== shared) return;',
       },
     ],

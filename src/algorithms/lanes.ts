@@ -102,10 +102,10 @@ function all(gets: readonly (() => Reference)[], drop: (reference: Reference) =>
     for (const get of gets) got.push(get());
   } catch (error) {
     for (const reference of got) {
-      const owner = { [ended]: () => {}, [closed]: () => {} };
-      reference.hold(owner);
+      const libraryObject = { [ended]: () => {}, [closed]: () => {} };
+      reference.hold(libraryObject);
       drop(reference);
-      reference.detach(owner);
+      reference.detach(libraryObject);
     }
     throw error;
   }

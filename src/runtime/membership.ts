@@ -61,7 +61,7 @@ export const ended = Symbol.for('taketurns:ended');
 export const leaves = Symbol.for('taketurns:leaves');
 
 /** A library object, as its membership sees it. */
-export interface Owner {
+export interface LibraryObject {
   [ended](): void;
   /** Lets go of the shared object, which has been disposed of, or is evicted with the words `away`. */
   [closed](away?: Int32Array): void;
@@ -122,7 +122,7 @@ export interface Shared {
   /** The promise of this thread that is the head of the object. A mutex makes it. */
   head?: HeadPromise;
   /** The library objects that hold the shared object. If one was collected, its finalizer may not have run yet. */
-  readonly owners: Set<WeakRef<Owner>>;
+  readonly heldBy: Set<WeakRef<LibraryObject>>;
   /** Whether no other thread can know the shared object: it has no name, and its handle was never taken. */
   isPrivate: boolean;
   /** The words of the object while it is evicted. */
@@ -170,8 +170,8 @@ export class Membership {
   readonly #words: Int32Array;
   /** Whether the library objects of this thread can no longer reach the arena. */
   isOver = false;
-  readonly #refs = new WeakMap<Owner, WeakRef<Owner>>();
-  readonly #collected = new FinalizationRegistry<{ shared: Shared; ref: WeakRef<Owner> }>(({ shared, ref }) =>
+  readonly #refs = new WeakMap<LibraryObject, WeakRef<LibraryObject>>();
+  readonly #collected = new FinalizationRegistry<{ shared: Shared; ref: WeakRef<LibraryObject> }>(({ shared, ref }) =>
     this.#forget(shared, ref),
   );
 
@@ -216,11 +216,11 @@ export class Membership {
   }
 
   /**
-   * Keeps the thread attached to an object until the owner is collected or calls `detach`.
-   * @param number of an attachment that the core has just made, or HELD if another owner holds the attachment.
+   * Keeps the thread attached to an object until the library object is collected or calls `detach`.
+   * @param number of an attachment that the core has just made, or HELD if another library object holds the attachment.
    * @param given is what the thread knows of the object from now on, if the object is new to the thread or was evicted.
    */
-  hold(owner: Owner, number: number, given: Shared, address = given.address): Shared {
+  hold(libraryObject: LibraryObject, number: number, given: Shared, address = given.address): Shared {
     let shared = this.#shared.get(address);
     if (shared) {
       // One attachment serves the thread, however many library objects it has.
@@ -239,28 +239,32 @@ export class Membership {
       shared.promises ??= new Promises(this.core, this.doorbell, shared);
       this.#shared.set(address, shared);
     }
-    const ref = this.#refs.get(owner) ?? new WeakRef(owner);
-    shared.owners.add(ref);
-    this.#refs.set(owner, ref);
-    this.#collected.register(owner, { shared, ref }, owner);
+    const ref = this.#refs.get(libraryObject) ?? new WeakRef(libraryObject);
+    shared.heldBy.add(ref);
+    this.#refs.set(libraryObject, ref);
+    this.#collected.register(libraryObject, { shared, ref }, libraryObject);
     return shared;
   }
 
   /** Ends what `hold` began. */
-  detach(owner: Owner, shared: Shared): void {
-    this.#collected.unregister(owner);
-    this.#forget(shared, this.#refs.get(owner) as WeakRef<Owner>);
+  detach(libraryObject: LibraryObject, shared: Shared): void {
+    this.#collected.unregister(libraryObject);
+    this.#forget(shared, this.#refs.get(libraryObject) as WeakRef<LibraryObject>);
   }
 
   /**
    * Makes library objects of this thread let go of an object that is disposed of or evicted. By default all of them let
    * go. `leaves` may choose some.
    */
-  letGo(shared: Shared, leaves: (owner: Owner) => boolean | undefined = () => true, away?: Int32Array): void {
-    for (const ref of [...shared.owners]) {
-      const owner = ref.deref();
-      if (owner === undefined) this.#forget(shared, ref);
-      else if (leaves(owner)) owner[closed](away);
+  letGo(
+    shared: Shared,
+    leaves: (libraryObject: LibraryObject) => boolean | undefined = () => true,
+    away?: Int32Array,
+  ): void {
+    for (const ref of [...shared.heldBy]) {
+      const libraryObject = ref.deref();
+      if (libraryObject === undefined) this.#forget(shared, ref);
+      else if (leaves(libraryObject)) libraryObject[closed](away);
     }
     this.#drop(shared);
   }
@@ -294,7 +298,7 @@ export class Membership {
 
   #look(shared: Shared | undefined, most: number): void {
     if (!shared) return;
-    if (this.core.isDisposed(shared.address)) this.letGo(shared, (owner) => owner[leaves]);
+    if (this.core.isDisposed(shared.address)) this.letGo(shared, (libraryObject) => libraryObject[leaves]);
     else if (this.#shared.size > most) this.#evict(shared);
   }
 
@@ -320,14 +324,14 @@ export class Membership {
   }
 
   /** A library object has let go, or has been collected. Nothing happens if the membership knows this already. */
-  #forget(shared: Shared, ref: WeakRef<Owner>): void {
-    if (shared.owners.delete(ref)) this.#drop(shared);
+  #forget(shared: Shared, ref: WeakRef<LibraryObject>): void {
+    if (shared.heldBy.delete(ref)) this.#drop(shared);
   }
 
   /** Detaches the thread from an object that no library object holds. Does nothing if the thread has been detached. */
   #drop(shared: Shared): void {
-    const { address, number, owners } = shared;
-    if (owners.size > 0 || this.#shared.get(address) !== shared) return;
+    const { address, number, heldBy } = shared;
+    if (heldBy.size > 0 || this.#shared.get(address) !== shared) return;
     const { core } = this;
     if (!core.isDisposed(address)) {
       // Nobody can reach a private object any more. So nobody waits for it, and losing what is held of it does no harm.
@@ -369,7 +373,7 @@ export class Membership {
   /** From now on the library objects of this thread cannot reach the arena. */
   endObjects(): void {
     this.isOver = true;
-    for (const shared of this.#shared.values()) for (const ref of shared?.owners ?? []) ref.deref()?.[ended]();
+    for (const shared of this.#shared.values()) for (const ref of shared?.heldBy ?? []) ref.deref()?.[ended]();
   }
 
   #end(reason?: Error): void {

@@ -9,7 +9,7 @@ export const LONGEST = 0x7fffffff;
 export const ADAPTIVE = -1;
 /** The most polls, or looks, that an option can ask for. */
 export const MOST_POLLS = 1_000_000;
-/** Stands for the number of an attachment if another owner in this thread holds the attachment. */
+/** Stands for the number of an attachment if another library object of this thread holds the attachment. */
 export const HELD = 0;
 /** The slot of an object for which no thread rings. */
 export const NO_SLOT = -1;

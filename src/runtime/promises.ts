@@ -40,7 +40,7 @@ export type Resolve = (value?: Promise<never>) => void;
 /** Is called on a library object when its promise has found the shared object disposed of. */
 export const closed = Symbol.for('taketurns:closed');
 
-interface Owner {
+interface LibraryObject {
   [closed](): void;
 }
 
@@ -91,8 +91,8 @@ export class Promises {
   /** The functions that settle the promises that do not stand alone. */
   readonly #waiters = new Fifo<Resolve>();
   /** The library objects with a promise here. The set keeps them alive until all promises are settled. */
-  readonly #owners = new Set<Owner>();
-  #latest: Owner | undefined;
+  readonly #libraryObjects = new Set<LibraryObject>();
+  #latest: LibraryObject | undefined;
   /** The count of cancelAll that this thread has seen last. */
   #asks = 0;
 
@@ -107,21 +107,21 @@ export class Promises {
    * Returns a promise that the core has just queued in the run of this number.
    * @param permits those that count as granted to a promise of this thread; see owner-deaths.ts.
    */
-  wait(owner: Owner, number: number, permits = 0): Promise<void> {
+  wait(libraryObject: LibraryObject, number: number, permits = 0): Promise<void> {
     const promise = new Promise<void>(capture);
-    this.add(owner, number, permits > 0 ? granting(this.#shared, permits, resolveNew) : resolveNew);
+    this.add(libraryObject, number, permits > 0 ? granting(this.#shared, permits, resolveNew) : resolveNew);
     return promise;
   }
 
   /** Enters a promise as `wait` does, with a function that settles the promise. */
-  add(owner: Owner, number: number, settle: Resolve): void {
+  add(libraryObject: LibraryObject, number: number, settle: Resolve): void {
     this.#waiters.push(settle);
     if (number === this.last) (this.#lastRun as Run).waiting++;
     else {
       this.#append(number, undefined);
       this.last = number;
     }
-    this.#own(owner);
+    this.#keep(libraryObject);
   }
 
   /**
@@ -131,7 +131,12 @@ export class Promises {
    * `watch` returns.
    * @param permits those that count as granted to a promise of this thread; see owner-deaths.ts.
    */
-  waitAlone(owner: Owner, number: number, watch: (cancel: Cancel) => () => void, permits: number): Promise<void> {
+  waitAlone(
+    libraryObject: LibraryObject,
+    number: number,
+    watch: (cancel: Cancel) => () => void,
+    permits: number,
+  ): Promise<void> {
     return new Promise<void>((resolve) => {
       let isOver = false;
       let unwatch: (() => void) | undefined;
@@ -141,7 +146,7 @@ export class Promises {
         // The second reaction runs only when this promise listens to it. V8 then finds who awaits this promise.
         resolve(value?.catch(locate).catch(locate));
       };
-      const cancel = this.addAlone(owner, number, granting(this.#shared, permits, settle));
+      const cancel = this.addAlone(libraryObject, number, granting(this.#shared, permits, settle));
       unwatch = watch(cancel);
       if (isOver) unwatch();
     });
@@ -150,18 +155,18 @@ export class Promises {
   /**
    * Enters a promise as `waitAlone` does, with a function that settles the promise. Returns a function that cancels it.
    */
-  addAlone(owner: Owner, number: number, settle: Resolve): Cancel {
+  addAlone(libraryObject: LibraryObject, number: number, settle: Resolve): Cancel {
     const run = this.#append(number, settle);
     this.last = 0;
-    this.#own(owner);
+    this.#keep(libraryObject);
     return (reason) => this.#cancel(run, reason);
   }
 
-  #own(owner: Owner): void {
+  #keep(libraryObject: LibraryObject): void {
     if (this.#notEntered) this.#doorbell.restSoon(this);
-    if (owner === this.#latest) return;
-    this.#latest = owner;
-    this.#owners.add(owner);
+    if (libraryObject === this.#latest) return;
+    this.#latest = libraryObject;
+    this.#libraryObjects.add(libraryObject);
   }
 
   #append(number: number, alone: Resolve | undefined): Run {
@@ -284,18 +289,18 @@ export class Promises {
 
   /** Is called when no promise waits any more. */
   #end(): void {
-    this.#owners.clear();
+    this.#libraryObjects.clear();
     this.#latest = undefined;
     this.#doorbell.done(this);
   }
 
   /** Is called when the semaphore has been disposed of. */
   #close(): void {
-    const owners = [...this.#owners];
+    const libraryObjects = [...this.#libraryObjects];
     while (this.first !== 0) {
       this.#core.dropRun(this.first);
       this.#fulfil((this.#firstRun as Run).waiting, () => new DisposedError());
     }
-    for (const owner of owners) owner[closed]();
+    for (const libraryObject of libraryObjects) libraryObject[closed]();
   }
 }

@@ -6,7 +6,7 @@
  *     promises           sleepAsync     are one group per thread and address:
  *
  *         group   calls ──► the functions that settle its promises
- *                 phase, owner (a library object that looks at the phase), listens
+ *                 phase, looker (a library object that looks at the phase), listens
  *                            └── one Atomics.waitAsync on the phase word, for all promises of the group
  *
  * All promises of this thread that wait at one address wait for the end of the same phase, and get the same answer. So
@@ -86,7 +86,7 @@ interface Group {
   /** The functions that settle the promises with an answer. */
   readonly calls: Set<(answer: Ended) => void>;
   /** A library object that looks at the phase for all promises, while promises wait. */
-  owner: PhaseObject<Kind> | undefined;
+  looker: PhaseObject<Kind> | undefined;
   /** Whether an `Atomics.waitAsync` is pending. */
   listens: boolean;
 }
@@ -263,11 +263,11 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       );
       const { at, number } = this;
       const all = this.#groups;
-      const group = all.get(at) ?? { phase, calls: new Set(), owner: undefined, listens: false };
+      const group = all.get(at) ?? { phase, calls: new Set(), looker: undefined, listens: false };
       const { calls } = group;
       // If the phases differ, one of them is over: the phase that earlier promises wait for, or the phase of this call.
       if (group.phase !== phase) PhaseObject.#listen(all, at, group);
-      if (group.owner && group.phase !== phase) {
+      if (group.looker && group.phase !== phase) {
         // The phase of this call is over, so the answer is not QUEUED.
         settle(this.answerAt(at, phase) as Ended);
         return;
@@ -277,7 +277,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       calls.add(settle);
       this.sync.noteWaits(number, 1, timestamp());
       if (calls.size > 1) return;
-      group.owner = this;
+      group.looker = this;
       host.keepAlive(true);
       PhaseObject.#listen(all, at, group);
     });
@@ -288,10 +288,10 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
    * library object until then.
    */
   static #listen(all: Map<number, Group>, at: number, group: Group): void {
-    const { owner } = group;
-    const over = owner === undefined ? undefined : owner.#look(at, group);
+    const { looker } = group;
+    const over = looker === undefined ? undefined : looker.#look(at, group);
     group.listens ||= over !== undefined;
-    if (group.owner === undefined && !group.listens) all.delete(at);
+    if (group.looker === undefined && !group.listens) all.delete(at);
     over?.then(() => {
       group.listens = false;
       PhaseObject.#listen(all, at, group);
@@ -310,7 +310,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
         group.phase = this.phaseSeen;
         this.sync.noteWaits(this.number, -Math.min(group.calls.size, most), 0);
         this.#settle(at, group, answer, most);
-        if (group.owner === undefined) return undefined;
+        if (group.looker === undefined) return undefined;
       } else {
         if (group.listens) return undefined;
         const wait = waitAsync(this.#words, (at >> 2) + PHASE_INDEX, group.phase);
@@ -341,7 +341,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
 
   /** Is called when no promise of the group waits any more. */
   #end(at: number, group: Group): void {
-    group.owner = undefined;
+    group.looker = undefined;
     host.keepAlive(false);
     if (!isNative) Atomics.notify(this.#words, (at >> 2) + PHASE_INDEX);
   }
@@ -393,8 +393,8 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     const { at } = this;
     const group = this.#groups.get(at);
     this.at = CLOSED_OBJECT;
-    if (looks && group?.owner) this.#look(at, group);
-    if (group?.owner) this.#settle(at, group, ANSWER_CLOSED, Infinity);
+    if (looks && group?.looker) this.#look(at, group);
+    if (group?.looker) this.#settle(at, group, ANSWER_CLOSED, Infinity);
   }
 }
 
