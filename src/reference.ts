@@ -59,16 +59,22 @@ export class Reference {
   readonly membership: Membership;
   /** What this thread knows of the shared object. `hold` completes it. */
   shared: Shared;
-  #number: number;
+  /** The number of the attachment, or HELD after `hold`. */
+  #attachment: number;
 
   /**
-   * Takes the number under which the core has just attached the thread.
+   * Takes the number of the attachment that the core has just made.
    * @param isPrivate whether no other thread can know the object.
    */
-  constructor(membership: Membership, number: Attachment, isPrivate = false) {
+  constructor(membership: Membership, attachment: Attachment, isPrivate = false) {
     this.membership = membership;
-    this.#number = number;
-    this.shared = { address: membership.core.attachedTo(number), heldBy: new Set(), isPrivate, grants: 0 } as Shared;
+    this.#attachment = attachment;
+    this.shared = {
+      address: membership.core.attachedTo(attachment),
+      heldBy: new Set(),
+      isPrivate,
+      grants: 0,
+    } as Shared;
   }
 
   get address(): number {
@@ -79,8 +85,8 @@ export class Reference {
    * Keeps the thread attached while the library object lives. If several library objects hold it, the last one counts.
    */
   hold(libraryObject: LibraryObject): void {
-    this.shared = this.membership.hold(libraryObject, this.#number, this.shared);
-    this.#number = HELD;
+    this.shared = this.membership.hold(libraryObject, this.#attachment, this.shared);
+    this.#attachment = HELD;
   }
 
   /** Releases the shared object for the library object. Settles the promises of this thread that are due. */
@@ -101,7 +107,7 @@ export class Reference {
   enter(libraryObject: LibraryObject): number {
     // The words of the evicted object will overwrite the properties given here.
     const given = make('Mutex', KIND_MUTEX, ANY, { [inside]: this.membership });
-    return this.membership.hold(libraryObject, given.#number, this.shared, given.address).address;
+    return this.membership.hold(libraryObject, given.#attachment, this.shared, given.address).address;
   }
 
   handle<K extends Kind>(kind: K): Handle<K> {
@@ -124,20 +130,20 @@ export function given<O>(options: O, make: (options: O) => Reference): Reference
 }
 
 /** The words that a new object gets. An object that is found by its name must agree in these words. */
-function words(kind: number, { permits, max, spin, threshold = 0, robust, hash = Number(robust) }: Properties) {
-  return [kind, permits, max, spin, threshold, hash] as const;
+function words(kindNumber: number, { permits, max, spin, threshold = 0, robust, hash = Number(robust) }: Properties) {
+  return [kindNumber, permits, max, spin, threshold, hash] as const;
 }
 
 /** @internal */
 export function make<K extends Kind>(
   kind: K,
-  number: NumberOf<K>,
+  kindNumber: NumberOf<K>,
   p: Properties,
   arena: Inside | undefined,
 ): Reference {
   const membership = membershipForNew(arena);
   const answer = attached(membership, () =>
-    membership.core.createObject(...words(number, p), p.variant ?? 0n, p.firstTicket ?? 0n),
+    membership.core.createObject(...words(kindNumber, p), p.variant ?? 0n, p.firstTicket ?? 0n),
   );
   return referenceBy(membership, answer, kind, kind, true);
 }
@@ -166,14 +172,14 @@ export function checkKind(what: string, kind: string, handle: { readonly kind: s
 }
 
 /** @internal */
-export function find<K extends Kind>(kind: K, number: NumberOf<K>, handle: Handle): Reference {
+export function find<K extends Kind>(kind: K, kindNumber: NumberOf<K>, handle: Handle): Reference {
   const what = `${kind}.from: handle`;
   checkKind(what, kind, handle);
   for (const part of ['address', 'generation'] as const) {
     checkInteger(`${what}: its ${part}`, handle[part], ~LIMIT, LIMIT);
   }
   const membership = fromHandle(handle.arena);
-  const answer = attached(membership, () => membership.core.attach(handle.address, handle.generation, number));
+  const answer = attached(membership, () => membership.core.attach(handle.address, handle.generation, kindNumber));
   return referenceBy(membership, answer, what, kind);
 }
 
@@ -187,7 +193,7 @@ const ANY: Properties = { permits: -1, max: LIMIT, spin: 0, robust: false };
  */
 export function open<K extends Kind>(
   kind: K,
-  number: NumberOf<K>,
+  kindNumber: NumberOf<K>,
   name: string,
   p: Properties = ANY,
   arena: Inside | undefined,
@@ -214,7 +220,7 @@ export function open<K extends Kind>(
     if (draft === 0) return ANSWER_NAMES_FULL;
     // No thread trusts what it reads of a draft before openName publishes it, so plain writes suffice.
     new Uint8Array(memory.buffer, draft + N_BYTES, NAME_ROOM).fill(0).set(bytes);
-    return core.openName(draft, bytes.length, ...words(number, p));
+    return core.openName(draft, bytes.length, ...words(kindNumber, p));
   };
   const answer = attached(membership, () => openSo(p));
   const which = `${what} ${JSON.stringify(name)}`;

@@ -217,14 +217,15 @@ export class Membership {
 
   /**
    * Keeps the thread attached to an object until the library object is collected or calls `detach`.
-   * @param number of an attachment that the core has just made, or HELD if another library object holds the attachment.
+   * @param attachment the number of an attachment that the core has just made, or HELD if another library object holds
+   * the attachment.
    * @param given is what the thread knows of the object from now on, if the object is new to the thread or was evicted.
    */
-  hold(libraryObject: LibraryObject, number: number, given: Shared, address = given.address): Shared {
+  hold(libraryObject: LibraryObject, attachment: number, given: Shared, address = given.address): Shared {
     let shared = this.#shared.get(address);
     if (shared) {
       // One attachment serves the thread, however many library objects it has.
-      if (number !== HELD) this.core.detach(number);
+      if (attachment !== HELD) this.core.detach(attachment);
     } else {
       shared = given;
       const { away } = shared;
@@ -234,8 +235,8 @@ export class Membership {
         this.#words.set(away.subarray(18), address / 4 + 18);
       }
       shared.address = address;
-      shared.number = number;
-      shared.countedBy = this.core.isRobust(address) ? number : 0;
+      shared.number = attachment;
+      shared.countedBy = this.core.isRobust(address) ? attachment : 0;
       shared.promises ??= new Promises(this.core, this.doorbell, shared);
       this.#shared.set(address, shared);
     }
