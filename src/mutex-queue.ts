@@ -22,27 +22,27 @@ export type Entered = Exclude<Entering, QUEUED | HEAD>;
  */
 export function waitInQueue({ membership, shared }: Reference, at: number, left: () => number): Entered {
   const { pollTime, core } = membership;
-  const { number, promises, head } = shared;
+  const { attachment, promises, head } = shared;
   core.turnLasted(at, pollTime.sinceTurn);
   membership.expectInterrupt();
   let answer: Entering =
-    membership.mayBlock && promises.first === 0 && !head?.waits ? core.queue(at, number) : core.tryLock(at);
+    membership.mayBlock && promises.first === 0 && !head?.waits ? core.queue(at, attachment) : core.tryLock(at);
   if (answer === QUEUED || answer === HEAD) {
     pollTime.waits();
-    core.waitsSince(number, timestamp());
+    core.waitsSince(attachment, timestamp());
   }
   if (answer === QUEUED) {
-    answer = parkUntilDue(core, at, number, left);
+    answer = parkUntilDue(core, at, attachment, left);
     if (answer === ADMITTED) answer = HEAD;
   }
   if (answer === HEAD) {
     let remaining = left();
     do {
-      answer = core.compete(at, nanoseconds(remaining), number);
+      answer = core.compete(at, nanoseconds(remaining), attachment);
       remaining = left();
     } while (answer === TIMED_OUT && remaining > 0);
     if (answer === ADMITTED) pollTime.turnBegins();
-    else if (answer >= TIMED_OUT) core.cancelHead(at, number);
+    else if (answer >= TIMED_OUT) core.cancelHead(at, attachment);
   }
   return answer;
 }

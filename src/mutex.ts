@@ -143,7 +143,7 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   /** Whether this thread is the owner. */
   get held(): boolean {
-    return this.#at !== CLOSED_OBJECT && this.#core.held(this.#shared.number) !== 0;
+    return this.#at !== CLOSED_OBJECT && this.#core.held(this.#shared.attachment) !== 0;
   }
 
   /** Whether any thread is the owner. It is racy, and meant for diagnostics. */
@@ -367,7 +367,7 @@ export class Mutex extends SharedObject<typeof KIND> {
       const unwatch = watch(timeout, signal, cancel, () => wanted(this.#core, this.#at));
       this[back]();
       promises.obey();
-      const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, shared.number);
+      const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, shared.attachment);
       if (answer < ADMITTED) {
         unwatch();
         throw answer === ANSWER_CLOSED ? this[disposedError]() : full(this.#core, this.#at);

@@ -26,7 +26,7 @@ export function tellOwnerDied(
 ): true {
   const { membership, shared } = object[reference];
   const { core } = membership;
-  const notGranted = () => core.held(shared.number) - shared.grants;
+  const notGranted = () => core.held(shared.attachment) - shared.grants;
   const before = notGranted();
   try {
     object.onOwnerDied?.(deaths);

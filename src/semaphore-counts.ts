@@ -138,7 +138,7 @@ export function refused(
     `Semaphore.${method}: ${
       answer === ANSWER_OVER_MAX
         ? `${permits} more would make more than ${semaphore.max} (its max) available; ${semaphore.available} are`
-        : `this thread holds ${membership.core.held(shared.number)} permits of the robust semaphore, got ${permits}`
+        : `this thread holds ${membership.core.held(shared.attachment)} permits of the robust semaphore, got ${permits}`
     }`,
   );
 }

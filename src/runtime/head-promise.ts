@@ -38,7 +38,7 @@ export class HeadPromise implements Flushable {
   /** Is called when a promise has become the head. `settle` settles it, and it has waited since `since`. */
   begin(settle: Resolve, since: number): void {
     this.#settle = settle;
-    this.#core.waitsSince(this.#shared.number, since);
+    this.#core.waitsSince(this.#shared.attachment, since);
     this.#doorbell.waitFor(this);
     this.flush();
   }
@@ -46,7 +46,7 @@ export class HeadPromise implements Flushable {
   /** Takes the lock if it may. Is called when this thread has given the lock back, or its doorbell has rung. */
   flush(): void {
     if (!this.waits) return;
-    const answer = this.#core.reserveLock(this.#shared.address, this.#shared.number);
+    const answer = this.#core.reserveLock(this.#shared.address, this.#shared.attachment);
     if (answer === ADMITTED) this.#end();
     else if (answer === ANSWER_CLOSED) this.#end(Promise.reject(new DisposedError()));
     else if (!this.#shared.promises.obey()) this.#doorbell.entered(this, this.#shared.address / OBJECT_SIZE);
@@ -61,7 +61,7 @@ export class HeadPromise implements Flushable {
 
   cancel(reason: () => unknown): void {
     if (!this.waits) return;
-    this.#core.cancelHead(this.#shared.address, this.#shared.number);
+    this.#core.cancelHead(this.#shared.address, this.#shared.attachment);
     this.#end(Promise.reject(reason()));
   }
 

@@ -111,10 +111,10 @@ export function balanceOf(words: Int32Array): number {
 export interface Shared {
   address: number;
   /** The number of the attachment in the core. */
-  number: number;
+  attachment: number;
   /**
-   * The attachment that counts what this thread holds of the object: `number` if the object is robust. Otherwise the
-   * core does not count what a thread holds, and the number here is 0.
+   * The attachment that counts what this thread holds of the object: `attachment` if the object is robust. Otherwise
+   * the core does not count what a thread holds, and the number here is 0.
    */
   countedBy: number;
   /** The promises of this thread that wait on the object. */
@@ -235,7 +235,7 @@ export class Membership {
         this.#words.set(away.subarray(18), address / 4 + 18);
       }
       shared.address = address;
-      shared.number = attachment;
+      shared.attachment = attachment;
       shared.countedBy = this.core.isRobust(address) ? attachment : 0;
       shared.promises ??= new Promises(this.core, this.doorbell, shared);
       this.#shared.set(address, shared);
@@ -309,7 +309,7 @@ export class Membership {
    */
   #evict(shared: Shared): void {
     const { core } = this;
-    const { address, number, countedBy, promises } = shared;
+    const { address, attachment, countedBy, promises } = shared;
     const at = address / 4;
     // An exception may have ended a call on the object midway; see #drop.
     core.tryLock(CLOSED_OBJECT);
@@ -318,7 +318,7 @@ export class Membership {
       words[O_KIND / 4] === (countedBy ? KIND_MUTEX : KIND_SEMAPHORE) &&
       !words[O_KNOWN / 4] &&
       promises.first === 0 &&
-      core.held(number) === 0 &&
+      core.held(attachment) === 0 &&
       balanceOf(words) >= Math.max(0, (words[O_INITIAL / 4] as number) + (words[O_ADDED / 4] as number))
     )
       this.letGo(shared, undefined, words);
@@ -331,7 +331,7 @@ export class Membership {
 
   /** Detaches the thread from an object that no library object holds. Does nothing if the thread has been detached. */
   #drop(shared: Shared): void {
-    const { address, number, heldBy } = shared;
+    const { address, attachment, heldBy } = shared;
     if (heldBy.size > 0 || this.#shared.get(address) !== shared) return;
     const { core } = this;
     if (!core.isDisposed(address)) {
@@ -339,13 +339,13 @@ export class Membership {
       if (shared.isPrivate) core.dispose(address);
       // A thread that holds something of a robust object stays attached, because it may get the object again by handle
       // or name and then give back what it holds.
-      else if (core.held(number) > 0) return;
+      else if (core.held(attachment) > 0) return;
     }
     // If an exception has ended a call on the object midway, the next call of the core completes that call
     // (pending-call.ts). This tryLock is such a call, and comes while the memory still belongs to the object.
     core.tryLock(CLOSED_OBJECT);
     this.#shared.set(address, undefined);
-    core.detach(number);
+    core.detach(attachment);
   }
 
   /** Is called when another thread may be about to attach. From then on the death of this thread will be noticed. */

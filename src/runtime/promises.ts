@@ -47,7 +47,7 @@ interface LibraryObject {
 /** The part of `Shared` (membership.ts) that promises need. */
 export interface Known {
   readonly address: number;
-  readonly number: number;
+  readonly attachment: number;
   readonly countedBy: number;
   readonly promises: Promises;
   /** The promise that is the head of the object, if the object is a mutex. */

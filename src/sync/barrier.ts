@@ -197,7 +197,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
   }
 
   #arrive(): number {
-    const answer = this.sync.arriveAt(this.at, this.#action !== undefined, this.number);
+    const answer = this.sync.arriveAt(this.at, this.#action !== undefined, this.attachment);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === ANSWER_BROKEN) throw broken();
     return answer;
@@ -253,7 +253,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
    * thread does arrive again. Call `leave` when no call of the thread waits. Never blocks, throws nothing.
    */
   leave(): void {
-    if (!this.disposed) this.sync.leaveBarrier(this.number);
+    if (!this.disposed) this.sync.leaveBarrier(this.attachment);
   }
 
   /** Whether the barrier is broken. */

@@ -199,7 +199,7 @@ export class Condition extends SharedObject<typeof KIND> {
     if (promises.first !== 0 || head?.waits || this.#promises.first !== 0) throw new Error(PROMISED);
     const core = this.#core;
     const at = this.#at;
-    const { number } = this.#shared;
+    const { attachment } = this.#shared;
     const left = countdown(timeout);
     // A request that leaves the queue at a time-out needs a second wait element for its tombstone.
     if (timeout !== Infinity && !core.reserveSecond()) throw noRoom();
@@ -207,12 +207,12 @@ export class Condition extends SharedObject<typeof KIND> {
     membership.expectInterrupt();
     this.#expectInterrupt();
     hasStack(TO_LOCK_AGAIN);
-    let taken = core.acquireRobust(at, 1, number);
+    let taken = core.acquireRobust(at, 1, attachment);
     if (taken === INTERRUPTED) {
       // An earlier call of this thread has been interrupted. The thread must take its ticket before it unlocks the
       // mutex. The mutex refuses this tryLock, because the thread is the owner, but the call ends the interrupted call.
       core.tryLock(mutexAt);
-      taken = core.acquireRobust(at, 1, number);
+      taken = core.acquireRobust(at, 1, attachment);
     }
     if (taken === INTERRUPTED) throw noRoom();
     if (taken === ANSWER_CLOSED) throw this[disposedError]();
@@ -220,10 +220,10 @@ export class Condition extends SharedObject<typeof KIND> {
     try {
       try {
         mutex.unlock();
-        answer = core.enqueue(at, 1, taken, number);
+        answer = core.enqueue(at, 1, taken, attachment);
         if (answer === QUEUED) {
           pollTime.waits();
-          answer = parkUntilDue(core, at, number, left);
+          answer = parkUntilDue(core, at, attachment, left);
         }
         if (answer === TIMED_OUT) answer = this.#leftOver();
       } finally {
@@ -301,7 +301,7 @@ export class Condition extends SharedObject<typeof KIND> {
     try {
       this.#checkOwner('waitAsync');
       this.#sync.settleUp(this.#at);
-      run = core.arrive(this.#at, 1, impatient ? 0 : promises.last, this.#shared.number);
+      run = core.arrive(this.#at, 1, impatient ? 0 : promises.last, this.#shared.attachment);
       if (run < ADMITTED) throw run === ANSWER_CLOSED ? this[disposedError]() : noRoom();
     } catch (error) {
       unwatch();
@@ -337,7 +337,7 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /** Takes a notification that came while this thread gave up, if no other waiter could take it. */
   #leftOver(): number {
-    const answer = this.#core.tryAcquireRobust(this.#at, 1, this.#shared.number);
+    const answer = this.#core.tryAcquireRobust(this.#at, 1, this.#shared.attachment);
     return answer === ADMITTED ? ADMITTED : REFUSED;
   }
 
@@ -349,14 +349,14 @@ export class Condition extends SharedObject<typeof KIND> {
   #putDown(carried: number, passesOn = false): void {
     // After dispose, the attachment may be that of another object.
     if (this.#at === CLOSED_OBJECT) return;
-    this.#sync.putDown(this.#at, this.#shared.number, carried, passesOn);
+    this.#sync.putDown(this.#at, this.#shared.attachment, carried, passesOn);
     // The core does not ring for promises of this thread.
     this.#promises.settle();
   }
 
   /** Is called when an exception has ended a blocking wait of this thread. Passes on what the wait carried. */
   #giveUp(): void {
-    if (this.#at !== CLOSED_OBJECT) this.#putDown(this.#core.held(this.#shared.number) - this.#carried, true);
+    if (this.#at !== CLOSED_OBJECT) this.#putDown(this.#core.held(this.#shared.attachment) - this.#carried, true);
   }
 
   readonly #refused = (): never => {

@@ -130,7 +130,8 @@ export class Once extends PhaseObject<typeof KIND> {
       const answer = this.#begin();
       if (answer === ADMITTED) return false;
       if (answer === BEGUN) break;
-      if (timeout === Infinity && this.sync.heldByAttachment(this.number) > 0) throw new Error(`${what}: ${SELF_RUNS}`);
+      if (timeout === Infinity && this.sync.heldByAttachment(this.attachment) > 0)
+        throw new Error(`${what}: ${SELF_RUNS}`);
       this.checkBlocking('runAsync');
       this.checkEnded(this.sleep(this.phaseSeen, left), RESULT, timeout);
     }
@@ -204,14 +205,14 @@ export class Once extends PhaseObject<typeof KIND> {
   }
 
   #begin(): Exclude<ReturnType<Sync['begin']>, ANSWER_CLOSED> {
-    const answer = this.sync.begin(this.at, this.number);
+    const answer = this.sync.begin(this.at, this.attachment);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     return answer;
   }
 
   #end(isDone: boolean): void {
     this.#runs = false;
-    if (!this.disposed) this.sync.end(this.at, isDone, this.number);
+    if (!this.disposed) this.sync.end(this.at, isDone, this.attachment);
   }
 
   /** Whether the work has been done; false if the object has been disposed of. */

@@ -141,11 +141,11 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   protected waiters(): Waiter[] {
     const now = timestamp();
     const found: Waiter[] = [];
-    for (const number of this.attachments()) {
-      const calls = this.sync.waitsBy(number);
+    for (const attachment of this.attachments()) {
+      const calls = this.sync.waitsBy(attachment);
       if (calls < 1) continue;
-      const waited = Math.max((now - this.sync.waitsSinceBy(number)) | 0, 0);
-      const thread = this.sync.threadOfAttachment(number);
+      const waited = Math.max((now - this.sync.waitsSinceBy(attachment)) | 0, 0);
+      const thread = this.sync.threadOfAttachment(attachment);
       found.push({ thread, threadId: threadIdOf(this.#membership.core, thread), calls, waited });
     }
     return found.sort((a, b) => b.waited - a.waited);
@@ -166,16 +166,16 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
 
   /** @internal The numbers of the attachments of all threads to the object. */
   protected *attachments(): Generator<number> {
-    for (let number = 0; ; ) {
-      number = this.disposed ? 0 : this.sync.attachmentAfter(this.at, number);
-      if (number === 0) return;
-      yield number;
+    for (let attachment = 0; ; ) {
+      attachment = this.disposed ? 0 : this.sync.attachmentAfter(this.at, attachment);
+      if (attachment === 0) return;
+      yield attachment;
     }
   }
 
   /** @internal The number of this thread's attachment. */
-  protected get number(): number {
-    return this[reference].shared.number;
+  protected get attachment(): number {
+    return this[reference].shared.attachment;
   }
 
   /** @internal The phase that this thread read when it last looked at an object, for example by `awaitZero`. */
@@ -216,14 +216,14 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   /** @internal Counts a call of this thread that is about to block as a waiting call. */
   protected countBlocked(): void {
     this.uncountBlocked();
-    this.sync.noteWaits(this.number, 1, timestamp());
+    this.sync.noteWaits(this.attachment, 1, timestamp());
     this.#blocks = true;
     this.#uncountAfterInterrupt();
   }
 
   /** @internal Ends the count of a blocked call: it is over, or an exception has ended it (runtime/interrupts.ts). */
   protected uncountBlocked(): void {
-    if (this.#blocks && !this.disposed) this.sync.noteWaits(this.number, -1, 0);
+    if (this.#blocks && !this.disposed) this.sync.noteWaits(this.attachment, -1, 0);
     this.#blocks = false;
   }
 
@@ -254,14 +254,14 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
           // The code of the signal may have ended the phase.
           if (!calls.delete(settle)) return;
           const answer = cancel();
-          this.sync.noteWaits(number, -1, 0);
+          this.sync.noteWaits(attachment, -1, 0);
           if (calls.size === 0) this.#end(at, group);
           if (answer === REFUSED && !hasTimedOut) reject(reason);
           settle(answer);
         },
         () => 'the end of the phase',
       );
-      const { at, number } = this;
+      const { at, attachment } = this;
       const all = this.#groups;
       const group = all.get(at) ?? { phase, calls: new Set(), looker: undefined, listens: false };
       const { calls } = group;
@@ -275,7 +275,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       group.phase = phase;
       all.set(at, group);
       calls.add(settle);
-      this.sync.noteWaits(number, 1, timestamp());
+      this.sync.noteWaits(attachment, 1, timestamp());
       if (calls.size > 1) return;
       group.looker = this;
       host.keepAlive(true);
@@ -308,7 +308,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       if (answer !== QUEUED) {
         const most = this.goOn(at, answer);
         group.phase = this.phaseSeen;
-        this.sync.noteWaits(this.number, -Math.min(group.calls.size, most), 0);
+        this.sync.noteWaits(this.attachment, -Math.min(group.calls.size, most), 0);
         this.#settle(at, group, answer, most);
         if (group.looker === undefined) return undefined;
       } else {

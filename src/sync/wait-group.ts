@@ -127,14 +127,14 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * @throws `RangeError` or {@link DisposedError} as `add`.
    */
   hold(): HeldTask {
-    this.#add(1, this.number);
+    this.#add(1, this.attachment);
     return new HeldTask(() => this.#ended());
   }
 
   #ended(): void {
     if (this.disposed) return;
     // Calls of `done` beyond the tasks of `add` may have taken this task off. Then only the thread's own count is left.
-    if (this.sync.takeOff(this.at, 1, this.number) === ANSWER_OVER_MAX) this.sync.dropTask(this.number);
+    if (this.sync.takeOff(this.at, 1, this.attachment) === ANSWER_OVER_MAX) this.sync.dropTask(this.attachment);
   }
 
   /**
@@ -187,7 +187,10 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   /** Tells which threads wait and which threads have tasks, for diagnostics. Never blocks, throws nothing. */
   inspect(): WaitGroupState {
     const holders = [...this.attachments()]
-      .map((number) => ({ thread: this.sync.threadOfAttachment(number), tasks: this.sync.heldByAttachment(number) }))
+      .map((attachment) => ({
+        thread: this.sync.threadOfAttachment(attachment),
+        tasks: this.sync.heldByAttachment(attachment),
+      }))
       .filter(({ tasks }) => tasks > 0);
     return { pending: this.pending, deaths: this.deaths, holders, waiters: this.waiters() };
   }

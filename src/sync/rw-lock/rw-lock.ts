@@ -381,8 +381,8 @@ export class RwLock extends WritersHalf {
 
   /** Tells which threads read, have the turn or wait, for diagnostics. Never blocks, throws nothing. */
   inspect(): RwLockState {
-    const holder = [...this.attachments()].find((number) => this.sync.heldByAttachment(number) > 0);
-    const writer = holder === undefined ? undefined : this.sync.threadOfAttachment(holder);
+    const writing = [...this.attachments()].find((attachment) => this.sync.heldByAttachment(attachment) > 0);
+    const writer = writing === undefined ? undefined : this.sync.threadOfAttachment(writing);
     const inside = this.waiters().map(
       (waiter): RwLockWaiter => ({ ...waiter, wants: waiter.thread === writer ? 'drain' : 'read' }),
     );

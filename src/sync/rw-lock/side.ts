@@ -288,7 +288,7 @@ export class Side {
       if (this.waits === 0) sync.giveUpRead(at, place);
     }
     if (!(acts & TURNING) || (this.queued > 0 && this.turn === NO_TURN)) return false;
-    const hasTurn = this.#membership.core.held(this.#shared.number) > 0;
+    const hasTurn = this.#membership.core.held(this.#shared.attachment) > 0;
     // No other thread shuts the gate, because this thread has the turn.
     if (hasTurn && isGateShut(sync, at)) sync.openGate(at, true);
     this.turn = hasTurn ? HAS_TURN : NO_TURN;

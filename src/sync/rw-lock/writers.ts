@@ -186,7 +186,7 @@ export abstract class WritersHalf extends ReadersHalf {
     const unwatch = watch(timeout, signal, (reason) => leave?.(reason), wanted);
     try {
       const side = this.readySide();
-      const { number, promises } = this.#shared;
+      const { attachment, promises } = this.#shared;
       const core = this.#core;
       // Is called when the turn comes. A writer shuts the gate at once, so no reader that comes later goes before it.
       const due = (): void => {
@@ -199,7 +199,7 @@ export abstract class WritersHalf extends ReadersHalf {
       // If the thread already has the turn, TURNING stays unset, so that an interrupt of this call does not give that
       // turn back.
       if (side.turn === NO_TURN) side.acts = TURNING;
-      const answer = core.arrive(this.at, 1, isImpatient ? 0 : promises.last, number);
+      const answer = core.arrive(this.at, 1, isImpatient ? 0 : promises.last, attachment);
       if (answer === ADMITTED) due();
       side.acts = NOTHING;
       if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
@@ -254,7 +254,7 @@ export abstract class WritersHalf extends ReadersHalf {
    * (phase-object.ts).
    */
   #drainAsync(phase: number, timeout: number, signal: Signal | undefined): Promise<Drained> {
-    const { at, number, sync } = this;
+    const { at, attachment, sync } = this;
     const words = new Int32Array(this[reference].membership.memory.buffer);
     const index = (at >> 2) + DRAIN_INDEX;
     return new Promise((resolve, reject) => {
@@ -265,7 +265,7 @@ export abstract class WritersHalf extends ReadersHalf {
         this.#stopDraining = undefined;
         stop();
         host.keepAlive(false);
-        if (!this.disposed) sync.noteWaits(number, -1, 0);
+        if (!this.disposed) sync.noteWaits(attachment, -1, 0);
         // A pending waitAsync would keep the memory alive. It cannot be cancelled, but a notify ends it.
         Atomics.notify(words, index);
         if (answer === REFUSED) this.side.drained(answer);
@@ -295,7 +295,7 @@ export abstract class WritersHalf extends ReadersHalf {
         () => LOCK,
       );
       this.#stopDraining = settle;
-      sync.noteWaits(number, 1, timestamp());
+      sync.noteWaits(attachment, 1, timestamp());
       host.keepAlive(true);
       look();
     });
@@ -308,7 +308,7 @@ export abstract class WritersHalf extends ReadersHalf {
     if (side.isBusy) return undefined;
     side.acts = TURNING;
     try {
-      let answer: Drained | QUEUED = this.#core.tryAcquireRobust(at, 1, this.#shared.number);
+      let answer: Drained | QUEUED = this.#core.tryAcquireRobust(at, 1, this.#shared.attachment);
       if (answer === ADMITTED) {
         side.takeTurn(this);
         side.deaths += this.#core.ownersDied(at);
