@@ -13,11 +13,11 @@
  *     the thread ends, or leaves the arena (dispose)
  *
  * So no garbage collection is needed for objects that are disposed of. Each time the thread attaches to an object, it
- * looks at other objects, all in turn, until it has met two that stay. A round of looks at all objects is over after at
- * most as many attachments as there were objects when the round began. It finds all objects that were disposed of
- * before the round. So a thread that goes on attaching keeps at most about as many disposed objects as it has others.
- * If a thread finds the arena full, it looks at all its objects. An idle thread lets go of nothing, because no other
- * thread may let go for it.
+ * looks at other objects, one after another, until it has met two that stay. A round of looks at all objects is over
+ * after at most as many attachments as there were objects when the round began. It finds all objects that were disposed
+ * of before the round. So a thread that goes on attaching keeps at most about as many disposed objects as it has
+ * others. If a thread finds the arena full, it looks at all its objects. An idle thread lets go of nothing, because no
+ * other thread may let go for it.
  *
  * If a thread has many objects, an object is evicted if it is idle, no other thread can know it, and it is a mutex or a
  * semaphore that is not robust. The words of an evicted object stay with its library object. They go to another place
@@ -166,7 +166,7 @@ export class Membership {
    */
   readonly #shared = new Map<number, Shared | undefined>();
   /** The addresses at which the thread looks next. */
-  #turn = this.#shared.keys();
+  #toLookAt = this.#shared.keys();
   readonly #words: Int32Array;
   /** Whether the library objects of this thread can no longer reach the arena. */
   isOver = false;
@@ -279,10 +279,10 @@ export class Membership {
     // All threads together may keep half of the arena.
     const most = capacity / (14 + 2 * this.core.mostThreads()) + 8;
     for (let stay = 0; stay < 2; ) {
-      let next = this.#turn.next();
+      let next = this.#toLookAt.next();
       if (next.done) {
-        this.#turn = this.#shared.keys();
-        next = this.#turn.next();
+        this.#toLookAt = this.#shared.keys();
+        next = this.#toLookAt.next();
         if (this.#shared.size > 4 * most + 1024) askCollector();
       }
       if (next.done) return;

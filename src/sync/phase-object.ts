@@ -244,7 +244,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
         stop();
         resolve(answer);
       };
-      // `watch` may run code of the user, which may end the phase or dispose of the object. So everything else comes after it.
+      // `watch` may run code of the user, which may end the phase or dispose of the object. So the rest comes after it.
       const stop = watch(
         timeout,
         signal,
