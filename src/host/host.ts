@@ -93,7 +93,7 @@ export interface Host {
   setInherited(key: string, value: object, copied: () => void): void;
   /** Adds a reason to keep the event loop alive, or takes one back. */
   keepAlive(on: boolean): void;
-  /** Runs a function in a later turn of the event loop, before the thread can sleep. */
+  /** Runs a function when the running code has ended, before the thread can sleep. */
   soon(run: () => void): void;
   /** Tells the programmer of a likely mistake. */
   warn(message: string): void;

@@ -2,9 +2,9 @@
  * This file keeps the promises of one thread on one shared object, and settles them in the order of their tickets.
  *
  * Promises stand in runs (core/queue/runs.ts). If a run has just begun, or this thread has settled its first promises,
- * the run is not entered in the waiting array, and no thread can ring for it. A rest is a look at all promises before
- * the thread may sleep (doorbell.ts). It follows in the same turn of the event loop, and enters the run. There is one
- * rest, however many promises come and go until then.
+ * the run is not entered in the waiting array, and no thread can ring for it. A rest is a look at all promises that
+ * need one (doorbell.ts). It follows when the running code has ended, before the thread can sleep, and enters the run.
+ * There is one rest, however many promises come and go until then.
  *
  * If this thread itself releases, it does not ring its own doorbell: it settles its own promises before the release
  * returns. If this thread cancels a request for which it has blocked, no promise here becomes due. The cancellation
