@@ -180,7 +180,7 @@ export class HeldWrite extends Held {
 }
 
 /**
- * The writers' turn of a `RwLock`, which `update` or `updateAsync` has taken. The holder of the turn reads beside
+ * The writers' turn of a `RwLock`, which `update` or `updateAsync` has taken. The owner of the turn reads beside
  * readers. `upgrade` makes it a writer.
  *
  * @example
@@ -203,7 +203,7 @@ export class HeldUpdate extends Held {
   }
 
   /**
-   * Makes the holder of the turn a writer: lets no more readers in, and blocks the thread until the readers inside have
+   * Makes the owner of the turn a writer: lets no more readers in, and blocks the thread until the readers inside have
    * left. No other thread has written since `update`. After the call the returned guard holds the lock and gives
    * everything back. This guard holds nothing.
    * @param options a time-out and a signal; without them the call may take for ever.
@@ -229,7 +229,7 @@ export class HeldUpdate extends Held {
   }
 
   /**
-   * Makes the holder of the turn a reader, and gives the turn back. After the call this guard holds nothing, and the
+   * Makes the owner of the turn a reader, and gives the turn back. After the call this guard holds nothing, and the
    * returned guard reads. Never blocks.
    * @throws {Error} if the guard holds nothing.
    * @throws {@link ArenaFullError} if the thread reads 8 other locks. Then the thread still has the turn.

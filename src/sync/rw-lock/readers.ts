@@ -26,8 +26,8 @@ import { DRAINS, guardedBy, NOTHING, READING, type Side, sideOf } from './side.j
 export interface ReadOptions extends WaitOptions {
   /**
    * A guard of the same lock that this thread holds. The promise then reads at once, even if a writer waits. Give the
-   * guard if its holder waits for the promise. Without it, the promise may wait for a writer and the writer for the
-   * guard, which is a deadlock.
+   * guard if the code that unlocks it waits for the promise. Without it, the promise may wait for a writer and the
+   * writer for the guard, which is a deadlock.
    */
   readonly within?: HeldRead;
 }
