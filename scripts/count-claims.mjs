@@ -13,7 +13,7 @@ import { cpus, loadavg } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { algorithmsOf } from '../dist/algorithms/compiled.js';
-import { CapacitorLock, ChainSemaphore, LocationSemaphore, TtsLock } from '../dist/algorithms/index.js';
+import { CapacitorLock, ChainSemaphore, TtsLock } from '../dist/algorithms/index.js';
 import { ADMITTED, QUEUED } from '../dist/border/numbers.js';
 import { Arena } from '../dist/index.js';
 import { Membership } from '../dist/runtime/membership.js';
@@ -141,22 +141,9 @@ const claims = {
   S35() {
     const { lookUp } = algorithms();
     const LOOPS = 10_000_000;
-    const [one, two] = [new LocationSemaphore(1), new LocationSemaphore(1)];
-    const pair = (semaphore) => {
-      semaphore.acquire();
-      semaphore.release();
-    };
     const ways = {
       'look up one key again and again': () => lookUp(7) + lookUp(7),
       'look up two keys in turn': () => lookUp(7) + lookUp(8),
-      'acquire and release one semaphore twice': () => {
-        pair(one);
-        pair(one);
-      },
-      'acquire and release two semaphores in turn': () => {
-        pair(one);
-        pair(two);
-      },
     };
     const found = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
     for (let run = -2; run < RUNS; run++) {

@@ -85,7 +85,7 @@ const rateOf = ({ iterations, seconds }) => sum(iterations) / seconds;
 /** The kinds of columns: the head of a column, and the text of a row in it. */
 const COLUMNS = {
   lock: () => ['lock', ({ name }) => `\`${name}\``],
-  semaphore: () => ['', ({ name }) => `\`${name}\``],
+  semaphore: () => ['semaphore', ({ name }) => `\`${name}\``],
   pair: () => ['pair, ns', ({ pairs }) => short(middle(pairs.map(({ nanoseconds }) => nanoseconds)))],
   rate: (n) => [`${n} threads, a second`, ({ at }) => short(middle(at(n).map(rateOf)))],
   rates: (n) => [
