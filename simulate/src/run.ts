@@ -241,7 +241,11 @@ class Run implements Stage {
 
   #dispose(thread: Realm): void {
     for (const object of [...(this.objects.get(thread) ?? [])].reverse()) {
-      if (this.#lost.has(object)) continue;
+      if (this.#lost.has(object)) {
+        // A party of a barrier stays attached without a library object. It lets go when it next attaches to an object.
+        new thread.library.Semaphore(1, { arena: this.#arenas.get(thread) }).dispose();
+        continue;
+      }
       object.dispose();
       // A condition that was opened from its handle has made its own library object for the mutex.
       object.mutex?.dispose();
