@@ -69,8 +69,8 @@ class CounterGhost extends Ghost {
     const [first] = this.pending;
     const { clock } = this.stage.scheduler;
     // A request that gives up may have been handed permits, and looks for them a little later.
-    for (const { call, queued } of this.pending)
-      if (clock - queued >= (call.operation.timeout ?? Infinity)) return undefined;
+    for (const { call, began } of this.pending)
+      if (clock - began >= (call.operation.timeout ?? Infinity)) return undefined;
     // When a request joins the queue, it hands on what the value has.
     const isLeft = [...this.pending].every((request) => (this.#order.get(request) as number) < this.#leftAt);
     if (this.#leftAt < Infinity && isLeft) return undefined;
