@@ -1,11 +1,12 @@
 // The command line of `taketurns bench`. The commands `semaphores`, `hashes` and `locks` are here. hand-over/command.ts
-// has `hand-over`, sync/command.ts has `sync`, and exponents/command.ts has `exponents`.
+// has `hand-over`, sync/command.ts has `sync`, exponents/command.ts has `exponents`, and draw-command.ts has `draw`.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { Command, Option } from 'commander';
 import { BENCHMARKS, type Benchmark, rowsOf, usualRows, type Work } from './benchmarks.js';
 import { build } from './build.js';
+import { addDraw } from './draw-command.js';
 import { environment } from './environment.js';
 import { addExponents } from './exponents/command.js';
 import { addHandOver } from './hand-over/command.js';
@@ -155,6 +156,7 @@ for (const benchmark of Object.values(BENCHMARKS)) {
 addHandOver(bench);
 addSync(bench);
 addExponents(bench);
+addDraw(bench);
 
 /** The exit status of a program that Ctrl-C has ended. */
 const INTERRUPTED = 130;

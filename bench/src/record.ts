@@ -14,7 +14,8 @@
 // line lacks its end. The next start cuts this line off, and measures that interval again.
 
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
-import type { AsyncTiming, Probe, ReleaseTiming, Results, Run, Timing } from './results.js';
+import { gunzipSync } from 'node:zlib';
+import type { AsyncTiming, Probe, ReleaseTiming, ResultRow, Results, Run, Timing } from './results.js';
 
 const FORMAT = 'taketurns-bench-1';
 
@@ -79,6 +80,44 @@ export class Store {
     });
     if (whole !== text) truncateSync(file, Buffer.byteLength(whole));
     if (text === '') appendFileSync(file, `${JSON.stringify({ record: FORMAT, ...origin })}\n`);
+  }
+
+  /**
+   * Reads a record of any machine and any build, to make its tables and figures again. The file may be compressed by
+   * gzip. `rowsOf` returns the rows of a benchmark by its name. The results have the rows that the record has.
+   *
+   * @throws {RecordError} if the file is no record
+   */
+  static read(
+    file: string,
+    rowsOf: (benchmark: string) => readonly ResultRow[] | undefined,
+  ): { results: Results; origin: Origin } {
+    const bytes = readFileSync(file);
+    const isCompressed = bytes[0] === 0x1f && bytes[1] === 0x8b;
+    const lines = (isCompressed ? gunzipSync(bytes) : bytes).toString('utf8').split('\n').slice(0, -1);
+    const [first, ...others] = lines.map((line, index) => parse(file, line, index + 1));
+    const origin = first as unknown as Origin;
+    const known = first?.record === FORMAT ? rowsOf(origin.benchmark) : undefined;
+    if (known === undefined) throw notRecord(file, 1);
+    const { benchmark, configuration, machine } = origin;
+    const results: Results = {
+      benchmark,
+      environment: machine as Results['environment'],
+      options: { ...configuration },
+      rows: [],
+      runs: [],
+      probes: [],
+      pairs: [],
+      asyncs: [],
+      skipped: [],
+    };
+    const store = new Store(results);
+    others.forEach((entry, index) => {
+      store.#read(file, entry, index + 2, () => true);
+    });
+    const names = new Set([...results.runs, ...results.pairs].map(({ row }) => row));
+    results.rows = known.filter(({ name }) => names.has(name));
+    return { results, origin };
   }
 
   has(list: List, key: Key): boolean {

@@ -1,0 +1,35 @@
+// The command `taketurns bench draw`: makes the tables and figures of a kept record, and measures nothing.
+
+import { writeFileSync } from 'node:fs';
+import { basename, relative } from 'node:path';
+import type { Command } from 'commander';
+import { BENCHMARKS, type Benchmark, rowsOf } from './benchmarks.js';
+import { readFile } from './options.js';
+import { RecordError, Store } from './record.js';
+import { figures } from './report/figures.js';
+import { tables } from './report/tables.js';
+
+export function addDraw(bench: Command): void {
+  const command = bench
+    .command('draw')
+    .description('prints the tables and draws the figures of a kept record, of any machine and any build')
+    .argument('<record>', 'the record: a file of JSON lines, or such a file compressed by gzip')
+    .option('--svg <file>', 'draw the figure here (default: the name of the record, with .svg)', readFile)
+    .action(async (record: string, { svg = basename(record).replace(/\.jsonl(\.gz)?$/, '.svg') }: { svg?: string }) => {
+      try {
+        const { results } = Store.read(record, (name) => {
+          const benchmark = BENCHMARKS[name as Benchmark['name']] as Benchmark | undefined;
+          return benchmark && rowsOf(benchmark);
+        });
+        console.log(tables(results, false));
+        for (const [suffix, drawn] of await figures(results)) {
+          const file = svg.replace(/(\.svg)?$/, `${suffix}$1`);
+          writeFileSync(file, drawn);
+          console.log(`figure:              ${relative('.', file)}`);
+        }
+      } catch (error) {
+        if (!(error instanceof RecordError)) throw error;
+        command.error(`error: argument 'record': ${error.message}`);
+      }
+    });
+}
