@@ -4,6 +4,7 @@
  *
  *     node scripts/figures.mjs                says of each figure whether it shows today's modules; exits with 1 if not
  *     node scripts/figures.mjs measure NAME   measures a figure anew: its table, its drawings and its line
+ *     node scripts/figures.mjs draw NAME      makes the table and the drawings of a kept record again
  *
  * Measure on an idle machine. `npm run build` must come before both.
  */
@@ -17,8 +18,9 @@ const ROOT = new URL('../', import.meta.url);
 
 /**
  * page: the page with the table. drawings: where the drawings go, by the endings of their names. modules: the modules
- * whose code is measured. command: the arguments of the benchmark; rows: the rows that it measures, if not all. columns:
- * the columns of the table; a figure without columns has no table.
+ * whose code is measured. command: the arguments of the benchmark; rows: the rows that it measures, if not all. record:
+ * the kept record of a measurement that another machine has made, in place of the command. columns: the columns of the
+ * table; a figure without columns has no table.
  */
 export const FIGURES = {
   locks: {
@@ -52,6 +54,20 @@ export const FIGURES = {
     command: 'locks --threads 8 --bypass 10 --runs 1 --seconds 0.3 --no-pairs --no-native',
     rows: 'TtsLock,TtsLock+capacitor',
   },
+  'semaphores-16': {
+    page: 'docs/papers/paper-runs.md',
+    drawings: { '': 'docs/papers/semaphores-16-processors.svg' },
+    modules: ['algorithms'],
+    record: 'bench/records/semaphores-paper-16-processors.jsonl.gz',
+    columns: ['semaphore', ...[1, 2, 4, 8, 12, 16].map((n) => `both ${n}`)],
+  },
+  'locks-16': {
+    page: 'docs/papers/paper-runs.md',
+    drawings: { '': 'docs/papers/locks-16-processors.svg' },
+    modules: ['algorithms'],
+    record: 'bench/records/locks-paper-16-processors.jsonl.gz',
+    columns: ['lock', ...[1, 2, 4, 8, 16].map((n) => `both ${n}`)],
+  },
 };
 
 /** The hash of a built module, as the lines give it. */
@@ -82,6 +98,11 @@ const middle = (numbers) => (numbers.length === 0 ? Number.NaN : median(numbers)
 /** The iterations of all threads in a second of an interval. */
 const rateOf = ({ iterations, seconds }) => sum(iterations) / seconds;
 
+/** The fewest iterations of a thread divided by the most. */
+const fairnessOf = ({ iterations }) => Math.min(...iterations) / Math.max(...iterations);
+
+const counted = (threads) => `${threads} thread${threads === 1 ? '' : 's'}`;
+
 /** The kinds of columns: the head of a column, and the text of a row in it. */
 const COLUMNS = {
   lock: () => ['lock', ({ name }) => `\`${name}\``],
@@ -96,6 +117,13 @@ const COLUMNS = {
       return `${short(middle(all))} (${short(Math.min(...all))} to ${short(Math.max(...all))})`;
     },
   ],
+  both: (n) => [
+    counted(n),
+    ({ at }) => {
+      const all = at(n);
+      return all.length === 0 ? '' : `${short(middle(all.map(rateOf)))}, ${middle(all.map(fairnessOf)).toFixed(3)}`;
+    },
+  ],
   used: (n) => [
     `processors in use, ${n} threads`,
     ({ at }) => short(middle(at(n).map(({ cpuSeconds, seconds }) => cpuSeconds / seconds))),
@@ -104,10 +132,7 @@ const COLUMNS = {
     `acquisitions in a processor second, ${n} threads`,
     ({ at }) => short(middle(at(n).map(({ iterations, cpuSeconds }) => sum(iterations) / cpuSeconds))),
   ],
-  fairness: (n) => [
-    `fairness, ${n} threads`,
-    ({ at }) => short(middle(at(n).map(({ iterations }) => Math.min(...iterations) / Math.max(...iterations)))),
-  ],
+  fairness: (n) => [`fairness, ${n} threads`, ({ at }) => short(middle(at(n).map(fairnessOf)))],
   wait: (n) => [`longest wait at ${n}, ms`, ({ probe }) => short(probe(n)?.longestWaitMs ?? Number.NaN)],
   bypass: (n) => ['largest bypass', ({ probe }) => String(probe(n)?.largestBypass ?? '')],
   release: () => [
@@ -144,35 +169,55 @@ function tableOf({ rows, runs, probes, pairs, releases = [] }, columns) {
   );
 }
 
-function measure(name) {
-  const { page, drawings, modules, command, rows, columns } = FIGURES[name];
-  const json = `build/${name}.json`;
-  const args = [...command.split(' '), ...(rows ? ['--rows', rows] : []), '--json', json, '--svg', `build/${name}.svg`];
+/** Runs a command of the benchmark. */
+function bench(...args) {
   execFileSync(process.execPath, ['bench/dist/cli.js', 'bench', ...args], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  for (const [ending, drawing] of Object.entries(drawings))
-    copyFileSync(new URL(`build/${name}${ending}.svg`, ROOT), new URL(drawing, ROOT));
+}
+
+/** Measures a figure and puts it in its page. */
+function measure(name) {
+  const { modules, command, rows } = FIGURES[name];
+  const json = `build/${name}.json`;
+  bench(...command.split(' '), ...(rows ? ['--rows', rows] : []), '--json', json, '--svg', `build/${name}.svg`);
   const hashes = modules.map((module) => `${module}.wasm ${hashOf(module)}`).join(', ');
   const machine = `${cpus()[0].model.trim()}, ${cpus().length} processors, Node ${process.version}`;
   const day = new Date().toISOString().slice(0, 10);
-  const line = `<!-- measured: ${name}, ${hashes}, ${machine}, ${day} -->`;
+  put(name, json, `<!-- measured: ${name}, ${hashes}, ${machine}, ${day} -->`);
+}
+
+/** Puts the table and the drawings of a kept record in its page again. Its line stays. */
+function draw(name) {
+  const json = `build/${name}.json`;
+  bench('draw', FIGURES[name].record, '--json', json, '--svg', `build/${name}.svg`);
+  put(name, json);
+}
+
+/** Puts the drawings of a figure in their places, and its table and its line in its page. */
+function put(name, json, line) {
+  const { page, drawings, columns } = FIGURES[name];
+  for (const [ending, drawing] of Object.entries(drawings))
+    copyFileSync(new URL(`build/${name}${ending}.svg`, ROOT), new URL(drawing, ROOT));
   const table = columns ? `\n\n${tableOf(JSON.parse(readFileSync(new URL(json, ROOT), 'utf8')), columns)}` : '';
   const at = new URL(page, ROOT);
   // The table, if there is one, comes after an empty line.
-  const old = new RegExp(`${lineOf(name).source}${columns ? '\\n\\n(?:\\|.*\\n)*(?:\\|.*)' : ''}`, 'm');
+  const old = new RegExp(`${lineOf(name).source}${columns ? '(?:\\n\\n\\|(?:.*\\n\\|)*.*)?' : ''}`, 'm');
   const text = readFileSync(at, 'utf8');
-  if (!old.test(text)) throw new Error(`${page} has no line of ${name}`);
+  const [found] = old.exec(text) ?? [];
+  if (found === undefined) throw new Error(`${page} has no line of ${name}`);
   writeFileSync(
     at,
-    text.replace(old, () => line + table),
+    text.replace(old, () => (line ?? found.slice(0, found.indexOf('-->') + 3)) + table),
   );
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
   const [, , verb, name] = process.argv;
-  if (verb === 'measure' && Object.hasOwn(FIGURES, name)) measure(name);
+  const { command, record } = FIGURES[name] ?? {};
+  if (verb === 'measure' && command) measure(name);
+  else if (verb === 'draw' && record) draw(name);
   else if (verb === undefined) {
     for (const [name, { page }] of Object.entries(FIGURES)) {
       const changed = changedSince(name, readFileSync(new URL(page, ROOT), 'utf8'));
@@ -186,7 +231,9 @@ if (process.argv[1] === new URL(import.meta.url).pathname) {
       if (changed === undefined || changed.length > 0) process.exitCode = 1;
     }
   } else {
-    console.error(`usage: figures.mjs [measure ${Object.keys(FIGURES).join(' | ')}]`);
+    const names = (has) => Object.keys(FIGURES).filter((figure) => FIGURES[figure][has]);
+    console.error(`usage: figures.mjs [measure ${names('command').join(' | ')}]`);
+    console.error(`       figures.mjs draw ${names('record').join(' | ')}`);
     process.exitCode = 2;
   }
 }

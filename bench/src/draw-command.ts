@@ -14,22 +14,29 @@ export function addDraw(bench: Command): void {
     .command('draw')
     .description('prints the tables and draws the figures of a kept record, of any machine and any build')
     .argument('<record>', 'the record: a file of JSON lines, or such a file compressed by gzip')
+    .option('--json <file>', 'write everything that the record has here (default: nowhere)', readFile)
     .option('--svg <file>', 'draw the figure here (default: the name of the record, with .svg)', readFile)
-    .action(async (record: string, { svg = basename(record).replace(/\.jsonl(\.gz)?$/, '.svg') }: { svg?: string }) => {
-      try {
-        const { results } = Store.read(record, (name) => {
-          const benchmark = BENCHMARKS[name as Benchmark['name']] as Benchmark | undefined;
-          return benchmark && rowsOf(benchmark);
-        });
-        console.log(tables(results, false));
-        for (const [suffix, drawn] of await figures(results)) {
-          const file = svg.replace(/(\.svg)?$/, `${suffix}$1`);
-          writeFileSync(file, drawn);
-          console.log(`figure:              ${relative('.', file)}`);
+    .action(
+      async (
+        record: string,
+        { json, svg = basename(record).replace(/\.jsonl(\.gz)?$/, '.svg') }: { json?: string; svg?: string },
+      ) => {
+        try {
+          const { results } = Store.read(record, (name) => {
+            const benchmark = BENCHMARKS[name as Benchmark['name']] as Benchmark | undefined;
+            return benchmark && rowsOf(benchmark);
+          });
+          console.log(tables(results, false));
+          if (json !== undefined) writeFileSync(json, `${JSON.stringify(results)}\n`);
+          for (const [suffix, drawn] of await figures(results)) {
+            const file = svg.replace(/(\.svg)?$/, `${suffix}$1`);
+            writeFileSync(file, drawn);
+            console.log(`figure:              ${relative('.', file)}`);
+          }
+        } catch (error) {
+          if (!(error instanceof RecordError)) throw error;
+          command.error(`error: argument 'record': ${error.message}`);
         }
-      } catch (error) {
-        if (!(error instanceof RecordError)) throw error;
-        command.error(`error: argument 'record': ${error.message}`);
-      }
-    });
+      },
+    );
 }

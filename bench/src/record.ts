@@ -92,7 +92,12 @@ export class Store {
     file: string,
     rowsOf: (benchmark: string) => readonly ResultRow[] | undefined,
   ): { results: Results; origin: Origin } {
-    const bytes = readFileSync(file);
+    let bytes: Buffer;
+    try {
+      bytes = readFileSync(file);
+    } catch (error) {
+      throw new RecordError(`${file} cannot be read: ${(error as Error).message}. Allowed: a record.`);
+    }
     const isCompressed = bytes[0] === 0x1f && bytes[1] === 0x8b;
     const lines = (isCompressed ? gunzipSync(bytes) : bytes).toString('utf8').split('\n').slice(0, -1);
     const [first, ...others] = lines.map((line, index) => parse(file, line, index + 1));

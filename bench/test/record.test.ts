@@ -1,10 +1,11 @@
 // The record of a long run: what it keeps, what it refuses, and that a run that was stopped goes on.
 import { spawn, spawnSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Origin, RecordError, Store } from '../src/record.js';
 import { medians } from '../src/report/frame.js';
@@ -261,5 +262,40 @@ describe('taketurns bench --record', () => {
     expect(refused.status).toBe(1);
     expect(refused.stderr).toMatch(/--record.*stopped.jsonl.*seconds is 0.05 there, and 0.06 here/);
     expect(refused.stderr).not.toMatch(/\n\s+at /);
+  });
+});
+
+describe('taketurns bench draw', () => {
+  const records = fileURLToPath(new URL('../records/', import.meta.url));
+  const json = join(folder, 'drawn.json');
+  const svg = join(folder, 'drawn.svg');
+  const draw = (record: string): { status: number | null; stdout: string; stderr: string } =>
+    spawnSync(process.execPath, [PROGRAM, 'bench', 'draw', record, '--json', json, '--svg', svg], { encoding: 'utf8' });
+
+  it.each(readdirSync(records))('makes the tables and the figure of %s', (name) => {
+    const { status, stdout, stderr } = draw(records + name);
+    expect(status, stderr).toBe(0);
+    const lines = gunzipSync(readFileSync(records + name))
+      .toString()
+      .trim()
+      .split('\n');
+    const kept = lines.slice(1).map((line) => JSON.parse(line) as { runs?: Run });
+    const { rows, runs } = JSON.parse(readFileSync(json, 'utf8')) as Results;
+    expect(runs).toEqual(kept.flatMap((entry) => entry.runs ?? []));
+    expect(new Set(runs.map(({ row }) => row))).toEqual(new Set(rows.map((row) => row.name)));
+    for (const row of rows) expect(stdout).toContain(row.name);
+    expect(readFileSync(svg, 'utf8')).toMatch(/^<svg/);
+  });
+
+  it('refuses what is no record, and what is not there', () => {
+    const file = join(folder, 'no-record');
+    for (const text of ['', 'something\n', '{"record":"another"}\n']) {
+      writeFileSync(file, text);
+      const { status, stderr } = draw(file);
+      expect(status, text).toBe(1);
+      expect(stderr).toMatch(/^error: argument 'record': .*no-record, line 1: it is no record of a benchmark/);
+      expect(stderr).not.toMatch(/\n\s+at /);
+    }
+    expect(draw(join(folder, 'nowhere')).stderr).toMatch(/^error: argument 'record': .*nowhere cannot be read/);
   });
 });
