@@ -29,7 +29,7 @@ import { type Cancel, notAdmitted, timedOut, watch } from './runtime/cancellatio
 import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
 import { countdown, forEver, type Parked, parkUntilDue } from './runtime/parking.js';
 import type { Promises } from './runtime/promises.js';
-import { checkWaitAsync } from './runtime/wait-async.js';
+import { checkWaitAsync, isNative } from './runtime/wait-async.js';
 import { acquireOf, releaseOf } from './semaphore-calls.js';
 import { checkPermits, KIND, permitsOf, refused, SemaphoreCounts, usualAfter, wanted } from './semaphore-counts.js';
 import { properties, type SemaphoreOptions } from './semaphore-options.js';
@@ -321,6 +321,16 @@ export class Semaphore extends SemaphoreCounts {
   acquireAsync(permits?: number, options?: WaitOptions): Promise<void>;
   acquireAsync(options: WaitOptions): Promise<void>;
   acquireAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<void> {
+    // The usual call, when nobody waits: `#queue` gives the same answer, a tenth later.
+    if (
+      permits === 1 &&
+      options === undefined &&
+      isNative &&
+      !this.#robust &&
+      this.#promises.first === 0 &&
+      this.#core.tryAcquire(this.#at, 1) === ADMITTED
+    )
+      return DONE;
     const acquired = this.#queue(permits, options);
     if (!this.#robust) return acquired;
     return acquired.then(() => {
