@@ -88,6 +88,7 @@ export const sections: readonly Section[] = [
     from: { kind: CMPXCHG, word: constant('E_STATE') },
     to: [constant('E_STATE'), constant('T_DOORBELL')],
     by: [NOTIFY],
+    returns: 'a waiter that does not sleep needs no notification',
   },
   { name: 'R4', fn: 'tombstones/merge', from: { kind: CMPXCHG, word: constant('E_STATE') }, to: [] },
   // A thread takes an element and writes itself into the element as its owner in one section. In the same way, a thread

@@ -28,7 +28,7 @@ import {
   TOMBSTONE,
   WAITING,
 } from '../arena/words';
-import { isAdaptive, isCrowded, markSleeper, mayWake, near, noSleepers } from './polling';
+import { AHEAD, isAdaptive, isCrowded, markSleeper, mayWake, near, noSleepers } from './polling';
 import { claim, grantAfterClaim } from './tombstones';
 import { bucketOf, extentOf, lineAfter, trim } from './waiting-array';
 import { ALL, B_CELLS } from './words';
@@ -77,13 +77,13 @@ export function wakeDue(s: usize, from: i64, width: i64): void {
 /**
  * Wakes sleeping waiters that have come near, so that they are awake when they are due. Nothing depends on this
  * function: a woken thread looks at its element, polls, and sleeps on. A heavy waiter is found by its first ticket. If
- * all waiters are near and none sleeps, later calls look for no sleepers until a waiter goes to sleep, because a look
- * reads three cache lines.
+ * no waiter is beyond those at which the function looks, and none sleeps, later calls look for no sleepers until a
+ * waiter goes to sleep, because a look reads three cache lines.
  */
 export function wakeNear(s: usize, width: i64): void {
   if (!isAdaptive(s) || isCrowded(s, width) || !mayWake(s)) return;
   const first = atomic.load<i64>(s, GRANT);
-  let end = first + near;
+  let end = first + min(near, AHEAD);
   const last = atomic.load<i64>(s, TICKET);
   if (last - end <= 0) {
     end = last;
@@ -185,11 +185,15 @@ export function endWait(e: usize, state: i64, next: i64, request: i64): void {
   if (atomic.cmpxchg<i64>(e, state, state + (next - WAITING), E_STATE) === state) wakeOwner(e, request); // R9
 }
 
-/** Wakes the thread that has made a request. */
+/**
+ * Wakes the thread that has made a request. A thread that polls needs no notification, and a notification takes a lock
+ * that all threads of the process share. So the function first looks whether the thread sleeps: a thread is recorded as
+ * asleep before it compares the state and sleeps, and the caller has changed the state before this look (D5).
+ */
 export function wakeOwner(e: usize, request: i64): void {
   const who = requester(request);
-  if ((who & ASYNC) === 0) atomic.notify(e + E_STATE, ALL);
-  else ring(who & THREAD_MASK);
+  if (who & ASYNC) ring(who & THREAD_MASK);
+  else if (isAsleep(who)) atomic.notify(e + E_STATE, ALL);
 }
 
 /**

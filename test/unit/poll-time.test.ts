@@ -55,8 +55,9 @@ describe('the time that a waiter polls', () => {
   it.each([
     [2, 2],
     [3, 3],
-    [8, 8],
-    [64, 8],
+    [16, 16],
+    [64, 64],
+    [96, 64],
   ])('applies, with %i processors, to the head and %i waiters after it', (processors, near) => {
     const { pollTime, told } = core(() => 10);
     pollTime(processors);
