@@ -7,22 +7,22 @@ import { O_MAX } from '../../arena/words';
 import { M_COUNT_SHIFT, M_LIMIT, M_PACE, M_TURN, M_WAITER, M_WAITERS, M_WORD } from './words';
 
 /** A turn lasts so many microseconds. The pace of a lock is the number of overtakings in that time. */
-const TURN: i64 = 500;
-/** So many full turns last 30 milliseconds together. If more threads wait, turns are shorter. */
+const TURN: i64 = 250;
+/** So many full turns last 15 milliseconds together. If more threads wait, turns are shorter. */
 const MANY: i64 = 60;
 /**
  * If the head does not run, the turn goes on up to the limit. A turn up to the limit has so many times as many locks as
  * a usual turn.
  */
-const OVERTIME: i64 = 4;
+const OVERTIME: i64 = 2;
 /** The pace until a thread has measured it. */
-const USUAL_PACE: i32 = 10_000;
+const USUAL_PACE: i32 = 5_000;
 const MOST_PACE: i32 = 1 << 17;
 /**
- * A pace as low as this means that sections last 100 microseconds or more, or that hardly any thread comes. The head
+ * A pace as low as this means that sections last 80 microseconds or more, or that hardly any thread comes. The head
  * then reserves the lock before its first sleep.
  */
-export const SLOW: i32 = 5;
+export const SLOW: i32 = 3;
 /**
  * The pace moves by an eighth of the way towards a measured pace. A measured pace counts as at most four times the pace
  * so far, and as at least a quarter of it.

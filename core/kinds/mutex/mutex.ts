@@ -6,7 +6,7 @@
  *     ticket, grant                               a semaphore of one permit for the waiters: the head has it
  *
  *     lock       owner 0 -> me, if nobody waits; or if overtakings < limit, and then overtakings += 1
- *     otherwise  1. if others wait: poll the word for a while, and lock when it lies idle
+ *     otherwise  1. if others wait and the lock is not reserved: poll the word for a while, and lock when it lies idle
  *                2. waiters += 1, and take a ticket
  *                3. wait in ticket order, until I am the head (queue/tickets.ts)
  *                4. poll the word: take the lock when it lies idle
@@ -19,12 +19,12 @@
  *
  * Turns. The thread that was the head last may lock and unlock undisturbed, with two instructions for each pair, until
  * its turn is over or it leaves the lock alone. Meanwhile the head polls, and the waiters behind the head sleep. A turn
- * lasts about half a millisecond. If more than 60 threads wait, turns are shorter, so that all their turns together
- * take 30 milliseconds. A turn is measured in locks and not in time: then all turns are alike, even if the kernel takes
- * the processor from a thread in its turn. After its own turn each thread measures how many locks fit into half a
- * millisecond (turnLasted). The head ends a turn by reserving the lock. If the head does not run, the turn goes on up
- * to the limit, which allows four times as many locks. Without this, the lock would lie free and unused until the head
- * runs.
+ * lasts about a quarter of a millisecond. If more than 60 threads wait, turns are shorter, so that all their turns
+ * together take 15 milliseconds. A turn is measured in locks and not in time: then all turns are alike, even if the
+ * kernel takes the processor from a thread in its turn. After its own turn each thread measures how many locks fit into
+ * a quarter of a millisecond (turnLasted). The head ends a turn by reserving the lock. A thread that finds the lock
+ * reserved queues up. If the head does not run, the turn goes on up to the limit, which allows twice as many locks.
+ * Without this, the lock would lie free and unused until the head runs.
  *
  * An owner may keep the lock for all the polls of the head. Then its section is long, or the owner has lost its
  * processor. The first time, the head sleeps without reserving the lock, so the owner may finish its turn. If an owner
@@ -337,8 +337,10 @@ function spinBeforeQueueing(m: usize, before: i64): i32 {
   // idle.
   let unchanged = IDLE_POLLS;
   let polls = pollLimit(m) >> 1;
-  // Polls are in vain if the lock is reserved and the head sleeps. A head that is awake takes a reserved lock soon.
-  while ((w & M_CLOSED) === 0 && (w & (M_RESERVED | M_SLEEPING)) !== (M_RESERVED | M_SLEEPING)) {
+  // A reserved lock goes to the head. A thread that polls while the head begins its turn would take this turn from the
+  // head: the head has slept, and its first section after the sleep is slow, so the lock seems to lie idle. Therefore the
+  // thread queues up at once. The thread whose turn has just ended comes here while the lock is reserved.
+  while ((w & (M_CLOSED | M_RESERVED)) === 0) {
     if ((w & M_OWNER) === 0 && unchanged >= IDLE_POLLS) {
       const answer = tryLock(m);
       if (answer !== REFUSED) return answer;

@@ -18,7 +18,7 @@ export const M_WORD: usize = 40; // i64, in the place of O_COUNTER
 export const M_LIMIT: usize = 48; // i32, in the place of O_PARKED
 // The head that sleeps: its thread, and ASYNC for a promise.
 export const M_HEAD: usize = 52; // i32, not set in a new object
-// Overtakings in half a millisecond, as last measured; 0: not measured yet.
+// Overtakings in a quarter of a millisecond, as last measured; 0: not measured yet.
 export const M_PACE: usize = 56; // i32, in the place of O_OWN_LAST
 // The count of overtakings at which the head, if awake, reserves the lock.
 export const M_TURN: usize = 60; // i32, in the place of O_OWN_LAST
