@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { LOAD } from '../src/engine/machine/machine.js';
 import { PARKED, PENDING } from '../src/engine/machine/status.js';
+import { NOTIFY } from '../src/engine/wasm/code.js';
 import { modelOf } from '../src/models/parts/program.js';
 import { loadProgram } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
@@ -14,10 +15,10 @@ const MORE = constant('MORE');
 const E_STATE = constant('E_STATE');
 
 /** Makes a semaphore whose one permit thread 0 has, and on which `vain` polls have been in vain. */
-function set(vain: number, act: (scene: Scene, s: number) => void): void {
+function set(vain: number, act: (scene: Scene, s: number) => void, threads = 3): void {
   const model = modelOf({
     name: 'polls',
-    program: 'A R | A R | A R',
+    program: Array(threads).fill('A R').join(' | '),
     permits: [1],
     buckets: 4,
     awake: { pauses: PAUSES, vain },
@@ -174,6 +175,44 @@ describe('a release', () => {
       expect(scene.callNow(0, 'release', s, 1)).toBe(MORE);
       scene.callNow(0, 'finishRelease', s, 1, MORE, 0, 0);
       expect(machine.words[(s + O_SLEEPERS) >> 2]).toBe(0);
+    });
+  });
+
+  it('wakes the first waiter and the eighth early, and no other, if more wait', () => {
+    const threads = 13;
+    set(
+      0,
+      (scene, s) => {
+        const { machine } = scene;
+        scene.callNow(0, 'setAwake', PAUSES, 32);
+        for (let t = 1; t < threads; t++) {
+          expect(scene.callNow(t, 'acquire', s, 1)).toBe(QUEUED);
+          expect(scene.callNow(t, 'enqueue', s, 1, QUEUED, 0)).toBe(QUEUED);
+          scene.call(t, 'park', 0, 0);
+          loads(scene, t, 0);
+        }
+        machine.hostStore32(s + O_VAIN_POLLS, 0);
+        expect(scene.callNow(0, 'release', s, 1)).toBe(MORE);
+        scene.callNow(0, 'finishRelease', s, 1, MORE, 0, 0);
+        const woken = Array.from({ length: threads }, (_, t) => t).filter((t) => t > 0 && machine.status(t) !== PARKED);
+        // Thread 1 is due. Thread 2 is the first waiter now, and thread 9 the eighth.
+        expect(woken).toEqual([1, 2, 9]);
+      },
+      threads,
+    );
+  });
+
+  it('gives a waiter that polls its turn without a notification', () => {
+    set(0, (scene, s) => {
+      const { machine } = scene;
+      expect(scene.callNow(1, 'acquire', s, 1)).toBe(QUEUED);
+      expect(scene.callNow(1, 'enqueue', s, 1, QUEUED, 0)).toBe(QUEUED);
+      expect(scene.callNow(0, 'release', s, 1)).toBe(MORE);
+      scene.call(0, 'finishRelease', s, 1, MORE, 0, 0);
+      const kinds: number[] = [];
+      for (; machine.status(0) === PENDING; machine.step(0)) kinds.push(machine.pendingKind(0));
+      expect(kinds).not.toContain(NOTIFY);
+      expect(scene.callNow(1, 'park', 0, 0)).toBe(ADMITTED);
     });
   });
 

@@ -15,6 +15,7 @@ import {
   ASKED,
   CLOSED,
   CLOSED_BELOW,
+  E_ASLEEP,
   E_REQUEST,
   E_SINCE,
   E_START,
@@ -202,7 +203,9 @@ function sleep(e: usize, nanoseconds: i64): i32 {
       count(T_FUTILE_WAKES);
     }
     markSleeper(s);
+    atomic.store<i32>(e, 1, E_ASLEEP); // D5 write
     sleepOn(e + E_STATE, state as i32, nanoseconds);
+    atomic.store<i32>(e, 0, E_ASLEEP);
     slept = true;
   }
 }

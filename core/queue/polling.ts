@@ -8,10 +8,10 @@
  *     on one of two       grant, if the waiter is one of the next two in the queue: this is the fastest way. Otherwise
  *     words               its own element, which is written only by the thread that admits the waiter. So at most two
  *                         waiters poll one cache line, however many waiters poll
- *     it is woken early   if it sleeps and at most `near` waiters are before it, and fewer than AHEAD. So the waiter is
- *                         awake and polls when it becomes due. A waiter that goes to sleep leaves a mark in the object.
- *                         A releasing thread that finds all waiters near and awake takes the mark off, and later
- *                         releases look for no sleepers
+ *     it is woken early   if it sleeps, and fewer than `near` and AHEAD waiters are before it. So the waiter is awake
+ *                         and polls when it becomes due. A waiter that goes to sleep leaves a mark in the object. A
+ *                         releasing thread takes the mark off and looks for sleepers, and leaves the mark again if it
+ *                         finds one
  *     vain polls          are counted in the object, and PERIOD of them are a period. While the count is not 0, all
  *                         waiters poll in full during the first TRIAL vain polls of each period. In the rest of a
  *                         period they poll a 16th as often, and none of them is woken early
@@ -38,8 +38,8 @@ const VAIN_SHIFT: i32 = 4;
 const COUNT_MASK: i32 = 0xffff;
 /** A queue is crowded if it has more than `near` + CROWD waiters. */
 const CROWD: i64 = 2;
-/** A release looks for sleepers among so many waiters at most, because each look reads three cache lines. */
-export const AHEAD: i64 = 16;
+/** A waiter is woken early only if fewer than so many requests of its width are before it. */
+export const AHEAD: i64 = 8;
 /** How many calls of pause() last as long as a park and a wake-up. */
 let pauses: i32 = 0;
 /** A waiter is near, and polls, if at most so many requests of its width are before it. */
@@ -82,7 +82,7 @@ export function markSleeper(o: usize): void {
   if (atomic.load<i32>(o, O_SLEEPERS) === 0) atomic.store<i32>(o, 1, O_SLEEPERS);
 }
 
-/** Records that no waiter sleeps. The caller then looks at all waiters, and records a sleeper again if it finds one. */
+/** Takes the mark of a sleeper off. The caller then looks for sleepers, and records one again if it finds one. */
 export function noSleepers(o: usize): void {
   atomic.store<i32>(o, 0, O_SLEEPERS);
 }

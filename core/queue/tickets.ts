@@ -23,7 +23,9 @@
  *     D1  ticket against grant: step 2 of the waiter sees the new grant, or step 2 of the release sees the ticket
  *     D2  cell against grant: step 6 sees the new grant, or step 3 of the release sees the cell, and the extent that
  *         covers it (waiting-array.ts)
- *     D5  WAITING against GRANTED: wait32 compares and sleeps in one step, against cmpxchg and notify
+ *     D5  WAITING against GRANTED: wait32 compares and sleeps in one step, against cmpxchg and notify. And the mark that
+ *         the waiter may sleep against the state: the waiter stores the mark and then compares the state, and a thread
+ *         that grants exchanges the state and then looks at the mark
  *     D6  mark and WAITING against CLOSED: step 6 sees the closed grant, or the disposer sees the mark (marks.ts), and
  *         then its pass over the pool sees the state
  *     D7  doorbell against due and grant: a thread reads its doorbell, then which of its runs are due, then grant, and

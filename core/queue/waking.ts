@@ -10,9 +10,10 @@
 import { bucketMask } from '../arena/arena';
 import { elementAt, indexOf } from '../arena/elements';
 import { objectOf, requester, widthOf } from '../arena/requests';
-import { isAsleep, me, threadRecord } from '../arena/threads';
+import { me, threadRecord } from '../arena/threads';
 import {
   ASYNC,
+  E_ASLEEP,
   E_LEAVING,
   E_REQUEST,
   E_START,
@@ -76,20 +77,19 @@ export function wakeDue(s: usize, from: i64, width: i64): void {
 
 /**
  * Wakes sleeping waiters that have come near, so that they are awake when they are due. Nothing depends on this
- * function: a woken thread looks at its element, polls, and sleeps on. A heavy waiter is found by its first ticket. If
- * no waiter is beyond those at which the function looks, and none sleeps, later calls look for no sleepers until a
- * waiter goes to sleep, because a look reads three cache lines.
+ * function: a woken thread looks at its element, polls, and sleeps on. A heavy waiter is found by its first ticket.
+ *
+ * A look at a waiter reads two cache lines. So the function looks only if a waiter has gone to sleep, or was found
+ * asleep, since the last look. It looks at AHEAD waiters at most. If more wait, it looks at the first of them and at the
+ * last: the others were the last at an earlier release.
  */
 export function wakeNear(s: usize, width: i64): void {
   if (!isAdaptive(s) || isCrowded(s, width) || !mayWake(s)) return;
   const first = atomic.load<i64>(s, GRANT);
-  let end = first + min(near, AHEAD);
-  const last = atomic.load<i64>(s, TICKET);
-  if (last - end <= 0) {
-    end = last;
-    noSleepers(s);
-  }
-  for (let ticket = first; end - ticket > 0; ticket++) wakeWaiter(s, ticket);
+  const last = atomic.load<i64>(s, TICKET) - first;
+  const ahead = min(near, AHEAD);
+  noSleepers(s);
+  for (let i: i64 = 0; i < min(last, ahead); i += last > ahead ? ahead - 1 : 1) wakeWaiter(s, first + i);
 }
 
 /** Wakes the thread whose request has this first ticket, if the thread sleeps. */
@@ -103,7 +103,7 @@ function wakeWaiter(s: usize, ticket: i64): void {
     const request = atomic.load<i64>(e, E_REQUEST);
     if (objectOf(request) !== s || atomic.load<i64>(e, E_START) !== ticket) continue;
     const who = requester(request);
-    if ((who & ASYNC) === 0 && isAsleep(who)) {
+    if ((who & ASYNC) === 0 && atomic.load<i32>(e, E_ASLEEP)) {
       markSleeper(s);
       atomic.notify(e + E_STATE, ALL);
     }
@@ -187,13 +187,14 @@ export function endWait(e: usize, state: i64, next: i64, request: i64): void {
 
 /**
  * Wakes the thread that has made a request. A thread that polls needs no notification, and a notification takes a lock
- * that all threads of the process share. So the function first looks whether the thread sleeps: a thread is recorded as
- * asleep before it compares the state and sleeps, and the caller has changed the state before this look (D5).
+ * that all threads of the process share. So the function first looks whether the thread may sleep: the thread stores
+ * this in its element before it compares the state and sleeps, and the caller has changed the state before this look
+ * (D5).
  */
 export function wakeOwner(e: usize, request: i64): void {
   const who = requester(request);
   if (who & ASYNC) ring(who & THREAD_MASK);
-  else if (isAsleep(who)) atomic.notify(e + E_STATE, ALL);
+  else if (atomic.load<i32>(e, E_ASLEEP) === 1) atomic.notify(e + E_STATE, ALL); // D5 read
 }
 
 /**

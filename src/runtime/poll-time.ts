@@ -67,11 +67,11 @@ export class PollTime {
     const USUAL = 12;
     /**
      * The bounds of `near`, which is otherwise the number of processors: a waiter polls if at most `near` tickets are
-     * before its own. A hand-over between threads that poll takes 0.6 microseconds on a machine with 16 processors. So
-     * a waiter with more than FARTHEST tickets before its own would poll in vain.
+     * before its own. A hand-over between threads that poll takes 0.6 microseconds on a machine with 16 processors. A
+     * waiter with many more than FARTHEST tickets before its own would poll in vain, if sections take as long.
      */
     const NEAREST = 2;
-    const FARTHEST = 64;
+    const FARTHEST = 32;
     let least = Infinity;
     for (let i = 0; i < SAMPLES; i++) {
       const begun = this.#clock();

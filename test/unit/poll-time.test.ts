@@ -56,8 +56,8 @@ describe('the time that a waiter polls', () => {
     [2, 2],
     [3, 3],
     [16, 16],
-    [64, 64],
-    [96, 64],
+    [32, 32],
+    [64, 32],
   ])('applies, with %i processors, to the head and %i waiters after it', (processors, near) => {
     const { pollTime, told } = core(() => 10);
     pollTime(processors);

@@ -186,6 +186,7 @@ const ELEMENT = words({
   E_END: 'end, counter',
   E_HELD: 'held',
   E_SINCE: 'since',
+  E_ASLEEP: 'asleep',
   E_BELOW: 'below',
   E_GATE: 'gate',
   E_PASSED: 'passed',

@@ -69,7 +69,7 @@ const DOZE = 2000;
 /** How often an adaptive waiter polls: a poll takes 12 ns, and the waiter polls for 50 microseconds (poll-time.ts). */
 const PAUSES = 4167;
 const NEAREST = 2;
-const FARTHEST = 8;
+const FARTHEST = 32;
 
 const NOTHING = -1;
 /** A thread that performs the same load this often in a row is polling. No thread repeats a call so often in a row. */
