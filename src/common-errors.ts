@@ -96,11 +96,15 @@ export function checkType(what: string, value: unknown, type: string, expected: 
 
 /**
  * @internal
- * Checks that options are an object, and that the object has no other names than these. Inherited properties count, and
- * an undefined property is absent. An object with a tag, such as an AbortSignal or an Arena, is in the wrong place.
+ * Checks that options are an object, and that the object has no other names than these. An object with a tag, such as
+ * an AbortSignal or an Arena, is in the wrong place.
+ *
+ * The library reads inherited options, and takes an undefined one for absent. So both are checked in the same way: what
+ * `for in` names is given, unless it is undefined. That leaves out symbols, and the getters and methods of a class.
  */
 export function checkOptions(what: string, options: unknown, names: readonly string[]): void {
   let given = options;
+  let near: string | undefined = '';
   // The first comparison says the same of the usual options, and is fast.
   let isBad = (options as object | null)?.constructor !== Object && {}.toString.call(options) !== '[object Object]';
   for (const name in options as object) {
@@ -108,8 +112,18 @@ export function checkOptions(what: string, options: unknown, names: readonly str
     // A page may have added properties to all objects. Only tests give a firstTicket.
     isBad = !(name in {}) && name !== 'firstTicket' && (options as Record<string, unknown>)[name] !== undefined;
     given = name;
+    near = names.find((option) => isNear(option, name));
   }
-  if (isBad) throw badType(`${what}: options`, `of { ${names.join(', ')} }`, given);
+  if (isBad) throw badType(`${what}: options`, `of { ${names.join(', ')} }${near ? ` (perhaps ${near})` : ''}`, given);
+}
+
+/** Whether a name begins and ends as an option does, so that more than half of the letters of the option are there. */
+function isNear(option: string, name: string): boolean {
+  let start = 0;
+  let end = 0;
+  while (option[start] === name[start]) start++;
+  while (option.at(-1 - end) === name.at(-1 - end)) end++;
+  return start + end > option.length / 2;
 }
 
 /** @internal Checks that an argument is one of a few words. */

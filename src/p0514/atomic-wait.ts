@@ -31,7 +31,7 @@ class Table extends Places {
 const tables = new WeakMap<Membership, Table>();
 
 function tableOf(what: string, options: AtomicWaitOptions = {}): Table {
-  checkOptions(what, options, ['arena']);
+  checkNames(what, options);
   const membership = membershipOf(options.arena);
   let table = tables.get(membership);
   if (table === undefined) {
@@ -39,6 +39,10 @@ function tableOf(what: string, options: AtomicWaitOptions = {}): Table {
     tables.set(membership, table);
   }
   return table;
+}
+
+function checkNames(what: string, options: AtomicWaitOptions): void {
+  checkOptions(what, options, ['arena']);
 }
 
 /**
@@ -153,9 +157,10 @@ export function atomicSignal(
   array: WaitableArray,
   index: number,
   notify: Notify = Notify.all,
-  options?: AtomicWaitOptions,
+  options: AtomicWaitOptions = {},
 ): void {
   notifyNumber('atomicSignal', notify);
   const key = keyOf('atomicSignal', array, index);
-  if (notify !== Notify.none) tableOf('atomicSignal', options).signal(key);
+  if (notify === Notify.none) checkNames('atomicSignal', options);
+  else tableOf('atomicSignal', options).signal(key);
 }

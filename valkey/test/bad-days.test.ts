@@ -167,7 +167,7 @@ onServers('bad days', (setting) => {
     );
     await expect(semaphore.holdAsync(1, { signal: {} as never })).rejects.toThrow('must be an AbortSignal');
     await expect(semaphore.holdAsync(1, { timeuot: 1 } as never)).rejects.toThrow(
-      'options must be of { timeout, signal }, got "timeuot"',
+      'options must be of { timeout, signal } (perhaps timeout), got "timeuot"',
     );
     const { signal } = new AbortController();
     const given = ' }, got an object (AbortSignal)';
