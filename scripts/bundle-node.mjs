@@ -7,8 +7,14 @@
  * A worker imports the library when it starts. Node takes about a millisecond for each file that it imports. In a pool
  * whose threads come and go, each new thread pays for all these files. Bundlers get the single files, and drop what a
  * program does not use. The source maps lead to the sources.
+ *
+ * Each file also has a twin of CommonJS, such as index.cjs. `require` gets the twin where it cannot load modules: in
+ * Node before 20.19 and 22.12, and in Jest. Deno, Bun and newer Nodes have the condition `module-sync` or `bun`, by which
+ * `require` gets the very files that `import` gets. So shared.cjs contains the host of Node. To keep the package small,
+ * the twins have no comments and no source maps.
  */
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
@@ -16,30 +22,34 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 /**
  * Loads each file of dist/ with its source map, so that the maps of the bundle lead to the sources and not to dist/.
- * The runtime chooses the host.
+ * The runtime chooses the host of the modules.
  */
-const plugin = {
+const loading = (format) => ({
   name: 'dist',
   resolveId(id) {
-    return id === '#host' ? { id: '#bundled-host', external: true } : null;
+    if (id !== '#host') return null;
+    return format === 'esm' ? { id: '#bundled-host', external: true } : { id: resolve('dist/host/node.js') };
   },
   async load(id) {
     const [code, map] = await Promise.all([readFile(id, 'utf8'), readFile(`${id}.map`, 'utf8')]);
     return { code, map: JSON.parse(map) };
   },
-};
+});
 
-async function write(input, cleanDir, groups) {
-  const bundle = await rolldown({ input, platform: 'node', plugins: [plugin] });
+async function write(input, format, cleanDir, groups) {
+  const bundle = await rolldown({ input, platform: 'node', plugins: [loading(format)] });
+  const end = format === 'esm' ? 'js' : 'cjs';
   await bundle.write({
     dir: 'dist/node',
-    format: 'esm',
-    sourcemap: true,
-    // The package has the sources as files, so the maps need not contain them.
-    sourcemapExcludeSources: true,
+    format,
     cleanDir,
-    chunkFileNames: '[name].js',
+    entryFileNames: `[name].${end}`,
+    chunkFileNames: `[name].${end}`,
     codeSplitting: { groups },
+    // The package has the sources as files, so the maps need not contain them.
+    ...(format === 'esm'
+      ? { sourcemap: true, sourcemapExcludeSources: true }
+      : { comments: { jsdoc: false }, strict: true }),
   });
   await bundle.close();
 }
@@ -50,8 +60,10 @@ const entries = {
   p0514: 'dist/p0514/index.js',
   sync: 'dist/sync/index.js',
 };
-await write(entries, true, [
+const groups = [
   { name: 'shared', test: /[\\/]dist[\\/](?!algorithms|p0514|sync|index)/ },
   { name: 'algorithms-shared', test: /[\\/]dist[\\/]algorithms[\\/](?!index)/, minShareCount: 2 },
-]);
-for (const host of ['node', 'deno-bun']) await write({ [`host-${host}`]: `dist/host/${host}.js` }, false, []);
+];
+await write(entries, 'esm', true, groups);
+for (const host of ['node', 'deno-bun']) await write({ [`host-${host}`]: `dist/host/${host}.js` }, 'esm', false, []);
+await write(entries, 'cjs', false, groups);

@@ -43,6 +43,18 @@ describe('two files of tests pass in Jest', () => {
   });
 });
 
+describe('two files of tests in CommonJS pass in Jest without modules,', () => {
+  it.each([
+    ['in one process', ['--runInBand']],
+    ['in two processes', ['--maxWorkers', '2']],
+    ['in two threads', ['--maxWorkers', '2', '--workerThreads']],
+    ['in jsdom', ['--runInBand', '--env', createRequire(import.meta.url).resolve('jest-environment-jsdom')]],
+  ])('%s', (_, options) => {
+    const report = JSON.parse(node(folder, jest, '--json', '--rootDir', folder, ...options, 'commonjs/'));
+    expect([report.numPassedTests, report.numTotalTests]).toEqual([6, 6]);
+  });
+});
+
 describe('where a runner surrounds the library by a page,', () => {
   it('a file of tests passes in Jest, which then ends, and in its Node where timers stand still from the start', () => {
     const environments = ['jest-environment-jsdom', '@happy-dom/jest-environment', '@edge-runtime/jest-environment'];

@@ -5,8 +5,9 @@ import { describe, expect, inject, it } from 'vitest';
 import { node } from '../support/run.js';
 
 const folder = inject('folder');
-// `require` can load modules in Node from 20.19 and 22.12 on.
+// `require` can load modules in Node from 20.19 and 22.12 on, if no flag forbids it.
 const canRequire = (process.features as { require_module?: boolean }).require_module === true;
+const forbidden = ['--no-experimental-require-module'].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));
 
 describe(`in Node ${process.versions.node}`, () => {
   it('every entry can be imported', () => {
@@ -47,7 +48,11 @@ describe(`in Node ${process.versions.node}`, () => {
     expect(node(folder, 'node/main.js')).toBe('counted to 40000, 1 death\n');
   });
 
-  it.skipIf(!canRequire)('every entry can be required', () => {
-    expect(node(folder, '--no-warnings', 'node/required.cjs')).toBe('true\n');
+  it('every entry can be required, also beside the same entry imported', () => {
+    expect(node(folder, 'node/required.cjs')).toBe(`${canRequire}\n`);
+  });
+
+  it('every entry can be required where `require` loads no modules', () => {
+    expect(node(folder, ...forbidden, 'node/required.cjs')).toBe('false\n');
   });
 });

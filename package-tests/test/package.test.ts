@@ -15,7 +15,7 @@ const own = JSON.parse(readFileSync(join(folder, 'node_modules/taketurns/package
 describe('the tarball', () => {
   it('holds the build with its sources, the documentation and the licence, and nothing else', () => {
     const allowed = [
-      /^dist\/.+\.(js|d\.ts|js\.map)$/,
+      /^dist\/.+\.(js|cjs|d\.ts|d\.cts|js\.map)$/,
       /^src\/(.+(?<!-bytes|-source)\.(ts|js)|(algorithms|p0514)\/README\.md)$/,
       /^docs\/.+\.(md|svg)$/,
       /^valkey\/(README\.md|LICENSE|docs\/.+\.md)$/,
@@ -58,19 +58,19 @@ describe('the tarball', () => {
   it('has the right types by are-the-types-wrong', async () => {
     const result = await checkPackage(createPackageFromTarballData(tarball));
     if (!result.types) throw new Error('it finds no types');
-    // The library has only modules. So, as in the tool's own profile "esm-only", neither the old resolution (node10)
-    // nor the fact that `require` leads to a module counts. node.test.ts tests that `require` works.
-    const problems = result.problems.filter(
-      (problem) => !('resolutionKind' in problem) || !['node10', 'node16-cjs'].includes(problem.resolutionKind),
+    expect(result.problems).toEqual([]);
+    const resolved = Object.entries(result.entrypoints).flatMap(([name, { resolutions }]) =>
+      Object.values(resolutions).map(({ resolution, resolutionKind }) => [
+        name,
+        resolutionKind,
+        resolution !== undefined,
+      ]),
     );
-    expect(problems).toEqual([]);
-    const resolved = Object.entries(result.entrypoints).map(([name, { resolutions }]) => [
-      name,
-      resolutions['node16-esm'].resolution !== undefined,
-      resolutions.bundler.resolution !== undefined,
-    ]);
+    const kinds = ['node10', 'node16-cjs', 'node16-esm', 'bundler'];
     expect(resolved).toEqual(
-      ['.', './algorithms', './p0514', './sync', './package.json'].map((name) => [name, true, true]),
+      ['.', './algorithms', './p0514', './sync', './package.json'].flatMap((name) =>
+        kinds.map((kind) => [name, kind, true]),
+      ),
     );
   });
 });

@@ -1,5 +1,5 @@
 /** Checks the types of the installed package in a strict project with no more options than it needs. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
@@ -36,14 +36,30 @@ describe.each(compilers)('TypeScript $version', ({ tsc }) => {
 it('declares nothing that is internal', () => {
   const dist = join(folder, 'node_modules/taketurns/dist');
   const declarations = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.d.ts'),
+    /\.d\.c?ts$/.test(name),
   );
   expect(declarations).toContain('shared-object.d.ts');
   const internal = declarations.filter((name) => readFileSync(join(dist, name), 'utf8').includes('@internal'));
   expect(internal).toEqual([]);
 });
 
-it('a CommonJS module can require it', () => {
-  const [, { tsc }] = compilers as [unknown, { tsc: string }];
-  expect(check(tsc, 'nodenext', 'nodenext', 'types/required.cts')).toBe('');
+describe('CommonJS', () => {
+  it.each(compilers.flatMap(({ version, tsc }) => ['node16', 'nodenext'].map((module) => [version, module, tsc])))(
+    'in TypeScript %s, --module %s',
+    (_, module, tsc) => {
+      // The same program as for modules.
+      copyFileSync(join(folder, 'types/use.ts'), join(folder, 'types/use.cts'));
+      const files = ['types/use.cts', 'types/required.cts', 'types/both.ts'];
+      expect(check(tsc, module, module, '--lib', 'es2023,esnext.disposable', ...files)).toBe('');
+    },
+  );
+
+  it('in a package without "type", whose files are .ts', () => {
+    const [five] = compilers as [{ tsc: string }];
+    mkdirSync(join(folder, 'types/plain'));
+    writeFileSync(join(folder, 'types/plain/package.json'), '{}');
+    copyFileSync(join(folder, 'types/use.ts'), join(folder, 'types/plain/use.ts'));
+    expect(check(five.tsc, 'node16', 'node16', 'types/plain/use.ts')).toBe('');
+    expect(check(five.tsc, 'commonjs', 'node10', 'types/plain/use.ts')).toBe('');
+  });
 });
