@@ -26,7 +26,10 @@ describe('the tarball of taketurns-valkey', () => {
   it('holds the build, the documentation and the licence, and brings nothing with it', () => {
     const others = project.packed.files
       .map(({ path }) => path)
-      .filter((path) => !/^(dist\/.+\.(js|d\.ts|js\.map)|docs\/.+\.md|README\.md|LICENSE|package\.json)$/.test(path));
+      .filter(
+        (path) =>
+          !/^(dist\/.+\.(js|cjs|d\.ts|d\.cts|js\.map)|docs\/.+\.md|README\.md|LICENSE|package\.json)$/.test(path),
+      );
     expect(others).toEqual([]);
     const own = JSON.parse(readFileSync(join(project.folder, 'node_modules/taketurns-valkey/package.json'), 'utf8'));
     expect(own.dependencies).toBeUndefined();
@@ -47,11 +50,7 @@ describe('the tarball of taketurns-valkey', () => {
     expect(messages.map((message) => formatMessage(message, {}, { color: false }))).toEqual([]);
     const result = await checkPackage(createPackageFromTarballData(tarball));
     if (!result.types) throw new Error('it finds no types');
-    // The package has only modules, as in package.test.ts.
-    const problems = result.problems.filter(
-      (problem) => !('resolutionKind' in problem) || !['node10', 'node16-cjs'].includes(problem.resolutionKind),
-    );
-    expect(problems).toEqual([]);
+    expect(result.problems).toEqual([]);
   });
 
   it('declares nothing that is internal', () => {
@@ -100,9 +99,9 @@ describe('types of taketurns-valkey', () => {
     const [five, latest] = own.map((file) => join(dirname(file), 'bin/tsc')) as [string, string];
     expect(node(project.folder, five, ...options, ...types, '--moduleResolution', 'node10', 'common.ts')).toBe('');
     expect(node(project.folder, latest, ...options, ...types, 'common.ts')).toBe('');
-    const required = "const { Space } = require('taketurns-valkey'); console.log(typeof Space.connect);";
-    writeFileSync(join(project.folder, 'required.cjs'), required);
-    expect(node(project.folder, 'required.cjs')).toMatch(/^function/);
+    const strict = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2023,dom', '--module', 'node16'];
+    cpSync(join(project.folder, 'common.ts'), join(project.folder, 'common.cts'));
+    for (const tsc of [five, latest]) expect(node(project.folder, tsc, ...strict, ...types, 'common.cts')).toBe('');
   });
 
   it('stand alone, without a client library', () => {
@@ -119,6 +118,22 @@ describe('types of taketurns-valkey', () => {
       fileURLToPath(new URL('../../node_modules/@types', import.meta.url)),
     ];
     expect(node(project.folder, tsc as string, ...options, ...types, 'alone.ts')).toBe('');
+  });
+});
+
+describe('taketurns-valkey', () => {
+  it.skipIf(server === undefined).each([
+    ['where `require` loads modules, if this Node can', ['--no-warnings']],
+    ['where it loads none', ['--no-experimental-require-module']],
+  ])('can be required %s', async (_, flags) => {
+    const running = await startServer({ server: server as NonNullable<typeof server> });
+    process.env.REDIS_URL = running.url;
+    try {
+      const known = flags.filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));
+      expect(node(project.folder, ...known, 'required.cjs')).toBe('bigint true true\n');
+    } finally {
+      await running.stop();
+    }
   });
 });
 
