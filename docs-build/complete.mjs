@@ -1,9 +1,10 @@
 /**
- * A plugin of TypeDoc, which checks the docstrings of public symbols. The docstring of a method or function must say
+ * A plugin of TypeDoc, which links the errors of `@throws {DisposedError} if ...` to their classes, and checks the
+ * docstrings of public symbols. The docstring of a method or function must say
  * whether it blocks, and what it throws. The docstring of a number must give its range. The docstring of a class must
  * name the source of its algorithm, and must have an example.
  */
-import { Application, ReflectionKind } from 'typedoc';
+import { Application, Converter, ReflectionKind } from 'typedoc';
 
 const CALLS = [ReflectionKind.CallSignature, ReflectionKind.ConstructorSignature];
 /** Classes that need not name the source of an algorithm. */
@@ -19,6 +20,9 @@ export function load(app) {
     const isIt = (it) => it.kind === ReflectionKind.Class && it.name === name;
     const target = Object.values(reflection.project.reflections).find(isIt);
     return target && { target, caption: name };
+  });
+  app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
+    for (const { comment } of Object.values(project.reflections)) comment?.blockTags.forEach(nameErrors);
   });
   app.on(Application.EVENT_VALIDATE_PROJECT, (project) => {
     const warn = (reflection, what) =>
@@ -38,6 +42,16 @@ export function load(app) {
       }
     }
   });
+}
+
+/** Moves the errors of a tag, such as {RangeError | DisposedError}, into its text, with a link to each of the library. */
+function nameErrors(tag) {
+  const names = tag.typeAnnotation?.slice(1, -1).split(' | ') ?? [];
+  const parts = names.map((name) =>
+    name in globalThis ? { kind: 'code', text: `\`${name}\`` } : { kind: 'inline-tag', tag: '@link', text: name },
+  );
+  tag.content.unshift(...parts.flatMap((part) => [part, { kind: 'text', text: part === parts.at(-1) ? ' ' : ' or ' }]));
+  tag.typeAnnotation = undefined;
 }
 
 function checkCall(signature, comment, warn) {

@@ -69,7 +69,7 @@ export class Arena {
   #given: Membership | undefined;
   /**
    * Makes an arena and attaches the calling thread to it.
-   * @throws `RangeError` or `TypeError` for options that are no object, or a capacity out of its range.
+   * @throws {RangeError | TypeError} for options that are no object, or a capacity out of its range.
    * @throws {Error} if the runtime or page lacks a feature such as shared memory, or if there is no address space left:
    * V8 reserves 10 GiB of it for each arena. The message names the reason.
    */
@@ -98,8 +98,8 @@ export class Arena {
 
   /**
    * Attaches the calling thread to the arena of a handle. Handles of one arena give one `Arena` object. Never blocks.
-   * @throws `TypeError` if the value is not the handle of an arena.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread.
+   * @throws {TypeError} if the value is not the handle of an arena.
+   * @throws {ArenaFullError} if the arena has no room for another thread.
    */
   static from(handle: ArenaHandle): Arena {
     return arenaOf(fromHandle(handle));
@@ -115,7 +115,7 @@ export class Arena {
   }
 
   /**
-   * @internal @throws {@link DisposedError} after `dispose`, also if another copy of this package has made the arena
+   * @internal @throws {DisposedError} after `dispose`, also if another copy of this package has made the arena
    * object that was disposed of.
    */
   get [inside](): Membership {
@@ -156,7 +156,7 @@ export class Arena {
    * and a browser's `terminate` do not prove that the thread has stopped. So there the thread is reaped at once only if
    * it sleeps in this library. Otherwise it is reaped when its end is noticed, or after 3 s with `{ watch: false }`.
    * @param thread of the worker, from its own `arena.thread`. Only web workers need it.
-   * @throws `TypeError` if the value is not a worker, or is a web worker without a thread.
+   * @throws {TypeError} if the value is not a worker, or is a web worker without a thread.
    * @throws {Error} if the worker has ended already.
    */
   watch(worker: WatchedWorker, thread?: ThreadHandle): void {
@@ -183,7 +183,7 @@ export class Arena {
    * The thread must have ended, or must sleep in a blocking call of this library and never wake again. A thread that
    * runs on would damage the memory of the arena.
    * @returns whether it was attached until now.
-   * @throws `TypeError` if the value is not the handle of a thread.
+   * @throws {TypeError} if the value is not the handle of a thread.
    * @throws {Error} if it is the calling thread.
    */
   reap(thread: ThreadHandle): boolean {

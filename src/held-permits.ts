@@ -87,9 +87,10 @@ export class HeldPermits implements Disposable, AsyncDisposable {
    *     held.release(2); // it holds 1 still
    *     held.release();
    * @param permits 1 to the number that the guard still holds (the default).
-   * @throws `RangeError` or `TypeError` for a bad number, such as more than the guard still holds. Nothing has changed then.
-   * @throws `RangeError` if more than the `max` of the semaphore would be available, because others have released
-   * or added permits.
+   * @throws {RangeError | TypeError} for a bad number, such as more than the guard still holds. Nothing has changed
+   * then.
+   * @throws {RangeError} if more than the `max` of the semaphore would be available, because others have released or
+   * added permits.
    */
   release(permits?: number): void {
     const source = this.#source;

@@ -102,8 +102,8 @@ export class Mutex extends SharedObject<typeof KIND> {
   #warned = false;
 
   /**
-   * @throws `RangeError` or `TypeError` for an option out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: MutexOptions = {}) {
     super(
@@ -116,9 +116,9 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   /**
    * Attaches to the mutex of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a Mutex.
-   * @throws {@link DisposedError} if the mutex has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {TypeError} if the value is not the handle of a Mutex.
+   * @throws {DisposedError} if the mutex has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: MutexHandle): Mutex {
     return new Mutex(find(KIND, KIND_MUTEX, handle));
@@ -128,9 +128,9 @@ export class Mutex extends SharedObject<typeof KIND> {
    * Attaches to the mutex of this name in the arena. Creates the mutex if there is none, or if it has been disposed of.
    * Threads that open a name at the same time get one mutex. Never blocks.
    * @param name 1 to 108 bytes of UTF-8, well-formed.
-   * @throws `RangeError` or `TypeError` for a bad name or option, if the mutex exists with another `bypass`, or if the
+   * @throws {RangeError | TypeError} for a bad name or option, if the mutex exists with another `bypass`, or if the
    * name belongs to another kind of object.
-   * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options: MutexOptions = {}): Mutex {
     return new Mutex(open(KIND, KIND_MUTEX, name, properties(options), options.arena, 'bypass'));
@@ -164,7 +164,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   /**
    * Describes the mutex by a plain object, for diagnostics. It looks at every waiter of the arena and is racy. Never
    * blocks.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {DisposedError} if it has been disposed of.
    */
   inspect(): MutexStats {
     if (this.disposed) throw this[disposedError]();
@@ -176,15 +176,15 @@ export class Mutex extends SharedObject<typeof KIND> {
    * Makes this thread the owner, and blocks the thread until then. The call returns no guard, so `using` throws a
    * TypeError, and the thread stays the owner. `hold` returns a guard.
    * @param options a time-out and a signal; without them the call may take for ever.
-   * @throws {@link TimeoutError} when the time-out has passed. The thread is not the owner, and has left the queue.
-   * @throws {@link CancelledError} if `cancelAll` has cancelled the request. The thread is not the owner either.
+   * @throws {TimeoutError} when the time-out has passed. The thread is not the owner, and has left the queue.
+   * @throws {CancelledError} if `cancelAll` has cancelled the request. The thread is not the owner either.
    * @throws the reason of a signal that is aborted already.
    * @throws {Error} if this thread is the owner already, or a promise of it waits: it would wait for itself.
-   * @throws `RangeError` or `TypeError` for a bad time-out or signal.
-   * @throws {@link ArenaFullError} if the arena has no room for another waiter, or 520,192 requests wait for the mutex.
+   * @throws {RangeError | TypeError} for a bad time-out or signal.
+   * @throws {ArenaFullError} if the arena has no room for another waiter, or 520,192 requests wait for the mutex.
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
-   * @throws `TypeError` on a thread that must not block, such as a browser's main thread, if it would have to.
-   * @throws {@link DisposedError} if the mutex has been or is being disposed of.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread, if it would have to.
+   * @throws {DisposedError} if the mutex has been or is being disposed of.
    */
   lock(options?: WaitOptions): void {
     if (options !== undefined) this.#lockFor('lock', options);
@@ -256,9 +256,9 @@ export class Mutex extends SharedObject<typeof KIND> {
   /**
    * Makes this thread the owner if the lock is free and the bound of the waiters allows it. Never blocks.
    * @returns whether it has become the owner; false also if it is the owner already.
-   * @throws {@link ArenaFullError} in a thread that has ended, if the arena has no room for it.
+   * @throws {ArenaFullError} in a thread that has ended, if the arena has no room for it.
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
-   * @throws {@link DisposedError} if the mutex has been disposed of.
+   * @throws {DisposedError} if the mutex has been disposed of.
    */
   tryLock(): boolean {
     if (this.#try() !== ADMITTED) return false;

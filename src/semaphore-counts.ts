@@ -61,7 +61,7 @@ export abstract class SemaphoreCounts extends SharedObject<typeof KIND> {
   /**
    * Describes the semaphore by a plain object. It looks at every waiter of the arena and is racy, so it is meant for
    * diagnostics. Never blocks.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {DisposedError} if it has been disposed of.
    */
   inspect(): SemaphoreStats {
     if (this.disposed) throw this[disposedError]();

@@ -98,8 +98,8 @@ export class Semaphore extends SemaphoreCounts {
 
   /**
    * @param permits the number available at first, 0 to `max`.
-   * @throws `RangeError` or `TypeError` for an argument out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(permits: number, options: SemaphoreOptions = {}) {
     super(
@@ -114,9 +114,9 @@ export class Semaphore extends SemaphoreCounts {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a Semaphore.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {TypeError} if the value is not the handle of a Semaphore.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: SemaphoreHandle): Semaphore {
     return attached(find(KIND, KIND_SEMAPHORE, handle));
@@ -127,9 +127,9 @@ export class Semaphore extends SemaphoreCounts {
    * Threads that open a name at the same time get one semaphore. Never blocks.
    * @param name 1 to 108 bytes of UTF-8, well-formed.
    * @param permits the number available at first, 0 to `max`. Without it the semaphore must exist.
-   * @throws `RangeError` or `TypeError` for a bad argument, or if the name belongs to another kind of object.
-   * @throws `RangeError` if it exists with other permits, another max or another `robust`.
-   * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws {RangeError | TypeError} for a bad argument, or if the name belongs to another kind of object.
+   * @throws {RangeError} if it exists with other permits, another max or another `robust`.
+   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    * @throws {Error} if it does not exist and no permits are given.
    */
   static open(name: string, permits?: number, options: SemaphoreOptions = {}): Semaphore {
@@ -147,14 +147,14 @@ export class Semaphore extends SemaphoreCounts {
    *     pool.acquire({ timeout: 50 }); // one permit
    * @param permits 1 (the default) to `max`. The options may stand in its place.
    * @param options a time-out and a signal; without them the call may take for ever.
-   * @throws {@link TimeoutError} when the time-out has passed. The request has left the queue, and holds nothing.
-   * @throws {@link CancelledError} if `cancelAll` has cancelled the request. It holds nothing either.
+   * @throws {TimeoutError} when the time-out has passed. The request has left the queue, and holds nothing.
+   * @throws {CancelledError} if `cancelAll` has cancelled the request. It holds nothing either.
    * @throws the reason of a signal that is aborted already.
-   * @throws `RangeError` or `TypeError` for a bad number.
-   * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
-   * @throws {@link ArenaFullError} if the request has a time-out and would have to wait, and the arena has no free
-   * element. A cancelled request may leave an element in the queue, so the thread needs another one beforehand.
-   * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
+   * @throws {ArenaFullError} if the request has a time-out and would have to wait, and the arena has no free element. A
+   * cancelled request may leave an element in the queue, so the thread needs another one beforehand.
+   * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(permits?: number, options?: WaitOptions): void;
   acquire(options: WaitOptions): void;
@@ -230,8 +230,8 @@ export class Semaphore extends SemaphoreCounts {
    * Takes permits if they are free and no request waits. Never blocks, never overtakes a waiter.
    * @param permits 1 (the default) to `max`.
    * @returns whether it has taken them.
-   * @throws `RangeError` or `TypeError` for a bad number.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {DisposedError} if the semaphore has been disposed of.
    */
   tryAcquire(permits = 1): boolean {
     if (permits !== 1) checkPermits('tryAcquire', permits, this.max);
@@ -257,7 +257,7 @@ export class Semaphore extends SemaphoreCounts {
   /**
    * Takes all permits that are free at one moment, unless a request waits. `release` gives them back. Never blocks.
    * @returns how many it has taken; 0 if none is free.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
+   * @throws {DisposedError} if the semaphore has been disposed of.
    */
   drain(): number {
     this[back]();
@@ -272,8 +272,8 @@ export class Semaphore extends SemaphoreCounts {
    * are released, these permits do not count as given back. So any thread may add permits to a robust semaphore.
    * `inspect().added` shows them. Never blocks. On a disposed semaphore it does nothing.
    * @param permits 1 (the default) to `max`.
-   * @throws `RangeError` or `TypeError` for a bad number.
-   * @throws `RangeError` if more than `max` would be available. Then nothing has changed. So the `max` of a pool that
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {RangeError} if more than `max` would be available. Then nothing has changed. So the `max` of a pool that
    * grows must be the largest number of permits that the pool may ever have.
    */
   add(permits = 1): void {
@@ -298,8 +298,8 @@ export class Semaphore extends SemaphoreCounts {
    *     pool.add(2); // 6 from now on
    *     pool.reduce(3); // 3, once the others have come back
    * @param permits 1 (the default) to `max`.
-   * @throws `RangeError` or `TypeError` for a bad number.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {DisposedError} if the semaphore has been disposed of.
    */
   reduce(permits = 1): void {
     checkPermits('reduce', permits, this.max);
@@ -387,8 +387,8 @@ export class Semaphore extends SemaphoreCounts {
    * Gives permits back, and wakes each waiter whose turn has come. Any thread may release, whether it took the permits
    * or not, unless the semaphore is robust. Never blocks. On a disposed semaphore it does nothing.
    * @param permits 1 (the default) to `max`.
-   * @throws `RangeError` or `TypeError` for a bad number.
-   * @throws `RangeError` if more than `max` would be available, or if the semaphore is robust and this thread holds
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {RangeError} if more than `max` would be available, or if the semaphore is robust and this thread holds
    * fewer. Then nothing has changed. Two threads that both release too much at the same instant may both pass.
    */
   release(permits = 1): void {
@@ -475,8 +475,8 @@ export class Semaphore extends SemaphoreCounts {
    *     const get = semaphore.limit((address: string) => fetch(address));
    *     const pages = await Promise.all(addresses.map((address) => get(address)));
    * @param permits those that each call takes, 1 (the default) to `max`.
-   * @throws `TypeError` if `run` is not a function.
-   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws {TypeError} if `run` is not a function.
+   * @throws {RangeError | TypeError} for a bad number.
    */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,

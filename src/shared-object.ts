@@ -54,7 +54,7 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
 
   /**
    * The value to send to another thread, for `from` there.
-   * @throws {@link DisposedError} if the object has been disposed of.
+   * @throws {DisposedError} if the object has been disposed of.
    */
   get handle(): Handle<K> {
     if (this.disposed) throw this[disposedError]();

@@ -116,10 +116,10 @@ export class CapacitorLock implements Lock {
   declare private readonly mine: Mine;
 
   /**
-   * @throws `TypeError` if `inner` is not a lock, or lacks a `tryLock` that is needed; if `whenContended` is true with a
-   * semaphore of your own.
-   * @throws `RangeError` or `TypeError` for an option out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {TypeError} if `inner` is not a lock, or lacks a `tryLock` that is needed; if `whenContended` is true with
+   * a semaphore of your own.
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(inner: Lock, options: CapacitorLockOptions = {}) {
     checkType(`${KIND}: inner`, inner, 'object', 'a lock');
@@ -150,9 +150,9 @@ export class CapacitorLock implements Lock {
    * Attaches to the lock of a handle, in any thread. Never blocks.
    * @param inner the inner lock of this thread. Give it if the inner lock is not of this library.
    * @param semaphore the semaphore inside the capacitor, if it is one of your own, as for `Capacitor.from`.
-   * @throws `TypeError` if it is no handle of a CapacitorLock, or the inner lock is missing.
-   * @throws {@link DisposedError} if the lock has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {TypeError} if it is no handle of a CapacitorLock, or the inner lock is missing.
+   * @throws {DisposedError} if the lock has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: CapacitorLockHandle, inner?: Lock, semaphore?: InnerSemaphore): CapacitorLock {
     checkKind(`${KIND}.from: handle`, KIND, handle);
@@ -167,7 +167,7 @@ export class CapacitorLock implements Lock {
 
   /**
    * The value to send to another thread, for `from` there.
-   * @throws {@link DisposedError} if the lock has been disposed of.
+   * @throws {DisposedError} if the lock has been disposed of.
    */
   get handle(): CapacitorLockHandle {
     const { handle: inner } = this.inner as { readonly handle?: { readonly kind: string } };
@@ -188,8 +188,8 @@ export class CapacitorLock implements Lock {
   /**
    * Takes the lock, and blocks the thread until it has it: first at the capacitor, then at the inner lock.
    * @throws {Error} if this thread holds it already: it would wait for itself for ever.
-   * @throws `TypeError` on a thread that must not block.
-   * @throws {@link DisposedError} if the lock has been or is being disposed of.
+   * @throws {TypeError} on a thread that must not block.
+   * @throws {DisposedError} if the lock has been or is being disposed of.
    */
   lock(): void {
     if (this.mine.held !== NOT_HELD) throw held();
@@ -216,8 +216,8 @@ export class CapacitorLock implements Lock {
   /**
    * Takes the lock if the capacitor is open, nobody waits there, and the inner lock is free. Never blocks, if the inner
    * `tryLock` does not. Returns whether it has taken the lock; false also if this thread holds it.
-   * @throws `TypeError` if the inner lock has no `tryLock`.
-   * @throws {@link DisposedError} if the lock has been disposed of.
+   * @throws {TypeError} if the inner lock has no `tryLock`.
+   * @throws {DisposedError} if the lock has been disposed of.
    */
   tryLock(): boolean {
     const capacitor = this.capacitor;
@@ -270,7 +270,7 @@ export class CapacitorLock implements Lock {
    * critical section as in Dice, Capacitors, Listing 1.
    * @param section must not be async: the lock is given back when it returns.
    * @returns what the section returns.
-   * @throws `TypeError` if the section is no function, or has returned a promise.
+   * @throws {TypeError} if the section is no function, or has returned a promise.
    * @throws what the section throws, and what `lock` throws.
    */
   run<T>(section: () => T): T {

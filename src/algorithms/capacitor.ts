@@ -129,8 +129,8 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
   /**
    * @param bypass the size of a platoon, 1 to 2,147,483,647: the bypass limit B of the paper.
-   * @throws `RangeError` or `TypeError` for an argument out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object, or for another waiter on chains.
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter on chains.
    */
   constructor(bypass: number, options: CapacitorOptions = {}) {
     const { references, semaphore, random } = options instanceof Found ? options : made(bypass, options);
@@ -150,11 +150,11 @@ export class Capacitor extends SharedObject<typeof KIND> {
   /**
    * Attaches to the capacitor of a handle, in any thread. Never blocks.
    * @param semaphore the semaphore inside, if it is one of your own. Give it if the semaphore is not of this entry.
-   * @throws `TypeError` if the value is not the handle of a Capacitor, or the semaphore is missing, no semaphore, or
+   * @throws {TypeError} if the value is not the handle of a Capacitor, or the semaphore is missing, no semaphore, or
    * given although the handle names one of the library.
-   * @throws `RangeError` if the handle has more than 64 lanes, or none where it needs some.
-   * @throws {@link DisposedError} if the capacitor has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread or attachment, or another waiter on chains.
+   * @throws {RangeError} if the handle has more than 64 lanes, or none where it needs some.
+   * @throws {DisposedError} if the capacitor has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or attachment, or another waiter on chains.
    */
   static from(handle: CapacitorHandle, semaphore?: InnerSemaphore): Capacitor {
     const random = handle?.random === true;
@@ -167,7 +167,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
   /**
    * The value to send to another thread, for `from` there.
-   * @throws {@link DisposedError} if the capacitor has been disposed of.
+   * @throws {DisposedError} if the capacitor has been disposed of.
    */
   override get handle(): CapacitorHandle {
     const semaphore = this.#semaphore;
@@ -181,8 +181,8 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
   /**
    * Passes in, and blocks the thread while the capacitor is closed.
-   * @throws `TypeError` on a thread that must not block.
-   * @throws {@link DisposedError} if the capacitor has been or is being disposed of.
+   * @throws {TypeError} on a thread that must not block.
+   * @throws {DisposedError} if the capacitor has been or is being disposed of.
    */
   arrive(): void {
     if (this.enter() !== ADMITTED) throw this[disposedError]();
@@ -191,8 +191,8 @@ export class Capacitor extends SharedObject<typeof KIND> {
   /**
    * Passes in if the capacitor is open and nobody waits for it. With lanes at random it looks at one of them. Never
    * blocks. Returns whether it has passed.
-   * @throws `TypeError` if the semaphore inside has no `tryAcquire`.
-   * @throws {@link DisposedError} if the capacitor has been disposed of.
+   * @throws {TypeError} if the semaphore inside has no `tryAcquire`.
+   * @throws {DisposedError} if the capacitor has been disposed of.
    */
   tryArrive(): boolean {
     const lane = this.#choose();
@@ -206,8 +206,8 @@ export class Capacitor extends SharedObject<typeof KIND> {
   /**
    * Passes out. The last thread of a platoon lets the next platoon in. Never blocks. Any thread may call it. With
    * lanes at random, only a thread that has arrived may, because it departs from the lane in which it arrived last.
-   * @throws {Error} if nobody is inside. If a thread has departed too often while others were inside, one of the
-   * others may get the error: the threads are counted, and not told apart.
+   * @throws {Error} if nobody is inside. If a thread has departed too often while others were inside, one of the others
+   * may get the error: the threads are counted, and not told apart.
    */
   depart(): void {
     const only = this.only;

@@ -43,8 +43,8 @@ const DEFAULTS = { spin: 100, names: ['hash', 'threshold', 'farParks', 'lazy'] }
 export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
   /**
    * @param permits the number available at first, 0 to 2,147,483,647.
-   * @throws `RangeError` or `TypeError` for an argument out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object, or for another waiter.
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
   constructor(permits: number, options: ChannelSemaphoreOptions = {}) {
     super(
@@ -56,9 +56,9 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a ChannelSemaphore.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another waiter.
+   * @throws {TypeError} if the value is not the handle of a ChannelSemaphore.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another waiter.
    */
   static from(handle: ChannelSemaphoreHandle): ChannelSemaphore {
     return new ChannelSemaphore(0, find(KIND, handle));
@@ -66,8 +66,8 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * SemaTake: takes a permit, and blocks the thread until its turn has come.
-   * @throws `TypeError` on a thread that must not block.
-   * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
+   * @throws {TypeError} on a thread that must not block.
+   * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
     if (this.algorithms.channelAcquire(this.at) !== ADMITTED) throw this[disposedError]();
@@ -77,7 +77,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
    * SemaPost for several permits in one step, with the short-cut of Listing 2: if nobody waits, the call touches no
    * channel. Never blocks. As in the listing, the number of permits has no bound.
    * @param permits 1 to 2,147,483,647.
-   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws {RangeError | TypeError} for a bad number.
    */
   release(permits = 1): void {
     if (permits !== 1) this.checkPermits(permits);

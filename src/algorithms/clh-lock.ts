@@ -30,8 +30,8 @@ const KIND = 'ClhLock';
  */
 export class ClhLock extends SharedLock<typeof KIND> {
   /**
-   * @throws `RangeError` or `TypeError` for an option out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options?: ClhLockOptions) {
     super(KIND, lockObject(KIND, options), (a) => queueLock(a, a.clhLock, a.clhTryLock, a.clhUnlock));
@@ -39,9 +39,9 @@ export class ClhLock extends SharedLock<typeof KIND> {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a ClhLock.
-   * @throws {@link DisposedError} if the lock has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {TypeError} if the value is not the handle of a ClhLock.
+   * @throws {DisposedError} if the lock has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: ClhLockHandle): ClhLock {
     return new ClhLock(find(KIND, handle));
@@ -50,8 +50,8 @@ export class ClhLock extends SharedLock<typeof KIND> {
   /**
    * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws `RangeError` or `TypeError` for a bad name or option, or if the name belongs to another kind of object.
-   * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
+   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options?: ClhLockOptions): ClhLock {
     return new ClhLock(openLock(KIND, name, options));

@@ -45,8 +45,8 @@ const LAST = 2n ** 62n;
  */
 export class EventCount extends ListingObject<typeof KIND> {
   /**
-   * @throws `RangeError` or `TypeError` for an option out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object, or for another waiter.
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
   constructor(options: EventCountOptions = {}) {
     super(KIND, given(options, made));
@@ -55,9 +55,9 @@ export class EventCount extends ListingObject<typeof KIND> {
 
   /**
    * Attaches to the event count of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of an EventCount.
-   * @throws {@link DisposedError} if the event count has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another waiter.
+   * @throws {TypeError} if the value is not the handle of an EventCount.
+   * @throws {DisposedError} if the event count has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another waiter.
    */
   static from(handle: EventCountHandle): EventCount {
     return new EventCount(find(KIND, handle));
@@ -66,7 +66,7 @@ export class EventCount extends ListingObject<typeof KIND> {
   /**
    * Adds to the count, and wakes the threads that wait for a value that the count reaches. Never blocks.
    * @param steps 1 to 2,147,483,647. Default 1.
-   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws {RangeError | TypeError} for a bad number.
    */
   advance(steps = 1): void {
     if (steps !== 1) checkInteger(`${KIND}.advance: steps`, steps, 1, LIMIT);
@@ -75,7 +75,7 @@ export class EventCount extends ListingObject<typeof KIND> {
 
   /**
    * Returns the present count. Later counts are never lower. Never blocks.
-   * @throws {@link DisposedError} if the event count has been disposed of.
+   * @throws {DisposedError} if the event count has been disposed of.
    */
   read(): bigint {
     const count = this.algorithms.eventRead(this.at);
@@ -86,8 +86,8 @@ export class EventCount extends ListingObject<typeof KIND> {
   /**
    * Blocks the thread until the count has reached the value.
    * @param value a bigint up to 2n ** 62n. If the count has reached this value already, the call returns at once.
-   * @throws `RangeError` or `TypeError` for a bad value, or on a thread that must not block.
-   * @throws {@link DisposedError} if the event count has been or is being disposed of.
+   * @throws {RangeError | TypeError} for a bad value, or on a thread that must not block.
+   * @throws {DisposedError} if the event count has been or is being disposed of.
    */
   await(value: bigint): void {
     checkType(`${KIND}.await: value`, value, 'bigint', 'a bigint');

@@ -7,7 +7,7 @@ import { membershipOf } from '../own-arenas.js';
  * the thread has taken none. A `Sequencer` does not count here. The tickets show the order of admissions: on a
  * semaphore with one permit, if threads take one permit at a time, the ticket of each admission is one more than the
  * ticket of the admission before. Never blocks.
- * @throws `TypeError` for an arena that is not one.
+ * @throws {TypeError} for an arena that is not one.
  */
 export function lastTicket(arena?: Arena): bigint {
   return membershipOf(arena).core.ticketTaken.value;

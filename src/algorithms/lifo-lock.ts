@@ -30,8 +30,8 @@ const KIND = 'LifoLock';
  */
 export class LifoLock extends SharedLock<typeof KIND> {
   /**
-   * @throws `RangeError` or `TypeError` for an option out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options?: LifoLockOptions) {
     super(KIND, lockObject(KIND, options), (a) => queueLock(a, a.lifoLock, a.lifoTryLock, a.lifoUnlock));
@@ -39,9 +39,9 @@ export class LifoLock extends SharedLock<typeof KIND> {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a LifoLock.
-   * @throws {@link DisposedError} if the lock has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {TypeError} if the value is not the handle of a LifoLock.
+   * @throws {DisposedError} if the lock has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: LifoLockHandle): LifoLock {
     return new LifoLock(find(KIND, handle));
@@ -50,8 +50,8 @@ export class LifoLock extends SharedLock<typeof KIND> {
   /**
    * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws `RangeError` or `TypeError` for a bad name or option, or if the name belongs to another kind of object.
-   * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
+   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options?: LifoLockOptions): LifoLock {
     return new LifoLock(openLock(KIND, name, options));

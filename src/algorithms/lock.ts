@@ -129,8 +129,8 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
   /**
    * Takes the lock, and blocks the thread until it has it.
    * @throws {Error} if this thread holds it already, even after `dispose`: it would wait for itself for ever.
-   * @throws `TypeError` on a thread that must not block.
-   * @throws {@link DisposedError} if the lock has been or is being disposed of.
+   * @throws {TypeError} on a thread that must not block.
+   * @throws {DisposedError} if the lock has been or is being disposed of.
    */
   lock(): void {
     if (this.#at === CLOSED_OBJECT) throw this[disposedError]();
@@ -141,7 +141,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
   /**
    * Takes the lock if that needs no waiting. Never blocks.
    * @returns whether it has taken it; false also if this thread holds it.
-   * @throws {@link DisposedError} if the lock has been disposed of.
+   * @throws {DisposedError} if the lock has been disposed of.
    */
   tryLock(): boolean {
     if (this.#at === CLOSED_OBJECT) throw this[disposedError]();
@@ -165,7 +165,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
    * critical section as in Dice, Capacitors, Listing 1.
    * @param section must not be async: the lock is given back when it returns.
    * @returns what the section returns.
-   * @throws `TypeError` if the section is no function, or has returned a promise.
+   * @throws {TypeError} if the section is no function, or has returned a promise.
    * @throws what the section throws, and what `lock` throws.
    */
   run<T>(section: () => T): T {

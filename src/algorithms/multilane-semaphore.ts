@@ -46,8 +46,8 @@ export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * @param permits the number available at first, 0 to 2,147,483,647.
-   * @throws `RangeError` or `TypeError` for an argument out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(permits: number, options: MultilaneSemaphoreOptions = {}) {
     const { references } = options instanceof Parts ? options : made(permits, options);
@@ -59,10 +59,10 @@ export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a MultilaneSemaphore.
-   * @throws `RangeError` if the handle does not have 1 to 64 lanes.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {TypeError} if the value is not the handle of a MultilaneSemaphore.
+   * @throws {RangeError} if the handle does not have 1 to 64 lanes.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: MultilaneSemaphoreHandle): MultilaneSemaphore {
     checkParts(KIND, handle, 1);
@@ -71,7 +71,7 @@ export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * The value to send to another thread, for `from` there.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
+   * @throws {DisposedError} if the semaphore has been disposed of.
    */
   override get handle(): MultilaneSemaphoreHandle {
     return { ...super.handle, lanes: this.#lanes.map((lane) => lane.handle(KIND)) };
@@ -79,8 +79,8 @@ export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * Takes a permit, and blocks the thread until its turn has come.
-   * @throws `TypeError` on a thread that must not block.
-   * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
+   * @throws {TypeError} on a thread that must not block.
+   * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
     if (this.#acquire(this.at) !== ADMITTED) this.#await();
@@ -94,7 +94,7 @@ export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
   /**
    * Takes a permit if one is free and nobody waits. Never blocks.
    * @returns whether it has taken one.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
+   * @throws {DisposedError} if the semaphore has been disposed of.
    */
   tryAcquire(): boolean {
     const answer = this.algorithms.takeIfDue(this.at);
@@ -106,7 +106,7 @@ export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
    * Gives several permits back in one step, and opens the lanes of the tickets that become due. Never blocks. The
    * number of permits has no bound.
    * @param permits 1 to 2,147,483,647.
-   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws {RangeError | TypeError} for a bad number.
    */
   release(permits = 1): void {
     if (permits !== 1) this.checkPermits(permits);

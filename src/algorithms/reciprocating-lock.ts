@@ -31,8 +31,8 @@ const KIND = 'ReciprocatingLock';
  */
 export class ReciprocatingLock extends SharedLock<typeof KIND> {
   /**
-   * @throws `RangeError` or `TypeError` for an option out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options?: ReciprocatingLockOptions) {
     super(KIND, lockObject(KIND, options), (a) => queueLock(a, a.recipLock, a.recipTryLock, a.recipUnlock));
@@ -40,9 +40,9 @@ export class ReciprocatingLock extends SharedLock<typeof KIND> {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a ReciprocatingLock.
-   * @throws {@link DisposedError} if the lock has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {TypeError} if the value is not the handle of a ReciprocatingLock.
+   * @throws {DisposedError} if the lock has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: ReciprocatingLockHandle): ReciprocatingLock {
     return new ReciprocatingLock(find(KIND, handle));
@@ -51,8 +51,8 @@ export class ReciprocatingLock extends SharedLock<typeof KIND> {
   /**
    * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws `RangeError` or `TypeError` for a bad name or option, or if the name belongs to another kind of object.
-   * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
+   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options?: ReciprocatingLockOptions): ReciprocatingLock {
     return new ReciprocatingLock(openLock(KIND, name, options));

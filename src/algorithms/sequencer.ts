@@ -37,8 +37,8 @@ const KIND = 'Sequencer';
  */
 export class Sequencer extends ListingObject<typeof KIND> {
   /**
-   * @throws `RangeError` or `TypeError` for an option out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: SequencerOptions = {}) {
     super(KIND, given(options, made));
@@ -46,9 +46,9 @@ export class Sequencer extends ListingObject<typeof KIND> {
 
   /**
    * Attaches to the sequencer of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a Sequencer.
-   * @throws {@link DisposedError} if the sequencer has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {TypeError} if the value is not the handle of a Sequencer.
+   * @throws {DisposedError} if the sequencer has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: SequencerHandle): Sequencer {
     return new Sequencer(find(KIND, handle));

@@ -27,8 +27,8 @@ const KIND = 'TicketLock';
  */
 export class TicketLock extends SharedLock<typeof KIND> {
   /**
-   * @throws `RangeError` or `TypeError` for an option out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options?: TicketLockOptions) {
     super(KIND, lockObject(KIND, options), (a) => ({
@@ -41,9 +41,9 @@ export class TicketLock extends SharedLock<typeof KIND> {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a TicketLock.
-   * @throws {@link DisposedError} if the lock has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {TypeError} if the value is not the handle of a TicketLock.
+   * @throws {DisposedError} if the lock has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: TicketLockHandle): TicketLock {
     return new TicketLock(find(KIND, handle));
@@ -52,8 +52,8 @@ export class TicketLock extends SharedLock<typeof KIND> {
   /**
    * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws `RangeError` or `TypeError` for a bad name or option, or if the name belongs to another kind of object.
-   * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
+   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options?: TicketLockOptions): TicketLock {
     return new TicketLock(openLock(KIND, name, options));

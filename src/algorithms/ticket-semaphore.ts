@@ -48,8 +48,8 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * @param permits the number available at first, 0 to 2,147,483,647.
-   * @throws `RangeError` or `TypeError` for an argument out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(permits: number, options: TicketSemaphoreOptions = {}) {
     super(
@@ -60,9 +60,9 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a TicketSemaphore.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {TypeError} if the value is not the handle of a TicketSemaphore.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: TicketSemaphoreHandle): TicketSemaphore {
     return new TicketSemaphore(0, find(KIND, handle));
@@ -70,8 +70,8 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * SemaTake: takes a permit, and blocks the thread until its turn has come.
-   * @throws `TypeError` on a thread that must not block.
-   * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
+   * @throws {TypeError} on a thread that must not block.
+   * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
     if (this.#acquire(this.at) !== 0) this.#await();
@@ -86,7 +86,7 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
   /**
    * SemaPost for several permits in one step. Never blocks. As in the listing, the number of permits has no bound.
    * @param permits 1 to 2,147,483,647.
-   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws {RangeError | TypeError} for a bad number.
    */
   release(permits = 1): void {
     if (permits !== 1) this.checkPermits(permits);

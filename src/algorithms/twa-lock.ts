@@ -54,8 +54,8 @@ const WAYS = ['buckets', 'chains'] as const;
  */
 export class TwaLock extends SharedLock<typeof KIND> {
   /**
-   * @throws `RangeError` or `TypeError` for an option out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object, or for another waiter.
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
   constructor(options: TwaLockOptions = {}) {
     super(KIND, given(options, made), (a) => ({
@@ -70,9 +70,9 @@ export class TwaLock extends SharedLock<typeof KIND> {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a TwaLock.
-   * @throws {@link DisposedError} if the lock has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread, another attachment or another waiter.
+   * @throws {TypeError} if the value is not the handle of a TwaLock.
+   * @throws {DisposedError} if the lock has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread, another attachment or another waiter.
    */
   static from(handle: TwaLockHandle): TwaLock {
     return new TwaLock(find(KIND, handle));
@@ -81,9 +81,9 @@ export class TwaLock extends SharedLock<typeof KIND> {
   /**
    * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws `RangeError` or `TypeError` for a bad name or option, or if the name belongs to another kind of object or
-   * to a lock with another `hash` or `waiting`.
-   * @throws {@link ArenaFullError} if the arena has no room for another object, name, attachment or waiter.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object or to a
+   * lock with another `hash` or `waiting`.
+   * @throws {ArenaFullError} if the arena has no room for another object, name, attachment or waiter.
    */
   static open(name: string, options: TwaLockOptions = {}): TwaLock {
     return new TwaLock(open(KIND, name, properties(options), options.arena));

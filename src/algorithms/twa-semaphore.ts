@@ -55,8 +55,8 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * @param permits the number available at first, 0 to 2,147,483,647.
-   * @throws `RangeError` or `TypeError` for an argument out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(permits: number, options: TwaSemaphoreOptions = {}) {
     super(
@@ -67,9 +67,9 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a TwaSemaphore.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {TypeError} if the value is not the handle of a TwaSemaphore.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: TwaSemaphoreHandle): TwaSemaphore {
     return new TwaSemaphore(0, find(KIND, handle));
@@ -77,8 +77,8 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * SemaTake: takes a permit, and blocks the thread until its turn has come.
-   * @throws `TypeError` on a thread that must not block.
-   * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
+   * @throws {TypeError} on a thread that must not block.
+   * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
     if (this.#acquire(this.at) !== 0) this.#await();
@@ -93,7 +93,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * waiting array alone. A sequestered semaphore has no short-cut. Never blocks. As in the listing, the number of
    * permits has no bound.
    * @param permits 1 to 2,147,483,647.
-   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws {RangeError | TypeError} for a bad number.
    */
   release(permits = 1): void {
     if (permits !== 1) this.checkPermits(permits);

@@ -50,8 +50,8 @@ export class WaitChannel {
   /**
    * As `keyWait`: blocks the thread until the channel has another sequence.
    * @param sequence the result of `monitor`, 0n or more.
-   * @throws `TypeError` for a sequence that is no bigint, or on a thread that must not block.
-   * @throws {@link ArenaFullError} if the arena has no room for another waiter.
+   * @throws {TypeError} for a sequence that is no bigint, or on a thread that must not block.
+   * @throws {ArenaFullError} if the arena has no room for another waiter.
    */
   wait(sequence: bigint): void {
     checkType('WaitChannel.wait: sequence', sequence, 'bigint', 'a bigint');
@@ -64,8 +64,8 @@ export class WaitChannel {
    * be meant for another waiter.
    * @param sequence -1n in the first call, which only reads the sequence; later the result of the last call.
    * @returns the sequence for the next call.
-   * @throws `TypeError` for a sequence that is no bigint, or on a thread that must not block.
-   * @throws {@link ArenaFullError} if the arena has no room for another waiter.
+   * @throws {TypeError} for a sequence that is no bigint, or on a thread that must not block.
+   * @throws {ArenaFullError} if the arena has no room for another waiter.
    */
   waitLazy(sequence: bigint): bigint {
     checkType('WaitChannel.waitLazy: sequence', sequence, 'bigint', 'a bigint');

@@ -45,8 +45,8 @@ export class WaitLocation {
    * As `locationWait`: the first call announces that the thread waits here, and returns. The next call blocks until a
    * thread has called `wakeAll` since the first call. It may also return without such a call, so call `wait` in a loop
    * around the condition.
-   * @throws `TypeError` on a thread that must not block.
-   * @throws {@link ArenaFullError} if the arena has no room for another waiter.
+   * @throws {TypeError} on a thread that must not block.
+   * @throws {ArenaFullError} if the arena has no room for another waiter.
    */
   wait(): void {
     prepare(this.#membership, 'prepareLocation');

@@ -50,8 +50,8 @@ export interface AddressWaitOptions extends KeyWaitOptions {
  * @param key 0 to 2 ** 32 - 1.
  * @param satisfied the condition.
  * @throws what `satisfied` throws.
- * @throws `RangeError` or `TypeError` for an argument out of its range, or on a thread that must not block.
- * @throws {@link ArenaFullError} if the arena has no room for another waiter.
+ * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
+ * @throws {ArenaFullError} if the arena has no room for another waiter.
  */
 export function addressWaitUntil<T>(key: number, satisfied: () => T, options: AddressWaitOptions = {}): T {
   checkType('addressWaitUntil: satisfied', satisfied, 'function', 'a function');
@@ -85,7 +85,7 @@ export function addressWaitUntil<T>(key: number, satisfied: () => T, options: Ad
 /**
  * AddressSignal of Listing 3: wakes the waiters of the key. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
- * @throws `RangeError` or `TypeError` for an argument out of its range.
+ * @throws {RangeError | TypeError} for an argument out of its range.
  */
 export function addressSignal(key: number, options: KeyWakeOptions = {}): void {
   algorithmsFor('addressSignal', key, options, ADDRESS).addressSignal(slotOf(key), 0, 0n);
@@ -100,7 +100,7 @@ export function addressSignalPolite(key: number, options: KeyWakeOptions = {}): 
  * KeyMonitor of Listing 4: returns the sequence of the channel of the key. Look at the condition afterwards, and then
  * call `keyWait` with the sequence. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
- * @throws `RangeError` or `TypeError` for an argument out of its range.
+ * @throws {RangeError | TypeError} for an argument out of its range.
  */
 export function keyMonitor(key: number, options: KeyWakeOptions = {}): bigint {
   const algorithms = algorithmsFor('keyMonitor', key, options);
@@ -112,8 +112,8 @@ export function keyMonitor(key: number, options: KeyWakeOptions = {}): bigint {
  * a `keySignal` has come after its `keyMonitor`.
  * @param key 0 to 2 ** 32 - 1.
  * @param sequence the result of `keyMonitor`, 0n or more.
- * @throws `RangeError` or `TypeError` for an argument out of its range, or on a thread that must not block.
- * @throws {@link ArenaFullError} if the arena has no room for another waiter.
+ * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
+ * @throws {ArenaFullError} if the arena has no room for another waiter.
  */
 export function keyWait(key: number, sequence: bigint, options: KeyWaitOptions = {}): void {
   checkType('keyWait: sequence', sequence, 'bigint', 'a bigint');
@@ -127,8 +127,8 @@ export function keyWait(key: number, sequence: bigint, options: KeyWaitOptions =
  * @param key 0 to 2 ** 32 - 1.
  * @param sequence -1n in the first call, which only reads the sequence; later the result of the last call.
  * @returns the sequence for the next call.
- * @throws `RangeError` or `TypeError` for an argument out of its range, or on a thread that must not block.
- * @throws {@link ArenaFullError} if the arena has no room for another waiter.
+ * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
+ * @throws {ArenaFullError} if the arena has no room for another waiter.
  */
 export function keyWaitLazy(key: number, sequence: bigint, options: KeyWaitOptions = {}): bigint {
   checkType('keyWaitLazy: sequence', sequence, 'bigint', 'a bigint');
@@ -140,7 +140,7 @@ export function keyWaitLazy(key: number, sequence: bigint, options: KeyWaitOptio
  * KeySignal of Listing 4: adds one to the sequence of the channel of the key, and wakes the waiters of the channel.
  * Never blocks.
  * @param key 0 to 2 ** 32 - 1.
- * @throws `RangeError` or `TypeError` for an argument out of its range.
+ * @throws {RangeError | TypeError} for an argument out of its range.
  */
 export function keySignal(key: number, options: KeyWakeOptions = {}): void {
   const algorithms = algorithmsFor('keySignal', key, options);
@@ -157,7 +157,7 @@ export function keySignalPolite(key: number, options: KeyWakeOptions = {}): void
  * KeyToChannel of Listing 4: returns the channel of a key. The channel serves for many calls. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
  * @param options the arena, and how `wait` and `waitLazy` wait.
- * @throws `RangeError` or `TypeError` for an argument out of its range.
+ * @throws {RangeError | TypeError} for an argument out of its range.
  */
 export function channelOf(key: number, options: KeyWaitOptions = {}): WaitChannel {
   return new WaitChannel(algorithmsFor('channelOf', key, options), key, options);
@@ -167,7 +167,7 @@ export function channelOf(key: number, options: KeyWaitOptions = {}): WaitChanne
  * Looks up the location of a key as Listing 5 does, and returns it. The location serves for many calls. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
  * @param options the arena, and how `wait` waits.
- * @throws `RangeError` or `TypeError` for an argument out of its range.
+ * @throws {RangeError | TypeError} for an argument out of its range.
  */
 export function locationOf(key: number, options: LocationWaitOptions = {}): WaitLocation {
   return new WaitLocation(algorithmsFor('locationOf', key, options, LOCATION), key, options);
@@ -180,8 +180,8 @@ export function locationOf(key: number, options: LocationWaitOptions = {}): Wait
  * again. The next call blocks until a `locationWakeAll` has come since the announcement. The thread may leave the loop
  * at any moment. The announcement then stays: if the thread next waits at the same location, its first call may block.
  * @param key 0 to 2 ** 32 - 1.
- * @throws `RangeError` or `TypeError` for an argument out of its range, or on a thread that must not block.
- * @throws {@link ArenaFullError} if the arena has no room for another waiter.
+ * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
+ * @throws {ArenaFullError} if the arena has no room for another waiter.
  */
 export function locationWait(key: number, options: LocationWaitOptions = {}): void {
   const algorithms = algorithmsFor('locationWait', key, options, LOCATION);
@@ -192,7 +192,7 @@ export function locationWait(key: number, options: LocationWaitOptions = {}): vo
 /**
  * LocationWakeAll of Listing 5: wakes all waiters of the key. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
- * @throws `RangeError` or `TypeError` for an argument out of its range.
+ * @throws {RangeError | TypeError} for an argument out of its range.
  */
 export function locationWakeAll(key: number, options: KeyWakeOptions = {}): void {
   const algorithms = algorithmsFor('locationWakeAll', key, options, LOCATION);

@@ -86,8 +86,8 @@ export class AtomicSemaphore {
   #at: number;
 
   /**
-   * @throws `RangeError` or `TypeError` for an argument out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: AtomicSemaphoreOptions = {}) {
     const reference = given(options, makeIt);
@@ -99,9 +99,9 @@ export class AtomicSemaphore {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of an AtomicSemaphore.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {TypeError} if the value is not the handle of an AtomicSemaphore.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: AtomicSemaphoreHandle): AtomicSemaphore {
     return new AtomicSemaphore(find(KIND, handle));
@@ -109,7 +109,7 @@ export class AtomicSemaphore {
 
   /**
    * The value to send to another thread, for `from` there.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
+   * @throws {DisposedError} if the semaphore has been disposed of.
    */
   get handle(): AtomicSemaphoreHandle {
     if (this.#places.closed) throw new DisposedError();
@@ -119,7 +119,7 @@ export class AtomicSemaphore {
   /**
    * Does what `atomicSignal` does, for the waiters at this semaphore: `all` (the default) and `one` both wake all of
    * them, and `none` wakes nobody. Does nothing if the semaphore has been disposed of. Never blocks.
-   * @throws `RangeError` or `TypeError` for a bad argument, or memory that is not shared.
+   * @throws {RangeError | TypeError} for a bad argument, or memory that is not shared.
    */
   signal(array: WaitableArray, index: number, notify: Notify = Notify.all): void {
     notifyNumber(`${KIND}.signal`, notify);
@@ -129,8 +129,8 @@ export class AtomicSemaphore {
 
   /**
    * Does what `atomicWait` does, at this semaphore.
-   * @throws `RangeError` or `TypeError` as `atomicWait`.
-   * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
+   * @throws {RangeError | TypeError} as `atomicWait`.
+   * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   wait<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): void {
     const word = new Word(`${KIND}.wait`, array, index, old);
@@ -144,7 +144,7 @@ export class AtomicSemaphore {
 
   /**
    * Does what `atomicTryWaitFor` does, at this semaphore.
-   * @throws {@link DisposedError} as `wait`.
+   * @throws {DisposedError} as `wait`.
    */
   tryWaitFor<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>, ms: number): boolean {
     const what = `${KIND}.tryWaitFor`;
@@ -155,7 +155,7 @@ export class AtomicSemaphore {
 
   /**
    * Does what `atomicTryWaitUntil` does, at this semaphore.
-   * @throws {@link DisposedError} as `wait`.
+   * @throws {DisposedError} as `wait`.
    */
   tryWaitUntil<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>, epochMs: number): boolean {
     const what = `${KIND}.tryWaitUntil`;

@@ -58,8 +58,8 @@ function checkNames(what: string, options: AtomicWaitOptions): void {
  * @param array a typed array of integers, or of floats, which are compared by their bits.
  * @param index of the word, 0 to `array.length - 1`.
  * @param old a value that the array can hold.
- * @throws `RangeError` or `TypeError` for a bad argument, or memory that is not shared.
- * @throws `TypeError` on a thread that must not block, if it would have to.
+ * @throws {RangeError | TypeError} for a bad argument, or memory that is not shared.
+ * @throws {TypeError} on a thread that must not block, if it would have to.
  */
 export function atomicWait<A extends WaitableArray>(
   array: A,
@@ -151,7 +151,7 @@ export async function atomicTryWaitUntilAsync<A extends WaitableArray>(
  * @param index of the word, 0 to `array.length - 1`.
  * @param notify `all` (the default) and `one` both wake all waiters: several words may share a place, and a single
  * wake-up could reach a waiter for another word. `none` does nothing.
- * @throws `RangeError` or `TypeError` for a bad argument, or memory that is not shared.
+ * @throws {RangeError | TypeError} for a bad argument, or memory that is not shared.
  */
 export function atomicSignal(
   array: WaitableArray,

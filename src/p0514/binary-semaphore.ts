@@ -31,8 +31,8 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
 
   /**
    * @param desired 1 if the semaphore is available at first, 0 (the default) if it is not.
-   * @throws `RangeError` or `TypeError` for an argument out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(desired = 0, options: SemaphoreOptions = {}) {
     super(
@@ -44,9 +44,9 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a BinarySemaphore.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {TypeError} if the value is not the handle of a BinarySemaphore.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: BinarySemaphoreHandle): BinarySemaphore {
     return new BinarySemaphore(0, find(KIND, handle));
@@ -55,8 +55,8 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
   /**
    * Makes the semaphore available, and unblocks waiters. By default it unblocks all waiters, and one of them takes
    * the semaphore. Never blocks. Does nothing on a disposed semaphore.
-   * @throws `RangeError` if the semaphore is available already. Then nothing has changed.
-   * @throws `TypeError` for a bad `notify`.
+   * @throws {RangeError} if the semaphore is available already. Then nothing has changed.
+   * @throws {TypeError} for a bad `notify`.
    */
   signal(notify: Notify = Notify.all): void {
     this.raise(1, notify);

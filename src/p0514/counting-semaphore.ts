@@ -30,8 +30,8 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
 
   /**
    * @param desired the first value, 0 (the default) to `CountingSemaphore.max`.
-   * @throws `RangeError` or `TypeError` for an argument out of its range.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(desired = 0, options: SemaphoreOptions = {}) {
     super(
@@ -43,9 +43,9 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a CountingSemaphore.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {TypeError} if the value is not the handle of a CountingSemaphore.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: CountingSemaphoreHandle): CountingSemaphore {
     return new CountingSemaphore(0, find(KIND, handle));
@@ -58,8 +58,8 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
    * @param notify the waiters to unblock. `all` (the default) unblocks as many waiters as the value suffices for. `one`
    * unblocks one waiter; if any waiter ever waited for more than 1, it may unblock several. `none` unblocks nobody: the
    * value stays for later callers, and for waiters that a later signal unblocks.
-   * @throws `RangeError` if the value would pass `CountingSemaphore.max`. Then nothing has changed.
-   * @throws `RangeError` or `TypeError` for a bad count or `notify`.
+   * @throws {RangeError} if the value would pass `CountingSemaphore.max`. Then nothing has changed.
+   * @throws {RangeError | TypeError} for a bad count or `notify`.
    */
   signal(count = 1, notify: Notify = Notify.all): void {
     this.raise(count, notify);

@@ -140,10 +140,11 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * aside for this waiter, and the waiters behind it wait. Nobody overtakes the waiters in the queue, unless signals
    * with `one` or `none` leave a value while threads sleep.
    * @param count 1 (the default) to `max`. All waiters together may wait for at most 536,870,911.
-   * @throws `RangeError` or `TypeError` for a bad count.
-   * @throws `RangeError` if all waiters together would wait for more than that. Then nothing has changed.
-   * @throws `TypeError` if the value does not suffice, on a thread that must not block, such as a browser's main thread.
-   * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
+   * @throws {RangeError | TypeError} for a bad count.
+   * @throws {RangeError} if all waiters together would wait for more than that. Then nothing has changed.
+   * @throws {TypeError} if the value does not suffice, on a thread that must not block, such as a browser's main
+   * thread.
+   * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   wait(count = 1): void {
     if (count !== 1) this.#check('wait', count);
@@ -234,8 +235,8 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * Takes `count` from the value, all at once, if the value suffices. Never blocks.
    * @param count 1 (the default) to `max`.
    * @returns whether it has taken `count`. It returns false only if the value was less.
-   * @throws `RangeError` or `TypeError` for a bad count.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
+   * @throws {RangeError | TypeError} for a bad count.
+   * @throws {DisposedError} if the semaphore has been disposed of.
    */
   tryWait(count = 1): boolean {
     if (count !== 1) this.#check('tryWait', count);
@@ -250,9 +251,9 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * @param count 1 (the default) to `max`, as for `wait`.
    * @returns whether it has taken `count` from the value. It returns false only when the time has passed, and then it
    * has taken nothing.
-   * @throws `RangeError` or `TypeError` for a bad time or count, and as `wait`.
-   * @throws `TypeError` if the value does not suffice, on a thread that must not block.
-   * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
+   * @throws {RangeError | TypeError} for a bad time or count, and as `wait`.
+   * @throws {TypeError} if the value does not suffice, on a thread that must not block.
+   * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   tryWaitFor(ms: number, count = 1): boolean {
     const timeout = checkDuration(`${this.#kind}.tryWaitFor`, ms);

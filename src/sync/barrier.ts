@@ -106,8 +106,8 @@ export class Barrier extends PhaseObject<typeof KIND> {
 
   /**
    * @param parties 1 to 65,535.
-   * @throws `RangeError` or `TypeError` for a bad number or option.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for a bad number or option.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(parties: number, options: BarrierOptions = {}) {
     super(
@@ -128,8 +128,8 @@ export class Barrier extends PhaseObject<typeof KIND> {
   /**
    * Attaches to the barrier of a handle, in any thread. Never blocks.
    * @param options the `action` of this library object.
-   * @throws `TypeError` if the value is not the handle of a Barrier.
-   * @throws {@link DisposedError} if the barrier has been disposed of.
+   * @throws {TypeError} if the value is not the handle of a Barrier.
+   * @throws {DisposedError} if the barrier has been disposed of.
    */
   static from(handle: BarrierHandle, options: Pick<BarrierOptions, 'action'> = {}): Barrier {
     checkAction(options, ['action']);
@@ -139,7 +139,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
   /**
    * Opens the barrier of this name, and makes it if there is none. Never blocks.
    * @param parties 1 to 65,535.
-   * @throws `RangeError` if a barrier of this name exists with another number of parties.
+   * @throws {RangeError} if a barrier of this name exists with another number of parties.
    */
   static open(name: string, parties: number, options: BarrierOptions = {}): Barrier {
     checkAction(options);
@@ -150,11 +150,11 @@ export class Barrier extends PhaseObject<typeof KIND> {
   /**
    * Arrives, and blocks the thread until all other calls of the round have arrived.
    * @returns how many calls of this round had arrived before: 0 to `parties - 1`.
-   * @throws {@link BrokenBarrierError} if the barrier is broken, before or in this round.
-   * @throws {@link TimeoutError} when the time has passed. Then the barrier is broken, with one exception: if the
-   * action of a full round still ran, this call had not arrived yet, and breaks nothing.
-   * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
-   * @throws {@link DisposedError} if the barrier has been or is being disposed of.
+   * @throws {BrokenBarrierError} if the barrier is broken, before or in this round.
+   * @throws {TimeoutError} when the time has passed. Then the barrier is broken, with one exception: if the action of a
+   * full round still ran, this call had not arrived yet, and breaks nothing.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
+   * @throws {DisposedError} if the barrier has been or is being disposed of.
    */
   arriveAndWait(options: WaitOptions = {}): number {
     const timeout = checkWaitOptions(`${KIND}.arriveAndWait`, options);

@@ -100,9 +100,9 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /**
    * Makes a condition that belongs to this mutex and to no other, in the arena of the mutex. Never blocks.
-   * @throws `TypeError` if `mutex` is not a Mutex.
-   * @throws {@link DisposedError} if the mutex has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {TypeError} if `mutex` is not a Mutex.
+   * @throws {DisposedError} if the mutex has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(mutex: Mutex);
   /** @internal */
@@ -122,9 +122,9 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /**
    * Attaches to the condition of a handle, and to its mutex, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a Condition.
-   * @throws {@link DisposedError} if the condition or the mutex has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {TypeError} if the value is not the handle of a Condition.
+   * @throws {DisposedError} if the condition or the mutex has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: ConditionHandle): Condition {
     const what = `${KIND}.from: handle`;
@@ -142,9 +142,9 @@ export class Condition extends SharedObject<typeof KIND> {
   /**
    * Opens the condition of this name in the arena of the mutex, and makes it if there is none. Never blocks.
    * @param name 1 to 108 bytes of UTF-8, well-formed.
-   * @throws `RangeError` or `TypeError` for a bad name.
-   * @throws `TypeError` if the name is that of a condition of another mutex, or belongs to another kind of object.
-   * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws {RangeError | TypeError} for a bad name.
+   * @throws {TypeError} if the name is that of a condition of another mutex, or belongs to another kind of object.
+   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, mutex: Mutex): Condition {
     const what = `${KIND}.open`;
@@ -180,12 +180,12 @@ export class Condition extends SharedObject<typeof KIND> {
    * @throws {Error} if this thread is not the owner, or if a promise of this thread waits for the mutex or on this
    * condition. Then nothing has changed.
    * @throws the reason of a signal that is aborted already.
-   * @throws `RangeError` or `TypeError` for a bad time-out or signal.
-   * @throws `RangeError` if hardly any of the stack is left. Then nothing has changed.
-   * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
-   * @throws {@link ArenaFullError} if the arena has no room for another waiter.
-   * @throws {@link DisposedError} if the condition has been or is being disposed of, or if the mutex has been disposed
-   * of. The `dispose` of the mutex does not wake the waiters of the condition: dispose of the condition first.
+   * @throws {RangeError | TypeError} for a bad time-out or signal.
+   * @throws {RangeError} if hardly any of the stack is left. Then nothing has changed.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
+   * @throws {ArenaFullError} if the arena has no room for another waiter.
+   * @throws {DisposedError} if the condition has been or is being disposed of, or if the mutex has been disposed of.
+   * The `dispose` of the mutex does not wake the waiters of the condition: dispose of the condition first.
    * @throws the error that `mutex.onOwnerDied` throws; then the thread is not the owner.
    */
   wait(options?: WaitOptions): boolean {
@@ -379,7 +379,7 @@ export class Condition extends SharedObject<typeof KIND> {
    * @param ready must not wait, and must not unlock the mutex. If `ready` throws, the call throws the same error, and
    * the mutex stays locked.
    * @returns what `ready` answered last: false only after the time-out.
-   * @throws `TypeError` if `ready` is not a function, or returns a promise.
+   * @throws {TypeError} if `ready` is not a function, or returns a promise.
    * @throws as `wait`.
    */
   waitFor(ready: () => boolean, options: WaitOptions = {}): boolean {
@@ -414,8 +414,8 @@ export class Condition extends SharedObject<typeof KIND> {
    * waiters do not learn of it.
    * @param count how many waiters to notify at most, 1 (the default) to 2,147,483,647, or Infinity.
    * @returns how many waiters it has notified. The number may include a waiter that gives up at this very moment.
-   * @throws `RangeError` or `TypeError` for a bad number.
-   * @throws {@link DisposedError} if the condition has been disposed of.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {DisposedError} if the condition has been disposed of.
    */
   notify(count = 1): number {
     if (count === 1) return this.#notified(this.#notifyOne(this.#at));
@@ -433,7 +433,7 @@ export class Condition extends SharedObject<typeof KIND> {
   /**
    * Notifies all waiters. They are woken one after the other. Never blocks.
    * @returns how many waiters it has notified.
-   * @throws {@link DisposedError} if the condition has been disposed of.
+   * @throws {DisposedError} if the condition has been disposed of.
    */
   notifyAll(): number {
     return this.notify(MOST);
@@ -442,7 +442,7 @@ export class Condition extends SharedObject<typeof KIND> {
   /**
    * Describes the condition by a plain object, for diagnostics. The call looks at every waiter of the arena, and its
    * answer may be out of date at once. Never blocks.
-   * @throws {@link DisposedError} if the condition has been disposed of.
+   * @throws {DisposedError} if the condition has been disposed of.
    */
   inspect(): ConditionStats {
     if (this.disposed) throw this[disposedError]();

@@ -53,8 +53,8 @@ const KIND = 'Event';
  */
 export class Event extends ZeroObject<typeof KIND> {
   /**
-   * @throws `RangeError` or `TypeError` for a bad option.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for a bad option.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: EventOptions = {}) {
     super(
@@ -66,8 +66,8 @@ export class Event extends ZeroObject<typeof KIND> {
 
   /**
    * Attaches to the event of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of an Event.
-   * @throws {@link DisposedError} if the event has been disposed of.
+   * @throws {TypeError} if the value is not the handle of an Event.
+   * @throws {DisposedError} if the event has been disposed of.
    */
   static from(handle: EventHandle): Event {
     return new Event(find(KIND, handle));
@@ -75,8 +75,8 @@ export class Event extends ZeroObject<typeof KIND> {
 
   /**
    * Opens the event of this name, and makes it if there is none. Never blocks.
-   * @throws `RangeError` or `TypeError` for a bad name or option.
-   * @throws {@link ArenaFullError} if the arena has no room for another object or name.
+   * @throws {RangeError | TypeError} for a bad name or option.
+   * @throws {ArenaFullError} if the arena has no room for another object or name.
    */
   static open(name: string, options: EventOptions = {}): Event {
     const [given, ...rest] = checked(options);
@@ -88,7 +88,7 @@ export class Event extends ZeroObject<typeof KIND> {
 
   /**
    * Sets the event: all threads and promises that wait go on. Has no effect if the event is set already. Never blocks.
-   * @throws {@link DisposedError} if the event has been disposed of.
+   * @throws {DisposedError} if the event has been disposed of.
    */
   set(): void {
     // If the event is set, the count is 0, and the call changes nothing.
@@ -98,7 +98,7 @@ export class Event extends ZeroObject<typeof KIND> {
   /**
    * Resets the event: a thread that begins to wait from now on waits for the next `set`. Has no effect if the event is
    * not set. Never blocks.
-   * @throws {@link DisposedError} if the event has been disposed of.
+   * @throws {DisposedError} if the event has been disposed of.
    */
   reset(): void {
     if (this.sync.arm(this.at) === ANSWER_CLOSED) throw this[disposedError]();
@@ -107,8 +107,8 @@ export class Event extends ZeroObject<typeof KIND> {
   /**
    * Blocks the thread until the event is set. Returns at once if it is set already.
    * @returns false if the time-out came first.
-   * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
-   * @throws {@link DisposedError} if the event has been or is being disposed of.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
+   * @throws {DisposedError} if the event has been or is being disposed of.
    */
   wait(options?: WaitOptions): boolean {
     return (options === undefined && this.sync.awaitZero(this.at) === ADMITTED) || this.awaitZero(options);

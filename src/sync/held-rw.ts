@@ -167,7 +167,7 @@ export class HeldWrite extends Held {
    * Makes the writer a reader. No other thread writes in between. After the call this guard holds nothing, and the
    * returned guard reads. Never blocks.
    * @throws {Error} if the guard holds nothing.
-   * @throws {@link ArenaFullError} if the thread reads 8 other locks. Then the thread is still a writer.
+   * @throws {ArenaFullError} if the thread reads 8 other locks. Then the thread is still a writer.
    */
   downgrade(): HeldRead {
     return this.handOver('downgrade', (lock) => lock.downgrade());
@@ -207,14 +207,13 @@ export class HeldUpdate extends Held {
    * left. No other thread has written since `update`. After the call the returned guard holds the lock and gives
    * everything back. This guard holds nothing.
    * @param options a time-out and a signal; without them the call may take for ever.
-   * @throws {@link TimeoutError} when the time-out has passed. Readers are let in again, and this guard still holds the
-   * turn.
+   * @throws {TimeoutError} when the time-out has passed. Readers are let in again, and this guard still holds the turn.
    * @throws the reason of a signal that is aborted already.
    * @throws {Error} if the guard holds nothing, or if this thread or a promise of it reads: the thread would wait for
    * itself.
-   * @throws `RangeError` or `TypeError` for a bad time-out or signal.
-   * @throws `TypeError` on a thread that must not block, if the call would block.
-   * @throws {@link DisposedError} if the lock has been or is being disposed of.
+   * @throws {RangeError | TypeError} for a bad time-out or signal.
+   * @throws {TypeError} on a thread that must not block, if the call would block.
+   * @throws {DisposedError} if the lock has been or is being disposed of.
    */
   upgrade(options?: WaitOptions): HeldWrite {
     return this.handOver('upgrade', (lock) => lock.upgrade(options));
@@ -232,7 +231,7 @@ export class HeldUpdate extends Held {
    * Makes the owner of the turn a reader, and gives the turn back. After the call this guard holds nothing, and the
    * returned guard reads. Never blocks.
    * @throws {Error} if the guard holds nothing.
-   * @throws {@link ArenaFullError} if the thread reads 8 other locks. Then the thread still has the turn.
+   * @throws {ArenaFullError} if the thread reads 8 other locks. Then the thread still has the turn.
    */
   downgrade(): HeldRead {
     return this.handOver('downgrade', (lock) => lock.downgradeUpdate());

@@ -44,8 +44,8 @@ export const MOST = PHASE_COUNT;
 export class Latch extends ZeroObject<typeof KIND> {
   /**
    * @param count 0 to 1,073,741,823. A latch of 0 is open.
-   * @throws `RangeError` or `TypeError` for a bad count or option.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for a bad count or option.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(count: number, options: SyncOptions = {}) {
     super(
@@ -57,8 +57,8 @@ export class Latch extends ZeroObject<typeof KIND> {
 
   /**
    * Attaches to the latch of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a Latch.
-   * @throws {@link DisposedError} if the latch has been disposed of.
+   * @throws {TypeError} if the value is not the handle of a Latch.
+   * @throws {DisposedError} if the latch has been disposed of.
    */
   static from(handle: LatchHandle): Latch {
     return new Latch(0, find(KIND, handle));
@@ -67,7 +67,7 @@ export class Latch extends ZeroObject<typeof KIND> {
   /**
    * Opens the latch of this name, and makes it if there is none. Never blocks.
    * @param count 0 to 1,073,741,823.
-   * @throws `RangeError` if a latch of this name exists with another first count.
+   * @throws {RangeError} if a latch of this name exists with another first count.
    */
   static open(name: string, count: number, options: SyncOptions = {}): Latch {
     const [given, ...rest] = checked(count, options);
@@ -77,8 +77,8 @@ export class Latch extends ZeroObject<typeof KIND> {
   /**
    * Takes `n` from the count, and opens the latch if the count is then 0. Never blocks.
    * @param n 1 (the default) to the count.
-   * @throws `RangeError` if the count is less than `n`; then nothing has changed.
-   * @throws {@link DisposedError} if the latch has been disposed of.
+   * @throws {RangeError} if the count is less than `n`; then nothing has changed.
+   * @throws {DisposedError} if the latch has been disposed of.
    */
   countDown(n = 1): void {
     if (n !== 1) checkInteger(`${KIND}.countDown: n`, n, 1, MOST);
@@ -92,8 +92,8 @@ export class Latch extends ZeroObject<typeof KIND> {
   /**
    * Blocks the thread until the latch is open.
    * @returns false if the time-out came first.
-   * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
-   * @throws {@link DisposedError} if the latch has been or is being disposed of.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
+   * @throws {DisposedError} if the latch has been or is being disposed of.
    */
   wait(options?: WaitOptions): boolean {
     return (options === undefined && this.sync.awaitZero(this.at) === ADMITTED) || this.awaitZero(options);

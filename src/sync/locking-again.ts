@@ -18,7 +18,7 @@ const PAUSE = 1;
 
 /**
  * Returns the reference of a mutex.
- * @throws {@link DisposedError} if the mutex has been disposed of.
+ * @throws {DisposedError} if the mutex has been disposed of.
  */
 export function referenceOf(mutex: Mutex): Reference {
   if (mutex.disposed) throw mutex[disposedError]();

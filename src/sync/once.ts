@@ -75,8 +75,8 @@ export class Once extends PhaseObject<typeof KIND> {
   #warned = false;
 
   /**
-   * @throws `RangeError` or `TypeError` for a bad option.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for a bad option.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: SyncOptions = {}) {
     super(
@@ -88,8 +88,8 @@ export class Once extends PhaseObject<typeof KIND> {
 
   /**
    * Attaches to the object of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a Once.
-   * @throws {@link DisposedError} if the object has been disposed of.
+   * @throws {TypeError} if the value is not the handle of a Once.
+   * @throws {DisposedError} if the object has been disposed of.
    */
   static from(handle: OnceHandle): Once {
     return new Once(find(KIND, handle));
@@ -97,8 +97,8 @@ export class Once extends PhaseObject<typeof KIND> {
 
   /**
    * Opens the object of this name, and makes it if there is none. Never blocks.
-   * @throws `RangeError` or `TypeError` for a bad name or option.
-   * @throws {@link ArenaFullError} if the arena has no room for another object or name.
+   * @throws {RangeError | TypeError} for a bad name or option.
+   * @throws {ArenaFullError} if the arena has no room for another object or name.
    */
   static open(name: string, options: SyncOptions = {}): Once {
     const [given, ...rest] = checked(options);
@@ -110,11 +110,11 @@ export class Once extends PhaseObject<typeof KIND> {
    * thread until that call has ended.
    * @returns whether this call has called its function.
    * @throws what the function throws.
-   * @throws `Error` if this thread or a promise of it runs a function of the object, and there is no time-out: the
+   * @throws {Error} if this thread or a promise of it runs a function of the object, and there is no time-out: the
    * thread would wait for itself.
-   * @throws {@link TimeoutError} when the time has passed while another thread runs its function.
-   * @throws `TypeError` if `fn` is not a function, or on a thread that must not block, if it would have to.
-   * @throws {@link DisposedError} if the object has been or is being disposed of.
+   * @throws {TimeoutError} when the time has passed while another thread runs its function.
+   * @throws {TypeError} if `fn` is not a function, or on a thread that must not block, if it would have to.
+   * @throws {DisposedError} if the object has been or is being disposed of.
    */
   run(fn: () => void, options?: WaitOptions): boolean {
     const isDone = this.sync.awaitZero(this.at) === ADMITTED;

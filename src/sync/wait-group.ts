@@ -57,8 +57,8 @@ const KIND = 'WaitGroup';
  */
 export class WaitGroup extends ZeroObject<typeof KIND> {
   /**
-   * @throws `RangeError` or `TypeError` for a bad option.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for a bad option.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: SyncOptions = {}) {
     super(
@@ -70,8 +70,8 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
 
   /**
    * Attaches to the wait group of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a WaitGroup.
-   * @throws {@link DisposedError} if the wait group has been disposed of.
+   * @throws {TypeError} if the value is not the handle of a WaitGroup.
+   * @throws {DisposedError} if the wait group has been disposed of.
    */
   static from(handle: WaitGroupHandle): WaitGroup {
     return new WaitGroup(find(KIND, handle));
@@ -79,8 +79,8 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
 
   /**
    * Opens the wait group of this name, and makes it if there is none. Never blocks.
-   * @throws `RangeError` or `TypeError` for a bad name or option.
-   * @throws {@link ArenaFullError} if the arena has no room for another object or name.
+   * @throws {RangeError | TypeError} for a bad name or option.
+   * @throws {ArenaFullError} if the arena has no room for another object or name.
    */
   static open(name: string, options: SyncOptions = {}): WaitGroup {
     const [given, ...rest] = checked(options);
@@ -91,8 +91,8 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * Adds tasks. `done` takes them off again, in any thread. Never blocks. If the thread dies, its tasks of `add` stay;
    * tasks of `hold` and `run` do not.
    * @param n 1 (the default) to 1,073,741,823, which is also the most tasks that there may be together.
-   * @throws `RangeError` if there would be more tasks; then nothing has changed.
-   * @throws {@link DisposedError} if the wait group has been disposed of.
+   * @throws {RangeError} if there would be more tasks; then nothing has changed.
+   * @throws {DisposedError} if the wait group has been disposed of.
    */
   add(n = 1): void {
     if (n !== 1) checkInteger(`${KIND}.add: n`, n, 1, MOST);
@@ -110,8 +110,8 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   /**
    * Takes off tasks that `add` has added. Never blocks.
    * @param n 1 (the default) to the number of pending tasks.
-   * @throws `RangeError` if fewer tasks are pending; then nothing has changed.
-   * @throws {@link DisposedError} if the wait group has been disposed of.
+   * @throws {RangeError} if fewer tasks are pending; then nothing has changed.
+   * @throws {DisposedError} if the wait group has been disposed of.
    */
   done(n = 1): void {
     if (n !== 1) checkInteger(`${KIND}.done: n`, n, 1, MOST);
@@ -124,7 +124,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
 
   /**
    * Adds one task. The task is done at the end of the `using` scope, or when this thread ends or dies. Never blocks.
-   * @throws `RangeError` or {@link DisposedError} as `add`.
+   * @throws {RangeError | DisposedError} as `add`.
    */
   hold(): HeldTask {
     this.#add(1, this.attachment);
@@ -141,8 +141,8 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * Calls a function as one task. The task is done when its promise is settled, or when this thread ends or dies. Never
    * blocks.
    * @returns a promise of what the function returns. It rejects with what the function throws.
-   * @throws `TypeError` if `task` is not a function, and `RangeError` or {@link DisposedError} as `add`: the promise
-   * rejects.
+   * @throws {TypeError} (rejects) if `task` is not a function.
+   * @throws {RangeError | DisposedError} (rejects) as `add`.
    */
   async run<T>(task: () => T | PromiseLike<T>): Promise<T> {
     checkType(`${KIND}.run: task`, task, 'function', 'a function');
@@ -157,8 +157,8 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   /**
    * Blocks the thread until no task is pending.
    * @returns false if the time-out came first.
-   * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
-   * @throws {@link DisposedError} if the wait group has been or is being disposed of.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
+   * @throws {DisposedError} if the wait group has been or is being disposed of.
    */
   wait(options?: WaitOptions): boolean {
     return (options === undefined && this.sync.awaitZero(this.at) === ADMITTED) || this.awaitZero(options);

@@ -165,7 +165,7 @@ export abstract class Handle {
    * Cancels all waiting requests of all processes: their promises reject with a `CancelledError`. Holders keep what
    * they hold. If the connection is lost before the server's answer comes, the cancellation is sent again, and then it
    * also cancels the requests that came meanwhile.
-   * @throws (rejects) {DisposedError} if the object has been disposed of.
+   * @throws {DisposedError} (rejects) if the object has been disposed of.
    */
   async cancelAll(): Promise<void> {
     const { object, session } = this;
@@ -196,7 +196,7 @@ export abstract class Handle {
    * may end between the answer and your next step, such as a write. The answer is false for a guard of an object that
    * has been disposed of: the guard still holds, but others may hold the next object of the same name.
    * @param proof `Held.proof`, or `Holder.proof` of `inspect`.
-   * @throws (rejects) {RangeError | TypeError} if `proof` is no proof.
+   * @throws {RangeError | TypeError} (rejects) if `proof` is no proof.
    */
   async validate(proof: string): Promise<boolean> {
     return this.#ofProof('V', 'validate', proof);
@@ -215,7 +215,7 @@ export abstract class Handle {
    *     if (stuck) await mutex.revoke(stuck.proof);
    * @param proof `Held.proof`, or `Holder.proof` of `inspect`.
    * @returns (resolves to) whether the permits were held.
-   * @throws (rejects) {RangeError | TypeError} if `proof` is no proof.
+   * @throws {RangeError | TypeError} (rejects) if `proof` is no proof.
    */
   async revoke(proof: string): Promise<boolean> {
     return this.#ofProof('F', 'revoke', proof);
@@ -232,7 +232,7 @@ export abstract class Handle {
    * 256 requests of the partition, so a large `limit` takes several.
    * @param limit how many waiters and how many holders to tell at most, 0 to 10,000. Default 100.
    * @returns (resolves to) undefined if the server has no such object: it was disposed of, or is ephemeral and idle.
-   * @throws (rejects) {RangeError | TypeError} for a bad number.
+   * @throws {RangeError | TypeError} (rejects) for a bad number.
    */
   async inspect(limit = 100): Promise<ObjectState | undefined> {
     checkInteger(`${this[Symbol.toStringTag]}.inspect: limit`, limit, 0, 10_000);

@@ -100,12 +100,12 @@ export class Leader implements AsyncDisposable {
    *       await schedule(signal, token); // until the signal is aborted
    *     }
    * @param options how long this caller waits. If the caller gives up, the process is still a candidate.
-   * @throws (rejects) {RangeError | TypeError} for a bad argument.
-   * @throws (rejects) {TimeoutError} when the time-out has passed.
-   * @throws (rejects) {CancelledError} when `cancelAll` of the mutex was called. The next call makes the process a
+   * @throws {RangeError | TypeError} (rejects) for a bad argument.
+   * @throws {TimeoutError} (rejects) when the time-out has passed.
+   * @throws {CancelledError} (rejects) when `cancelAll` of the mutex was called. The next call makes the process a
    * candidate again.
-   * @throws (rejects) {DisposedError} when this leader or the space was closed, or the mutex was disposed of.
-   * @throws (rejects) {SpaceError} when the server refuses, or cannot be reached any more. The next call tries again.
+   * @throws {DisposedError} (rejects) when this leader or the space was closed, or the mutex was disposed of.
+   * @throws {SpaceError} (rejects) when the server refuses, or cannot be reached any more. The next call tries again.
    */
   async elected(options: WaitOptions = {}): Promise<HeldLock> {
     const { timeout, signal } = checkWait('Leader.elected', options);
@@ -127,7 +127,7 @@ export class Leader implements AsyncDisposable {
   /**
    * Asks the server who leads.
    * @returns (resolves to) undefined if nobody leads.
-   * @throws (rejects) {SpaceError} when no server answers within `connectTimeout`, or when the server refuses.
+   * @throws {SpaceError} (rejects) when no server answers within `connectTimeout`, or when the server refuses.
    */
   async inspect(): Promise<LeaderState | undefined> {
     const { holders, waiting = 0 } = (await this.#mutex.inspect(1)) ?? {};

@@ -35,10 +35,10 @@ export class Semaphore extends Handle {
    *     await using held = await pool.holdAsync(2, { timeout: 500 });
    *     await query(held.signal);
    * @param permits 1 to `max`. Default 1.
-   * @throws (rejects) {RangeError | TypeError} for a bad argument.
-   * @throws (rejects) {TimeoutError} when the time-out has passed. The request holds nothing then.
-   * @throws (rejects) {CancelledError | DisposedError} when `cancelAll` or `dispose` was called.
-   * @throws (rejects) {SpaceError} when the server refuses, with the code of its error.
+   * @throws {RangeError | TypeError} (rejects) for a bad argument.
+   * @throws {TimeoutError} (rejects) when the time-out has passed. The request holds nothing then.
+   * @throws {CancelledError | DisposedError} (rejects) when `cancelAll` or `dispose` was called.
+   * @throws {SpaceError} (rejects) when the server refuses, with the code of its error.
    */
   holdAsync(permits?: number, options?: WaitOptions): Promise<HeldPermits>;
   holdAsync(options: WaitOptions): Promise<HeldPermits>;
@@ -115,9 +115,9 @@ export class Semaphore extends Handle {
    *
    *     await pool.resize(8);
    * @param permits 1 to 2,147,483,647.
-   * @throws (rejects) {RangeError | TypeError} for a bad number.
-   * @throws (rejects) {DisposedError} if the semaphore has been disposed of.
-   * @throws (rejects) {SpaceError} when no server answers within `connectTimeout`, or when the server refuses.
+   * @throws {RangeError | TypeError} (rejects) for a bad number.
+   * @throws {DisposedError} (rejects) if the semaphore has been disposed of.
+   * @throws {SpaceError} (rejects) when no server answers within `connectTimeout`, or when the server refuses.
    */
   async resize(permits: number): Promise<void> {
     const { object, session } = this;

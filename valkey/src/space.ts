@@ -143,8 +143,8 @@ export class Space implements AsyncDisposable {
    * connections of its own with the same settings, and does not use yours.
    *
    *     const space = await Space.connect(new Redis(), { space: 'shop' });
-   * @throws (rejects) {TypeError | RangeError} for a bad argument.
-   * @throws (rejects) {SpaceError} with the code `UNREACHABLE` if no server answers within `connectTimeout`; `SETTINGS`
+   * @throws {TypeError | RangeError} (rejects) for a bad argument.
+   * @throws {SpaceError} (rejects) with the code `UNREACHABLE` if no server answers within `connectTimeout`; `SETTINGS`
    * if the space has other settings; `EVICTION` if the server may evict the keys of the space; otherwise the code of
    * the server's error.
    */
@@ -285,7 +285,7 @@ export class Space implements AsyncDisposable {
    * Opens a semaphore, or makes it if it does not exist.
    * @param name 1 to 108 bytes of UTF-8 without NUL.
    * @param permits the number of permits of the semaphore, 1 to 2,147,483,647.
-   * @throws (rejects) {RangeError | TypeError} for a bad argument, and if the object exists with other settings.
+   * @throws {RangeError | TypeError} (rejects) for a bad argument, and if the object exists with other settings.
    */
   async semaphore(name: string, permits: number, options: ObjectOptions = {}): Promise<Semaphore> {
     return this.#open(Semaphore, 'Space.semaphore', 's', name, permits, options);
@@ -335,9 +335,9 @@ export class Space implements AsyncDisposable {
    *     await transfer(held.signal, held.guards[0].token);
    * @param objects mutexes, semaphores (one permit, or `[semaphore, permits]`), and read-write locks (to write, or
    * `[lock, 'read']`) of this space, each once.
-   * @throws (rejects) {RangeError | TypeError} for a bad argument, and if an object is named twice.
-   * @throws (rejects) {TimeoutError} when the time-out, which counts for all objects together, has passed.
-   * @throws (rejects) {LeaseLostError} when an object was lost while the call waited for the next.
+   * @throws {RangeError | TypeError} (rejects) for a bad argument, and if an object is named twice.
+   * @throws {TimeoutError} (rejects) when the time-out, which counts for all objects together, has passed.
+   * @throws {LeaseLostError} (rejects) when an object was lost while the call waited for the next.
    * @throws (rejects) otherwise as `Semaphore.holdAsync`.
    */
   async holdAll<const T extends readonly Holdable[]>(
@@ -353,8 +353,8 @@ export class Space implements AsyncDisposable {
    * are not in the list.
    *
    *     for await (const { name, kind, waiting } of space.objects()) console.log(kind, name, waiting);
-   * @throws (rejects) {DisposedError} when the space is closed.
-   * @throws (rejects) {SpaceError} when no server answers within `connectTimeout`, or when the server refuses.
+   * @throws {DisposedError} (rejects) when the space is closed.
+   * @throws {SpaceError} (rejects) when no server answers within `connectTimeout`, or when the server refuses.
    */
   async *objects(): AsyncGenerator<ObjectEntry, void, undefined> {
     for (let partition = 0; partition < this.#options.partitions; partition++) {
@@ -413,7 +413,7 @@ export class Space implements AsyncDisposable {
    * ended. Meanwhile these functions keep what they hold, and all new requests fail with a `DisposedError`, also the
    * requests of these functions. `close` does not wait for other guards that you hold. A later `close()` without
    * `drain` ends the waiting.
-   * @throws (rejects) {TypeError} for a bad argument, and nothing else.
+   * @throws {TypeError} (rejects) for a bad argument, and nothing else.
    */
   async close(options: { readonly drain?: boolean } = {}): Promise<void> {
     checkOptions('Space.close', options, ['drain']);

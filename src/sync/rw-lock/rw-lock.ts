@@ -101,8 +101,8 @@ export class RwLock extends WritersHalf {
   onOwnerDied: ((deaths: number) => void) | undefined;
 
   /**
-   * @throws `RangeError` or `TypeError` for a bad option.
-   * @throws {@link ArenaFullError} if the arena has no room for another object.
+   * @throws {RangeError | TypeError} for a bad option.
+   * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: SyncOptions = {}) {
     super(given(options, (options) => make(KIND, ...checked(options))));
@@ -110,9 +110,9 @@ export class RwLock extends WritersHalf {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @throws `TypeError` if the value is not the handle of a RwLock.
-   * @throws {@link DisposedError} if the lock has been disposed of.
-   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {TypeError} if the value is not the handle of a RwLock.
+   * @throws {DisposedError} if the lock has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: RwLockHandle): RwLock {
     return new RwLock(find(KIND, handle));
@@ -121,8 +121,8 @@ export class RwLock extends WritersHalf {
   /**
    * Opens the lock of this name, and makes it if there is none. Never blocks.
    * @param name 1 to 108 bytes of UTF-8, well-formed.
-   * @throws `RangeError` or `TypeError` for a bad name or option, or if the name belongs to another kind of object.
-   * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
+   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options: SyncOptions = {}): RwLock {
     const [given, ...rest] = checked(options);
@@ -136,15 +136,15 @@ export class RwLock extends WritersHalf {
    * while a writer waits: otherwise the thread would wait for itself. The call returns no guard. If it stands after
    * `using` by mistake, `using` throws a TypeError, and the thread goes on reading. `read` returns a guard.
    * @param options a time-out and a signal; without them the call may take for ever.
-   * @throws {@link TimeoutError} when the time-out has passed. The thread does not read.
+   * @throws {TimeoutError} when the time-out has passed. The thread does not read.
    * @throws the reason of a signal that is aborted already.
    * @throws {Error} if this thread or a promise of it writes, or waits until readers have left: the thread would wait
    * for itself.
-   * @throws `RangeError` or `TypeError` for a bad time-out or signal.
-   * @throws {@link ArenaFullError} if the thread reads 8 other locks.
+   * @throws {RangeError | TypeError} for a bad time-out or signal.
+   * @throws {ArenaFullError} if the thread reads 8 other locks.
    * @throws the error that `onOwnerDied` throws; then the thread does not read.
-   * @throws `TypeError` on a thread that must not block, such as a browser's main thread, if it would have to.
-   * @throws {@link DisposedError} if the lock has been or is being disposed of.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread, if it would have to.
+   * @throws {DisposedError} if the lock has been or is being disposed of.
    */
   lockRead(options?: WaitOptions): void {
     const { side } = this;
@@ -166,9 +166,9 @@ export class RwLock extends WritersHalf {
    * Locks for reading, unless a writer is in or waits until readers have left. A thread that reads already is always
    * let in. Never blocks.
    * @returns whether the thread has locked.
-   * @throws {@link ArenaFullError} if the thread reads 8 other locks.
+   * @throws {ArenaFullError} if the thread reads 8 other locks.
    * @throws the error that `onOwnerDied` throws; then the thread does not read.
-   * @throws {@link DisposedError} if the lock has been disposed of.
+   * @throws {DisposedError} if the lock has been disposed of.
    */
   tryLockRead(): boolean {
     return this.lockReading('', undefined, true) !== undefined;
@@ -223,16 +223,15 @@ export class RwLock extends WritersHalf {
    * have left. The call returns no guard. If it stands after `using` by mistake, `using` throws a TypeError, and the
    * thread stays the writer. `write` returns a guard.
    * @param options a time-out and a signal; without them the call may take for ever.
-   * @throws {@link TimeoutError} when the time-out has passed. Readers are let in again, and the next writer gets the
-   * turn.
+   * @throws {TimeoutError} when the time-out has passed. Readers are let in again, and the next writer gets the turn.
    * @throws the reason of a signal that is aborted already.
    * @throws {Error} if this thread or a promise of it reads, writes or waits: the thread would wait for itself.
-   * @throws `RangeError` or `TypeError` for a bad time-out or signal.
-   * @throws {@link ArenaFullError} if the call has a time-out and must wait, and the arena has no room for what a
-   * cancelled request leaves in the queue.
+   * @throws {RangeError | TypeError} for a bad time-out or signal.
+   * @throws {ArenaFullError} if the call has a time-out and must wait, and the arena has no room for what a cancelled
+   * request leaves in the queue.
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
-   * @throws `TypeError` on a thread that must not block, such as a browser's main thread, if it would have to.
-   * @throws {@link DisposedError} if the lock has been or is being disposed of.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread, if it would have to.
+   * @throws {DisposedError} if the lock has been or is being disposed of.
    */
   lockWrite(options?: WaitOptions): void {
     this.lockWriting('lockWrite', options, true);
@@ -245,7 +244,7 @@ export class RwLock extends WritersHalf {
    * Locks for writing if no thread reads, writes or waits to write. Never blocks.
    * @returns whether the call has locked; false also if this thread has the lock already.
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
-   * @throws {@link DisposedError} if the lock has been disposed of.
+   * @throws {DisposedError} if the lock has been disposed of.
    */
   tryLockWrite(): boolean {
     return this.tryLockWriting() !== undefined;
@@ -314,7 +313,7 @@ export class RwLock extends WritersHalf {
    * Do not rely on the data until `valid` has answered true. Never blocks.
    *
    * @returns a number from 1 to 2 ** 29; 0 while a writer is in or waits until readers have left.
-   * @throws {@link DisposedError} if the lock has been disposed of.
+   * @throws {DisposedError} if the lock has been disposed of.
    *
    * @example
    * ```ts
@@ -341,7 +340,7 @@ export class RwLock extends WritersHalf {
    * counts as if it had written. After exactly 2 ** 29 writers the numbers begin again. Never blocks.
    * @param stamp 0 to 2 ** 29, as `stamp` has answered.
    * @returns false for 0, and on a disposed lock.
-   * @throws `RangeError` or `TypeError` for a number that is no stamp.
+   * @throws {RangeError | TypeError} for a number that is no stamp.
    */
   valid(stamp: number): boolean {
     checkInteger(`${KIND}.valid: stamp`, stamp, 0, 2 ** 29);
