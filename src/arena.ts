@@ -100,6 +100,7 @@ export class Arena {
    * Attaches the calling thread to the arena of a handle. Handles of one arena give one `Arena` object. Never blocks.
    * @throws {TypeError} if the value is not the handle of an arena.
    * @throws {ArenaFullError} if the arena has no room for another thread.
+   * @example const arena = Arena.from(handle); // where the handle of a message has arrived
    */
   static from(handle: ArenaHandle): Arena {
     return arenaOf(fromHandle(handle));
@@ -108,6 +109,7 @@ export class Arena {
   /**
    * Makes this arena the default of this thread, and of later workers, where workers inherit. Never blocks.
    * @throws {Error} if the thread has another default arena already.
+   * @example new Arena({ watch: false }).makeDefault();
    */
   makeDefault(): this {
     makeDefault(this[inside]);
@@ -133,7 +135,10 @@ export class Arena {
     return this[inside].core.threadCount();
   }
 
-  /** Describes the arena, for diagnostics. It looks at every waiter and is racy. Never blocks, throws nothing. */
+  /**
+   * Describes the arena, for diagnostics. It looks at every waiter and is racy. Never blocks, throws nothing.
+   * @example console.log(arena.stats().objects.used);
+   */
   stats(): ArenaStats {
     return arenaStats(this[inside]);
   }
@@ -158,6 +163,7 @@ export class Arena {
    * @param thread of the worker, from its own `arena.thread`. Only web workers need it.
    * @throws {TypeError} if the value is not a worker, or is a web worker without a thread.
    * @throws {Error} if the worker has ended already.
+   * @example arena.watch(worker);
    */
   watch(worker: WatchedWorker, thread?: ThreadHandle): void {
     checkType('Arena.watch: worker', worker, 'object', 'a worker');
@@ -185,6 +191,7 @@ export class Arena {
    * @returns whether it was attached until now.
    * @throws {TypeError} if the value is not the handle of a thread.
    * @throws {Error} if it is the calling thread.
+   * @example arena.reap(thread); // the `arena.thread` of the dead worker, which it had sent
    */
   reap(thread: ThreadHandle): boolean {
     const { thread: index, life } = this.#check('Arena.reap: thread', thread);
@@ -211,6 +218,7 @@ export class Arena {
    * Locks and capacitors of `taketurns/algorithms` that the thread holds stay locked, as they do when a thread ends.
    * Unlock them before you call `dispose`.
    * @throws {Error} for the default arena of the thread, which others use without naming it.
+   * @example arena.dispose();
    */
   dispose(): void {
     const membership = this.#given;

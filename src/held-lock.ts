@@ -39,6 +39,7 @@ export class HeldLock implements Disposable, AsyncDisposable {
   /**
    * Unlocks the mutex. Does nothing the second time. Never blocks.
    * @throws {Error} in a thread that is not the owner.
+   * @example held.unlock();
    */
   unlock(): void {
     const mutex = this.#mutex;
@@ -46,7 +47,7 @@ export class HeldLock implements Disposable, AsyncDisposable {
     mutex?.unlock();
   }
 
-  /** Returns `HeldLock(held)` or `HeldLock(unlocked)`. Never blocks, throws nothing. */
+  /** Returns, for example, `HeldLock(held)` or `HeldLock(unlocked)`. Never blocks, throws nothing. */
   toString(): string {
     return `HeldLock(${this.held ? 'held' : 'unlocked'})`;
   }

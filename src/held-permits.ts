@@ -106,7 +106,7 @@ export class HeldPermits implements Disposable, AsyncDisposable {
     }
   }
 
-  /** Returns `HeldPermits(2)` if it still holds two permits. Never blocks, throws nothing. */
+  /** Returns, for example, `HeldPermits(2)`, if it still holds two permits. Never blocks, throws nothing. */
   toString(): string {
     return `HeldPermits(${this.#permits})`;
   }

@@ -31,6 +31,7 @@ import { locate, notAdmitted, timedOut, watch } from './runtime/cancellation.js'
 import { timestamp } from './runtime/clock.js';
 import { HeadPromise } from './runtime/head-promise.js';
 import { countdown } from './runtime/parking.js';
+import { DONE } from './runtime/promises.js';
 import { checkWaitAsync } from './runtime/wait-async.js';
 import { back, close, disposedError, forget, reference, SharedObject } from './shared-object.js';
 import { type MutexStats, mutexStats } from './stats.js';
@@ -48,7 +49,6 @@ export const report = Symbol();
 const KIND = 'Mutex';
 /** The answer of lockAsync when there is nothing to wait for. */
 const NO_DEATH = Promise.resolve(false);
-const DONE = Promise.resolve();
 const nothing = (): void => {};
 
 function headOf({ membership: { core, doorbell }, shared }: Reference): HeadPromise {
@@ -94,8 +94,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * A callback for a thread that has just locked, if owners have died. The library calls it before `lock` returns. It
    * gets the number of owners that have died and of whose death no owner has been told yet. (`ownerDied` of a guard
    * tells the same.) The data that the mutex guards may then be half-written. If the callback throws, the mutex is
-   * unlocked, `lock` throws (`lockAsync` rejects with) the same error, and the next owner is told of these deaths
-   * again.
+   * unlocked, `lock` throws (`lockAsync` rejects with) the same error, and the next owner is told again.
    */
   onOwnerDied: ((deaths: number) => void) | undefined;
   /** Whether this object has warned of a function of `runExclusive` that locks the mutex again. */
@@ -119,6 +118,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of a Mutex.
    * @throws {DisposedError} if the mutex has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const mutex = Mutex.from(workerData.mutex); // its `handle`, sent by the other thread
    */
   static from(handle: MutexHandle): Mutex {
     return new Mutex(find(KIND, KIND_MUTEX, handle));
@@ -131,6 +131,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @throws {RangeError | TypeError} for a bad name or option, if the mutex exists with another `bypass`, or if the
    * name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @example const mutex = Mutex.open('accounts', { bypass: 0 });
    */
   static open(name: string, options: MutexOptions = {}): Mutex {
     return new Mutex(open(KIND, KIND_MUTEX, name, properties(options), options.arena, 'bypass'));
@@ -162,9 +163,9 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Describes the mutex by a plain object, for diagnostics. It looks at every waiter of the arena and is racy. Never
-   * blocks.
+   * Describes the mutex, for diagnostics. It looks at every waiter of the arena and is racy. Never blocks.
    * @throws {DisposedError} if it has been disposed of.
+   * @example console.log(mutex.inspect().waiters);
    */
   inspect(): MutexStats {
     if (this.disposed) throw this[disposedError]();
@@ -185,6 +186,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
    * @throws {TypeError} on a thread that must not block, such as a browser's main thread, if it would have to.
    * @throws {DisposedError} if the mutex has been or is being disposed of.
+   * @example mutex.lock({ timeout: 50 });
    */
   lock(options?: WaitOptions): void {
     if (options !== undefined) this.#lockFor('lock', options);
@@ -193,10 +195,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     return NO_LOCK;
   }
 
-  /**
-   * Locks, and returns whether it has reported the death of an owner. For `waitForUnlock` it then unlocks, and reports
-   * nothing.
-   */
+  /** Locks, and returns whether it has reported the death of an owner. For `waitForUnlock` it unlocks instead. */
   #lockFor(method: 'lock' | 'hold' | 'waitForUnlock', options: WaitOptions): boolean {
     const passes = method === 'waitForUnlock';
     const timeout = checkWaitOptions(`Mutex.${method}`, options);
@@ -244,10 +243,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     return false;
   }
 
-  /**
-   * Reports deaths for a promise. `unlock` may have settled the promise, so the callback runs after `unlock` has
-   * returned.
-   */
+  /** Reports deaths for a promise. `unlock` may have settled it, so the callback runs after `unlock` has returned. */
   #lockedAsync(): boolean | Promise<boolean> {
     const deaths = this.#core.ownersDied(this.#at);
     return deaths > 0 && Promise.resolve(deaths).then((deaths) => tellOwnerDied(this, deaths, 1, this.unlock));
@@ -259,6 +255,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @throws {ArenaFullError} in a thread that has ended, if the arena has no room for it.
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
    * @throws {DisposedError} if the mutex has been disposed of.
+   * @example if (mutex.tryLock()) mutex.unlock();
    */
   tryLock(): boolean {
     if (this.#try() !== ADMITTED) return false;
@@ -267,7 +264,8 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * As `tryLock`, but it returns a guard that unlocks, or undefined: `using held = mutex.tryHold(); if (held) work()`.
+   * As `tryLock`, but it returns a guard that unlocks, or undefined: `using held = mutex.tryHold()`. Never blocks, and
+   * throws what `tryLock` throws.
    */
   tryHold(): HeldLock | undefined {
     return this.#try() === ADMITTED ? new LockGuard(this, this[report]()) : undefined;
@@ -285,6 +283,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * Gives the lock back, and wakes the head if it sleeps. Never blocks. Once this object has noticed that the mutex has
    * been disposed of, it does nothing.
    * @throws {Error} if this thread is not the owner.
+   * @example mutex.unlock();
    */
   unlock(): void {
     const answer = this.#unlock(this.#at);
@@ -307,6 +306,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * that is aborted, with RangeError or TypeError for a bad time-out, with CancelledError if `cancelAll` has cancelled
    * it, with DisposedError if the mutex has been or is being disposed of, and with ArenaFullError if the arena has no
    * room for another waiter, or 520,192 requests wait for the mutex.
+   * @example await mutex.lockAsync({ signal });
    */
   lockAsync(options?: WaitOptions): Promise<void> {
     const locked = this.#lockAsync(options);
@@ -397,14 +397,13 @@ export class Mutex extends SharedObject<typeof KIND> {
   /**
    * Waits as `lock` does until the lock is free, and does not keep the lock. The call blocks the thread until then.
    *
-   *     mutex.waitForUnlock({ timeout: 1000 }); // whoever had the lock when this was called has given it back
-   *
    * The call does what `lock` and then `unlock` would do. So another thread may have the lock when the call returns. If
    * this thread dies between the two, it counts as an owner that has died. But the call does not run `onOwnerDied`: the
    * next owner learns of the dead owners.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {Error} if this thread is the owner itself, or a promise of it waits: it would wait for itself.
    * @throws the other errors of `lock`.
+   * @example mutex.waitForUnlock({ timeout: 1000 }); // whoever had the lock when this was called has given it back
    */
   waitForUnlock(options?: WaitOptions): void {
     this.#lockFor('waitForUnlock', options ?? {});
@@ -414,9 +413,8 @@ export class Mutex extends SharedObject<typeof KIND> {
    * As `waitForUnlock` without blocking the thread: the promise is fulfilled when a promise of `lockAsync` would be.
    * The call is allowed while this thread is the owner. The process stays alive until the promise is settled. As with
    * `lockAsync`, `lock` throws while the promise waits.
-   *
-   *     await mutex.waitForUnlockAsync();
    * @returns a promise. It rejects as that of `lockAsync` does.
+   * @example await mutex.waitForUnlockAsync();
    */
   waitForUnlockAsync(options?: WaitOptions): Promise<void> {
     return this.#lockAsync(options, true).then((hasWaited) => {
@@ -432,16 +430,14 @@ export class Mutex extends SharedObject<typeof KIND> {
    * thread are rejected before the call returns, and other threads leave as soon as they run. On a disposed mutex it
    * does nothing.
    *
-   *     mutex.cancelAll(new Error('the server shuts down'));
-   *
    * A thread or promise whose wait on a `Condition` is over must become the owner again. If `cancelAll` meets it there,
    * it queues up once more.
    *
    * A blocked thread that leaves while others wait behind it leaves its element in the queue. If the arena has no room
    * for another waiter, the thread cannot leave, and waits on. If a thread dies in this call, it may have asked only
    * some of the requests.
-   * @param reason the `cause` of the errors in this thread. The errors in other threads have no cause, since threads
-   * cannot share a JavaScript value.
+   * @param reason the `cause` of the errors in this thread. The errors in other threads have none.
+   * @example mutex.cancelAll(new Error('the server shuts down'));
    */
   cancelAll(reason?: unknown): void {
     // Nobody waits for an object that has been evicted, and the words that count these calls are not there.
@@ -451,7 +447,10 @@ export class Mutex extends SharedObject<typeof KIND> {
     this.#core.wakeHead(this.#at);
   }
 
-  /** As `lock`, but it returns a guard that unlocks: `using held = mutex.hold()`. */
+  /**
+   * As `lock`, but it returns a guard that unlocks: `using held = mutex.hold()`. Blocks the thread as `lock` does, and
+   * throws what `lock` throws.
+   */
   hold(options?: WaitOptions): HeldLock {
     const ownerDied =
       options === undefined
@@ -460,7 +459,10 @@ export class Mutex extends SharedObject<typeof KIND> {
     return new LockGuard(this, ownerDied);
   }
 
-  /** As `lockAsync`, but its promise is fulfilled with a guard: `await using held = await mutex.holdAsync()`. */
+  /**
+   * As `lockAsync`, but its promise is fulfilled with a guard: `await using held = await mutex.holdAsync()`. Never
+   * blocks the thread, and rejects as `lockAsync` does.
+   */
   holdAsync(options?: WaitOptions): Promise<HeldLock> {
     return this.#lockAsync(options).then((ownerDied) => new LockGuard(this, ownerDied), locate);
   }
@@ -472,15 +474,13 @@ export class Mutex extends SharedObject<typeof KIND> {
    * warning, and no error, when the function asks for the lock before its first `await`, without a time-out or a
    * signal. The warning comes once for each Mutex object (`process.emitWarning`, or `console.warn` in browsers).
    * @returns a promise of the result. It rejects with the error of the function or of `lockAsync`.
+   * @example const answer = await mutex.runExclusive(() => fetch(address), { timeout: 50 });
    */
   runExclusive<T>(run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
     return runHolding(KIND, this.#shared, () => this.holdAsync(options), run);
   }
 
-  /**
-   * Returns, for example, `Mutex(locked by thread 1, 2 waiting)`. It is racy, and meant for diagnostics. Never blocks,
-   * throws nothing.
-   */
+  /** Returns, for example, `Mutex(locked by thread 1, 2 waiting)`, for diagnostics. Never blocks, throws nothing. */
   override toString(): string {
     const owner = this.#core.ownerOf(this.#at);
     const lock = owner === 0 ? 'unlocked' : `locked by thread ${owner}`;

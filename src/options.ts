@@ -27,8 +27,8 @@ export interface Signal {
 /**
  * How long a request may take.
  *
- * Here as in all options, an option with an unknown name is a `TypeError`, which names the option that was meant. An
- * undefined option is absent. Inherited options count, such as those of `Object.create(defaults)`.
+ * Here as in all options, an option with an unknown name is a `TypeError`, which says what is allowed. An undefined
+ * option is absent. Inherited options count, such as those of `Object.create(defaults)`.
  */
 export interface WaitOptions {
   /**

@@ -6,12 +6,16 @@
 import type { Core } from './border/core.js';
 import { ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from './border/numbers.js';
 import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
+import type { Parked } from './runtime/parking.js';
 
 /**
  * Gives the answers of the core's acquire, and one more: CHECK_OWNER_DEATHS says that a robust semaphore has admitted
  * the thread.
  */
 export type Acquire = (at: number, n: number) => ReturnType<Core['acquire']> | typeof CHECK_OWNER_DEATHS;
+
+/** The answers with which the wait of a thread ends or goes on. */
+export type Waited = ReturnType<Core['enqueue']> | Parked;
 
 /** Answers as the release of the core that it calls. It answers ANSWER_OVER_MAX if it does not call that release. */
 export type Release = (at: number, n: number) => ReturnType<Core['releaseRobust']> | ANSWER_OVER_MAX;

@@ -62,6 +62,7 @@ export abstract class SemaphoreCounts extends SharedObject<typeof KIND> {
    * Describes the semaphore by a plain object. It looks at every waiter of the arena and is racy, so it is meant for
    * diagnostics. Never blocks.
    * @throws {DisposedError} if it has been disposed of.
+   * @example console.log(pool.inspect().waiters);
    */
   inspect(): SemaphoreStats {
     if (this.disposed) throw this[disposedError]();

@@ -5,7 +5,6 @@
  * to private methods, so that the common case stays small enough for V8 to inline into its caller. They compare with a
  * literal 0, which is ADMITTED, because V8 would load and check an imported constant each time.
  */
-import type { Core } from './border/core.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -27,10 +26,10 @@ import { find, type Handle, make, open, Reference } from './reference.js';
 import { runHolding } from './running.js';
 import { type Cancel, notAdmitted, timedOut, watch } from './runtime/cancellation.js';
 import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
-import { countdown, forEver, type Parked, parkUntilDue } from './runtime/parking.js';
-import type { Promises } from './runtime/promises.js';
+import { countdown, forEver, parkUntilDue } from './runtime/parking.js';
+import { DONE, type Promises } from './runtime/promises.js';
 import { checkWaitAsync, isNative } from './runtime/wait-async.js';
-import { acquireOf, releaseOf } from './semaphore-calls.js';
+import { acquireOf, releaseOf, type Waited } from './semaphore-calls.js';
 import { checkPermits, KIND, permitsOf, refused, SemaphoreCounts, usualAfter, wanted } from './semaphore-counts.js';
 import { properties, type SemaphoreOptions } from './semaphore-options.js';
 import { back, disposedError, forget, reference } from './shared-object.js';
@@ -39,9 +38,6 @@ export type { SemaphoreOptions };
 
 /** A plain, structured-cloneable value to send to another thread, for `Semaphore.from` there. */
 export type SemaphoreHandle = Handle<'Semaphore'>;
-
-/** The answer of acquireAsync when there is nothing to wait for. */
-const DONE = Promise.resolve();
 
 /**
  * A counting semaphore shared by threads, first come, first served.
@@ -117,6 +113,7 @@ export class Semaphore extends SemaphoreCounts {
    * @throws {TypeError} if the value is not the handle of a Semaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const pool = Semaphore.from(workerData.pool); // its `handle`, sent by the other thread
    */
   static from(handle: SemaphoreHandle): Semaphore {
     return attached(find(KIND, KIND_SEMAPHORE, handle));
@@ -131,6 +128,7 @@ export class Semaphore extends SemaphoreCounts {
    * @throws {RangeError} if it exists with other permits, another max or another `robust`.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    * @throws {Error} if it does not exist and no permits are given.
+   * @example const pool = Semaphore.open('connections', 4, { max: 4 });
    */
   static open(name: string, permits?: number, options: SemaphoreOptions = {}): Semaphore {
     const asked = properties(permits === undefined ? 1 : permits, options);
@@ -142,9 +140,6 @@ export class Semaphore extends SemaphoreCounts {
    * for ever, and so does every request behind it, unless `max` says how many there are. The first such request of this
    * object causes a warning (`process.emitWarning`, or `console.warn` in browsers), and `inspect().widest` shows it.
    * The call returns no guard, so `using` throws a TypeError, and the permits stay taken. `hold` returns a guard.
-   *
-   *     pool.acquire(2, { timeout: 50 });
-   *     pool.acquire({ timeout: 50 }); // one permit
    * @param permits 1 (the default) to `max`. The options may stand in its place.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {TimeoutError} when the time-out has passed. The request has left the queue, and holds nothing.
@@ -155,6 +150,7 @@ export class Semaphore extends SemaphoreCounts {
    * @throws {ArenaFullError} if the request has a time-out and would have to wait, and the arena has no free element. A
    * cancelled request may leave an element in the queue, so the thread needs another one beforehand.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   * @example pool.acquire({ timeout: 50 }); // one permit, as pool.acquire(1, { timeout: 50 })
    */
   acquire(permits?: number, options?: WaitOptions): void;
   acquire(options: WaitOptions): void;
@@ -190,12 +186,7 @@ export class Semaphore extends SemaphoreCounts {
       return;
     }
     if (acquired !== CHECK_OWNER_DEATHS) {
-      let answer: ReturnType<Core['enqueue']> | Parked = this.#core.enqueue(
-        this.#at,
-        permits,
-        acquired,
-        this.#countedBy,
-      );
+      let answer: Waited = this.#core.enqueue(this.#at, permits, acquired, this.#countedBy);
       if (answer === QUEUED) {
         this[reference].membership.pollTime.waits();
         answer = parkUntilDue(this.#core, this.#at, this.#countedBy, left);
@@ -232,6 +223,7 @@ export class Semaphore extends SemaphoreCounts {
    * @returns whether it has taken them.
    * @throws {RangeError | TypeError} for a bad number.
    * @throws {DisposedError} if the semaphore has been disposed of.
+   * @example if (pool.tryAcquire(2)) pool.release(2);
    */
   tryAcquire(permits = 1): boolean {
     if (permits !== 1) checkPermits('tryAcquire', permits, this.max);
@@ -240,7 +232,10 @@ export class Semaphore extends SemaphoreCounts {
     return answer === ADMITTED;
   }
 
-  /** As `tryAcquire`, but it returns a guard that gives the permits back, or undefined: `using held = s.tryHold()`. */
+  /**
+   * As `tryAcquire`, but it returns a guard that gives the permits back, or undefined: `using held = pool.tryHold()`.
+   * Never blocks, and throws what `tryAcquire` throws.
+   */
   tryHold(permits = 1): HeldPermits | undefined {
     return this.tryAcquire(permits) ? new PermitsGuard(this, permits, this.#ownerDied) : undefined;
   }
@@ -258,6 +253,7 @@ export class Semaphore extends SemaphoreCounts {
    * Takes all permits that are free at one moment, unless a request waits. `release` gives them back. Never blocks.
    * @returns how many it has taken; 0 if none is free.
    * @throws {DisposedError} if the semaphore has been disposed of.
+   * @example pool.release(pool.drain());
    */
   drain(): number {
     this[back]();
@@ -275,6 +271,7 @@ export class Semaphore extends SemaphoreCounts {
    * @throws {RangeError | TypeError} for a bad number.
    * @throws {RangeError} if more than `max` would be available. Then nothing has changed. So the `max` of a pool that
    * grows must be the largest number of permits that the pool may ever have.
+   * @example pool.add(2);
    */
   add(permits = 1): void {
     checkPermits('add', permits, this.max);
@@ -293,13 +290,10 @@ export class Semaphore extends SemaphoreCounts {
    * when the present waiters have been served and enough permits have been given back. Later requests wait until then.
    * You may take away more permits than there are: then no request is admitted until as many permits have been added.
    * Never blocks. `inspect().added` counts the permits that were added, less those that were taken away.
-   *
-   *     const pool = new Semaphore(4, { max: 8 });
-   *     pool.add(2); // 6 from now on
-   *     pool.reduce(3); // 3, once the others have come back
    * @param permits 1 (the default) to `max`.
    * @throws {RangeError | TypeError} for a bad number.
    * @throws {DisposedError} if the semaphore has been disposed of.
+   * @example pool.reduce(3); // of 6 permits 3 are left, once the others have come back
    */
   reduce(permits = 1): void {
     checkPermits('reduce', permits, this.max);
@@ -317,20 +311,14 @@ export class Semaphore extends SemaphoreCounts {
    * when that is aborted; the request has then left the queue, and holds nothing. It rejects with RangeError or
    * TypeError for a bad number, with CancelledError if `cancelAll` has cancelled it, with DisposedError if the
    * semaphore has been or is being disposed of, and with ArenaFullError if the arena has no room for another waiter.
+   * @example await pool.acquireAsync(2, { signal });
    */
   acquireAsync(permits?: number, options?: WaitOptions): Promise<void>;
   acquireAsync(options: WaitOptions): Promise<void>;
   acquireAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<void> {
     // The usual call, when nobody waits: `#queue` gives the same answer, a tenth later.
-    if (
-      permits === 1 &&
-      options === undefined &&
-      isNative &&
-      !this.#robust &&
-      this.#promises.first === 0 &&
-      this.#core.tryAcquire(this.#at, 1) === ADMITTED
-    )
-      return DONE;
+    const isUsual = permits === 1 && options === undefined && isNative && !this.#robust && this.#promises.first === 0;
+    if (isUsual && this.#core.tryAcquire(this.#at, 1) === ADMITTED) return DONE;
     const acquired = this.#queue(permits, options);
     if (!this.#robust) return acquired;
     return acquired.then(() => {
@@ -390,6 +378,7 @@ export class Semaphore extends SemaphoreCounts {
    * @throws {RangeError | TypeError} for a bad number.
    * @throws {RangeError} if more than `max` would be available, or if the semaphore is robust and this thread holds
    * fewer. Then nothing has changed. Two threads that both release too much at the same instant may both pass.
+   * @example pool.release(2);
    */
   release(permits = 1): void {
     if (permits !== 1) this.#releaseMany(permits);
@@ -421,13 +410,11 @@ export class Semaphore extends SemaphoreCounts {
    * throws nothing: the promises of this thread are rejected before the call returns, and other threads leave as soon
    * as they run. On a disposed semaphore it does nothing.
    *
-   *     pool.cancelAll(new Error('the server shuts down'));
-   *
    * A blocked thread that leaves while others wait behind it leaves its element in the queue. If the arena has no room
    * for another waiter, the thread cannot leave, and waits on. If a thread dies in this call, it may have asked only
    * some of the requests.
-   * @param reason the `cause` of the errors in this thread. The errors in other threads have none, since a value cannot be
-   * shared.
+   * @param reason the `cause` of the errors in this thread. The errors in other threads have none.
+   * @example pool.cancelAll(new Error('the server shuts down'));
    */
   cancelAll(reason?: unknown): void {
     // Nobody waits for an object that has been evicted, and the words that count these calls are not there.
@@ -436,7 +423,10 @@ export class Semaphore extends SemaphoreCounts {
     this.#promises.cancelAll(new CancelledError(reason));
   }
 
-  /** As `acquire`, but it returns a guard that gives the permits back: `using held = semaphore.hold()`. */
+  /**
+   * As `acquire`, but it returns a guard that gives the permits back: `using held = pool.hold()`. Blocks the
+   * thread as `acquire` does, and throws what `acquire` throws.
+   */
   hold(permits?: number, options?: WaitOptions): HeldPermits;
   hold(options: WaitOptions): HeldPermits;
   hold(permits: number | WaitOptions = 1, options?: WaitOptions): HeldPermits {
@@ -444,7 +434,10 @@ export class Semaphore extends SemaphoreCounts {
     return new PermitsGuard(this, permitsOf(permits), this.#ownerDied);
   }
 
-  /** As `acquireAsync`, but its promise is fulfilled with a guard: `await using held = await semaphore.holdAsync()`. */
+  /**
+   * As `acquireAsync`, but its promise is fulfilled with a guard: `await using held = await pool.holdAsync()`.
+   * Never blocks the thread, and rejects as `acquireAsync` does.
+   */
   holdAsync(permits?: number, options?: WaitOptions): Promise<HeldPermits>;
   holdAsync(options: WaitOptions): Promise<HeldPermits>;
   async holdAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
@@ -456,10 +449,9 @@ export class Semaphore extends SemaphoreCounts {
   /**
    * Takes permits by `acquireAsync`, calls a function, and gives the permits back when its result is settled. Never
    * blocks the thread. If the function itself waits for permits of the same semaphore, it may wait for itself.
-   *
-   *     const page = await semaphore.runExclusive(() => fetch(address));
    * @param permits 1 (the default) to `max`. The options may stand in its place.
    * @returns a promise of the result. It rejects with the error of the function or of `acquireAsync`.
+   * @example const page = await pool.runExclusive(() => fetch(address));
    */
   runExclusive<T>(run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
   runExclusive<T>(run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
@@ -471,12 +463,9 @@ export class Semaphore extends SemaphoreCounts {
    * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So in all
    * threads together, at most as many calls of `run` are under way at a time as the permits allow. `limit` and the
    * returned function never block the thread.
-   *
-   *     const get = semaphore.limit((address: string) => fetch(address));
-   *     const pages = await Promise.all(addresses.map((address) => get(address)));
    * @param permits those that each call takes, 1 (the default) to `max`.
-   * @throws {TypeError} if `run` is not a function.
-   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {RangeError | TypeError} for a bad number, or if `run` is not a function.
+   * @example const get = pool.limit((address: string) => fetch(address));
    */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,

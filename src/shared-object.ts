@@ -68,6 +68,7 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
    * All library objects of this thread release the shared object. Its memory is reused once all other threads have
    * released it too. Another thread releases it when the thread uses the object again, or when the thread attaches to
    * other objects. Until then the object still takes one of the `objects` of the arena.
+   * @example mutex.dispose();
    */
   dispose(): void {
     if (this.#hasLetGo) return;

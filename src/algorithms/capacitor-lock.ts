@@ -153,6 +153,7 @@ export class CapacitorLock implements Lock {
    * @throws {TypeError} if it is no handle of a CapacitorLock, or the inner lock is missing.
    * @throws {DisposedError} if the lock has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const lock = CapacitorLock.from(workerData.lock); // its `handle`, sent by the other thread
    */
   static from(handle: CapacitorLockHandle, inner?: Lock, semaphore?: InnerSemaphore): CapacitorLock {
     checkKind(`${KIND}.from: handle`, KIND, handle);
@@ -190,6 +191,7 @@ export class CapacitorLock implements Lock {
    * @throws {Error} if this thread holds it already: it would wait for itself for ever.
    * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the lock has been or is being disposed of.
+   * @example lock.lock();
    */
   lock(): void {
     if (this.mine.held !== NOT_HELD) throw held();
@@ -218,6 +220,7 @@ export class CapacitorLock implements Lock {
    * `tryLock` does not. Returns whether it has taken the lock; false also if this thread holds it.
    * @throws {TypeError} if the inner lock has no `tryLock`.
    * @throws {DisposedError} if the lock has been disposed of.
+   * @example if (lock.tryLock()) lock.unlock();
    */
   tryLock(): boolean {
     const capacitor = this.capacitor;
@@ -243,6 +246,7 @@ export class CapacitorLock implements Lock {
   /**
    * Gives the lock back. Does nothing after `dispose`. Never blocks, if the inner `unlock` does not.
    * @throws {Error} if this thread does not hold it.
+   * @example lock.unlock();
    */
   unlock(): void {
     const { mine } = this;
@@ -272,6 +276,7 @@ export class CapacitorLock implements Lock {
    * @returns what the section returns.
    * @throws {TypeError} if the section is no function, or has returned a promise.
    * @throws what the section throws, and what `lock` throws.
+   * @example const answer = lock.run(() => 42);
    */
   run<T>(section: () => T): T {
     return runLocked(KIND, this, section);
@@ -282,6 +287,7 @@ export class CapacitorLock implements Lock {
    * passed the capacitor go on to the inner lock. If this thread holds the lock, it gives the lock back. Never blocks,
    * if the inner `unlock` does not.
    * @throws the error of the inner `unlock`.
+   * @example lock.dispose();
    */
   dispose(): void {
     const capacitor = this.capacitor;

@@ -155,6 +155,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
    * @throws {RangeError} if the handle has more than 64 lanes, or none where it needs some.
    * @throws {DisposedError} if the capacitor has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or attachment, or another waiter on chains.
+   * @example const capacitor = Capacitor.from(workerData.capacitor); // its `handle`, sent by the other thread
    */
   static from(handle: CapacitorHandle, semaphore?: InnerSemaphore): Capacitor {
     const random = handle?.random === true;
@@ -183,6 +184,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
    * Passes in, and blocks the thread while the capacitor is closed.
    * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the capacitor has been or is being disposed of.
+   * @example capacitor.arrive();
    */
   arrive(): void {
     if (this.enter() !== ADMITTED) throw this[disposedError]();
@@ -193,6 +195,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
    * blocks. Returns whether it has passed.
    * @throws {TypeError} if the semaphore inside has no `tryAcquire`.
    * @throws {DisposedError} if the capacitor has been disposed of.
+   * @example if (capacitor.tryArrive()) capacitor.depart();
    */
   tryArrive(): boolean {
     const lane = this.#choose();
@@ -208,6 +211,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
    * lanes at random, only a thread that has arrived may, because it departs from the lane in which it arrived last.
    * @throws {Error} if nobody is inside. If a thread has departed too often while others were inside, one of the others
    * may get the error: the threads are counted, and not told apart.
+   * @example capacitor.depart();
    */
   depart(): void {
     const only = this.only;

@@ -72,6 +72,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of a ChainSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
+   * @example const pool = ChainSemaphore.from(workerData.pool); // its `handle`, sent by the other thread
    */
   static from(handle: ChainSemaphoreHandle): ChainSemaphore {
     return new ChainSemaphore(0, find(KIND, handle));
@@ -81,6 +82,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
    * SemaTake: takes a permit, and blocks the thread until its turn has come.
    * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   * @example pool.acquire();
    */
   acquire(): void {
     if (this.algorithms.chainAcquire(this.at) !== ADMITTED) throw this[disposedError]();
@@ -91,6 +93,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
    * Never blocks. As in the listing, the number of permits has no bound.
    * @param permits 1 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad number.
+   * @example pool.release(2);
    */
   release(permits = 1): void {
     if (permits !== 1) this.checkPermits(permits);
@@ -99,6 +102,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * SemaPost as in the listing: one permit. It always exchanges the head of the chain. Never blocks, throws nothing.
+   * @example pool.releaseConservative();
    */
   releaseConservative(): void {
     this.algorithms.chainReleaseConservative(this.at);

@@ -59,6 +59,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of a ChannelSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
+   * @example const pool = ChannelSemaphore.from(workerData.pool); // its `handle`, sent by the other thread
    */
   static from(handle: ChannelSemaphoreHandle): ChannelSemaphore {
     return new ChannelSemaphore(0, find(KIND, handle));
@@ -68,6 +69,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
    * SemaTake: takes a permit, and blocks the thread until its turn has come.
    * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   * @example pool.acquire();
    */
   acquire(): void {
     if (this.algorithms.channelAcquire(this.at) !== ADMITTED) throw this[disposedError]();
@@ -78,6 +80,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
    * channel. Never blocks. As in the listing, the number of permits has no bound.
    * @param permits 1 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad number.
+   * @example pool.release(2);
    */
   release(permits = 1): void {
     if (permits !== 1) this.checkPermits(permits);
@@ -86,6 +89,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * SemaPost as in the listing: gives one permit back, and always signals the channel. Never blocks, throws nothing.
+   * @example pool.releaseConservative();
    */
   releaseConservative(): void {
     this.algorithms.channelReleaseConservative(this.at);

@@ -42,6 +42,7 @@ export class ClhLock extends SharedLock<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of a ClhLock.
    * @throws {DisposedError} if the lock has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const lock = ClhLock.from(workerData.lock); // its `handle`, sent by the other thread
    */
   static from(handle: ClhLockHandle): ClhLock {
     return new ClhLock(find(KIND, handle));
@@ -52,6 +53,7 @@ export class ClhLock extends SharedLock<typeof KIND> {
    * @param name 1 to 108 bytes of UTF-8.
    * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @example const lock = ClhLock.open('accounts');
    */
   static open(name: string, options?: ClhLockOptions): ClhLock {
     return new ClhLock(openLock(KIND, name, options));

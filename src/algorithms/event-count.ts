@@ -58,6 +58,7 @@ export class EventCount extends ListingObject<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of an EventCount.
    * @throws {DisposedError} if the event count has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
+   * @example const count = EventCount.from(workerData.count); // its `handle`, sent by the other thread
    */
   static from(handle: EventCountHandle): EventCount {
     return new EventCount(find(KIND, handle));
@@ -67,6 +68,7 @@ export class EventCount extends ListingObject<typeof KIND> {
    * Adds to the count, and wakes the threads that wait for a value that the count reaches. Never blocks.
    * @param steps 1 to 2,147,483,647. Default 1.
    * @throws {RangeError | TypeError} for a bad number.
+   * @example count.advance();
    */
   advance(steps = 1): void {
     if (steps !== 1) checkInteger(`${KIND}.advance: steps`, steps, 1, LIMIT);
@@ -76,6 +78,7 @@ export class EventCount extends ListingObject<typeof KIND> {
   /**
    * Returns the present count. Later counts are never lower. Never blocks.
    * @throws {DisposedError} if the event count has been disposed of.
+   * @example if (count.read() < 5n) count.await(5n);
    */
   read(): bigint {
     const count = this.algorithms.eventRead(this.at);
@@ -88,6 +91,7 @@ export class EventCount extends ListingObject<typeof KIND> {
    * @param value a bigint up to 2n ** 62n. If the count has reached this value already, the call returns at once.
    * @throws {RangeError | TypeError} for a bad value, or on a thread that must not block.
    * @throws {DisposedError} if the event count has been or is being disposed of.
+   * @example count.await(5n); // until it has been advanced 5 times
    */
   await(value: bigint): void {
     checkType(`${KIND}.await: value`, value, 'bigint', 'a bigint');

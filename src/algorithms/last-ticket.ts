@@ -8,6 +8,7 @@ import { membershipOf } from '../own-arenas.js';
  * semaphore with one permit, if threads take one permit at a time, the ticket of each admission is one more than the
  * ticket of the admission before. Never blocks.
  * @throws {TypeError} for an arena that is not one.
+ * @example console.log(lastTicket());
  */
 export function lastTicket(arena?: Arena): bigint {
   return membershipOf(arena).core.ticketTaken.value;

@@ -42,6 +42,7 @@ export class LifoLock extends SharedLock<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of a LifoLock.
    * @throws {DisposedError} if the lock has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const lock = LifoLock.from(workerData.lock); // its `handle`, sent by the other thread
    */
   static from(handle: LifoLockHandle): LifoLock {
     return new LifoLock(find(KIND, handle));
@@ -52,6 +53,7 @@ export class LifoLock extends SharedLock<typeof KIND> {
    * @param name 1 to 108 bytes of UTF-8.
    * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @example const lock = LifoLock.open('accounts');
    */
   static open(name: string, options?: LifoLockOptions): LifoLock {
     return new LifoLock(openLock(KIND, name, options));

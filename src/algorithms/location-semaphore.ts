@@ -61,6 +61,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of a LocationSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
+   * @example const pool = LocationSemaphore.from(workerData.pool); // its `handle`, sent by the other thread
    */
   static from(handle: LocationSemaphoreHandle): LocationSemaphore {
     return new LocationSemaphore(0, find(KIND, handle));
@@ -70,6 +71,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
    * SemaTake: takes a permit, and blocks the thread until its turn has come.
    * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   * @example pool.acquire();
    */
   acquire(): void {
     if (this.algorithms.locationAcquire(this.at) !== ADMITTED) throw this[disposedError]();
@@ -80,6 +82,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
    * location. Never blocks. As in the listing, the number of permits has no bound.
    * @param permits 1 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad number.
+   * @example pool.release(2);
    */
   release(permits = 1): void {
     if (permits !== 1) this.checkPermits(permits);
@@ -89,6 +92,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
   /**
    * SemaPost as in the listing: gives one permit back, and always wakes the waiters at the location. Never blocks,
    * throws nothing.
+   * @example pool.releaseConservative();
    */
   releaseConservative(): void {
     this.algorithms.locationReleaseConservative(this.at);

@@ -131,6 +131,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
    * @throws {Error} if this thread holds it already, even after `dispose`: it would wait for itself for ever.
    * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the lock has been or is being disposed of.
+   * @example lock.lock();
    */
   lock(): void {
     if (this.#at === CLOSED_OBJECT) throw this[disposedError]();
@@ -142,6 +143,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
    * Takes the lock if that needs no waiting. Never blocks.
    * @returns whether it has taken it; false also if this thread holds it.
    * @throws {DisposedError} if the lock has been disposed of.
+   * @example if (lock.tryLock()) lock.unlock();
    */
   tryLock(): boolean {
     if (this.#at === CLOSED_OBJECT) throw this[disposedError]();
@@ -153,6 +155,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
   /**
    * Gives the lock back. Does nothing after `dispose`. Never blocks for longer than another thread needs to queue up.
    * @throws {Error} if this thread does not hold it.
+   * @example lock.unlock();
    */
   unlock(): void {
     if (this.#at === CLOSED_OBJECT) return;
@@ -167,6 +170,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
    * @returns what the section returns.
    * @throws {TypeError} if the section is no function, or has returned a promise.
    * @throws what the section throws, and what `lock` throws.
+   * @example const answer = lock.run(() => 42);
    */
   run<T>(section: () => T): T {
     return runLocked(this.#kind, this, section);
@@ -176,6 +180,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
    * Closes the lock in every thread. Later calls of `lock` get a DisposedError. A present waiter gets one when the
    * owner unlocks, if not before. If this thread holds the lock, it gives it back. Another owner still unlocks it.
    * Never blocks for longer than `unlock`, and throws nothing.
+   * @example lock.dispose();
    */
   override dispose(): void {
     super.dispose();

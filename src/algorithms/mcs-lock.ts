@@ -41,6 +41,7 @@ export class McsLock extends SharedLock<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of a McsLock.
    * @throws {DisposedError} if the lock has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const lock = McsLock.from(workerData.lock); // its `handle`, sent by the other thread
    */
   static from(handle: McsLockHandle): McsLock {
     return new McsLock(find(KIND, handle));
@@ -51,6 +52,7 @@ export class McsLock extends SharedLock<typeof KIND> {
    * @param name 1 to 108 bytes of UTF-8.
    * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @example const lock = McsLock.open('accounts');
    */
   static open(name: string, options?: McsLockOptions): McsLock {
     return new McsLock(openLock(KIND, name, options));

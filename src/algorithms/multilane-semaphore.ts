@@ -63,6 +63,7 @@ export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {RangeError} if the handle does not have 1 to 64 lanes.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const pool = MultilaneSemaphore.from(workerData.pool); // its `handle`, sent by the other thread
    */
   static from(handle: MultilaneSemaphoreHandle): MultilaneSemaphore {
     checkParts(KIND, handle, 1);
@@ -81,6 +82,7 @@ export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
    * Takes a permit, and blocks the thread until its turn has come.
    * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   * @example pool.acquire();
    */
   acquire(): void {
     if (this.#acquire(this.at) !== ADMITTED) this.#await();
@@ -95,6 +97,7 @@ export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
    * Takes a permit if one is free and nobody waits. Never blocks.
    * @returns whether it has taken one.
    * @throws {DisposedError} if the semaphore has been disposed of.
+   * @example if (pool.tryAcquire()) pool.release();
    */
   tryAcquire(): boolean {
     const answer = this.algorithms.takeIfDue(this.at);
@@ -107,6 +110,7 @@ export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
    * number of permits has no bound.
    * @param permits 1 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad number.
+   * @example pool.release();
    */
   release(permits = 1): void {
     if (permits !== 1) this.checkPermits(permits);

@@ -43,6 +43,7 @@ export class ReciprocatingLock extends SharedLock<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of a ReciprocatingLock.
    * @throws {DisposedError} if the lock has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const lock = ReciprocatingLock.from(workerData.lock); // its `handle`, sent by the other thread
    */
   static from(handle: ReciprocatingLockHandle): ReciprocatingLock {
     return new ReciprocatingLock(find(KIND, handle));
@@ -53,6 +54,7 @@ export class ReciprocatingLock extends SharedLock<typeof KIND> {
    * @param name 1 to 108 bytes of UTF-8.
    * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @example const lock = ReciprocatingLock.open('accounts');
    */
   static open(name: string, options?: ReciprocatingLockOptions): ReciprocatingLock {
     return new ReciprocatingLock(openLock(KIND, name, options));

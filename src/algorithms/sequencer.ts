@@ -49,12 +49,16 @@ export class Sequencer extends ListingObject<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of a Sequencer.
    * @throws {DisposedError} if the sequencer has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const sequencer = Sequencer.from(workerData.sequencer); // its `handle`, sent by the other thread
    */
   static from(handle: SequencerHandle): Sequencer {
     return new Sequencer(find(KIND, handle));
   }
 
-  /** Returns the next number, which no other caller gets. Never blocks, throws nothing. */
+  /**
+   * Returns the next number, which no other caller gets. Never blocks, throws nothing.
+   * @example count.await(sequencer.ticket());
+   */
   ticket(): bigint {
     return this.algorithms.sequencerTicket(this.at);
   }

@@ -44,6 +44,7 @@ export class TicketLock extends SharedLock<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of a TicketLock.
    * @throws {DisposedError} if the lock has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const lock = TicketLock.from(workerData.lock); // its `handle`, sent by the other thread
    */
   static from(handle: TicketLockHandle): TicketLock {
     return new TicketLock(find(KIND, handle));
@@ -54,6 +55,7 @@ export class TicketLock extends SharedLock<typeof KIND> {
    * @param name 1 to 108 bytes of UTF-8.
    * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @example const lock = TicketLock.open('accounts');
    */
   static open(name: string, options?: TicketLockOptions): TicketLock {
     return new TicketLock(openLock(KIND, name, options));

@@ -63,6 +63,7 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of a TicketSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const pool = TicketSemaphore.from(workerData.pool); // its `handle`, sent by the other thread
    */
   static from(handle: TicketSemaphoreHandle): TicketSemaphore {
     return new TicketSemaphore(0, find(KIND, handle));
@@ -72,6 +73,7 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
    * SemaTake: takes a permit, and blocks the thread until its turn has come.
    * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   * @example pool.acquire();
    */
   acquire(): void {
     if (this.#acquire(this.at) !== 0) this.#await();
@@ -87,6 +89,7 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
    * SemaPost for several permits in one step. Never blocks. As in the listing, the number of permits has no bound.
    * @param permits 1 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad number.
+   * @example pool.release(2);
    */
   release(permits = 1): void {
     if (permits !== 1) this.checkPermits(permits);

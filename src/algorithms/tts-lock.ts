@@ -46,6 +46,7 @@ export class TtsLock extends SharedLock<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of a TtsLock.
    * @throws {DisposedError} if the lock has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const lock = TtsLock.from(workerData.lock); // its `handle`, sent by the other thread
    */
   static from(handle: TtsLockHandle): TtsLock {
     return new TtsLock(find(KIND, handle));
@@ -56,6 +57,7 @@ export class TtsLock extends SharedLock<typeof KIND> {
    * @param name 1 to 108 bytes of UTF-8.
    * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @example const lock = TtsLock.open('accounts');
    */
   static open(name: string, options?: TtsLockOptions): TtsLock {
     return new TtsLock(openLock(KIND, name, options));

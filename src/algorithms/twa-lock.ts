@@ -73,6 +73,7 @@ export class TwaLock extends SharedLock<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of a TwaLock.
    * @throws {DisposedError} if the lock has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread, another attachment or another waiter.
+   * @example const lock = TwaLock.from(workerData.lock); // its `handle`, sent by the other thread
    */
   static from(handle: TwaLockHandle): TwaLock {
     return new TwaLock(find(KIND, handle));
@@ -84,6 +85,7 @@ export class TwaLock extends SharedLock<typeof KIND> {
    * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object or to a
    * lock with another `hash` or `waiting`.
    * @throws {ArenaFullError} if the arena has no room for another object, name, attachment or waiter.
+   * @example const lock = TwaLock.open('accounts');
    */
   static open(name: string, options: TwaLockOptions = {}): TwaLock {
     return new TwaLock(open(KIND, name, properties(options), options.arena));

@@ -70,6 +70,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of a TwaSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const pool = TwaSemaphore.from(workerData.pool); // its `handle`, sent by the other thread
    */
   static from(handle: TwaSemaphoreHandle): TwaSemaphore {
     return new TwaSemaphore(0, find(KIND, handle));
@@ -79,6 +80,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * SemaTake: takes a permit, and blocks the thread until its turn has come.
    * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   * @example pool.acquire();
    */
   acquire(): void {
     if (this.#acquire(this.at) !== 0) this.#await();
@@ -94,6 +96,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * permits has no bound.
    * @param permits 1 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad number.
+   * @example pool.release(2);
    */
   release(permits = 1): void {
     if (permits !== 1) this.checkPermits(permits);
@@ -107,6 +110,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
   /**
    * SemaPostConservative: gives one permit back without the short-cut, so each call touches the waiting array. Never
    * blocks, throws nothing.
+   * @example pool.releaseConservative();
    */
   releaseConservative(): void {
     this.algorithms.twaReleaseConservative(this.at, 1);

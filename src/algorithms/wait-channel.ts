@@ -41,7 +41,8 @@ export class WaitChannel {
 
   /**
    * As `keyMonitor`: returns the sequence of the channel. Look at the condition afterwards, and then call `wait` with
-   * the sequence. Never blocks.
+   * the sequence. Never blocks. Throws nothing.
+   * @example const sequence = channel.monitor();
    */
   monitor(): bigint {
     return this.#algorithms.keyMonitor(this.#at);
@@ -52,6 +53,7 @@ export class WaitChannel {
    * @param sequence the result of `monitor`, 0n or more.
    * @throws {TypeError} for a sequence that is no bigint, or on a thread that must not block.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
+   * @example channel.wait(sequence);
    */
   wait(sequence: bigint): void {
     checkType('WaitChannel.wait: sequence', sequence, 'bigint', 'a bigint');
@@ -66,6 +68,7 @@ export class WaitChannel {
    * @returns the sequence for the next call.
    * @throws {TypeError} for a sequence that is no bigint, or on a thread that must not block.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
+   * @example for (let sequence = -1n; !condition(); ) sequence = channel.waitLazy(sequence);
    */
   waitLazy(sequence: bigint): bigint {
     checkType('WaitChannel.waitLazy: sequence', sequence, 'bigint', 'a bigint');
@@ -73,12 +76,19 @@ export class WaitChannel {
     return this.#algorithms.keyWaitLazy(this.#at, sequence, this.#polls);
   }
 
-  /** As `keySignal`: adds one to the sequence, and wakes the waiters of the channel. Never blocks. */
+  /**
+   * As `keySignal`: adds one to the sequence, and wakes the waiters of the channel. Never blocks. Throws nothing.
+   * @example channel.signal();
+   */
   signal(): void {
     this.#algorithms.keySignal(this.#at);
   }
 
-  /** As `keySignalPolite`: does the same as `signal`, but writes only the sequence if nobody waits. Never blocks. */
+  /**
+   * As `keySignalPolite`: does the same as `signal`, but writes only the sequence if nobody waits. Never blocks. Throws
+   * nothing.
+   * @example channel.signalPolite();
+   */
   signalPolite(): void {
     this.#algorithms.keySignalPolite(this.#at);
   }

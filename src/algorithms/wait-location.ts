@@ -47,18 +47,26 @@ export class WaitLocation {
    * around the condition.
    * @throws {TypeError} on a thread that must not block.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
+   * @example while (!condition()) location.wait();
    */
   wait(): void {
     prepare(this.#membership, 'prepareLocation');
     this.#algorithms.locationWait(this.#at, this.#polls, this.#alternates);
   }
 
-  /** As `locationWakeAll`: wakes all waiters at the location. Never blocks. */
+  /**
+   * As `locationWakeAll`: wakes all waiters at the location. Never blocks. Throws nothing.
+   * @example location.wakeAll();
+   */
   wakeAll(): void {
     this.#algorithms.locationWakeAll(this.#at);
   }
 
-  /** As `locationWakeAllPolite`: does the same as `wakeAll`, but writes nothing if nobody waits. Never blocks. */
+  /**
+   * As `locationWakeAllPolite`: does the same as `wakeAll`, but writes nothing if nobody waits. Never blocks. Throws
+   * nothing.
+   * @example location.wakeAllPolite();
+   */
   wakeAllPolite(): void {
     this.#algorithms.locationWakeAllPolite(this.#at);
   }

@@ -52,6 +52,7 @@ export interface AddressWaitOptions extends KeyWaitOptions {
  * @throws what `satisfied` throws.
  * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
  * @throws {ArenaFullError} if the arena has no room for another waiter.
+ * @example addressWaitUntil(42, () => Atomics.load(words, 0) > 0);
  */
 export function addressWaitUntil<T>(key: number, satisfied: () => T, options: AddressWaitOptions = {}): T {
   checkType('addressWaitUntil: satisfied', satisfied, 'function', 'a function');
@@ -86,12 +87,17 @@ export function addressWaitUntil<T>(key: number, satisfied: () => T, options: Ad
  * AddressSignal of Listing 3: wakes the waiters of the key. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
  * @throws {RangeError | TypeError} for an argument out of its range.
+ * @example addressSignal(42); // after the change of what the waiters look at
  */
 export function addressSignal(key: number, options: KeyWakeOptions = {}): void {
   algorithmsFor('addressSignal', key, options, ADDRESS).addressSignal(slotOf(key), 0, 0n);
 }
 
-/** As `addressSignal`, but writes nothing if nobody waits: AddressSignalPolite of Listing 3. */
+/**
+ * As `addressSignal`, but writes nothing if nobody waits: AddressSignalPolite of Listing 3. Never blocks, and throws
+ * what `addressSignal` throws.
+ * @example addressSignalPolite(42);
+ */
 export function addressSignalPolite(key: number, options: KeyWakeOptions = {}): void {
   algorithmsFor('addressSignalPolite', key, options, ADDRESS).addressSignalPolite(slotOf(key), 0, 0n);
 }
@@ -101,6 +107,7 @@ export function addressSignalPolite(key: number, options: KeyWakeOptions = {}): 
  * call `keyWait` with the sequence. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
  * @throws {RangeError | TypeError} for an argument out of its range.
+ * @example const sequence = keyMonitor(42); // before the look at the condition
  */
 export function keyMonitor(key: number, options: KeyWakeOptions = {}): bigint {
   const algorithms = algorithmsFor('keyMonitor', key, options);
@@ -114,6 +121,7 @@ export function keyMonitor(key: number, options: KeyWakeOptions = {}): bigint {
  * @param sequence the result of `keyMonitor`, 0n or more.
  * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
  * @throws {ArenaFullError} if the arena has no room for another waiter.
+ * @example if (!condition()) keyWait(42, sequence);
  */
 export function keyWait(key: number, sequence: bigint, options: KeyWaitOptions = {}): void {
   checkType('keyWait: sequence', sequence, 'bigint', 'a bigint');
@@ -129,6 +137,7 @@ export function keyWait(key: number, sequence: bigint, options: KeyWaitOptions =
  * @returns the sequence for the next call.
  * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
  * @throws {ArenaFullError} if the arena has no room for another waiter.
+ * @example for (let sequence = -1n; !condition(); ) sequence = keyWaitLazy(42, sequence);
  */
 export function keyWaitLazy(key: number, sequence: bigint, options: KeyWaitOptions = {}): bigint {
   checkType('keyWaitLazy: sequence', sequence, 'bigint', 'a bigint');
@@ -141,13 +150,18 @@ export function keyWaitLazy(key: number, sequence: bigint, options: KeyWaitOptio
  * Never blocks.
  * @param key 0 to 2 ** 32 - 1.
  * @throws {RangeError | TypeError} for an argument out of its range.
+ * @example keySignal(42); // after the change of what the waiters look at
  */
 export function keySignal(key: number, options: KeyWakeOptions = {}): void {
   const algorithms = algorithmsFor('keySignal', key, options);
   algorithms.keySignal(channelAt(algorithms, key));
 }
 
-/** As `keySignal`, but writes only the sequence if nobody waits: KeySignalPolite of Listing 4. */
+/**
+ * As `keySignal`, but writes only the sequence if nobody waits: KeySignalPolite of Listing 4. Never blocks, and throws
+ * what `keySignal` throws.
+ * @example keySignalPolite(42);
+ */
 export function keySignalPolite(key: number, options: KeyWakeOptions = {}): void {
   const algorithms = algorithmsFor('keySignalPolite', key, options);
   algorithms.keySignalPolite(channelAt(algorithms, key));
@@ -158,6 +172,7 @@ export function keySignalPolite(key: number, options: KeyWakeOptions = {}): void
  * @param key 0 to 2 ** 32 - 1.
  * @param options the arena, and how `wait` and `waitLazy` wait.
  * @throws {RangeError | TypeError} for an argument out of its range.
+ * @example const channel = channelOf(42);
  */
 export function channelOf(key: number, options: KeyWaitOptions = {}): WaitChannel {
   return new WaitChannel(algorithmsFor('channelOf', key, options), key, options);
@@ -168,6 +183,7 @@ export function channelOf(key: number, options: KeyWaitOptions = {}): WaitChanne
  * @param key 0 to 2 ** 32 - 1.
  * @param options the arena, and how `wait` waits.
  * @throws {RangeError | TypeError} for an argument out of its range.
+ * @example const location = locationOf(42);
  */
 export function locationOf(key: number, options: LocationWaitOptions = {}): WaitLocation {
   return new WaitLocation(algorithmsFor('locationOf', key, options, LOCATION), key, options);
@@ -193,13 +209,18 @@ export function locationWait(key: number, options: LocationWaitOptions = {}): vo
  * LocationWakeAll of Listing 5: wakes all waiters of the key. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
  * @throws {RangeError | TypeError} for an argument out of its range.
+ * @example locationWakeAll(42); // after the change of what the waiters look at
  */
 export function locationWakeAll(key: number, options: KeyWakeOptions = {}): void {
   const algorithms = algorithmsFor('locationWakeAll', key, options, LOCATION);
   algorithms.locationWakeAll(algorithms.lookUp(key));
 }
 
-/** As `locationWakeAll`, but writes nothing if nobody waits: the polite form that Listing 5 names. */
+/**
+ * As `locationWakeAll`, but writes nothing if nobody waits: the polite form that Listing 5 names. Never blocks, and
+ * throws what `locationWakeAll` throws.
+ * @example locationWakeAllPolite(42);
+ */
 export function locationWakeAllPolite(key: number, options: KeyWakeOptions = {}): void {
   const algorithms = algorithmsFor('locationWakeAllPolite', key, options, LOCATION);
   algorithms.locationWakeAllPolite(algorithms.lookUp(key));

@@ -102,6 +102,7 @@ export class AtomicSemaphore {
    * @throws {TypeError} if the value is not the handle of an AtomicSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const semaphore = AtomicSemaphore.from(workerData.semaphore); // its `handle`, sent by the other thread
    */
   static from(handle: AtomicSemaphoreHandle): AtomicSemaphore {
     return new AtomicSemaphore(find(KIND, handle));
@@ -120,6 +121,7 @@ export class AtomicSemaphore {
    * Does what `atomicSignal` does, for the waiters at this semaphore: `all` (the default) and `one` both wake all of
    * them, and `none` wakes nobody. Does nothing if the semaphore has been disposed of. Never blocks.
    * @throws {RangeError | TypeError} for a bad argument, or memory that is not shared.
+   * @example semaphore.signal(words, 0); // after the change of the word
    */
   signal(array: WaitableArray, index: number, notify: Notify = Notify.all): void {
     notifyNumber(`${KIND}.signal`, notify);
@@ -128,23 +130,29 @@ export class AtomicSemaphore {
   }
 
   /**
-   * Does what `atomicWait` does, at this semaphore.
+   * Does what `atomicWait` does, at this semaphore. Blocks the thread until the word differs from `old`.
    * @throws {RangeError | TypeError} as `atomicWait`.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   * @example semaphore.wait(words, 0, 0); // while words[0] is 0
    */
   wait<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): void {
     const word = new Word(`${KIND}.wait`, array, index, old);
     this.#watch(() => this.#places.wait(word));
   }
 
-  /** Does what `atomicTryWait` does: returns whether the word differs from `old`. Never blocks. */
+  /**
+   * Does what `atomicTryWait` does: returns whether the word differs from `old`. Never blocks. Throws what
+   * `atomicTryWait` throws.
+   * @example if (semaphore.tryWait(words, 0, 0)) console.log('words[0] is not 0');
+   */
   tryWait<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): boolean {
     return new Word(`${KIND}.tryWait`, array, index, old).changed;
   }
 
   /**
-   * Does what `atomicTryWaitFor` does, at this semaphore.
+   * Does what `atomicTryWaitFor` does, at this semaphore. Blocks the thread for `ms` milliseconds at most.
    * @throws {DisposedError} as `wait`.
+   * @example const differs = semaphore.tryWaitFor(words, 0, 0, 50);
    */
   tryWaitFor<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>, ms: number): boolean {
     const what = `${KIND}.tryWaitFor`;
@@ -154,8 +162,9 @@ export class AtomicSemaphore {
   }
 
   /**
-   * Does what `atomicTryWaitUntil` does, at this semaphore.
+   * Does what `atomicTryWaitUntil` does, at this semaphore. Blocks the thread until that point at most.
    * @throws {DisposedError} as `wait`.
+   * @example const differs = semaphore.tryWaitUntil(words, 0, 0, Date.now() + 50);
    */
   tryWaitUntil<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>, epochMs: number): boolean {
     const what = `${KIND}.tryWaitUntil`;
@@ -164,8 +173,9 @@ export class AtomicSemaphore {
   }
 
   /**
-   * Does what `atomicWaitAsync` does, at this semaphore.
+   * Does what `atomicWaitAsync` does, at this semaphore. Never blocks the thread.
    * @returns a promise. It rejects with a DisposedError when `wait` would throw one.
+   * @example await semaphore.waitAsync(words, 0, 0); // while words[0] is 0
    */
   async waitAsync<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): Promise<void> {
     const word = new Word(`${KIND}.waitAsync`, array, index, old);
@@ -173,8 +183,9 @@ export class AtomicSemaphore {
   }
 
   /**
-   * Does what `atomicTryWaitForAsync` does, at this semaphore.
+   * Does what `atomicTryWaitForAsync` does, at this semaphore. Never blocks the thread.
    * @returns a promise. It rejects with a DisposedError when `wait` would throw one.
+   * @example const differs = await semaphore.tryWaitForAsync(words, 0, 0, 50);
    */
   async tryWaitForAsync<A extends WaitableArray>(
     array: A,
@@ -189,8 +200,9 @@ export class AtomicSemaphore {
   }
 
   /**
-   * Does what `atomicTryWaitUntilAsync` does, at this semaphore.
+   * Does what `atomicTryWaitUntilAsync` does, at this semaphore. Never blocks the thread.
    * @returns a promise. It rejects with a DisposedError when `wait` would throw one.
+   * @example const differs = await semaphore.tryWaitUntilAsync(words, 0, 0, Date.now() + 50);
    */
   async tryWaitUntilAsync<A extends WaitableArray>(
     array: A,
@@ -206,6 +218,7 @@ export class AtomicSemaphore {
   /**
    * Closes the semaphore in every thread: all present and later waiters get a DisposedError. But a waiter that finds
    * its word changed may return without an error. Never blocks, throws nothing.
+   * @example semaphore.dispose();
    */
   dispose(): void {
     if (this.#places.closed) return;

@@ -60,6 +60,7 @@ function checkNames(what: string, options: AtomicWaitOptions): void {
  * @param old a value that the array can hold.
  * @throws {RangeError | TypeError} for a bad argument, or memory that is not shared.
  * @throws {TypeError} on a thread that must not block, if it would have to.
+ * @example atomicWait(words, 0, 0); // while words[0] is 0
  */
 export function atomicWait<A extends WaitableArray>(
   array: A,
@@ -70,15 +71,21 @@ export function atomicWait<A extends WaitableArray>(
   tableOf('atomicWait', options).wait(new Word('atomicWait', array, index, old));
 }
 
-/** As `atomicWait`, but returns at once whether the word differs from `old`. Never blocks. */
+/**
+ * As `atomicWait`, but returns at once whether the word differs from `old`. Never blocks. Throws what `atomicWait`
+ * throws for a bad argument.
+ * @example if (atomicTryWait(words, 0, 0)) console.log('words[0] is not 0');
+ */
 export function atomicTryWait<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): boolean {
   return new Word('atomicTryWait', array, index, old).changed;
 }
 
 /**
- * Does what `atomicWait` does, for a limited time.
+ * Does what `atomicWait` does, for a limited time. Blocks the thread for `ms` milliseconds at most, and throws what
+ * `atomicWait` throws.
  * @param ms milliseconds, 0 to 2,147,483,647, or Infinity. With 0 the call acts as `atomicTryWait`.
  * @returns whether the word differs from `old`. The call returns false only when the time has passed.
+ * @example const differs = atomicTryWaitFor(words, 0, 0, 50);
  */
 export function atomicTryWaitFor<A extends WaitableArray>(
   array: A,
@@ -92,9 +99,11 @@ export function atomicTryWaitFor<A extends WaitableArray>(
 }
 
 /**
- * Does what `atomicTryWaitFor` does, until a point of the system clock.
+ * Does what `atomicTryWaitFor` does, until a point of the system clock. Blocks the thread until that point at most, and
+ * throws what `atomicWait` throws.
  * @param epochMs milliseconds since 1970, as in `Date.now()`. If that point has passed, the call acts as
  * `atomicTryWait`.
+ * @example const differs = atomicTryWaitUntil(words, 0, 0, Date.now() + 50);
  */
 export function atomicTryWaitUntil<A extends WaitableArray>(
   array: A,
@@ -109,7 +118,8 @@ export function atomicTryWaitUntil<A extends WaitableArray>(
 
 /**
  * Does what `atomicWait` does, but returns a promise and does not block. The process stays alive until the promise is
- * fulfilled.
+ * fulfilled. The promise rejects with what `atomicWait` throws for a bad argument.
+ * @example await atomicWaitAsync(words, 0, 0); // while words[0] is 0
  */
 export async function atomicWaitAsync<A extends WaitableArray>(
   array: A,
@@ -120,7 +130,11 @@ export async function atomicWaitAsync<A extends WaitableArray>(
   await tableOf('atomicWaitAsync', options).waitAsync(new Word('atomicWaitAsync', array, index, old));
 }
 
-/** Does what `atomicTryWaitFor` does, but returns a promise and does not block. */
+/**
+ * Does what `atomicTryWaitFor` does, but returns a promise and does not block. The promise rejects with what
+ * `atomicTryWaitFor` throws for a bad argument.
+ * @example const differs = await atomicTryWaitForAsync(words, 0, 0, 50);
+ */
 export async function atomicTryWaitForAsync<A extends WaitableArray>(
   array: A,
   index: number,
@@ -132,7 +146,11 @@ export async function atomicTryWaitForAsync<A extends WaitableArray>(
   return tableOf('atomicTryWaitForAsync', options).waitAsync(word, checkDuration('atomicTryWaitForAsync', ms));
 }
 
-/** Does what `atomicTryWaitUntil` does, but returns a promise and does not block. */
+/**
+ * Does what `atomicTryWaitUntil` does, but returns a promise and does not block. The promise rejects with what
+ * `atomicTryWaitUntil` throws for a bad argument.
+ * @example const differs = await atomicTryWaitUntilAsync(words, 0, 0, Date.now() + 50);
+ */
 export async function atomicTryWaitUntilAsync<A extends WaitableArray>(
   array: A,
   index: number,
@@ -152,6 +170,7 @@ export async function atomicTryWaitUntilAsync<A extends WaitableArray>(
  * @param notify `all` (the default) and `one` both wake all waiters: several words may share a place, and a single
  * wake-up could reach a waiter for another word. `none` does nothing.
  * @throws {RangeError | TypeError} for a bad argument, or memory that is not shared.
+ * @example atomicSignal(words, 0); // after the change of the word
  */
 export function atomicSignal(
   array: WaitableArray,

@@ -47,6 +47,7 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of a BinarySemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const semaphore = BinarySemaphore.from(workerData.semaphore); // its `handle`, sent by the other thread
    */
   static from(handle: BinarySemaphoreHandle): BinarySemaphore {
     return new BinarySemaphore(0, find(KIND, handle));
@@ -57,6 +58,7 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
    * the semaphore. Never blocks. Does nothing on a disposed semaphore.
    * @throws {RangeError} if the semaphore is available already. Then nothing has changed.
    * @throws {TypeError} for a bad `notify`.
+   * @example semaphore.signal();
    */
   signal(notify: Notify = Notify.all): void {
     this.raise(1, notify);

@@ -46,6 +46,7 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of a CountingSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const semaphore = CountingSemaphore.from(workerData.semaphore); // its `handle`, sent by the other thread
    */
   static from(handle: CountingSemaphoreHandle): CountingSemaphore {
     return new CountingSemaphore(0, find(KIND, handle));
@@ -60,6 +61,7 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
    * value stays for later callers, and for waiters that a later signal unblocks.
    * @throws {RangeError} if the value would pass `CountingSemaphore.max`. Then nothing has changed.
    * @throws {RangeError | TypeError} for a bad count or `notify`.
+   * @example semaphore.signal(2);
    */
   signal(count = 1, notify: Notify = Notify.all): void {
     this.raise(count, notify);

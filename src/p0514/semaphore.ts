@@ -37,7 +37,7 @@ import type { Reference } from '../reference.js';
 import { setTimeout } from '../runtime/clock.js';
 import type { Membership } from '../runtime/membership.js';
 import { ADAPTIVE, LONGEST } from '../runtime/numbers.js';
-import { closed, type Promises } from '../runtime/promises.js';
+import { closed, DONE, type Promises } from '../runtime/promises.js';
 import { Semaphore } from '../semaphore.js';
 import { close, detach, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { checkDuration, INSTEAD, untilThen } from './deadline.js';
@@ -49,7 +49,6 @@ export interface SemaphoreOptions extends ParkingOptions {
   readonly arena?: Arena;
 }
 
-const DONE = Promise.resolve();
 /** How many milliseconds a request sleeps between two looks for a permit that has not come to the queue yet. */
 const BRIEF = 1;
 const nap = (): void => {
@@ -145,6 +144,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * @throws {TypeError} if the value does not suffice, on a thread that must not block, such as a browser's main
    * thread.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   * @example semaphore.wait();
    */
   wait(count = 1): void {
     if (count !== 1) this.#check('wait', count);
@@ -237,6 +237,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * @returns whether it has taken `count`. It returns false only if the value was less.
    * @throws {RangeError | TypeError} for a bad count.
    * @throws {DisposedError} if the semaphore has been disposed of.
+   * @example if (semaphore.tryWait()) semaphore.signal();
    */
   tryWait(count = 1): boolean {
     if (count !== 1) this.#check('tryWait', count);
@@ -254,6 +255,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * @throws {RangeError | TypeError} for a bad time or count, and as `wait`.
    * @throws {TypeError} if the value does not suffice, on a thread that must not block.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   * @example if (semaphore.tryWaitFor(50)) semaphore.signal();
    */
   tryWaitFor(ms: number, count = 1): boolean {
     const timeout = checkDuration(`${this.#kind}.tryWaitFor`, ms);
@@ -279,12 +281,13 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * Does what `wait` does, until a point of the system clock at most.
+   * Does what `wait` does, until a point of the system clock at most. Blocks the thread until then.
    * @param epochMs milliseconds since 1970, as in `Date.now()`. If that point has passed, the call acts as `tryWait`.
    * @param count 1 (the default) to `max`, as for `wait`.
    * @returns whether it has taken `count` from the value. It returns false only after that point, as the clock was at
    * the call.
    * @throws as `tryWaitFor`.
+   * @example if (semaphore.tryWaitUntil(Date.now() + 50)) semaphore.signal();
    */
   tryWaitUntil(epochMs: number, count = 1): boolean {
     this.#check('tryWaitUntil', count);
@@ -302,6 +305,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * @returns a promise. It rejects with a RangeError or TypeError when `wait` would throw one, with a DisposedError if
    * the semaphore has been or is being disposed of, and with an ArenaFullError if the arena has no room for another
    * waiter.
+   * @example await semaphore.waitAsync();
    */
   waitAsync(count = 1): Promise<void> {
     try {
@@ -332,6 +336,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * @param count 1 (the default) to `max`, as for `wait`.
    * @returns a promise. It is fulfilled with whether `count` has been taken from the value. It rejects for a bad time
    * or count, and as the promise of `waitAsync`.
+   * @example if (await semaphore.tryWaitForAsync(50)) semaphore.signal();
    */
   async tryWaitForAsync(ms: number, count = 1): Promise<boolean> {
     const timeout = checkDuration(`${this.#kind}.tryWaitForAsync`, ms);
@@ -353,9 +358,11 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * Does what `tryWaitUntil` does, but does not block the thread.
+   * Does what `tryWaitUntil` does, but does not block the thread. The promise rejects as that of `tryWaitForAsync`
+   * does.
    * @param count 1 (the default) to `max`, as for `wait`.
    * @returns as `tryWaitForAsync`.
+   * @example if (await semaphore.tryWaitUntilAsync(Date.now() + 50)) semaphore.signal();
    */
   async tryWaitUntilAsync(epochMs: number, count = 1): Promise<boolean> {
     this.#check('tryWaitUntilAsync', count);
@@ -370,6 +377,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * Closes the semaphore in every thread. All present and later waiters get a DisposedError. A waiter that has been
    * unblocked by then has what it waited for, even if its wait has not returned yet. The memory is reused once every
    * thread has released the semaphore. Never blocks, throws nothing.
+   * @example semaphore.dispose();
    */
   override dispose(): void {
     super.dispose();

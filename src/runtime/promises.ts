@@ -37,6 +37,9 @@ interface Run {
 
 export type Resolve = (value?: Promise<never>) => void;
 
+/** What a call returns if there is nothing to wait for. */
+export const DONE = Promise.resolve();
+
 /** Is called on a library object when its promise has found the shared object disposed of. */
 export const closed = Symbol.for('taketurns:closed');
 

@@ -130,6 +130,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
    * @param options the `action` of this library object.
    * @throws {TypeError} if the value is not the handle of a Barrier.
    * @throws {DisposedError} if the barrier has been disposed of.
+   * @example const barrier = Barrier.from(workerData.barrier); // its `handle`, sent by the other thread
    */
   static from(handle: BarrierHandle, options: Pick<BarrierOptions, 'action'> = {}): Barrier {
     checkAction(options, ['action']);
@@ -140,6 +141,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
    * Opens the barrier of this name, and makes it if there is none. Never blocks.
    * @param parties 1 to 65,535.
    * @throws {RangeError} if a barrier of this name exists with another number of parties.
+   * @example const barrier = Barrier.open('rounds', 4);
    */
   static open(name: string, parties: number, options: BarrierOptions = {}): Barrier {
     checkAction(options);
@@ -155,6 +157,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
    * full round still ran, this call had not arrived yet, and breaks nothing.
    * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
    * @throws {DisposedError} if the barrier has been or is being disposed of.
+   * @example barrier.arriveAndWait({ timeout: 50 });
    */
   arriveAndWait(options: WaitOptions = {}): number {
     const timeout = checkWaitOptions(`${KIND}.arriveAndWait`, options);
@@ -177,6 +180,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
   /**
    * As `arriveAndWait`, without blocking the thread. If the signal is aborted while the promise waits, the barrier is
    * broken, and the promise rejects with the reason.
+   * @example await barrier.arriveAndWaitAsync({ signal });
    */
   async arriveAndWaitAsync(options: WaitOptions = {}): Promise<number> {
     const timeout = checkWaitOptions(`${KIND}.arriveAndWaitAsync`, options);
@@ -251,6 +255,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
   /**
    * Says that the thread does not arrive again. From now on the death or end of the thread breaks nothing, unless the
    * thread does arrive again. Call `leave` when no call of the thread waits. Never blocks, throws nothing.
+   * @example barrier.leave();
    */
   leave(): void {
     if (!this.disposed) this.sync.leaveBarrier(this.attachment);
@@ -281,7 +286,10 @@ export class Barrier extends PhaseObject<typeof KIND> {
     return this.broken ? 'broken' : `${this.#arrived()} of ${this.parties} arrived`;
   }
 
-  /** Tells how many calls have arrived and which threads wait, for diagnostics. Never blocks, throws nothing. */
+  /**
+   * Tells how many calls have arrived and which threads wait, for diagnostics. Never blocks, throws nothing.
+   * @example console.log(barrier.inspect().waiters);
+   */
   inspect(): BarrierState {
     const { parties, broken } = this;
     const members = [...this.attachments()]

@@ -38,10 +38,7 @@ import { hasStack, TO_BEGIN_ASYNC, TO_LOCK_AGAIN } from './has-stack.js';
 import { type Locked, lockAgain, lockAgainAsync, referenceOf, reportAgain } from './locking-again.js';
 import { refusePromise } from './phase-object.js';
 
-/**
- * A plain, structured-cloneable value to send to another thread, for `Condition.from` there. It has the handle of the
- * mutex, too.
- */
+/** A plain, structured-cloneable value for `Condition.from` in another thread. It has the handle of the mutex, too. */
 export type ConditionHandle = Handle<'Condition'> & {
   /** The handle of its mutex. */
   readonly mutex: MutexHandle;
@@ -125,6 +122,7 @@ export class Condition extends SharedObject<typeof KIND> {
    * @throws {TypeError} if the value is not the handle of a Condition.
    * @throws {DisposedError} if the condition or the mutex has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const condition = Condition.from(workerData.condition); // its `handle`, sent by the other thread
    */
   static from(handle: ConditionHandle): Condition {
     const what = `${KIND}.from: handle`;
@@ -145,6 +143,7 @@ export class Condition extends SharedObject<typeof KIND> {
    * @throws {RangeError | TypeError} for a bad name.
    * @throws {TypeError} if the name is that of a condition of another mutex, or belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @example const condition = Condition.open('not empty', mutex);
    */
   static open(name: string, mutex: Mutex): Condition {
     const what = `${KIND}.open`;
@@ -187,6 +186,7 @@ export class Condition extends SharedObject<typeof KIND> {
    * @throws {DisposedError} if the condition has been or is being disposed of, or if the mutex has been disposed of.
    * The `dispose` of the mutex does not wake the waiters of the condition: dispose of the condition first.
    * @throws the error that `mutex.onOwnerDied` throws; then the thread is not the owner.
+   * @example while (items[0] === 0) condition.wait();
    */
   wait(options?: WaitOptions): boolean {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.wait`, options);
@@ -255,6 +255,7 @@ export class Condition extends SharedObject<typeof KIND> {
    * `Promise.race`, because the promise locks the mutex whether anybody listens or not.
    * @returns a promise. It rejects with the reason of the signal when the signal is aborted, and with the errors of
    * `wait`. Before it rejects, the thread is the owner again, with the same exceptions as in `wait`.
+   * @example while (items[0] === 0) await condition.waitAsync();
    */
   async waitAsync(options: WaitOptions = {}): Promise<boolean> {
     const timeout = checkWaitOptions(`${KIND}.waitAsync`, options);
@@ -280,10 +281,7 @@ export class Condition extends SharedObject<typeof KIND> {
     return carried > 0;
   }
 
-  /**
-   * Takes a ticket. The promise tells whether the request was notified before the time had passed. If the request was
-   * notified, the thread carries the notification.
-   */
+  /** Takes a ticket. The promise tells whether the request was notified in time. If so, it carries the notification. */
   #waitAsync(timeout: number, signal: Signal | undefined): Promise<boolean> {
     const core = this.#core;
     const promises = this.#promises;
@@ -374,13 +372,12 @@ export class Condition extends SharedObject<typeof KIND> {
    * Blocks the thread until the function `ready` answers true. The call calls `ready` before it waits for the first
    * time, and then after each notification. It calls `ready` only while this thread is the owner. The time-out limits
    * only the waits for a notification, as in `wait`.
-   *
-   *     notEmpty.waitFor(() => items.length > 0, { timeout: 1000 });
    * @param ready must not wait, and must not unlock the mutex. If `ready` throws, the call throws the same error, and
    * the mutex stays locked.
    * @returns what `ready` answered last: false only after the time-out.
    * @throws {TypeError} if `ready` is not a function, or returns a promise.
    * @throws as `wait`.
+   * @example condition.waitFor(() => items[0] > 0, { timeout: 50 });
    */
   waitFor(ready: () => boolean, options: WaitOptions = {}): boolean {
     const [what, left] = this.#begin('waitFor', ready, options);
@@ -390,7 +387,11 @@ export class Condition extends SharedObject<typeof KIND> {
     return true;
   }
 
-  /** As `waitFor`, without blocking the thread. `ready` must not return a promise here either. */
+  /**
+   * As `waitFor`, without blocking the thread. `ready` must not return a promise here either. The promise rejects with
+   * what `waitFor` throws.
+   * @example await condition.waitForAsync(() => items[0] > 0, { timeout: 50 });
+   */
   async waitForAsync(ready: () => boolean, options: WaitOptions = {}): Promise<boolean> {
     const [what, left] = this.#begin('waitForAsync', ready, options);
     while (!answerOf(what, ready)) {
@@ -416,6 +417,7 @@ export class Condition extends SharedObject<typeof KIND> {
    * @returns how many waiters it has notified. The number may include a waiter that gives up at this very moment.
    * @throws {RangeError | TypeError} for a bad number.
    * @throws {DisposedError} if the condition has been disposed of.
+   * @example condition.notify();
    */
   notify(count = 1): number {
     if (count === 1) return this.#notified(this.#notifyOne(this.#at));
@@ -434,6 +436,7 @@ export class Condition extends SharedObject<typeof KIND> {
    * Notifies all waiters. They are woken one after the other. Never blocks.
    * @returns how many waiters it has notified.
    * @throws {DisposedError} if the condition has been disposed of.
+   * @example condition.notifyAll();
    */
   notifyAll(): number {
     return this.notify(MOST);
@@ -443,15 +446,14 @@ export class Condition extends SharedObject<typeof KIND> {
    * Describes the condition by a plain object, for diagnostics. The call looks at every waiter of the arena, and its
    * answer may be out of date at once. Never blocks.
    * @throws {DisposedError} if the condition has been disposed of.
+   * @example console.log(condition.inspect().waiters);
    */
   inspect(): ConditionStats {
     if (this.disposed) throw this[disposedError]();
     return conditionStats(this.#core, this.#at, this.waiting);
   }
 
-  /**
-   * Returns, for example, `Condition(2 waiting)`, for diagnostics. Never blocks, throws nothing.
-   */
+  /** Returns, for example, `Condition(2 waiting)`, for diagnostics. Never blocks, throws nothing. */
   override toString(): string {
     return `${KIND}(${this.disposed ? 'disposed' : `${this.waiting} waiting`})`;
   }

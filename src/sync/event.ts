@@ -68,6 +68,7 @@ export class Event extends ZeroObject<typeof KIND> {
    * Attaches to the event of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of an Event.
    * @throws {DisposedError} if the event has been disposed of.
+   * @example const event = Event.from(workerData.event); // its `handle`, sent by the other thread
    */
   static from(handle: EventHandle): Event {
     return new Event(find(KIND, handle));
@@ -77,6 +78,7 @@ export class Event extends ZeroObject<typeof KIND> {
    * Opens the event of this name, and makes it if there is none. Never blocks.
    * @throws {RangeError | TypeError} for a bad name or option.
    * @throws {ArenaFullError} if the arena has no room for another object or name.
+   * @example const event = Event.open('ready', { set: false });
    */
   static open(name: string, options: EventOptions = {}): Event {
     const [given, ...rest] = checked(options);
@@ -89,6 +91,7 @@ export class Event extends ZeroObject<typeof KIND> {
   /**
    * Sets the event: all threads and promises that wait go on. Has no effect if the event is set already. Never blocks.
    * @throws {DisposedError} if the event has been disposed of.
+   * @example event.set();
    */
   set(): void {
     // If the event is set, the count is 0, and the call changes nothing.
@@ -99,6 +102,7 @@ export class Event extends ZeroObject<typeof KIND> {
    * Resets the event: a thread that begins to wait from now on waits for the next `set`. Has no effect if the event is
    * not set. Never blocks.
    * @throws {DisposedError} if the event has been disposed of.
+   * @example event.reset();
    */
   reset(): void {
     if (this.sync.arm(this.at) === ANSWER_CLOSED) throw this[disposedError]();
@@ -109,12 +113,16 @@ export class Event extends ZeroObject<typeof KIND> {
    * @returns false if the time-out came first.
    * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
    * @throws {DisposedError} if the event has been or is being disposed of.
+   * @example if (!event.wait({ timeout: 50 })) console.log('not set in time');
    */
   wait(options?: WaitOptions): boolean {
     return (options === undefined && this.sync.awaitZero(this.at) === ADMITTED) || this.awaitZero(options);
   }
 
-  /** As `wait`, without blocking the thread. The promise rejects with the reason of an aborted signal. */
+  /**
+   * As `wait`, without blocking the thread. The promise rejects with the reason of an aborted signal.
+   * @example await event.waitAsync({ signal });
+   */
   waitAsync(options: WaitOptions = {}): Promise<boolean> {
     return this.awaitZeroAsync(options);
   }
@@ -129,7 +137,10 @@ export class Event extends ZeroObject<typeof KIND> {
     return this.isSet ? 'set' : 'not set';
   }
 
-  /** Tells whether the event is set and which threads wait, for diagnostics. Never blocks, throws nothing. */
+  /**
+   * Tells whether the event is set and which threads wait, for diagnostics. Never blocks, throws nothing.
+   * @example console.log(event.inspect().waiters);
+   */
   inspect(): EventState {
     return { isSet: this.isSet, waiters: this.waiters() };
   }

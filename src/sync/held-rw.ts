@@ -55,7 +55,10 @@ abstract class Held implements Disposable, AsyncDisposable {
     return this.#lock !== undefined;
   }
 
-  /** Gives back what the guard holds. Does nothing the second time. Never blocks. @throws {Error} in another thread. */
+  /**
+   * Gives back what the guard holds. Does nothing the second time. Never blocks. @throws {Error} in another thread.
+   * @example held.unlock();
+   */
   unlock(): void {
     const lock = this.#lock;
     this.#ended = this.#handsOver;
@@ -168,6 +171,7 @@ export class HeldWrite extends Held {
    * returned guard reads. Never blocks.
    * @throws {Error} if the guard holds nothing.
    * @throws {ArenaFullError} if the thread reads 8 other locks. Then the thread is still a writer.
+   * @example using reading = held.downgrade();
    */
   downgrade(): HeldRead {
     return this.handOver('downgrade', (lock) => lock.downgrade());
@@ -214,6 +218,7 @@ export class HeldUpdate extends Held {
    * @throws {RangeError | TypeError} for a bad time-out or signal.
    * @throws {TypeError} on a thread that must not block, if the call would block.
    * @throws {DisposedError} if the lock has been or is being disposed of.
+   * @example using writing = held.upgrade({ timeout: 50 });
    */
   upgrade(options?: WaitOptions): HeldWrite {
     return this.handOver('upgrade', (lock) => lock.upgrade(options));
@@ -221,7 +226,8 @@ export class HeldUpdate extends Held {
 
   /**
    * As `upgrade`, without blocking the thread. While the promise is pending, this guard holds nothing. If the upgrade
-   * fails, this guard holds the turn again.
+   * fails, this guard holds the turn again. The promise rejects with what `upgrade` throws.
+   * @example await using writing = await held.upgradeAsync();
    */
   async upgradeAsync(options?: WaitOptions): Promise<HeldWrite> {
     return this.handOver('upgradeAsync', (lock) => lock.upgradeAsync(options));
@@ -232,6 +238,7 @@ export class HeldUpdate extends Held {
    * returned guard reads. Never blocks.
    * @throws {Error} if the guard holds nothing.
    * @throws {ArenaFullError} if the thread reads 8 other locks. Then the thread still has the turn.
+   * @example using reading = held.downgrade();
    */
   downgrade(): HeldRead {
     return this.handOver('downgrade', (lock) => lock.downgradeUpdate());

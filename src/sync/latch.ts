@@ -59,6 +59,7 @@ export class Latch extends ZeroObject<typeof KIND> {
    * Attaches to the latch of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a Latch.
    * @throws {DisposedError} if the latch has been disposed of.
+   * @example const latch = Latch.from(workerData.latch); // its `handle`, sent by the other thread
    */
   static from(handle: LatchHandle): Latch {
     return new Latch(0, find(KIND, handle));
@@ -68,6 +69,7 @@ export class Latch extends ZeroObject<typeof KIND> {
    * Opens the latch of this name, and makes it if there is none. Never blocks.
    * @param count 0 to 1,073,741,823.
    * @throws {RangeError} if a latch of this name exists with another first count.
+   * @example const latch = Latch.open('start', 1);
    */
   static open(name: string, count: number, options: SyncOptions = {}): Latch {
     const [given, ...rest] = checked(count, options);
@@ -79,6 +81,7 @@ export class Latch extends ZeroObject<typeof KIND> {
    * @param n 1 (the default) to the count.
    * @throws {RangeError} if the count is less than `n`; then nothing has changed.
    * @throws {DisposedError} if the latch has been disposed of.
+   * @example latch.countDown();
    */
   countDown(n = 1): void {
     if (n !== 1) checkInteger(`${KIND}.countDown: n`, n, 1, MOST);
@@ -94,12 +97,16 @@ export class Latch extends ZeroObject<typeof KIND> {
    * @returns false if the time-out came first.
    * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
    * @throws {DisposedError} if the latch has been or is being disposed of.
+   * @example if (!latch.wait({ timeout: 50 })) console.log('not open in time');
    */
   wait(options?: WaitOptions): boolean {
     return (options === undefined && this.sync.awaitZero(this.at) === ADMITTED) || this.awaitZero(options);
   }
 
-  /** As `wait`, without blocking the thread. The promise rejects with the reason of an aborted signal. */
+  /**
+   * As `wait`, without blocking the thread. The promise rejects with the reason of an aborted signal.
+   * @example await latch.waitAsync({ signal });
+   */
   waitAsync(options: WaitOptions = {}): Promise<boolean> {
     return this.awaitZeroAsync(options);
   }
@@ -114,7 +121,10 @@ export class Latch extends ZeroObject<typeof KIND> {
     return `${this.count} left`;
   }
 
-  /** Tells the count and which threads wait, for diagnostics. Never blocks, throws nothing. */
+  /**
+   * Tells the count and which threads wait, for diagnostics. Never blocks, throws nothing.
+   * @example console.log(latch.inspect().waiters);
+   */
   inspect(): LatchState {
     return { count: this.count, waiters: this.waiters() };
   }

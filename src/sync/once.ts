@@ -90,6 +90,7 @@ export class Once extends PhaseObject<typeof KIND> {
    * Attaches to the object of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a Once.
    * @throws {DisposedError} if the object has been disposed of.
+   * @example const once = Once.from(workerData.once); // its `handle`, sent by the other thread
    */
   static from(handle: OnceHandle): Once {
     return new Once(find(KIND, handle));
@@ -99,6 +100,7 @@ export class Once extends PhaseObject<typeof KIND> {
    * Opens the object of this name, and makes it if there is none. Never blocks.
    * @throws {RangeError | TypeError} for a bad name or option.
    * @throws {ArenaFullError} if the arena has no room for another object or name.
+   * @example const once = Once.open('table');
    */
   static open(name: string, options: SyncOptions = {}): Once {
     const [given, ...rest] = checked(options);
@@ -115,6 +117,7 @@ export class Once extends PhaseObject<typeof KIND> {
    * @throws {TimeoutError} when the time has passed while another thread runs its function.
    * @throws {TypeError} if `fn` is not a function, or on a thread that must not block, if it would have to.
    * @throws {DisposedError} if the object has been or is being disposed of.
+   * @example once.run(() => fill(table));
    */
   run(fn: () => void, options?: WaitOptions): boolean {
     const isDone = this.sync.awaitZero(this.at) === ADMITTED;
@@ -151,12 +154,13 @@ export class Once extends PhaseObject<typeof KIND> {
 
   /**
    * As `run`, without blocking the thread. The function may return a promise. The work is then done when this promise
-   * is fulfilled.
+   * is fulfilled. The promise rejects with what `run` throws.
    *
    * The function must not wait for a `runAsync` of the same object, because it would wait for itself. The library
    * cannot know whether the function waits. So there is no error, but a warning (`process.emitWarning`, or
    * `console.warn` in browsers) the first time that the function calls `runAsync` before its first `await`, with
    * neither time-out nor signal.
+   * @example await once.runAsync(async () => fill(table, await load()));
    */
   async runAsync(fn: () => void | PromiseLike<void>, options: WaitOptions = {}): Promise<boolean> {
     const what = `${KIND}.runAsync`;
@@ -225,7 +229,10 @@ export class Once extends PhaseObject<typeof KIND> {
     return this.done ? 'done' : 'not done';
   }
 
-  /** Tells which thread runs the function and which threads wait, for diagnostics. Never blocks, throws nothing. */
+  /**
+   * Tells which thread runs the function and which threads wait, for diagnostics. Never blocks, throws nothing.
+   * @example console.log(once.inspect().waiters);
+   */
   inspect(): OnceState {
     const runner = [...this.attachments()].find((number) => this.sync.heldByAttachment(number) > 0);
     return {

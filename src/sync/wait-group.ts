@@ -72,6 +72,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * Attaches to the wait group of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a WaitGroup.
    * @throws {DisposedError} if the wait group has been disposed of.
+   * @example const group = WaitGroup.from(workerData.group); // its `handle`, sent by the other thread
    */
   static from(handle: WaitGroupHandle): WaitGroup {
     return new WaitGroup(find(KIND, handle));
@@ -81,6 +82,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * Opens the wait group of this name, and makes it if there is none. Never blocks.
    * @throws {RangeError | TypeError} for a bad name or option.
    * @throws {ArenaFullError} if the arena has no room for another object or name.
+   * @example const group = WaitGroup.open('tasks');
    */
   static open(name: string, options: SyncOptions = {}): WaitGroup {
     const [given, ...rest] = checked(options);
@@ -93,6 +95,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * @param n 1 (the default) to 1,073,741,823, which is also the most tasks that there may be together.
    * @throws {RangeError} if there would be more tasks; then nothing has changed.
    * @throws {DisposedError} if the wait group has been disposed of.
+   * @example group.add(3);
    */
   add(n = 1): void {
     if (n !== 1) checkInteger(`${KIND}.add: n`, n, 1, MOST);
@@ -112,6 +115,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * @param n 1 (the default) to the number of pending tasks.
    * @throws {RangeError} if fewer tasks are pending; then nothing has changed.
    * @throws {DisposedError} if the wait group has been disposed of.
+   * @example group.done();
    */
   done(n = 1): void {
     if (n !== 1) checkInteger(`${KIND}.done: n`, n, 1, MOST);
@@ -125,6 +129,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   /**
    * Adds one task. The task is done at the end of the `using` scope, or when this thread ends or dies. Never blocks.
    * @throws {RangeError | DisposedError} as `add`.
+   * @example using task = group.hold();
    */
   hold(): HeldTask {
     this.#add(1, this.attachment);
@@ -143,6 +148,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * @returns a promise of what the function returns. It rejects with what the function throws.
    * @throws {TypeError} (rejects) if `task` is not a function.
    * @throws {RangeError | DisposedError} (rejects) as `add`.
+   * @example await group.run(async () => work());
    */
   async run<T>(task: () => T | PromiseLike<T>): Promise<T> {
     checkType(`${KIND}.run: task`, task, 'function', 'a function');
@@ -159,12 +165,16 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * @returns false if the time-out came first.
    * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
    * @throws {DisposedError} if the wait group has been or is being disposed of.
+   * @example if (!group.wait({ timeout: 50 })) console.log('not done in time');
    */
   wait(options?: WaitOptions): boolean {
     return (options === undefined && this.sync.awaitZero(this.at) === ADMITTED) || this.awaitZero(options);
   }
 
-  /** As `wait`, without blocking the thread. The promise rejects with the reason of an aborted signal. */
+  /**
+   * As `wait`, without blocking the thread. The promise rejects with the reason of an aborted signal.
+   * @example await group.waitAsync({ signal });
+   */
   waitAsync(options: WaitOptions = {}): Promise<boolean> {
     return this.awaitZeroAsync(options);
   }
@@ -184,7 +194,10 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
     return `${this.pending} pending`;
   }
 
-  /** Tells which threads wait and which threads have tasks, for diagnostics. Never blocks, throws nothing. */
+  /**
+   * Tells which threads wait and which threads have tasks, for diagnostics. Never blocks, throws nothing.
+   * @example console.log(group.inspect().waiters);
+   */
   inspect(): WaitGroupState {
     const holders = [...this.attachments()]
       .map((attachment) => ({
@@ -223,14 +236,17 @@ export class HeldTask implements Disposable, AsyncDisposable {
     return this.#end !== undefined;
   }
 
-  /** Says that the task is done. Has no effect the second time. Never blocks, throws nothing. */
+  /**
+   * Says that the task is done. Has no effect the second time. Never blocks, throws nothing.
+   * @example task.done();
+   */
   done(): void {
     const end = this.#end;
     this.#end = undefined;
     end?.();
   }
 
-  /** Returns `HeldTask(pending)` or `HeldTask(done)`. Never blocks, throws nothing. */
+  /** Returns, for example, `HeldTask(pending)`. Never blocks, throws nothing. */
   toString(): string {
     return `HeldTask(${this.held ? 'pending' : 'done'})`;
   }

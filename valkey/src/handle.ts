@@ -164,8 +164,9 @@ export abstract class Handle {
   /**
    * Cancels all waiting requests of all processes: their promises reject with a `CancelledError`. Holders keep what
    * they hold. If the connection is lost before the server's answer comes, the cancellation is sent again, and then it
-   * also cancels the requests that came meanwhile.
+   * also cancels the requests that came meanwhile. Never blocks the thread.
    * @throws {DisposedError} (rejects) if the object has been disposed of.
+   * @example await mutex.cancelAll();
    */
   async cancelAll(): Promise<void> {
     const { object, session } = this;
@@ -181,7 +182,9 @@ export abstract class Handle {
 
   /**
    * Disposes of the object for all processes. Waiting requests fail with a `DisposedError`. Holders keep what they hold
-   * until they give it back. Does nothing if the object has been disposed of.
+   * until they give it back. Does nothing if the object has been disposed of. Never blocks the thread.
+   * @throws {SpaceError} (rejects) when no server answers within `connectTimeout`, or when the server refuses.
+   * @example await mutex.dispose();
    */
   async dispose(): Promise<void> {
     const { broken } = this.object;
@@ -194,9 +197,11 @@ export abstract class Handle {
    * Asks the server whether a guard of any process still holds what it held when its `proof` was read. Takes one round
    * trip. Use `validate` where tokens do not help, for example where several holders have permits at once. The lease
    * may end between the answer and your next step, such as a write. The answer is false for a guard of an object that
-   * has been disposed of: the guard still holds, but others may hold the next object of the same name.
+   * has been disposed of: the guard still holds, but others may hold the next object of the same name. Never blocks the
+   * thread.
    * @param proof `Held.proof`, or `Holder.proof` of `inspect`.
    * @throws {RangeError | TypeError} (rejects) if `proof` is no proof.
+   * @example if (!(await mutex.validate(proof))) throw new Error('the sender has lost the lock');
    */
   async validate(proof: string): Promise<boolean> {
     return this.#ofProof('V', 'validate', proof);
@@ -204,7 +209,8 @@ export abstract class Handle {
 
   /**
    * Takes permits away from a holder of any process. This is for an operator who finds that a holder is stuck. The
-   * permits go at once to those who wait. The next holder of a robust object is told of a death.
+   * permits go at once to those who wait. The next holder of a robust object is told of a death. Never blocks the
+   * thread.
    *
    * The holder hears of the revocation by a message, a moment later: its `signal` is aborted with a `LeaseLostError`.
    * Until the message comes, this holder and the next holder both believe that they hold the permits; the next holder
@@ -229,10 +235,11 @@ export abstract class Handle {
 
   /**
    * Tells the state of the object on the server. One round trip tells at most 256 waiters, and looks for holders among
-   * 256 requests of the partition, so a large `limit` takes several.
+   * 256 requests of the partition, so a large `limit` takes several. Never blocks the thread.
    * @param limit how many waiters and how many holders to tell at most, 0 to 10,000. Default 100.
    * @returns (resolves to) undefined if the server has no such object: it was disposed of, or is ephemeral and idle.
    * @throws {RangeError | TypeError} (rejects) for a bad number.
+   * @example console.log(await mutex.inspect());
    */
   async inspect(limit = 100): Promise<ObjectState | undefined> {
     checkInteger(`${this[Symbol.toStringTag]}.inspect: limit`, limit, 0, 10_000);
@@ -268,7 +275,7 @@ export abstract class Handle {
     return { max, free, waiting, deaths, queue: queue.slice(0, limit), holders: holders.slice(0, limit) };
   }
 
-  /** Returns, for example, `Semaphore("db")`. Throws nothing. */
+  /** Returns, for example, `Semaphore("db")`. Never blocks, throws nothing. */
   toString(): string {
     return `${this[Symbol.toStringTag]}(${JSON.stringify(this.object.name)})`;
   }

@@ -63,14 +63,15 @@ export class HeldAll<G extends readonly Held[] = readonly Held[]> implements Dis
   }
 
   /**
-   * Gives all objects back. Does nothing the second time.
+   * Gives all objects back. Does nothing the second time. Never blocks the thread.
    * @returns a promise that resolves when the server has the objects. It never rejects.
+   * @example await held.release();
    */
   async release(): Promise<void> {
     await Promise.all(this.guards.map((guard) => guard[asyncDispose]()));
   }
 
-  /** Returns, for example, `HeldAll(HeldLock(held), HeldPermits(2))`. Throws nothing. */
+  /** Returns, for example, `HeldAll(HeldLock(held), HeldPermits(2))`. Never blocks, throws nothing. */
   toString(): string {
     return `HeldAll(${this.guards.join(', ')})`;
   }

@@ -102,8 +102,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
    * others. The signal looks at the clock whenever you read `aborted` or `reason`, call `throwIfAborted()` or begin to
    * listen. So it is right even after the process was stopped for long. A signal that `AbortSignal.any` has made of
    * this one does not look at the clock. A timer aborts it, at the next turn of the event loop.
-   *
-   *     await fetch(url, { signal: held.signal });
+   * @example await fetch(url, { signal: held.signal });
    */
   get signal(): AbortSignal {
     const look = (): void => this.keeper.look();
@@ -140,7 +139,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
 
   /**
    * Returns, for example, `HeldPermits(2)` or `HeldLock(held)`. If the lease is lost, it returns for example
-   * `HeldLock(lost)`. Throws nothing.
+   * `HeldLock(lost)`. Never blocks, throws nothing.
    */
   toString(): string {
     return `${this[Symbol.toStringTag]}(${this.lost ? 'lost' : this.state()})`;
@@ -178,12 +177,11 @@ export class HeldPermits extends Held {
   }
 
   /**
-   * Gives permits back. Without a number it gives all back, and does nothing the second time.
-   *
-   *     await held.release(2);
+   * Gives permits back. Without a number it gives all back, and does nothing the second time. Never blocks the thread.
    * @param permits 1 to the number that the guard still holds (the default).
    * @returns a promise that resolves when the server has the permits, or when the lease is lost. It never rejects.
    * @throws {RangeError | TypeError} for a bad number, such as more than the guard holds. Nothing has changed then.
+   * @example await held.release(2);
    */
   release(permits?: number): Promise<void> {
     const { left } = this;
@@ -208,9 +206,10 @@ export class HeldPermits extends Held {
 /** A guard of a lock. */
 abstract class Locked extends Held {
   /**
-   * Unlocks the lock. Does nothing the second time.
+   * Unlocks the lock. Does nothing the second time. Never blocks the thread.
    * @returns a promise that resolves when the server has the lock, when the next waiter of this process has the mutex,
    * or when the lease is lost. It never rejects.
+   * @example await held.unlock();
    */
   unlock(): Promise<void> {
     return this.keeper.giveBack(this, this.left);
@@ -236,10 +235,10 @@ export class HeldRead extends Locked {
 /** The guard of the writer of a read-write lock. */
 export class HeldWrite extends Locked {
   /**
-   * Makes the writer a reader. No other writer comes between. From now on this guard holds nothing.
-   *
-   *     using reading = writing.downgrade();
+   * Makes the writer a reader. No other writer comes between. From now on this guard holds nothing. Never blocks,
+   * throws nothing.
    * @returns the guard of the reader. If the lease is lost, the guard holds nothing.
+   * @example using reading = writing.downgrade();
    */
   downgrade(): HeldRead {
     const { keeper, base, left } = this;

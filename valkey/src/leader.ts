@@ -93,7 +93,7 @@ export class Leader implements AsyncDisposable {
    * Waits until this process leads. All callers get the same guard. The `signal` of the guard is aborted when the lease
    * is lost, and its `token` is the fencing token of the term. When the lease was lost, the process is a candidate
    * again without a further call. `unlock` of the guard resigns; the next call of `elected` makes the process a
-   * candidate again.
+   * candidate again. Never blocks the thread.
    *
    *     for (;;) {
    *       const { signal, token } = await scheduler.elected();
@@ -125,9 +125,10 @@ export class Leader implements AsyncDisposable {
   }
 
   /**
-   * Asks the server who leads.
+   * Asks the server who leads. Never blocks the thread.
    * @returns (resolves to) undefined if nobody leads.
    * @throws {SpaceError} (rejects) when no server answers within `connectTimeout`, or when the server refuses.
+   * @example console.log(await leader.inspect());
    */
   async inspect(): Promise<LeaderState | undefined> {
     const { holders, waiting = 0 } = (await this.#mutex.inspect(1)) ?? {};
@@ -137,8 +138,9 @@ export class Leader implements AsyncDisposable {
   }
 
   /**
-   * Ends the candidacy. If this process leads, the next candidate leads at once.
+   * Ends the candidacy. If this process leads, the next candidate leads at once. Never blocks the thread.
    * @returns a promise that resolves when the server knows that this process leads no more. It never rejects.
+   * @example await leader.close();
    */
   async close(): Promise<void> {
     this.#end.abort(new DisposedError(`${this} has been closed`));
@@ -148,7 +150,7 @@ export class Leader implements AsyncDisposable {
     );
   }
 
-  /** Returns, for example, `Leader("scheduler")`. Throws nothing. */
+  /** Returns, for example, `Leader("scheduler")`. Never blocks, throws nothing. */
   toString(): string {
     return `Leader(${JSON.stringify(this.name)})`;
   }

@@ -17,7 +17,7 @@ export class Mutex extends Handle {
   }
 
   /**
-   * Locks the mutex.
+   * Locks the mutex. Never blocks the thread.
    *
    *     await using held = await mutex.holdAsync({ timeout: 500 });
    *     await write(row, held.token);
@@ -28,8 +28,10 @@ export class Mutex extends Handle {
   }
 
   /**
-   * Locks the mutex if it is free and nobody waits. Takes one round trip.
+   * Locks the mutex if it is free and nobody waits. Takes one round trip. Never blocks the thread.
    * @returns (resolves to) undefined if the mutex is not free or somebody waits.
+   * @throws (rejects) as `Semaphore.holdAsync`, but never for a time-out.
+   * @example await using held = await mutex.tryHold();
    */
   tryHold(): Promise<HeldLock | undefined>;
   async tryHold(...none: readonly unknown[]): Promise<HeldLock | undefined> {
@@ -38,7 +40,9 @@ export class Mutex extends Handle {
 
   /**
    * Holds the mutex while a function runs and its promise is pending. The function must not wait for the same mutex.
-   * @returns a promise of the result; see `Semaphore.runExclusive`.
+   * Never blocks the thread.
+   * @returns a promise of the result. It rejects as the promise of `Semaphore.runExclusive` does.
+   * @example await mutex.runExclusive(({ signal }) => fetch(address, { signal }));
    */
   async runExclusive<T>(run: (held: HeldLock) => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
     checkType('Mutex.runExclusive: run', run, 'function', 'a function');

@@ -30,7 +30,7 @@ export class Semaphore extends Handle {
   }
 
   /**
-   * Waits for permits.
+   * Waits for permits. Never blocks the thread.
    *
    *     await using held = await pool.holdAsync(2, { timeout: 500 });
    *     await query(held.signal);
@@ -56,9 +56,11 @@ export class Semaphore extends Handle {
   }
 
   /**
-   * Takes permits if they are free and nobody waits. Takes one round trip.
+   * Takes permits if they are free and nobody waits. Takes one round trip. Never blocks the thread.
    * @param permits 1 (the default) to `max`.
    * @returns (resolves to) undefined if too few permits are free or somebody waits.
+   * @throws (rejects) as `holdAsync`, but never for a time-out.
+   * @example await using held = await pool.tryHold(2);
    */
   tryHold(permits?: number): Promise<HeldPermits | undefined>;
   async tryHold(permits = 1, ...none: readonly unknown[]): Promise<HeldPermits | undefined> {
@@ -67,12 +69,11 @@ export class Semaphore extends Handle {
   }
 
   /**
-   * Holds permits while a function runs and its promise is pending.
-   *
-   *     await pool.runExclusive(async ({ signal }) => query(signal), 2);
+   * Holds permits while a function runs and its promise is pending. Never blocks the thread.
    * @param permits 1 (the default) to `max`. You may pass the options in its place.
    * @returns a promise of the function's result. It rejects with the error of the function or of `holdAsync`, and with
    * a `LeaseLostError` if the lease was lost before the function was done.
+   * @example await pool.runExclusive(async ({ signal }) => query(signal), 2);
    */
   runExclusive<T>(run: (held: HeldPermits) => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
   runExclusive<T>(run: (held: HeldPermits) => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
@@ -87,11 +88,10 @@ export class Semaphore extends Handle {
 
   /**
    * Makes a function from `run` that waits for permits, calls `run` and gives the permits back. So all processes
-   * together run only as many calls at a time as the permits allow.
-   *
-   *     const get = pool.limit((address: string) => fetch(address));
+   * together run only as many calls at a time as the permits allow. Never blocks the thread.
    * @param permits how many permits each call takes, 1 (the default) to `max`.
    * @throws {RangeError | TypeError} for a bad argument.
+   * @example const get = pool.limit((address: string) => fetch(address));
    */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
@@ -109,15 +109,15 @@ export class Semaphore extends Handle {
    * Gives the semaphore another number of permits, for all processes. With more permits, waiters are served at once, in
    * their order. With fewer, the holders keep what they hold, and nobody is admitted until enough is given back. A
    * request for more than the new number fails with a `RangeError`, at the latest when it is at the head of the queue.
+   * Never blocks the thread.
    *
    * From now on `Space.semaphore` opens the semaphore with any number of permits. So a new version of your program may
    * ask for 8 permits while the old version still asks for 4.
-   *
-   *     await pool.resize(8);
    * @param permits 1 to 2,147,483,647.
    * @throws {RangeError | TypeError} (rejects) for a bad number.
    * @throws {DisposedError} (rejects) if the semaphore has been disposed of.
    * @throws {SpaceError} (rejects) when no server answers within `connectTimeout`, or when the server refuses.
+   * @example await pool.resize(8);
    */
   async resize(permits: number): Promise<void> {
     const { object, session } = this;

@@ -140,13 +140,12 @@ export class Space implements AsyncDisposable {
 
   /**
    * Joins a space. `client` is your client of ioredis, iovalkey, node-redis (`redis`) or Valkey GLIDE. The space makes
-   * connections of its own with the same settings, and does not use yours.
-   *
-   *     const space = await Space.connect(new Redis(), { space: 'shop' });
+   * connections of its own with the same settings, and does not use yours. Never blocks the thread.
    * @throws {TypeError | RangeError} (rejects) for a bad argument.
    * @throws {SpaceError} (rejects) with the code `UNREACHABLE` if no server answers within `connectTimeout`; `SETTINGS`
    * if the space has other settings; `EVICTION` if the server may evict the keys of the space; otherwise the code of
    * the server's error.
+   * @example const space = await Space.connect(new Redis(), { space: 'shop' });
    */
   static async connect(client: unknown, options: SpaceOptions = {}): Promise<Space> {
     const checked = checkSpaceOptions(options);
@@ -282,26 +281,29 @@ export class Space implements AsyncDisposable {
   }
 
   /**
-   * Opens a semaphore, or makes it if it does not exist.
+   * Opens a semaphore, or makes it if it does not exist. Never blocks the thread.
    * @param name 1 to 108 bytes of UTF-8 without NUL.
    * @param permits the number of permits of the semaphore, 1 to 2,147,483,647.
    * @throws {RangeError | TypeError} (rejects) for a bad argument, and if the object exists with other settings.
+   * @example const pool = await space.semaphore('db', 4);
    */
   async semaphore(name: string, permits: number, options: ObjectOptions = {}): Promise<Semaphore> {
     return this.#open(Semaphore, 'Space.semaphore', 's', name, permits, options);
   }
 
   /**
-   * Opens a mutex, or makes it if it does not exist.
+   * Opens a mutex, or makes it if it does not exist. Never blocks the thread.
    * @throws (rejects) as `semaphore`.
+   * @example const mutex = await space.mutex('accounts');
    */
   async mutex(name: string, options: MutexOptions = {}): Promise<Mutex> {
     return this.#open(Mutex, 'Space.mutex', 'm', name, 1, options);
   }
 
   /**
-   * Opens a read-write lock, or makes it if it does not exist.
+   * Opens a read-write lock, or makes it if it does not exist. Never blocks the thread.
    * @throws (rejects) as `semaphore`.
+   * @example const lock = await space.rwLock('table');
    */
   async rwLock(name: string, options: ObjectOptions = {}): Promise<RwLock> {
     return this.#open(RwLock, 'Space.rwLock', 'w', name, READERS, options);
@@ -310,7 +312,7 @@ export class Space implements AsyncDisposable {
   /**
    * Makes this process a candidate of the leader election `name`, until you call `close` of the returned object. One
    * candidate leads at a time. When its process ends or its lease is lost, the next candidate leads. The returned
-   * object keeps the process alive.
+   * object keeps the process alive. Never blocks the thread.
    *
    *     await using scheduler = await space.leader('scheduler');
    *     const { signal, token } = await scheduler.elected();
@@ -329,7 +331,7 @@ export class Space implements AsyncDisposable {
    * Holds several objects at once: all of them, or none. Every caller of `holdAll` takes the objects in the order of
    * their names, whatever order it gives, so callers never wait for each other in a circle (deadlock). A program that
    * holds one of the objects already and asks for others may still cause a deadlock. The call takes one round trip for
-   * each object.
+   * each object. Never blocks the thread.
    *
    *     await using held = await space.holdAll([from, to, [pool, 2], [config, 'read']], { timeout: 500 });
    *     await transfer(held.signal, held.guards[0].token);
@@ -350,11 +352,10 @@ export class Space implements AsyncDisposable {
   /**
    * Lists the objects that the server knows. The list comes in parts, so no call takes the server long, however many
    * objects there are. Objects that are made or disposed of meanwhile may be in the list or not. Idle ephemeral objects
-   * are not in the list.
-   *
-   *     for await (const { name, kind, waiting } of space.objects()) console.log(kind, name, waiting);
+   * are not in the list. Never blocks the thread.
    * @throws {DisposedError} (rejects) when the space is closed.
    * @throws {SpaceError} (rejects) when no server answers within `connectTimeout`, or when the server refuses.
+   * @example for await (const { name, kind, waiting } of space.objects()) console.log(kind, name, waiting);
    */
   async *objects(): AsyncGenerator<ObjectEntry, void, undefined> {
     for (let partition = 0; partition < this.#options.partitions; partition++) {
@@ -376,7 +377,13 @@ export class Space implements AsyncDisposable {
     }
   }
 
-  /** Tells the state of the space on the server. Tells only of the first partition, which every process uses. */
+  /**
+   * Tells the state of the space on the server. Tells only of the first partition, which every process uses. Never
+   * blocks the thread.
+   * @throws {DisposedError} (rejects) when the space is closed.
+   * @throws {SpaceError} (rejects) when no server answers within `connectTimeout`, or when the server refuses.
+   * @example console.log((await space.inspect()).sessions);
+   */
   async inspect(): Promise<SpaceState> {
     // A session that beats between two calls moves to the end of the list, and the server tells it twice.
     const labels = new Map<string, string>();
@@ -391,13 +398,19 @@ export class Space implements AsyncDisposable {
     return { epoch, sessions: [...labels].map(([session, label]) => ({ session, label })) };
   }
 
-  /** Calls `listener` at each event. An `error` event without a listener throws nothing. */
+  /**
+   * Calls `listener` at each event. An `error` event without a listener throws nothing. Never blocks.
+   * @example space.on('trouble', (error) => console.warn(error));
+   */
   on<E extends keyof SpaceEvents>(event: E, listener: (...args: SpaceEvents[E]) => void): this {
     this.#listeners.add(event, listener);
     return this;
   }
 
-  /** Stops calling `listener` at the event. */
+  /**
+   * Stops calling `listener` at the event. Never blocks, throws nothing.
+   * @example space.off('trouble', listener);
+   */
   off<E extends keyof SpaceEvents>(event: E, listener: (...args: SpaceEvents[E]) => void): this {
     this.#listeners.delete(event, listener);
     return this;
@@ -406,14 +419,13 @@ export class Space implements AsyncDisposable {
   /**
    * Gives everything back, and leaves every queue: waiting requests fail with a `DisposedError`. Closes the space's own
    * connections, but not your client. Takes one round trip, or at most a second if the server does not answer. Does
-   * nothing the second time.
-   *
-   *     process.once('SIGTERM', () => space.close({ drain: true }));
+   * nothing the second time. Never blocks the thread.
    * @param options with `drain`, `close` first waits until the running functions of `runExclusive` and `limit` have
    * ended. Meanwhile these functions keep what they hold, and all new requests fail with a `DisposedError`, also the
    * requests of these functions. `close` does not wait for other guards that you hold. A later `close()` without
    * `drain` ends the waiting.
    * @throws {TypeError} (rejects) for a bad argument, and nothing else.
+   * @example process.once('SIGTERM', () => space.close({ drain: true }));
    */
   async close(options: { readonly drain?: boolean } = {}): Promise<void> {
     checkOptions('Space.close', options, ['drain']);
@@ -437,7 +449,7 @@ export class Space implements AsyncDisposable {
     return this.#closed;
   }
 
-  /** Returns, for example, `Space("shop")`. Throws nothing. */
+  /** Returns, for example, `Space("shop")`. Never blocks, throws nothing. */
   toString(): string {
     return `Space(${JSON.stringify(this.#options.space)})`;
   }

@@ -113,6 +113,7 @@ export class RwLock extends WritersHalf {
    * @throws {TypeError} if the value is not the handle of a RwLock.
    * @throws {DisposedError} if the lock has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const lock = RwLock.from(workerData.lock); // its `handle`, sent by the other thread
    */
   static from(handle: RwLockHandle): RwLock {
     return new RwLock(find(KIND, handle));
@@ -123,6 +124,7 @@ export class RwLock extends WritersHalf {
    * @param name 1 to 108 bytes of UTF-8, well-formed.
    * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @example const lock = RwLock.open('table');
    */
   static open(name: string, options: SyncOptions = {}): RwLock {
     const [given, ...rest] = checked(options);
@@ -145,6 +147,7 @@ export class RwLock extends WritersHalf {
    * @throws the error that `onOwnerDied` throws; then the thread does not read.
    * @throws {TypeError} on a thread that must not block, such as a browser's main thread, if it would have to.
    * @throws {DisposedError} if the lock has been or is being disposed of.
+   * @example lock.lockRead({ timeout: 50 });
    */
   lockRead(options?: WaitOptions): void {
     const { side } = this;
@@ -169,6 +172,7 @@ export class RwLock extends WritersHalf {
    * @throws {ArenaFullError} if the thread reads 8 other locks.
    * @throws the error that `onOwnerDied` throws; then the thread does not read.
    * @throws {DisposedError} if the lock has been disposed of.
+   * @example if (lock.tryLockRead()) lock.unlockRead();
    */
   tryLockRead(): boolean {
     return this.lockReading('', undefined, true) !== undefined;
@@ -179,6 +183,7 @@ export class RwLock extends WritersHalf {
    * the option `within` names a guard.
    * @returns a promise. It rejects with the errors of `lockRead`, and with the reason of the signal when the signal is
    * aborted.
+   * @example await lock.lockReadAsync({ signal });
    */
   async lockReadAsync(options?: ReadOptions): Promise<void> {
     await this.lockReadingAsync('lockReadAsync', options);
@@ -188,6 +193,7 @@ export class RwLock extends WritersHalf {
    * Ends one reading of this thread. If no reading of this thread is left, wakes the writer that waits for the readers.
    * Never blocks. On a disposed lock the call does nothing.
    * @throws {Error} if this thread does not read.
+   * @example lock.unlockRead();
    */
   unlockRead(): void {
     const { side } = this;
@@ -196,20 +202,26 @@ export class RwLock extends WritersHalf {
     else if (!this.isOver()) throw new Error(`${KIND}.unlockRead: this thread does not read`);
   }
 
-  /** As `lockRead`, but it returns a guard that unlocks: `using held = lock.read()`. */
+  /**
+   * As `lockRead`, but it returns a guard that unlocks: `using held = lock.read()`. Blocks the thread as `lockRead`
+   * does, and throws what `lockRead` throws.
+   */
   read(options?: WaitOptions): HeldRead {
     const died = this.lockReading('read', options, false) as boolean;
     return this.guard(() => new ReadGuard(this.guarded, died), this.guarded.endRead);
   }
 
-  /** As `lockReadAsync`, but its promise is fulfilled with a guard: `await using held = await lock.readAsync()`. */
+  /**
+   * As `lockReadAsync`, but its promise is fulfilled with a guard: `await using held = await lock.readAsync()`. Never
+   * blocks the thread, and rejects as `lockReadAsync` does.
+   */
   async readAsync(options?: ReadOptions): Promise<HeldRead> {
     return new ReadGuard(this.guarded, await this.lockReadingAsync('readAsync', options));
   }
 
   /**
-   * As `tryLockRead`, but it returns a guard that unlocks, or undefined: `using held = lock.tryRead(); if (held)
-   * look()`.
+   * As `tryLockRead`, but it returns a guard that unlocks, or undefined:
+   * `using held = lock.tryRead(); if (held) look()`. Never blocks, and throws what `tryLockRead` throws.
    */
   tryRead(): HeldRead | undefined {
     const died = this.lockReading('', undefined, true);
@@ -232,6 +244,7 @@ export class RwLock extends WritersHalf {
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
    * @throws {TypeError} on a thread that must not block, such as a browser's main thread, if it would have to.
    * @throws {DisposedError} if the lock has been or is being disposed of.
+   * @example lock.lockWrite({ timeout: 50 });
    */
   lockWrite(options?: WaitOptions): void {
     this.lockWriting('lockWrite', options, true);
@@ -245,6 +258,7 @@ export class RwLock extends WritersHalf {
    * @returns whether the call has locked; false also if this thread has the lock already.
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
    * @throws {DisposedError} if the lock has been disposed of.
+   * @example if (lock.tryLockWrite()) lock.unlockWrite();
    */
   tryLockWrite(): boolean {
     return this.tryLockWriting() !== undefined;
@@ -254,6 +268,7 @@ export class RwLock extends WritersHalf {
    * As `lockWrite`, without blocking the thread. Tasks of one thread exclude one another as threads do.
    * @returns a promise. It rejects with the errors of `lockWrite`, and with the reason of the signal when the signal is
    * aborted. If the thread itself reads, the promise waits until the thread has unlocked.
+   * @example await lock.lockWriteAsync({ signal });
    */
   async lockWriteAsync(options?: WaitOptions): Promise<void> {
     await this.lockWritingAsync('lockWriteAsync', options, true);
@@ -263,6 +278,7 @@ export class RwLock extends WritersHalf {
    * Ends the writing: lets readers in, and gives the turn to the next writer. Never blocks. On a disposed lock the call
    * does nothing.
    * @throws {Error} if this thread does not write.
+   * @example lock.unlockWrite();
    */
   unlockWrite(): void {
     const side = this.side;
@@ -270,18 +286,28 @@ export class RwLock extends WritersHalf {
     else if (!this.isOver()) throw new Error(`${KIND}.unlockWrite: this thread does not write`);
   }
 
-  /** As `lockWrite`, but it returns a guard that unlocks: `using held = lock.write()`. */
+  /**
+   * As `lockWrite`, but it returns a guard that unlocks: `using held = lock.write()`. Blocks the thread as `lockWrite`
+   * does, and throws what `lockWrite` throws.
+   */
   write(options?: WaitOptions): HeldWrite {
     const died = this.lockWriting('write', options, true);
     return this.guard(() => new WriteGuard(this.guarded, died), this.guarded.endWrite);
   }
 
-  /** As `lockWriteAsync`, but its promise is fulfilled with a guard: `await using held = await lock.writeAsync()`. */
+  /**
+   * As `lockWriteAsync`, but its promise is fulfilled with a guard: `await using held = await lock.writeAsync()`. Never
+   * blocks the thread, and rejects as `lockWriteAsync` does.
+   */
   async writeAsync(options?: WaitOptions): Promise<HeldWrite> {
     return new WriteGuard(this.guarded, await this.lockWritingAsync('writeAsync', options, true));
   }
 
-  /** As `tryLockWrite`, but it returns a guard that unlocks, or undefined. */
+  /**
+   * As `tryLockWrite`, but it returns a guard that unlocks, or undefined. Never blocks, and throws what `tryLockWrite`
+   * throws.
+   * @example using held = lock.tryWrite();
+   */
   tryWrite(): HeldWrite | undefined {
     const died = this.tryLockWriting();
     return died === undefined ? undefined : new WriteGuard(this.guarded, died);
@@ -294,13 +320,17 @@ export class RwLock extends WritersHalf {
    * Use `update` to read and then perhaps write. If two threads read and then both wanted to write, they would wait for
    * each other. With `update` they do not, because only one of them has the turn.
    * @throws as `lockWrite`.
+   * @example using held = lock.update({ timeout: 50 });
    */
   update(options?: WaitOptions): HeldUpdate {
     const died = this.lockWriting('update', options, false);
     return this.guard(() => new UpdateGuard(this.guarded, died), this.guarded.endUpdate);
   }
 
-  /** As `update`, without blocking the thread. */
+  /**
+   * As `update`, without blocking the thread. The promise rejects with what `update` throws.
+   * @example await using held = await lock.updateAsync();
+   */
   async updateAsync(options?: WaitOptions): Promise<HeldUpdate> {
     return new UpdateGuard(this.guarded, await this.lockWritingAsync('updateAsync', options, false));
   }
@@ -341,6 +371,7 @@ export class RwLock extends WritersHalf {
    * @param stamp 0 to 2 ** 29, as `stamp` has answered.
    * @returns false for 0, and on a disposed lock.
    * @throws {RangeError | TypeError} for a number that is no stamp.
+   * @example while (!lock.valid(stamp)) stamp = readAgain();
    */
   valid(stamp: number): boolean {
     checkInteger(`${KIND}.valid: stamp`, stamp, 0, 2 ** 29);
@@ -378,7 +409,10 @@ export class RwLock extends WritersHalf {
     return found;
   }
 
-  /** Tells which threads read, have the turn or wait, for diagnostics. Never blocks, throws nothing. */
+  /**
+   * Tells which threads read, have the turn or wait, for diagnostics. Never blocks, throws nothing.
+   * @example console.log(lock.inspect().waiters);
+   */
   inspect(): RwLockState {
     const writing = [...this.attachments()].find((attachment) => this.sync.heldByAttachment(attachment) > 0);
     const writer = writing === undefined ? undefined : this.sync.threadOfAttachment(writing);
