@@ -186,9 +186,9 @@ const ELEMENT = words({
   E_END: 'end, counter',
   E_HELD: 'held',
   E_SINCE: 'since',
-  E_ASLEEP: 'asleep',
   E_BELOW: 'below',
-  E_GATE: 'gate',
+  // The element of a waiter in the queue has E_ASLEEP there.
+  E_GATE: 'gate, asleep',
   E_PASSED: 'passed',
 });
 
