@@ -74,7 +74,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The kind of an object never changes, and a reference of the caller or of the dead thread keeps the object alive.',
   ],
   [
-    /^reaping\/cleanUp: (rmw doorbell|notify doorbell\/state), dropped/,
+    /^reaping\/cleanUp: ((rmw doorbell|notify (doorbell|state))( #\d)?, (dropped|swapped)|load gate, (zero|ones))/,
     'As compiled, no call, loop or return lies between the exchange that grants or closes and the notify, so no thread can be stopped there. The waiter has been woken; this call is there in case the compiled code changes.',
   ],
   [
@@ -147,7 +147,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'It decides whether the head reserves the lock before its first sleep, or before the second. check/test/mutex.test.ts ("as head sleeps when one owner has had the lock for all the polls").',
   ],
   [
-    /: (load|store) sleepers( #\d)?, /,
+    /: (load|store) sleepers( #\d)?, |, swapped with store sleepers/,
     'The mark of sleepers is a hint (core/queue/polling.ts); check/test/polling.test.ts has what it does.',
   ],
   [
@@ -366,7 +366,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   // --- One sleeper at most ---
   [
-    /^(pending-call\/recover|waking\/endWait|condition\/relay|closing\/dispose|reaping\/(cleanUp|sweep|reap)|mutex\/(wakeHead|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
+    /^(pending-call\/recover|waking\/endWait|condition\/relay|closing\/dispose|reaping\/(cleanUp|sweep|reap)|mutex\/(wakeHead|mutexDispose)): notify (doorbell|doorbell\/state|state|wake)( #\d)?, one/,
     'Only its owner sleeps on an element, and only its thread on a doorbell and on wake.',
   ],
   // --- Deaths as they happen in the runtimes, and in no model ---
@@ -414,6 +414,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^rw-lock\/(beginRead: load counter\/variant #2|(endRead|giveUpRead): load counter\/variant), ones/,
     'A writer is woken that does not sleep.',
+  ],
+  [
+    /^parking\/parkFor: store gate #2, dropped/,
+    'The mark that the waiter may sleep stays. It costs later releases a notification in vain, and no more.',
   ],
   [/^rw-lock(-places)?\/\w+: notify parked\/limit, one/, 'Only the writer that has the turn sleeps there.'],
   [

@@ -188,7 +188,7 @@ const ELEMENT = words({
   E_SINCE: 'since',
   E_BELOW: 'below',
   // The element of a waiter in the queue has E_ASLEEP there.
-  E_GATE: 'gate, asleep',
+  E_GATE: 'gate',
   E_PASSED: 'passed',
 });
 
