@@ -25,7 +25,7 @@
  */
 
 export const MAGIC: i32 = 0x746b7473;
-export const VERSION: i32 = 2; // of this layout, and of what copies of the package share (src/runtime/common.ts)
+export const VERSION: i32 = 3; // of this layout, and of what copies of the package share (src/runtime/common.ts)
 export const LINE: usize = 64;
 
 // --- Header ---------------------------------------------------------------------------------------------
