@@ -316,7 +316,7 @@ export class Semaphore extends SemaphoreCounts {
   acquireAsync(permits?: number, options?: WaitOptions): Promise<void>;
   acquireAsync(options: WaitOptions): Promise<void>;
   acquireAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<void> {
-    // The usual call, when nobody waits: `#queue` gives the same answer, a tenth later.
+    // Without this shortcut the usual call takes a tenth longer: `#queue` would give the same answer.
     const isUsual = permits === 1 && options === undefined && isNative && !this.#robust && this.#promises.first === 0;
     if (isUsual && this.#core.tryAcquire(this.#at, 1) === ADMITTED) return DONE;
     const acquired = this.#queue(permits, options);

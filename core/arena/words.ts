@@ -252,8 +252,9 @@ export const E_END: usize = 32; // i64, of a run (runs.ts) or a tombstone: the t
 export const E_HELD: usize = 40; // i64, of an attachment: permits held of a robust object; of a mutex, 1 for the head
 export const E_LEAVING: usize = 40; // i64, of a waiter, in the place of E_HELD: ~start while it takes its tickets back
 export const E_SINCE: usize = 48; // i32, when the waiter went to sleep: milliseconds, modulo 2^32
-// i32, 1 if the thread of the element may sleep: whoever ends its wait must notify it. The thread stores 1 before it
-// sleeps, and 0 when it has woken. An exception may leave the 1.
+// i32, 1 if the waiter in the queue to which the element belongs may sleep: whoever ends its wait must notify it. The
+// waiter stores 1 before it sleeps, and 0 when it has woken. An exception may leave the 1. An element that has served a
+// chain may have another value here, in the place of E_GATE (algorithms/words.ts).
 export const E_ASLEEP: usize = 52;
 
 export const OBJECT_SHIFT: i64 = 31;
