@@ -39,13 +39,13 @@ export class HeadPromise implements Flushable {
   begin(settle: Resolve, since: number): void {
     this.#settle = settle;
     this.#core.waitsSince(this.#shared.attachment, since);
-    this.#doorbell.waitFor(this);
+    if (this.slot === NO_SLOT) this.#doorbell.waitFor(this);
     this.flush();
   }
 
   /** Takes the lock if it may. Is called when this thread has given the lock back, or its doorbell has rung. */
   flush(): void {
-    if (!this.waits) return;
+    if (!this.waits) return this.#doorbell.done(this);
     const answer = this.#core.reserveLock(this.#shared.address, this.#shared.attachment);
     if (answer === ADMITTED) this.#end();
     else if (answer === ANSWER_CLOSED) this.#end(Promise.reject(new DisposedError()));
@@ -68,9 +68,9 @@ export class HeadPromise implements Flushable {
   #end(value?: Promise<never>): void {
     const settle = this.#settle as Resolve;
     this.#settle = undefined;
-    this.#doorbell.done(this);
     settle(value);
     // The next waiter may be a promise of this same thread. No other thread rings for this promise.
     this.#shared.promises.settle();
+    if (!this.waits) this.#doorbell.done(this);
   }
 }
