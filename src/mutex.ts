@@ -22,16 +22,15 @@ import { type HeldLock, LockGuard } from './held-lock.js';
 import { NO_LOCK } from './held-permits.js';
 import { full, NESTED, notOwner, ofItself, wanted } from './mutex-errors.js';
 import { type MutexOptions, properties } from './mutex-options.js';
-import { waitInQueue } from './mutex-queue.js';
+import { WatchedRequest, waitInQueue } from './mutex-queue.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from './options.js';
 import { tellOwnerDied } from './owner-deaths.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
 import { runHolding } from './running.js';
-import { locate, notAdmitted, timedOut, watch } from './runtime/cancellation.js';
-import { timestamp } from './runtime/clock.js';
+import { locate, notAdmitted, timedOut } from './runtime/cancellation.js';
 import { HeadPromise } from './runtime/head-promise.js';
 import { countdown } from './runtime/parking.js';
-import { DONE } from './runtime/promises.js';
+import { DONE, newPromise, resolveNew } from './runtime/promises.js';
 import { checkWaitAsync } from './runtime/wait-async.js';
 import { back, close, disposedError, forget, reference, SharedObject } from './shared-object.js';
 import { type MutexStats, mutexStats } from './stats.js';
@@ -47,9 +46,8 @@ export const enterAsync = Symbol();
 export const report = Symbol();
 
 const KIND = 'Mutex';
-/** The answer of lockAsync when there is nothing to wait for. */
-const NO_DEATH = Promise.resolve(false);
 const nothing = (): void => {};
+const itself = <T>(value: T): T => value;
 
 function headOf({ membership: { core, doorbell }, shared }: Reference): HeadPromise {
   shared.head ??= new HeadPromise(core, doorbell, shared);
@@ -243,10 +241,14 @@ export class Mutex extends SharedObject<typeof KIND> {
     return false;
   }
 
-  /** Reports deaths for a promise. `unlock` may have settled it, so the callback runs after `unlock` has returned. */
-  #lockedAsync(): boolean | Promise<boolean> {
+  /**
+   * What a promise that has got the lock is fulfilled with. Deaths are reported before. `unlock` may have settled the
+   * promise, so the callback runs after `unlock` has returned.
+   */
+  #given<T>(give: (ownerDied: boolean) => T): T | Promise<T> {
     const deaths = this.#core.ownersDied(this.#at);
-    return deaths > 0 && Promise.resolve(deaths).then((deaths) => tellOwnerDied(this, deaths, 1, this.unlock));
+    if (deaths === 0) return give(false);
+    return Promise.resolve(deaths).then((deaths) => give(tellOwnerDied(this, deaths, 1, this.unlock)));
   }
 
   /**
@@ -309,89 +311,95 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @example await mutex.lockAsync({ signal });
    */
   lockAsync(options?: WaitOptions): Promise<void> {
-    const locked = this.#lockAsync(options);
-    return locked === NO_DEATH ? DONE : locked.then(nothing, locate);
+    return this.#lockAsync('lockAsync', options, nothing);
   }
 
   /**
-   * Locks by a promise. Without `passes` the promise tells whether the death of an owner was reported. With `passes`,
-   * for `waitForUnlockAsync`, the promise tells whether it had to wait for the lock. If it had to wait, the thread is
-   * the owner now, and the caller must call `#pass`. If the lock was free at once, this method has called `#pass`
-   * already.
+   * Locks by a promise of what `give` makes. `give` is told whether the death of an owner was reported. With `passes`,
+   * for `waitForUnlockAsync`, `give` is told whether the promise had to wait. If it had to wait, the thread is the owner
+   * now, and the caller must call `#pass`. If the lock was free at once, this method has called `#pass` already.
    */
-  #lockAsync(options: WaitOptions | undefined, passes = false): Promise<boolean> {
+  #lockAsync<T>(
+    method: string,
+    options: WaitOptions | undefined,
+    give: (told: boolean) => T,
+    passes = false,
+  ): Promise<T> {
     try {
-      const method = passes ? 'waitForUnlockAsync' : 'lockAsync';
       const timeout = options === undefined ? Infinity : checkWaitOptions(`Mutex.${method}`, options);
-      const isFree = this.#lock(this.#at) === ADMITTED;
-      if (isFree || this.#try() === ADMITTED) {
-        // The fast path of the core does not admit a thread that has to learn of a death.
-        const told = isFree && !passes ? NO_DEATH : Promise.resolve(this[report](passes));
-        if (!passes) this.#shared.grants++;
-        return told;
+      // While a promise of this thread is the head, the lock has an owner or is reserved for this promise.
+      if (timeout === 0 || !this.#head.waits) {
+        const isFree = this.#lock(this.#at) === ADMITTED;
+        if (isFree || this.#try() === ADMITTED) {
+          // The fast path of the core does not admit a thread that has to learn of a death.
+          const value = give((passes || !isFree) && this[report](passes));
+          if (!passes) this.#shared.grants++;
+          return value === undefined ? (DONE as Promise<T>) : Promise.resolve(value);
+        }
+        if (timeout === 0) throw timedOut(wanted(this.#core, this.#at), 0);
       }
-      if (timeout === 0) throw timedOut(wanted(this.#core, this.#at), 0);
       checkWaitAsync();
-      return this[enterAsync](timeout, options?.signal, passes);
+      return this[enterAsync](timeout, options?.signal, give, passes);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  /**
-   * @internal Waits for the lock by a promise, which tells whether the death of an owner was reported. With `passes`
-   * nothing is reported, and the promise tells true.
-   */
-  [enterAsync](timeout: number, signal: Signal | undefined, passes: boolean): Promise<boolean> {
-    const impatient = timeout !== Infinity || signal !== undefined;
+  /** Throws the error of a promise. If the mutex has been disposed of, it throws the error that says so. */
+  #refused(error: unknown, reason: unknown): never {
+    throw error === reason || !(error instanceof DisposedError) ? error : this[disposedError]();
+  }
+
+  /** @internal Waits for the lock by a promise, as `#lockAsync` does. If this method throws, the request has ended. */
+  [enterAsync]<T>(
+    timeout: number,
+    signal: Signal | undefined,
+    give: (told: boolean) => T,
+    passes: boolean,
+  ): Promise<T> {
     const shared = this.#shared;
     const { promises, isRunning } = shared;
     const head = this.#head;
-    if (isRunning && !impatient && !this.#warned) {
+    const isImpatient = timeout !== Infinity || signal !== undefined;
+    if (isRunning && !isImpatient && !this.#warned) {
       this.#warned = true;
       host.warn(NESTED);
     }
-    return new Promise<boolean>((resolve) => {
-      const step = (reason: () => unknown): void => head.cancel(reason);
-      let leave: (reason: () => unknown) => void = step;
-      // The reason for which the promise has been cancelled. It may be a DisposedError of another object.
-      let given: unknown;
-      const cancel = (reason: () => unknown): void => {
-        const give = (): unknown => (given = reason());
-        const from = leave;
-        from(give);
-        // Another thread had made the request the head, so the head must leave too.
-        if (leave !== from) leave(give);
-      };
-      // The code of the signal runs before the request queues up.
-      const unwatch = watch(timeout, signal, cancel, () => wanted(this.#core, this.#at));
-      this[back]();
-      promises.obey();
-      const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, shared.attachment);
-      if (answer < ADMITTED) {
-        unwatch();
-        throw answer === ANSWER_CLOSED ? this[disposedError]() : full(this.#core, this.#at);
+    // The code of the signal runs before the request queues up.
+    const watched = isImpatient
+      ? new WatchedRequest(head, timeout, signal, () => wanted(this.#core, this.#at))
+      : undefined;
+    this[back]();
+    promises.obey();
+    const answer = this.#core.arrive(this.#at, 1, isImpatient ? 0 : promises.last, shared.attachment);
+    if (answer < ADMITTED) {
+      watched?.end();
+      throw answer === ANSWER_CLOSED ? this[disposedError]() : full(this.#core, this.#at);
+    }
+    const since = this[reference].membership.doorbell.timestamp();
+    const promise = newPromise<T>();
+    const resolve: (value: T | PromiseLike<T>) => void = resolveNew;
+    let isHead = false;
+    /** The promise is due: it becomes the head, and the second time it has the lock. Or it is rejected. */
+    const due = (value?: Promise<never>): void => {
+      if (value === undefined && !isHead) {
+        // The head begins in a callback, and not after an await, so no other task of this thread runs in between.
+        isHead = true;
+        watched?.isHead();
+        head.begin(due, since);
+        return;
       }
-      const since = timestamp();
-      const refused = (error: unknown): never => {
-        throw error === given || !(error instanceof DisposedError) ? error : this[disposedError]();
-      };
-      const settle = (value?: Promise<never>): void => {
-        leave = nothing;
-        if (value === undefined) shared.grants++;
-        unwatch();
-        resolve(value === undefined ? passes || this.#lockedAsync() : value.catch(refused));
-      };
-      // The head begins in a callback, and not after an await, so no other task of this thread runs in between.
-      const due = (value?: Promise<never>): void => {
-        leave = step;
-        if (value === undefined) head.begin(settle, since);
-        else settle(value);
-      };
-      if (answer === ADMITTED) due();
-      else if (impatient) leave = promises.addAlone(this, answer, due);
-      else promises.add(this, answer, due);
-    });
+      watched?.end();
+      if (value !== undefined) resolve(value.catch((error) => this.#refused(error, watched?.reason)).catch(locate));
+      else {
+        shared.grants++;
+        resolve(passes ? give(true) : this.#given(give));
+      }
+    };
+    if (answer === ADMITTED) due();
+    else if (watched === undefined) promises.add(this, answer, due);
+    else watched.leave = promises.addAlone(this, answer, due);
+    return promise;
   }
 
   /**
@@ -417,9 +425,9 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @example await mutex.waitForUnlockAsync();
    */
   waitForUnlockAsync(options?: WaitOptions): Promise<void> {
-    return this.#lockAsync(options, true).then((hasWaited) => {
+    return this.#lockAsync('waitForUnlockAsync', options, itself, true).then((hasWaited) => {
       if (hasWaited) this.#pass();
-    }, locate);
+    });
   }
 
   /**
@@ -464,7 +472,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * blocks the thread, and rejects as `lockAsync` does.
    */
   holdAsync(options?: WaitOptions): Promise<HeldLock> {
-    return this.#lockAsync(options).then((ownerDied) => new LockGuard(this, ownerDied), locate);
+    return this.#lockAsync('holdAsync', options, (ownerDied) => new LockGuard(this, ownerDied));
   }
 
   /**

@@ -60,9 +60,15 @@ export interface Known {
 
 // All promises here share one executor, because promises may be made in a hot loop. The executor drops `reject`,
 // because a promise that resolves to a rejected promise rejects as well.
-let resolveNew: Resolve;
-function capture(resolve: (value?: void | PromiseLike<void>) => void): void {
+/** Resolves the promise that `newPromise` has made last. */
+export let resolveNew: (value?: unknown) => void;
+function capture(resolve: (value?: unknown) => void): void {
   resolveNew = resolve;
+}
+
+/** Returns a promise that `resolveNew` resolves, until the next one is made. */
+export function newPromise<T>(): Promise<T> {
+  return new Promise<unknown>(capture) as Promise<T>;
 }
 
 /** Returns a function that notes how many permits a promise has got, and then settles the promise. */
@@ -111,7 +117,7 @@ export class Promises {
    * @param permits those that count as granted to a promise of this thread; see owner-deaths.ts.
    */
   wait(libraryObject: LibraryObject, number: number, permits = 0): Promise<void> {
-    const promise = new Promise<void>(capture);
+    const promise = newPromise<void>();
     this.add(libraryObject, number, permits > 0 ? granting(this.#shared, permits, resolveNew) : resolveNew);
     return promise;
   }

@@ -16,6 +16,8 @@ import { disposedError, reference } from '../shared-object.js';
 /** If there is no room for a request of the thread, the thread tries again after so many milliseconds. */
 const PAUSE = 1;
 
+const nothing = (): void => {};
+
 /**
  * Returns the reference of a mutex.
  * @throws {DisposedError} if the mutex has been disposed of.
@@ -47,7 +49,7 @@ export async function lockAgainAsync(core: Core, mutex: Mutex): Promise<void> {
   while (true) {
     answer = core.tryLock(referenceOf(mutex).address);
     try {
-      if (answer === REFUSED) await mutex[enterAsync](Infinity, undefined, true);
+      if (answer === REFUSED) await mutex[enterAsync](Infinity, undefined, nothing, true);
       if (answer !== ANSWER_FULL) break;
     } catch (error) {
       if (error instanceof ArenaFullError) answer = ANSWER_FULL;
