@@ -1,7 +1,8 @@
 /** The texts of the errors and of the warning of a mutex. `at` says where the mutex is. */
 import type { Core } from './border/core.js';
 import { MOST_WAITERS } from './border/numbers.js';
-import { ArenaFullError, noRoom } from './errors.js';
+import { ArenaFullError, DisposedError, noRoom } from './errors.js';
+import { disposedError, type SharedObject } from './shared-object.js';
 
 /** The error of a request that found the arena full, or the queue of the mutex full. */
 export function full(core: Core, at: number): ArenaFullError {
@@ -31,3 +32,11 @@ export function ofItself(method: string, isOwner: boolean): Error {
 
 export const NESTED =
   'Mutex: a function of runExclusive asks for the same lock. If it waits, it waits for itself: give a timeout';
+
+/**
+ * Throws the error of a promise that has not got the lock, for the reason of the cancelled request or for another. A
+ * DisposedError that is not this reason becomes the error of the mutex, which then lets go of the shared object.
+ */
+export function refuse(mutex: SharedObject<'Mutex'>, error: unknown, reason: unknown): never {
+  throw error === reason || !(error instanceof DisposedError) ? error : mutex[disposedError]();
+}

@@ -1,18 +1,14 @@
 /**
  * How a blocked thread waits for a mutex: it waits in the queue until it is the head, and then as the head until it has
- * the lock. A promise waits in the same queue, and then in runtime/head-promise.ts. A promise with a time-out or a signal
- * is a `WatchedRequest`.
+ * the lock. A promise waits in the same queue, and then in runtime/head-promise.ts.
  */
 import type { Core } from './border/core.js';
 import { ADMITTED, HEAD, QUEUED, TIMED_OUT } from './border/numbers.js';
-import type { Signal } from './options.js';
 import type { Reference } from './reference.js';
-import { type Cancel, type Wanted, watch } from './runtime/cancellation.js';
+import type { Cancel } from './runtime/cancellation.js';
 import { timestamp } from './runtime/clock.js';
-import type { HeadPromise } from './runtime/head-promise.js';
+import { HeadPromise } from './runtime/head-promise.js';
 import { nanoseconds, parkUntilDue } from './runtime/parking.js';
-
-const nothing = (): void => {};
 
 /** The answers with which a request for the lock ends or goes on. */
 type Entering = ReturnType<Core['queue' | 'tryLock' | 'compete']>;
@@ -53,40 +49,29 @@ export function waitInQueue({ membership, shared }: Reference, at: number, left:
   return answer;
 }
 
-/** A promise that leaves the queue of the mutex on a time-out or by a signal. */
-export class WatchedRequest {
-  /** Cancels the request where it stands: in the queue, or as the head. */
+/** Returns the object that looks after the promise of this thread that is the head of the mutex. */
+export function headOf({ membership: { core, doorbell }, shared }: Reference): HeadPromise {
+  shared.head ??= new HeadPromise(core, doorbell, shared);
+  return shared.head;
+}
+
+/** How a promise with a time-out or a signal leaves, and the reason for which it has left. */
+export interface Leaving {
+  /** Takes the request out of where it stands: the queue, or the head. */
   leave: Cancel;
-  /** The reason for which the request has been cancelled. It may be a DisposedError of another object. */
   reason: unknown;
-  readonly #head: HeadPromise;
-  readonly #unwatch: () => void;
+}
 
-  constructor(head: HeadPromise, timeout: number, signal: Signal | undefined, wanted: Wanted) {
-    this.#head = head;
-    this.leave = nothing;
-    this.#unwatch = watch(timeout, signal, (reason) => this.#cancel(reason), wanted);
-  }
-
-  #cancel(reason: () => unknown): void {
+/** Returns a function that cancels the request. */
+export function cancelling(request: Leaving): Cancel {
+  return (reason) => {
     const give = (): unknown => {
-      this.reason = reason();
-      return this.reason;
+      request.reason = reason();
+      return request.reason;
     };
-    const { leave } = this;
+    const { leave } = request;
     leave(give);
     // Another thread had made the request the head, so the head must leave too.
-    if (this.leave !== leave) this.leave(give);
-  }
-
-  /** The request has become the head. */
-  isHead(): void {
-    this.leave = (reason) => this.#head.cancel(reason);
-  }
-
-  /** The request is over. */
-  end(): void {
-    this.leave = nothing;
-    this.#unwatch();
-  }
+    if (request.leave !== leave) request.leave(give);
+  };
 }

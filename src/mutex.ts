@@ -17,18 +17,17 @@ import {
   KIND_MUTEX,
   REFUSED,
 } from './border/numbers.js';
-import { CancelledError, DisposedError, mayNotBlock, noRoom } from './errors.js';
+import { CancelledError, mayNotBlock, noRoom } from './errors.js';
 import { type HeldLock, LockGuard } from './held-lock.js';
 import { NO_LOCK } from './held-permits.js';
-import { full, NESTED, notOwner, ofItself, wanted } from './mutex-errors.js';
+import { full, NESTED, notOwner, ofItself, refuse, wanted } from './mutex-errors.js';
 import { type MutexOptions, properties } from './mutex-options.js';
-import { WatchedRequest, waitInQueue } from './mutex-queue.js';
+import { cancelling, headOf, type Leaving, waitInQueue } from './mutex-queue.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from './options.js';
 import { tellOwnerDied } from './owner-deaths.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
 import { runHolding } from './running.js';
-import { locate, notAdmitted, timedOut } from './runtime/cancellation.js';
-import { HeadPromise } from './runtime/head-promise.js';
+import { locate, notAdmitted, timedOut, watch } from './runtime/cancellation.js';
 import { countdown } from './runtime/parking.js';
 import { DONE, newPromise, resolveNew } from './runtime/promises.js';
 import { checkWaitAsync } from './runtime/wait-async.js';
@@ -47,12 +46,6 @@ export const report = Symbol();
 
 const KIND = 'Mutex';
 const nothing = (): void => {};
-const itself = <T>(value: T): T => value;
-
-function headOf({ membership: { core, doorbell }, shared }: Reference): HeadPromise {
-  shared.head ??= new HeadPromise(core, doorbell, shared);
-  return shared.head;
-}
 
 /**
  * A lock shared by threads. One thread at a time is the owner.
@@ -311,21 +304,17 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @example await mutex.lockAsync({ signal });
    */
   lockAsync(options?: WaitOptions): Promise<void> {
-    return this.#lockAsync('lockAsync', options, nothing);
+    return this.#lockAsync(options, nothing);
   }
 
   /**
    * Locks by a promise of what `give` makes. `give` is told whether the death of an owner was reported. With `passes`,
    * for `waitForUnlockAsync`, `give` is told whether the promise had to wait. If it had to wait, the thread is the owner
-   * now, and the caller must call `#pass`. If the lock was free at once, this method has called `#pass` already.
+   * now, and `give` must unlock. If the lock was free at once, this method has called `#pass` already.
    */
-  #lockAsync<T>(
-    method: string,
-    options: WaitOptions | undefined,
-    give: (told: boolean) => T,
-    passes = false,
-  ): Promise<T> {
+  #lockAsync<T>(options: WaitOptions | undefined, give: (told: boolean) => T, passes = false): Promise<T> {
     try {
+      const method = passes ? 'waitForUnlockAsync' : 'lockAsync';
       const timeout = options === undefined ? Infinity : checkWaitOptions(`Mutex.${method}`, options);
       // While a promise of this thread is the head, the lock has an owner or is reserved for this promise.
       if (timeout === 0 || !this.#head.waits) {
@@ -345,11 +334,6 @@ export class Mutex extends SharedObject<typeof KIND> {
     }
   }
 
-  /** Throws the error of a promise. If the mutex has been disposed of, it throws the error that says so. */
-  #refused(error: unknown, reason: unknown): never {
-    throw error === reason || !(error instanceof DisposedError) ? error : this[disposedError]();
-  }
-
   /** @internal Waits for the lock by a promise, as `#lockAsync` does. If this method throws, the request has ended. */
   [enterAsync]<T>(
     timeout: number,
@@ -365,15 +349,14 @@ export class Mutex extends SharedObject<typeof KIND> {
       this.#warned = true;
       host.warn(NESTED);
     }
+    const leaving: Leaving | undefined = isImpatient ? { leave: nothing, reason: undefined } : undefined;
     // The code of the signal runs before the request queues up.
-    const watched = isImpatient
-      ? new WatchedRequest(head, timeout, signal, () => wanted(this.#core, this.#at))
-      : undefined;
+    const unwatch = leaving ? watch(timeout, signal, cancelling(leaving), () => wanted(this.#core, this.#at)) : nothing;
     this[back]();
     promises.obey();
     const answer = this.#core.arrive(this.#at, 1, isImpatient ? 0 : promises.last, shared.attachment);
     if (answer < ADMITTED) {
-      watched?.end();
+      unwatch();
       throw answer === ANSWER_CLOSED ? this[disposedError]() : full(this.#core, this.#at);
     }
     const since = this[reference].membership.doorbell.timestamp();
@@ -382,23 +365,22 @@ export class Mutex extends SharedObject<typeof KIND> {
     let isHead = false;
     /** The promise is due: it becomes the head, and the second time it has the lock. Or it is rejected. */
     const due = (value?: Promise<never>): void => {
-      if (value === undefined && !isHead) {
+      if (leaving) leaving.leave = isHead || value !== undefined ? nothing : (reason) => head.cancel(reason);
+      if (value !== undefined) resolve(value.catch((error) => refuse(this, error, leaving?.reason)).catch(locate));
+      else if (isHead) {
+        shared.grants++;
+        resolve(passes ? give(true) : this.#given(give));
+      } else {
         // The head begins in a callback, and not after an await, so no other task of this thread runs in between.
         isHead = true;
-        watched?.isHead();
         head.begin(due, since);
         return;
       }
-      watched?.end();
-      if (value !== undefined) resolve(value.catch((error) => this.#refused(error, watched?.reason)).catch(locate));
-      else {
-        shared.grants++;
-        resolve(passes ? give(true) : this.#given(give));
-      }
+      unwatch();
     };
     if (answer === ADMITTED) due();
-    else if (watched === undefined) promises.add(this, answer, due);
-    else watched.leave = promises.addAlone(this, answer, due);
+    else if (leaving) leaving.leave = promises.addAlone(this, answer, due);
+    else promises.add(this, answer, due);
     return promise;
   }
 
@@ -425,9 +407,9 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @example await mutex.waitForUnlockAsync();
    */
   waitForUnlockAsync(options?: WaitOptions): Promise<void> {
-    return this.#lockAsync('waitForUnlockAsync', options, itself, true).then((hasWaited) => {
-      if (hasWaited) this.#pass();
-    });
+    const pass = (): false => this.held && this.#pass();
+    // The thread unlocks before the code that awaits the promise goes on, and no later promise is fulfilled before.
+    return this.#lockAsync(options, (hasWaited) => void (hasWaited && DONE.then(pass)), true);
   }
 
   /**
@@ -472,7 +454,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * blocks the thread, and rejects as `lockAsync` does.
    */
   holdAsync(options?: WaitOptions): Promise<HeldLock> {
-    return this.#lockAsync('holdAsync', options, (ownerDied) => new LockGuard(this, ownerDied));
+    return this.#lockAsync(options, (ownerDied) => new LockGuard(this, ownerDied));
   }
 
   /**

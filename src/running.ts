@@ -4,24 +4,41 @@ import { dispose } from './held-permits.js';
 
 /**
  * Waits until `hold` has given a guard, and then calls `run`. The guard gives back what it holds when the result of
- * `run` is settled. `shared.isRunning` is true until `run` has returned.
+ * `run` is settled. `shared.isRunning` is true until `run` has returned. The promises are chained by hand, because an
+ * async function would make more of them.
  */
-export async function runHolding<T>(
+export function runHolding<T>(
   kind: string,
   shared: { isRunning?: boolean },
   hold: () => Promise<Disposable>,
   run: () => T | PromiseLike<T>,
 ): Promise<T> {
-  checkType(`${kind}.runExclusive: run`, run, 'function', 'a function');
-  const held = await hold();
   try {
+    checkType(`${kind}.runExclusive: run`, run, 'function', 'a function');
+  } catch (error) {
+    return Promise.reject(error);
+  }
+  return hold().then((held) => {
     let result: T | PromiseLike<T>;
-    shared.isRunning = true;
     try {
+      shared.isRunning = true;
       result = run();
+    } catch (error) {
+      held[dispose]();
+      throw error;
     } finally {
       shared.isRunning = false;
     }
+    // Only an object or a function can be a promise.
+    if (Object(result) === result) return settled(held, result);
+    held[dispose]();
+    return result;
+  });
+}
+
+/** Gives back when the promise `result` is settled. */
+async function settled<T>(held: Disposable, result: T | PromiseLike<T>): Promise<T> {
+  try {
     return await result;
   } finally {
     held[dispose]();

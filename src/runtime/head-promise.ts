@@ -45,7 +45,10 @@ export class HeadPromise implements Flushable {
 
   /** Takes the lock if it may. Is called when this thread has given the lock back, or its doorbell has rung. */
   flush(): void {
-    if (!this.waits) return this.#doorbell.done(this);
+    if (!this.waits) {
+      this.#doorbell.done(this);
+      return;
+    }
     const answer = this.#core.reserveLock(this.#shared.address, this.#shared.attachment);
     if (answer === ADMITTED) this.#end();
     else if (answer === ANSWER_CLOSED) this.#end(Promise.reject(new DisposedError()));
