@@ -9,7 +9,7 @@ const only = (name, comment, folder, tree, allowed) =>
 
 const KINDS = '^core/kinds/kinds[.]ts$';
 const WORDS = '^core/(answers|.*/words)[.]ts$';
-const ENTRIES = '(index|algorithms/index|p0514/index|sync/index)[.](d[.]ts|js)$';
+const ENTRIES = '((algorithms|p0514|sync|tasks)/)?index[.](d[.]ts|js)$';
 
 const circles = [
   forbid(
@@ -98,21 +98,34 @@ const src = [
   only('src-border', 'What the build knows of the core, for all of src.', '^src/border/', '^(src|dist)/', []),
   forbid(
     'src-entries-on-top',
-    'Who imports taketurns alone gets neither the algorithms nor P0514 nor sync into the bundle.',
-    { path: '^src/', pathNot: '^src/(algorithms|p0514|sync)/' },
-    { path: '^(src|dist)/(algorithms|p0514|sync)/' },
+    'Who imports taketurns alone gets neither the algorithms nor P0514 nor sync nor tasks into the bundle.',
+    { path: '^src/', pathNot: '^src/(algorithms|p0514|sync|tasks)/' },
+    { path: '^(src|dist)/(algorithms|p0514|sync|tasks)/' },
   ),
   forbid(
     'src-algorithms-without-p0514',
     'P0514 is built on the algorithms, not the other way round.',
     { path: '^src/algorithms/' },
-    { path: '^(src|dist)/(p0514|sync)/' },
+    { path: '^(src|dist)/(p0514|sync|tasks)/' },
   ),
   forbid(
     'src-sync-apart',
-    'Who imports taketurns/sync gets neither the algorithms nor P0514 into the bundle.',
+    'Who imports taketurns/sync gets neither the algorithms nor P0514 nor tasks into the bundle.',
     { path: '^src/sync/' },
-    { path: '^(src|dist)/(p0514|algorithms)/' },
+    { path: '^(src|dist)/(p0514|algorithms|tasks)/' },
+  ),
+  only(
+    'src-tasks-alone',
+    'taketurns/tasks is for engines without WebAssembly and shared memory: it shares only the errors, and types.',
+    '^src/tasks/',
+    '^(src|dist)/',
+    ['^src/(common-errors|options)[.]ts$'],
+  ),
+  forbid(
+    'src-tasks-types',
+    'The options of the shared classes need the runtime of threads. Their types do not.',
+    { path: '^src/tasks/' },
+    { path: '^src/options[.]ts$', dependencyTypesNot: ['type-only'] },
   ),
 ];
 
@@ -125,8 +138,7 @@ const proof = [
   ),
   forbid(
     'library-by-its-entries',
-    'The benchmarks measure, and the lab shows, what a user gets: they import taketurns, taketurns/algorithms, ' +
-      'taketurns/p0514 and taketurns/sync alone.',
+    'The benchmarks measure, and the lab shows, what a user gets: they import the entries of ' + 'taketurns alone.',
     { path: '^(bench|lab)/src/' },
     { path: '^(core|src|build|dist)/', pathNot: `^dist/${ENTRIES}` },
   ),

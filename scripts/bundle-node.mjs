@@ -3,6 +3,7 @@
  *
  *     index.js ────────────────────────────────────────► shared.js ──► host-node.js or host-deno-bun.js
  *     algorithms.js, p0514.js, sync.js ──► algorithms-shared.js ──►
+ *     tasks.js
  *
  * A worker imports the library when it starts. Node takes about a millisecond for each file that it imports. In a pool
  * whose threads come and go, each new thread pays for all these files. Bundlers get the single files, and drop what a
@@ -67,3 +68,5 @@ const groups = [
 await write(entries, 'esm', true, groups);
 for (const host of ['node', 'deno-bun']) await write({ [`host-${host}`]: `dist/host/${host}.js` }, 'esm', false, []);
 await write(entries, 'cjs', false, groups);
+// The entry of the tasks shares nothing with the others: who imports it alone loads one file.
+for (const format of ['esm', 'cjs']) await write({ tasks: 'dist/tasks/index.js' }, format, false, []);

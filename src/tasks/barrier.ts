@@ -1,0 +1,162 @@
+/**
+ * Barrier lets a fixed number of calls of one thread wait for one another, round after round.
+ *
+ *     round 0: parties calls arrive ──► the last one runs the action ──► all go on ──► round 1 ...
+ *          └── a call gives up, or the action throws ──► broken for ever
+ *
+ * The last call of a round first counts the round, and then runs the action. So a call that the action makes belongs to
+ * the next round, and stands in the line behind those of the present one.
+ */
+import { knowEverywhere } from '../common-errors.js';
+import type { WaitOptions } from '../options.js';
+import { checkFunction, checkInteger, checkOptions } from './checks.js';
+import { limitsOf } from './limits.js';
+import { Line } from './line.js';
+import { refusePromise } from './refuse-promise.js';
+import { togetherIn, type Waiting } from './stats.js';
+import { checkOpen, LineObject, line, state } from './task-object.js';
+
+/** The options of a new `Barrier`. */
+export interface BarrierOptions {
+  /**
+   * Is called when the last call of a round has arrived, before the other calls go on. If the action throws, the barrier
+   * is broken, and the last call rejects with the same error. The action must not return a promise.
+   */
+  readonly action?: () => void;
+}
+
+/** What `inspect` tells about a barrier. */
+export interface BarrierState {
+  /** How many calls make a round. */
+  readonly parties: number;
+  /** How many calls of the present round have arrived. */
+  readonly arrived: number;
+  /** Whether the barrier is broken. */
+  readonly broken: boolean;
+  /** How many rounds are complete. */
+  readonly round: number;
+  /** How many calls wait; empty if none does. */
+  readonly waiters: readonly Waiting[];
+}
+
+/** A `Barrier` is broken: a call of a round has given up, or the action has thrown. The barrier stays broken. */
+export class BrokenBarrierError extends Error {
+  /** `BrokenBarrierError`. */
+  override readonly name = 'BrokenBarrierError';
+}
+/*#__PURE__*/ knowEverywhere(BrokenBarrierError);
+
+const KIND = 'Barrier';
+
+/**
+ * A barrier lets `parties` calls wait for one another: when the last call has arrived, all calls go on, and the next
+ * round begins.
+ *
+ * The barrier is broken for ever if a waiting call gives up by a time-out or a signal, or if the action throws. Then all
+ * calls that wait or arrive later get a `BrokenBarrierError`. A round is either complete for all its calls or broken for
+ * all.
+ *
+ * Source: the CyclicBarrier of JSR-166.
+ *
+ * @example
+ * ```ts
+ * import { Barrier } from 'taketurns/tasks';
+ *
+ * const barrier = new Barrier(2);
+ * async function compute(part: string): Promise<void> {
+ *   for (let step = 1; step <= 2; step++) {
+ *     console.log(`step ${step} of part ${part}`);
+ *     await barrier.arriveAndWaitAsync();
+ *   }
+ * }
+ * await Promise.all(['one', 'two'].map(compute));
+ * ```
+ */
+export class Barrier extends LineObject {
+  /** How many calls make a round. */
+  readonly parties: number;
+  readonly #action: (() => void) | undefined;
+  #arrived = 0;
+  #round = 0;
+  #broken = false;
+  /** @internal */
+  protected readonly [line] = new Line(
+    () => this.#break(),
+    () => 'the others at the barrier',
+  );
+
+  /**
+   * @param parties 1 to 65,535.
+   * @throws `RangeError` or `TypeError` for a bad number or option.
+   */
+  constructor(parties: number, options: BarrierOptions = {}) {
+    super(KIND);
+    checkOptions(KIND, options, ['action']);
+    const { action } = options;
+    if (action !== undefined) checkFunction(`${KIND}: action`, action);
+    this.parties = checkInteger(`${KIND}: parties`, parties, 1, 65_535);
+    this.#action = action;
+  }
+
+  /**
+   * Arrives, and waits until all other calls of the round have arrived. Never blocks.
+   * @returns a promise of how many calls of this round had arrived before: 0 to `parties - 1`. It rejects with
+   * BrokenBarrierError if the barrier is broken, before or in this round, with TimeoutError when the time has passed or
+   * with the reason of the signal when that is aborted: then the barrier is broken; and with DisposedError.
+   */
+  async arriveAndWaitAsync(options: WaitOptions = {}): Promise<number> {
+    const limits = limitsOf(`${KIND}.arriveAndWaitAsync`, options);
+    this.#check();
+    const index = this.#arrived++;
+    if (index < this.parties - 1) return this[line].wait<number>(index, limits);
+    this.#arrived = 0;
+    try {
+      refusePromise(this.#action?.(), `${KIND}: action must not return a promise`);
+    } catch (error) {
+      this.#break();
+      throw error;
+    }
+    this.#check();
+    this.#round++;
+    for (let i = 0; i < index; i++) this[line].settle(i);
+    return index;
+  }
+
+  #check(): void {
+    this[checkOpen]();
+    if (this.#broken) throw brokenError();
+  }
+
+  #break(): void {
+    this.#broken = true;
+    this[line].close(brokenError());
+  }
+
+  /** Says that the caller does not arrive again. In one thread this changes nothing. Never blocks, throws nothing. */
+  leave(): void {}
+
+  /** Whether the barrier is broken. */
+  get broken(): boolean {
+    return this.#broken;
+  }
+
+  /** How many rounds are complete. The count is 0 if the barrier has been disposed of. */
+  get round(): number {
+    return this.disposed ? 0 : this.#round;
+  }
+
+  /** @internal */
+  protected get [state](): string {
+    return this.broken ? 'broken' : `${this.waiting} of ${this.parties} arrived`;
+  }
+
+  /** Tells how many calls have arrived and wait. Never blocks, throws nothing. */
+  inspect(): BarrierState {
+    const { parties, broken, round, waiting: arrived } = this;
+    return { parties, arrived, broken, round, waiters: togetherIn(this[line]) };
+  }
+}
+
+function brokenError(): BrokenBarrierError {
+  return new BrokenBarrierError('the barrier is broken: a party has given up, or its action has thrown');
+}

@@ -1,0 +1,172 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/**
+ * A guard is the answer of a call that holds something. It gives back once what it holds: at the end of a `using` or
+ * `await using` scope, or by its own call, `release`, `unlock` or `done`.
+ */
+import { checkInteger } from './checks.js';
+import { asyncDispose, dispose, inspected } from './task-object.js';
+
+/** @internal */
+export const giveBack: unique symbol = Symbol();
+/** @internal */
+export const end: unique symbol = Symbol();
+
+/** @internal The object that has given something to a guard, and takes it back. */
+export interface Source<What> {
+  [giveBack](what: What): void;
+}
+
+/** A guard. Each kind of guard has a call of its own that gives back what it holds. */
+abstract class Guard implements Disposable, AsyncDisposable {
+  /** @internal Gives everything back, the first time. */
+  protected abstract [end](): void;
+
+  /** Whether it still holds what it was made for. */
+  abstract get held(): boolean;
+
+  /** The name of its class. */
+  abstract get [Symbol.toStringTag](): string;
+
+  /** Returns, for example, `HeldLock(held)` or `HeldLock(given back)`. Never blocks, throws nothing. */
+  toString(): string {
+    return `${this[Symbol.toStringTag]}(${this.held ? 'held' : 'given back'})`;
+  }
+
+  /** @internal */
+  [inspected](): string {
+    return this.toString();
+  }
+
+  /** Ends a `using` scope: gives back what it holds. */
+  [dispose](): void {
+    this[end]();
+  }
+
+  /** Ends an `await using` scope: gives back what it holds. */
+  async [asyncDispose](): Promise<void> {
+    this[end]();
+  }
+}
+
+/** A guard that gives everything back at once. */
+export abstract class Held<What> extends Guard {
+  /** @internal What it holds is of this object, as long as it holds it. */
+  [giveBack]: Source<What> | undefined;
+  readonly #what: What;
+
+  /** @internal */
+  protected constructor(source: Source<What>, what: What) {
+    super();
+    this[giveBack] = source;
+    this.#what = what;
+  }
+
+  get held(): boolean {
+    return this[giveBack] !== undefined;
+  }
+
+  /** @internal */
+  protected [end](): void {
+    const source = this[giveBack];
+    this[giveBack] = undefined;
+    source?.[giveBack](this.#what);
+  }
+}
+
+/**
+ * Permits that `holdAsync` or `tryHold` has taken. They go back at the end of the `using` or `await using` scope.
+ * `release` gives them back sooner, all at once or in parts. Each permit goes back once.
+ *
+ * @example
+ * ```ts
+ * import { Semaphore } from 'taketurns/tasks';
+ *
+ * const pool = new Semaphore(4, { max: 4 });
+ * {
+ *   using held = await pool.holdAsync(3);
+ *   held.release(1); // the others at the end of the scope
+ * }
+ * ```
+ */
+export class HeldPermits extends Guard {
+  #source: Source<number>;
+  #permits: number;
+
+  private constructor(source: Source<number>, permits: number) {
+    super();
+    this.#source = source;
+    this.#permits = permits;
+  }
+
+  /** The number of permits that the guard still holds; 0 once all have been given back. */
+  get permits(): number {
+    return this.#permits;
+  }
+
+  /** Whether the guard still holds permits. */
+  get held(): boolean {
+    return this.#permits > 0;
+  }
+
+  /**
+   * Gives permits back. Without a number it gives back all that the guard still holds, and does nothing the second
+   * time. Never blocks.
+   * @param permits 1 to the number that the guard still holds (the default).
+   * @throws `RangeError` or `TypeError` for a bad number. Nothing has changed then.
+   * @throws `RangeError` if more than the `max` of the semaphore would be available, because others have released or
+   * added permits.
+   */
+  release(permits?: number): void {
+    const rest = this.#permits;
+    if (permits !== undefined) checkInteger('HeldPermits.release: permits', permits, 1, rest, ' (what it holds)');
+    const given = permits ?? rest;
+    this.#permits = rest - given;
+    if (given) this.#source[giveBack](given);
+  }
+
+  /** `HeldPermits`. */
+  get [Symbol.toStringTag](): string {
+    return 'HeldPermits';
+  }
+
+  /** Returns `HeldPermits(2)` if it still holds two permits. Never blocks, throws nothing. */
+  override toString(): string {
+    return `HeldPermits(${this.#permits})`;
+  }
+
+  /** @internal */
+  protected [end](): void {
+    this.release();
+  }
+}
+
+/**
+ * A mutex, or a key of a `KeyedMutex`, that `holdAsync` or `tryHold` has locked. The end of the `using` or `await using`
+ * scope, or `unlock`, unlocks it. Only the first of these calls has an effect.
+ *
+ * @example
+ * ```ts
+ * import { Mutex } from 'taketurns/tasks';
+ *
+ * const mutex = new Mutex();
+ * {
+ *   using held = await mutex.holdAsync(); // to the end of the scope
+ * }
+ * ```
+ */
+export class HeldLock extends Held<never> {
+  /** Unlocks. Does nothing the second time. Never blocks, throws nothing. */
+  unlock(): void {
+    this[end]();
+  }
+
+  /** `HeldLock`. */
+  get [Symbol.toStringTag](): string {
+    return 'HeldLock';
+  }
+}
+
+/** @internal The constructors, which only the methods that hold call. */
+export const PermitsGuard = HeldPermits as unknown as new (source: Source<number>, permits: number) => HeldPermits;
+/** @internal */
+export const LockGuard = HeldLock as unknown as new <What>(source: Source<What>, what: What) => HeldLock;

@@ -1,0 +1,25 @@
+/**
+ * taketurns/tasks has the semaphores and locks of `taketurns` and `taketurns/sync` for the tasks of one thread, with the
+ * same names, options and order. It needs neither shared memory nor WebAssembly.
+ *
+ * @module
+ */
+
+export { CancelledError, DisposedError, TimeoutError } from '../common-errors.js';
+export type { Signal, WaitOptions } from '../options.js';
+export { Barrier, type BarrierOptions, type BarrierState, BrokenBarrierError } from './barrier.js';
+export { Condition, type ConditionStats } from './condition.js';
+export { Event, type EventOptions, type EventState } from './event.js';
+export { HeldLock, HeldPermits } from './guards.js';
+export { HeldRead, HeldUpdate, HeldWrite } from './held-rw.js';
+export { HeldKeys, type Key, type KeyedStats, type KeyStats } from './keyed.js';
+export { KeyedMutex } from './keyed-mutex.js';
+export { KeyedSemaphore } from './keyed-semaphore.js';
+export { Latch, type LatchState } from './latch.js';
+export { Mutex, type MutexOptions, type MutexStats } from './mutex.js';
+export { Once, type OnceState } from './once.js';
+export { RateLimiter, type RateLimiterOptions, type RateLimiterStats } from './rate-limiter.js';
+export { type ReadOptions, RwLock, type RwLockState, type RwLockWaiter } from './rw-lock.js';
+export { Semaphore, type SemaphoreOptions, type SemaphoreStats } from './semaphore.js';
+export type { LineStats, WaiterStats, Waiting } from './stats.js';
+export { HeldTask, WaitGroup, type WaitGroupState } from './wait-group.js';

@@ -1,0 +1,93 @@
+/** KeyedMutex is a mutex for each key: a table of keyed.ts with one permit a key. */
+import type { WaitOptions } from '../options.js';
+import { checkFunction } from './checks.js';
+import { type HeldLock, LockGuard } from './guards.js';
+import { acquire, entryOf, give, type Key, Keyed, take } from './keyed.js';
+import { limitsOf } from './limits.js';
+
+/**
+ * A mutex for each key, for the tasks of one thread: tasks with the same key exclude one another, first come, first
+ * served. A key needs no set-up, and nothing is left of it when nobody holds it or waits for it.
+ *
+ * The algorithm is this library's own.
+ *
+ * @example
+ * ```ts
+ * import { KeyedMutex } from 'taketurns/tasks';
+ *
+ * const accounts = new KeyedMutex();
+ * await accounts.runExclusive('Ann', async () => {}); // one task at a time for Ann
+ * {
+ *   using held = await accounts.holdAsync('Bob', { timeout: 50 });
+ * }
+ * using both = await accounts.holdAllAsync(['Ann', 'Bob']);
+ * ```
+ */
+export class KeyedMutex extends Keyed {
+  /** Makes a table without keys. Throws nothing. */
+  constructor() {
+    super('KeyedMutex', 1);
+  }
+
+  /**
+   * Locks a key: the promise is fulfilled with a guard that unlocks when it is its turn. Never blocks.
+   *
+   *     using held = await accounts.holdAsync(id, { timeout: 50 });
+   * @param options a time-out and a signal; without them the promise may wait for ever.
+   * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
+   * that is aborted, with RangeError or TypeError for a bad key or option, with CancelledError if `cancelAll` has
+   * cancelled it, and with DisposedError if the object has been or is being disposed of.
+   */
+  async holdAsync(key: Key, options?: WaitOptions): Promise<HeldLock> {
+    const limits = options && limitsOf('KeyedMutex.holdAsync', options);
+    const entry = this[entryOf]('holdAsync', key, 1);
+    await this[acquire](entry, 1, limits);
+    return new LockGuard(this, entry);
+  }
+
+  /**
+   * Locks a key if nobody holds it. Never blocks.
+   * @returns a guard, or undefined: `using held = accounts.tryHold(id); if (held) work()`.
+   * @throws `RangeError` or `TypeError` for a bad key.
+   * @throws {@link DisposedError} if the object has been disposed of.
+   */
+  tryHold(key: Key): HeldLock | undefined {
+    const entry = this[entryOf]('tryHold', key, 1);
+    return this[take](entry, 1) ? new LockGuard(this, entry) : undefined;
+  }
+
+  /**
+   * Locks a key as `holdAsync` does, calls a function, and unlocks when its result is settled. Never blocks. The function
+   * must not wait for the same key: it would wait for itself.
+   * @returns a promise of the result. It rejects with the error of the function or of `holdAsync`.
+   */
+  async runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
+    checkFunction('KeyedMutex.runExclusive: run', run);
+    const limits = options && limitsOf('KeyedMutex.runExclusive', options);
+    const entry = this[entryOf]('runExclusive', key, 1);
+    await this[acquire](entry, 1, limits);
+    try {
+      return await run();
+    } finally {
+      this[give](entry, 1);
+    }
+  }
+
+  /**
+   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. The first
+   * argument of each call is the key. Never blocks.
+   *
+   *     const save = accounts.limit(async (id: string, balance: number) => {});
+   *     await Promise.all([save('Ann', 1), save('Ann', 2), save('Bob', 3)]); // the two of Ann one after the other
+   * @throws `TypeError` if `run` is not a function.
+   */
+  limit<This, K extends Key, Arguments extends unknown[], T>(
+    run: (this: This, key: K, ...args: Arguments) => T,
+  ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
+    checkFunction('KeyedMutex.limit: run', run);
+    const exclusively = (key: Key, call: () => unknown) => this.runExclusive(key, call) as Promise<Awaited<T>>;
+    return function (key, ...args) {
+      return exclusively(key, () => run.call(this, key, ...args));
+    };
+  }
+}

@@ -1,0 +1,119 @@
+/** KeyedSemaphore is a semaphore for each key: a table of keyed.ts with n permits a key. */
+import type { WaitOptions } from '../options.js';
+import { checkFunction, checkInteger } from './checks.js';
+import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
+import { acquire, type Entry, entryOf, give, type Key, Keyed, take } from './keyed.js';
+import { limitsOf } from './limits.js';
+import { requestOf } from './requests.js';
+
+const KIND = 'KeyedSemaphore';
+
+/**
+ * A semaphore for each key, for the tasks of one thread: at most `permits` permits of a key are out at a time, first
+ * come, first served. A key needs no set-up, and nothing is left of it when nobody holds it or waits for it.
+ *
+ * The algorithm is this library's own.
+ *
+ * @example
+ * ```ts
+ * import { KeyedSemaphore } from 'taketurns/tasks';
+ *
+ * const hosts = new KeyedSemaphore(4);
+ * const page = await hosts.runExclusive('example.org', async () => 'at most 4 at a time from one host');
+ * using held = await hosts.holdAsync('example.org', 2, { timeout: 50 });
+ * ```
+ */
+export class KeyedSemaphore extends Keyed {
+  /** The number of permits of each key. */
+  readonly permits: number;
+
+  /**
+   * @param permits the number of permits of each key, 1 to 2,147,483,647.
+   * @throws `RangeError` or `TypeError` for a bad number.
+   */
+  constructor(permits: number) {
+    super(KIND, checkInteger(`${KIND}: permits`, permits, 1, 2 ** 31 - 1));
+    this.permits = permits;
+  }
+
+  /**
+   * Takes permits of a key: the promise is fulfilled with a guard that gives them back when it is its turn. Never blocks.
+   * @param permits 1 (the default) to `permits` of the constructor. The options may stand in its place.
+   * @param options a time-out and a signal; without them the promise may wait for ever.
+   * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
+   * that is aborted, with RangeError or TypeError for a bad key, number or option, with CancelledError if `cancelAll`
+   * has cancelled it, and with DisposedError if the object has been or is being disposed of.
+   */
+  holdAsync(key: Key, permits?: number, options?: WaitOptions): Promise<HeldPermits>;
+  holdAsync(key: Key, options: WaitOptions): Promise<HeldPermits>;
+  async holdAsync(key: Key, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
+    const [wanted, more] = requestOf(permits, options);
+    const limits = more && limitsOf('KeyedSemaphore.holdAsync', more);
+    const entry = this[entryOf]('holdAsync', key, wanted);
+    await this[acquire](entry, wanted, limits);
+    return this.#guard(entry, wanted);
+  }
+
+  #guard(entry: Entry, permits: number): HeldPermits {
+    return new PermitsGuard({ [giveBack]: (some) => this[give](entry, some) }, permits);
+  }
+
+  /**
+   * Takes permits of a key if they are free and nobody waits for the key. Never blocks.
+   * @param permits 1 (the default) to `permits` of the constructor.
+   * @returns a guard, or undefined: `using held = hosts.tryHold(name); if (held) work()`.
+   * @throws `RangeError` or `TypeError` for a bad key or number.
+   * @throws {@link DisposedError} if the object has been disposed of.
+   */
+  tryHold(key: Key, permits = 1): HeldPermits | undefined {
+    const entry = this[entryOf]('tryHold', key, permits);
+    return this[take](entry, permits) ? this.#guard(entry, permits) : undefined;
+  }
+
+  /**
+   * Takes permits of a key as `holdAsync` does, calls a function, and gives the permits back when its result is settled.
+   * Never blocks. If the function itself waits for the same key, it may wait for itself.
+   * @param permits 1 (the default) to `permits` of the constructor. The options may stand in its place.
+   * @returns a promise of the result. It rejects with the error of the function or of `holdAsync`.
+   */
+  runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
+  runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
+  async runExclusive<T>(
+    key: Key,
+    run: () => T | PromiseLike<T>,
+    permits: number | WaitOptions = 1,
+    options?: WaitOptions,
+  ): Promise<T> {
+    checkFunction('KeyedSemaphore.runExclusive: run', run);
+    const [wanted, more] = requestOf(permits, options);
+    const limits = more && limitsOf('KeyedSemaphore.runExclusive', more);
+    const entry = this[entryOf]('runExclusive', key, wanted);
+    await this[acquire](entry, wanted, limits);
+    try {
+      return await run();
+    } finally {
+      this[give](entry, wanted);
+    }
+  }
+
+  /**
+   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. The first
+   * argument of each call is the key. Never blocks.
+   *
+   *     const get = hosts.limit(async (host: string, path: string) => fetch(`https://${host}${path}`));
+   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor.
+   * @throws `TypeError` if `run` is not a function.
+   * @throws `RangeError` or `TypeError` for a bad number.
+   */
+  limit<This, K extends Key, Arguments extends unknown[], T>(
+    run: (this: This, key: K, ...args: Arguments) => T,
+    permits = 1,
+  ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
+    checkFunction('KeyedSemaphore.limit: run', run);
+    checkInteger('KeyedSemaphore.limit: permits', permits, 1, this.permits);
+    const exclusively = (key: Key, call: () => unknown) => this.runExclusive(key, call, permits) as Promise<Awaited<T>>;
+    return function (key, ...args) {
+      return exclusively(key, () => run.call(this, key, ...args));
+    };
+  }
+}

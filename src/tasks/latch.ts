@@ -1,0 +1,67 @@
+/** Latch is a count that only falls, for the tasks of one thread. Promises wait until the count is 0. */
+import { checkInteger } from './checks.js';
+import { count, MOST, Opening, setCount, together } from './opening.js';
+import type { Waiting } from './stats.js';
+import { checkOpen, state } from './task-object.js';
+
+/** What `inspect` tells about a latch. */
+export interface LatchState {
+  /** What is left of the count. */
+  readonly count: number;
+  /** How many calls wait; empty if none does. */
+  readonly waiters: readonly Waiting[];
+}
+
+const KIND = 'Latch';
+
+/**
+ * A latch opens once, for good, when its count has fallen to 0. Promises wait together until the latch opens.
+ *
+ * Source: the count-down latch of JSR-166 and the latch of C++20.
+ *
+ * @example
+ * ```ts
+ * import { Latch } from 'taketurns/tasks';
+ *
+ * const ready = new Latch(2);
+ * ready.countDown();
+ * ready.countDown();
+ * console.log(await ready.waitAsync({ timeout: 1000 }));
+ * ```
+ */
+export class Latch extends Opening {
+  /**
+   * @param count 0 to 1,073,741,823. A latch of 0 is open.
+   * @throws `RangeError` or `TypeError` for a bad count.
+   */
+  constructor(count: number) {
+    super(KIND, checkInteger(`${KIND}: count`, count, 0, MOST));
+  }
+
+  /**
+   * Takes `n` from the count, and opens the latch if the count is then 0. Never blocks.
+   * @param n 1 (the default) to the count.
+   * @throws `RangeError` if the count is less than `n`; then nothing has changed.
+   * @throws {@link DisposedError} if the latch has been disposed of.
+   */
+  countDown(n = 1): void {
+    this[checkOpen]();
+    checkInteger(`${KIND}.countDown: n`, n, 1, this[count], ' (the count)');
+    this[setCount](this[count] - n);
+  }
+
+  /** What is left of the count; 0 if the latch has been disposed of. */
+  get count(): number {
+    return this.disposed ? 0 : this[count];
+  }
+
+  /** @internal */
+  protected get [state](): string {
+    return `${this.count} left`;
+  }
+
+  /** Tells the count and how many wait. Never blocks, throws nothing. */
+  inspect(): LatchState {
+    return { count: this.count, waiters: this[together] };
+  }
+}

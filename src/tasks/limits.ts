@@ -1,0 +1,103 @@
+/**
+ * Time-outs and signals: what ends a wait before its turn.
+ *
+ *     a signal ──► one listener ──► the set of the waits that it ends
+ *
+ * A signal may end 100,000 waits, and an event target looks at all of its listeners when one is added. So a signal has
+ * one listener for all of its waits.
+ */
+import type { Signal, WaitOptions } from '../options.js';
+import { bad, checkOptions } from './checks.js';
+import { clearTimeout, now, setTimeout } from './clock.js';
+
+/** How long a call waits at most: the options of the call after the check. A call without options has none. */
+export interface Limits {
+  /** Milliseconds, or Infinity. */
+  readonly timeout: number;
+  readonly signal: Signal | undefined;
+}
+
+/** Checks the options of a call. Throws the reason of a signal that is aborted already. */
+export function limitsOf(what: string, options: WaitOptions, names = ['timeout', 'signal']): Limits {
+  checkOptions(what, options, names);
+  const { timeout = Infinity, signal } = options;
+  const LONGEST = 2 ** 31 - 1;
+  if (typeof timeout !== 'number' || !(timeout === Infinity || (timeout >= 0 && timeout <= LONGEST))) {
+    throw bad('number', `${what}: timeout`, `from 0 to ${LONGEST} milliseconds or Infinity`, timeout);
+  }
+  if (
+    signal !== undefined &&
+    !(typeof signal?.aborted === 'boolean' && typeof signal.addEventListener === 'function')
+  ) {
+    throw bad('', `${what}: signal`, 'an AbortSignal', signal);
+  }
+  if (signal?.aborted) throw reasonOf(signal);
+  return { timeout, signal };
+}
+
+/** Returns the reason of an aborted signal. The signals of the oldest engines have none. */
+function reasonOf({ reason }: Signal): unknown {
+  return reason === undefined ? Object.assign(new Error('the wait was aborted'), { name: 'AbortError' }) : reason;
+}
+
+/** The waits that a signal ends, and the one listener for all of them. */
+interface Ends {
+  readonly waits: Set<() => void>;
+  readonly listener: () => void;
+}
+
+const endsOf = new WeakMap<Signal, Ends>();
+
+function listen(signal: Signal): Ends {
+  const waits = new Set<() => void>();
+  // A wait that ends may let another wait go on. That one leaves the set, and is not ended.
+  const listener = (): void => {
+    for (const end of waits) end();
+  };
+  const ends = { waits, listener };
+  signal.addEventListener('abort', listener);
+  endsOf.set(signal, ends);
+  return ends;
+}
+
+/**
+ * Calls `late` when the time has passed, and not earlier. Calls `abort` with the reason when the signal is aborted, at
+ * once if it has been aborted. Returns a function that stops both. The code of the signal belongs to the user, and may
+ * call the library.
+ */
+export function watch({ timeout, signal }: Limits, late: () => void, abort: (reason: unknown) => void): () => void {
+  let timer: unknown;
+  if (timeout < Infinity) {
+    const begun = now();
+    // A timer counts whole milliseconds, and may fire early.
+    const fire = (): void => {
+      const left = timeout - (now() - begun);
+      if (left > 0) timer = setTimeout(fire, Math.ceil(left));
+      else late();
+    };
+    // A call that waits again may have no time left.
+    timer = setTimeout(fire, Math.ceil(Math.max(timeout, 0)));
+  }
+  const end = (): void => abort(reasonOf(signal as Signal));
+  let ends: Ends | undefined;
+  if (signal) {
+    try {
+      ends = endsOf.get(signal) ?? listen(signal);
+      ends.waits.add(end);
+      if (signal.aborted) end();
+    } catch (error) {
+      abort(error);
+    }
+  }
+  return () => {
+    clearTimeout(timer as never);
+    if (!ends?.waits.delete(end) || ends.waits.size) return;
+    const { waits, listener } = ends;
+    // The code of the signal belongs to the user. Here a call may be under way.
+    Promise.resolve().then(() => {
+      if (waits.size || endsOf.get(signal as Signal)?.listener !== listener) return;
+      endsOf.delete(signal as Signal);
+      signal?.removeEventListener('abort', listener);
+    });
+  };
+}

@@ -1,0 +1,196 @@
+/**
+ * Mutex, for the tasks of one thread. `unlock` hands the lock to the first of the line, so the lock is free only while
+ * nobody waits, and nobody is overtaken.
+ */
+import { CancelledError } from '../common-errors.js';
+import type { WaitOptions } from '../options.js';
+import { checkFunction, checkInteger, checkOptions } from './checks.js';
+import { giveBack, type HeldLock, LockGuard } from './guards.js';
+import { limitsOf } from './limits.js';
+import { Line } from './line.js';
+import { type LineStats, statsOf } from './stats.js';
+import { checkOpen, DONE, LineObject, line, state } from './task-object.js';
+
+/** The options of a new `Mutex`. */
+export interface MutexOptions {
+  /**
+   * How often a waiter may be overtaken at most, 0 (the default) to 134,217,728. Nobody is ever overtaken here. The
+   * option is for programs that will run in several threads: the `Mutex` of `taketurns` keeps strict order only with
+   * `bypass: 0`.
+   */
+  readonly bypass?: number;
+}
+
+/** The answer of `Mutex.inspect`. */
+export interface MutexStats extends LineStats {
+  /** Whether a task has the lock. */
+  readonly locked: boolean;
+  /** How often a waiter may be overtaken at most. */
+  readonly bypass: number;
+}
+
+const KIND = 'Mutex';
+
+/**
+ * A lock for the tasks of one thread, first come, first served. One task at a time is the owner.
+ *
+ * The lock does not know which task calls it. So any task may unlock, and a task that locks again waits for itself.
+ *
+ * The algorithm is this library's own.
+ *
+ * @example
+ * ```ts
+ * import { Mutex } from 'taketurns/tasks';
+ *
+ * const mutex = new Mutex();
+ * await mutex.lockAsync({ timeout: 50 });
+ * try {
+ *   // one task at a time
+ * } finally {
+ *   mutex.unlock();
+ * }
+ * await mutex.runExclusive(async () => {});
+ * ```
+ */
+export class Mutex extends LineObject {
+  /** How often a waiter may be overtaken at most; see `MutexOptions.bypass`. */
+  readonly bypass: number;
+  #locked = false;
+  /** @internal */
+  protected readonly [line] = new Line(undefined, () => `the lock (${this.waiting} waiting)`);
+
+  /** @throws `RangeError` or `TypeError` for an option out of its range. */
+  constructor(options: MutexOptions = {}) {
+    super(KIND);
+    checkOptions(KIND, options, ['bypass']);
+    this.bypass = checkInteger(`${KIND}: bypass`, options.bypass ?? 0, 0, 2 ** 27);
+  }
+
+  /** Whether a task is the owner. */
+  get locked(): boolean {
+    return this.#locked && !this.disposed;
+  }
+
+  /** As `locked`: whether a task of this thread is the owner. */
+  get held(): boolean {
+    return this.locked;
+  }
+
+  /**
+   * Makes the task the owner: the promise is fulfilled when it is. Never blocks.
+   * @param options a time-out and a signal; without them the promise may wait for ever.
+   * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
+   * that is aborted, with RangeError or TypeError for a bad time-out, with CancelledError if `cancelAll` has cancelled
+   * it, and with DisposedError if the mutex has been or is being disposed of.
+   */
+  lockAsync(options?: WaitOptions): Promise<void> {
+    if (options === undefined && !this.disposed) {
+      if (this.#locked) return this[line].wait(1);
+      this.#locked = true;
+      return DONE;
+    }
+    return this.#queue('lockAsync', options);
+  }
+
+  #queue(method: string, options: WaitOptions | undefined): Promise<void> {
+    try {
+      const limits = options && limitsOf(`${KIND}.${method}`, options);
+      if (this.tryLock()) return DONE;
+      if (limits?.timeout === 0) throw this[line].timedOut(1, 0);
+      return this[line].wait(1, limits);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /**
+   * Makes the task the owner if the lock is free. Never blocks.
+   * @returns whether it has become the owner.
+   * @throws {@link DisposedError} if the mutex has been disposed of.
+   */
+  tryLock(): boolean {
+    this[checkOpen]();
+    const isFree = !this.#locked;
+    this.#locked = true;
+    return isFree;
+  }
+
+  /** As `tryLock`, but it returns a guard that unlocks, or undefined: `using held = mutex.tryHold(); if (held) work()`. */
+  tryHold(): HeldLock | undefined {
+    return this.tryLock() ? new LockGuard(this, 0) : undefined;
+  }
+
+  /**
+   * Gives the lock back; the first of those who wait is the owner then. Never blocks. On a disposed mutex it does
+   * nothing.
+   * @throws {Error} if nobody is the owner.
+   */
+  unlock(): void {
+    if (this[line].first) this[line].settle();
+    else if (this.locked) this.#locked = false;
+    else if (!this.disposed) throw new Error(`${KIND}.unlock: nobody is the owner`);
+  }
+
+  /** @internal */
+  [giveBack](): void {
+    this.unlock();
+  }
+
+  /** As `lockAsync`, but its promise is fulfilled with a guard: `using held = await mutex.holdAsync()`. */
+  async holdAsync(options?: WaitOptions): Promise<HeldLock> {
+    await this.lockAsync(options);
+    return new LockGuard(this, 0);
+  }
+
+  /**
+   * Locks by `lockAsync`, calls a function, and unlocks when the result of the function is settled. Never blocks. The
+   * function must not wait for the same mutex: it would wait for itself.
+   * @returns a promise of the result. It rejects with the error of the function or of `lockAsync`.
+   */
+  async runExclusive<T>(run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
+    checkFunction('Mutex.runExclusive: run', run);
+    await this.lockAsync(options);
+    try {
+      return await run();
+    } finally {
+      this.unlock();
+    }
+  }
+
+  /**
+   * Waits as `lockAsync` does until the lock is free, and does not keep the lock. Never blocks.
+   *
+   *     await mutex.waitForUnlockAsync(); // whoever had the lock when this was called has given it back
+   * @returns a promise. It rejects as that of `lockAsync` does.
+   */
+  async waitForUnlockAsync(options?: WaitOptions): Promise<void> {
+    await this.#queue('waitForUnlockAsync', options);
+    this.unlock();
+  }
+
+  /**
+   * Rejects all requests that wait now, with a CancelledError. The owner stays the owner, and later requests are not
+   * touched. Never blocks, throws nothing. A promise whose wait on a `Condition` is over must become the owner again: it
+   * queues up once more.
+   *
+   *     mutex.cancelAll(new Error('the server shuts down'));
+   * @param reason the `cause` of the errors.
+   */
+  cancelAll(reason?: unknown): void {
+    this[line].cancelAll(new CancelledError(reason));
+  }
+
+  /**
+   * Describes the mutex by a plain object. Never blocks.
+   * @throws {@link DisposedError} if it has been disposed of.
+   */
+  inspect(): MutexStats {
+    this[checkOpen]();
+    return { locked: this.locked, bypass: this.bypass, ...statsOf(this[line]) };
+  }
+
+  /** @internal */
+  protected get [state](): string {
+    return this.locked ? 'locked' : 'unlocked';
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Once lets only one call of all tasks of a thread run a function.
+ *
+ *                  begin                  the function has returned
+ *     not done ─────────────► running ────────────────────────────► done
+ *         ▲                      │
+ *         └──────────────────────┘
+ *              the function has thrown: a waiter tries next
+ */
+import type { WaitOptions } from '../options.js';
+import { checkFunction } from './checks.js';
+import { now } from './clock.js';
+import { limitsOf } from './limits.js';
+import { Line } from './line.js';
+import { togetherIn, type Waiting } from './stats.js';
+import { checkOpen, LineObject, line, state } from './task-object.js';
+
+/** What `inspect` tells about a Once. */
+export interface OnceState {
+  /** Whether the work has been done. */
+  readonly done: boolean;
+  /** How many calls wait; empty if none does. */
+  readonly waiters: readonly Waiting[];
+}
+
+const KIND = 'Once';
+
+/**
+ * Work that is done only once, by one call of all tasks. The other calls wait until the work is done. If the function
+ * throws, the work is not done. Then one of the waiting calls runs its own function.
+ *
+ * Source: pthread_once and Go's sync.Once, without their poisoning.
+ *
+ * @example
+ * ```ts
+ * import { Once } from 'taketurns/tasks';
+ *
+ * const tables = new Once();
+ * await tables.runAsync(async () => console.log('one call fills them')); // all go on when they are full
+ * console.log(await tables.runAsync(() => {}), tables.done);
+ * ```
+ */
+export class Once extends LineObject {
+  #done = false;
+  #runs = false;
+  /** @internal */
+  protected readonly [line] = new Line(undefined, () => 'the result of the call that runs it');
+
+  /** Makes an object whose work is not done. Throws nothing. */
+  constructor() {
+    super(KIND);
+  }
+
+  /**
+   * Calls the function, if the work is not done and no other call does it. If another call does the work, waits until
+   * that call has ended. The work is done when the function has returned, or when the promise that it has returned is
+   * fulfilled. The function must not wait for a `runAsync` of the same object, because it would wait for itself. Never
+   * blocks.
+   * @returns a promise of whether this call has called its function. It rejects with what the function throws, with
+   * TimeoutError when the time has passed while another call runs its function, with the reason of the signal when that
+   * is aborted, with TypeError if `fn` is not a function, and with DisposedError.
+   */
+  async runAsync(fn: () => void | PromiseLike<void>, options: WaitOptions = {}): Promise<boolean> {
+    const what = `${KIND}.runAsync`;
+    checkFunction(`${what}: fn`, fn);
+    const { timeout, signal } = limitsOf(what, options);
+    const begun = now();
+    while (this.#isUnderWay()) await this[line].wait(1, { timeout: timeout - (now() - begun), signal });
+    if (this.#done) return false;
+    this.#runs = true;
+    try {
+      await fn();
+      this.#done = true;
+      return true;
+    } finally {
+      this.#runs = false;
+      if (this.#done) this[line].settleAll();
+      else if (this.waiting) this[line].settle();
+    }
+  }
+
+  #isUnderWay(): boolean {
+    this[checkOpen]();
+    return this.#runs;
+  }
+
+  /** Whether the work has been done; false if the object has been disposed of. */
+  get done(): boolean {
+    return this.#done && !this.disposed;
+  }
+
+  /** @internal */
+  protected get [state](): string {
+    return this.done ? 'done' : 'not done';
+  }
+
+  /** Tells whether the work is done and how many wait. Never blocks, throws nothing. */
+  inspect(): OnceState {
+    return { done: this.done, waiters: togetherIn(this[line]) };
+  }
+}

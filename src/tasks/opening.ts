@@ -1,0 +1,55 @@
+/** What Event, Latch and WaitGroup share: a count. Promises wait together until the count has been 0. */
+import type { WaitOptions } from '../options.js';
+import { limitsOf } from './limits.js';
+import { Line } from './line.js';
+import { togetherIn, type Waiting } from './stats.js';
+import { checkOpen, LineObject, line } from './task-object.js';
+
+/** The most that a count can be. */
+export const MOST = 2 ** 30 - 1;
+
+/** @internal */
+export const count = Symbol();
+/** @internal */
+export const setCount = Symbol();
+/** @internal */
+export const together = Symbol();
+
+export abstract class Opening extends LineObject {
+  readonly #kind: string;
+  /** @internal */
+  protected readonly [line] = new Line();
+  /** @internal */
+  protected [count]: number;
+
+  /** @internal */
+  protected constructor(kind: string, first: number) {
+    super(kind);
+    this.#kind = kind;
+    this[count] = first;
+  }
+
+  /** @internal If the count is 0, all who wait go on. */
+  protected [setCount](to: number): void {
+    this[checkOpen]();
+    this[count] = to;
+    if (to === 0) this[line].settleAll(true);
+  }
+
+  /**
+   * Waits until it is open. Never blocks.
+   * @returns a promise of true, or of false if the time-out came first. It rejects with the reason of the signal when
+   * that is aborted, with RangeError or TypeError for a bad option, and with DisposedError.
+   */
+  async waitAsync(options?: WaitOptions): Promise<boolean> {
+    const limits = options && limitsOf(`${this.#kind}.waitAsync`, options);
+    this[checkOpen]();
+    if (this[count] === 0) return true;
+    return limits?.timeout !== 0 && this[line].wait<boolean>(1, limits);
+  }
+
+  /** @internal */
+  protected get [together](): Waiting[] {
+    return togetherIn(this[line]);
+  }
+}

@@ -1,0 +1,261 @@
+/**
+ * RateLimiter gives so many permits in any window of so many milliseconds, and never one more.
+ *
+ *     the log     the permits of the last window:  [time, permits] ──► [time, permits] ──► ... ──► newest
+ *                 n more may go if those of the window and n are at most `permits`
+ *     the cell    the generic cell rate algorithm (GCRA): `#next` is when the next permit would be due if all came
+ *                 evenly, one each `per / permits`; a request may come earlier by as much as `burst` allows
+ *
+ * The log keeps the promise for every window, whatever the cell does. Proof: a permit leaves the log `per` milliseconds
+ * after it was given, and no permit is given that would make more than `permits` in the log. The cell spreads the permits
+ * over the window, so that they do not all go at its beginning.
+ *
+ * The log has at most about 1,000 entries: permits that are given within a thousandth of the window share an entry, with
+ * the time of the last of them. So none of them leaves the log too early.
+ */
+import { CancelledError } from '../common-errors.js';
+import type { WaitOptions } from '../options.js';
+import { checkFunction, checkInteger, checkOptions } from './checks.js';
+import { clearTimeout, now, setTimeout } from './clock.js';
+import { limitsOf } from './limits.js';
+import { Line } from './line.js';
+import { requestOf } from './requests.js';
+import { type LineStats, statsOf } from './stats.js';
+import { checkOpen, close, DONE, LineObject, line, state } from './task-object.js';
+
+/** The options of a new `RateLimiter`. */
+export interface RateLimiterOptions {
+  /**
+   * How many permits may go at once after a pause, 1 (the default: they go evenly) to `permits` (all at once, and then
+   * none until the window is over).
+   */
+  readonly burst?: number;
+}
+
+/** The answer of `RateLimiter.inspect`. */
+export interface RateLimiterStats extends LineStats {
+  /** The most permits in a window. */
+  readonly permits: number;
+  /** The length of a window, in milliseconds. */
+  readonly per: number;
+  /** How many permits may go at once after a pause. */
+  readonly burst: number;
+  /** The number of permits that were given in the window that ends now. */
+  readonly taken: number;
+}
+
+/** Permits that were given at nearly the same time. */
+interface Given {
+  readonly begun: number;
+  /** The time of the last of them. */
+  time: number;
+  permits: number;
+  next: Given | undefined;
+}
+
+const KIND = 'RateLimiter';
+const LIMIT = 2 ** 31 - 1;
+/** Permits that are due within so many milliseconds may go together, because no timer is finer. */
+const TICK = 5;
+
+/**
+ * Gives so many permits in any window of so many milliseconds, never one more, in the order of the calls. A request for
+ * n permits gets them all at once, in its turn.
+ *
+ * Source: the generic cell rate algorithm (ITU-T I.371), beside a log of the window, which keeps the promise.
+ *
+ * @example
+ * ```ts
+ * import { RateLimiter } from 'taketurns/tasks';
+ *
+ * const requests = new RateLimiter(100, 60_000, { burst: 10 }); // 100 in any minute, at most 10 at once
+ * await requests.takeAsync();
+ * const get = requests.limit((address: string) => fetch(address));
+ * ```
+ */
+export class RateLimiter extends LineObject {
+  /** The most permits in a window. */
+  readonly permits: number;
+  /** The length of a window, in milliseconds. */
+  readonly per: number;
+  /** How many permits may go at once after a pause. */
+  readonly burst: number;
+  #oldest: Given | undefined;
+  #newest: Given | undefined;
+  /** The sum of the log. */
+  #taken = 0;
+  /** When the next permit would be due if all came evenly. */
+  #next = 0;
+  #timer: unknown;
+  /** @internal */
+  protected readonly [line] = new Line(
+    () => this.#moveUp(),
+    (width) => `${width} permit${width > 1 ? 's' : ''} (${this.waiting} waiting)`,
+  );
+
+  /**
+   * @param permits the most permits in a window, 1 to 2,147,483,647.
+   * @param per the length of a window, 1 to 2,147,483,647 milliseconds.
+   * @throws `RangeError` or `TypeError` for a bad number or option.
+   */
+  constructor(permits: number, per: number, options: RateLimiterOptions = {}) {
+    super(KIND);
+    checkOptions(KIND, options, ['burst']);
+    this.permits = checkInteger(`${KIND}: permits`, permits, 1, LIMIT);
+    this.per = checkInteger(`${KIND}: per`, per, 1, LIMIT);
+    this.burst = checkInteger(`${KIND}: burst`, options.burst ?? 1, 1, permits, ' (its permits)');
+  }
+
+  /**
+   * Takes permits: the promise is fulfilled when they may go. Never blocks. Permits are never given back.
+   * @param permits 1 (the default) to `permits` of the constructor. The options may stand in its place.
+   * @param options a time-out and a signal; without them the promise waits as long as it takes.
+   * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
+   * that is aborted, with RangeError or TypeError for a bad number or option, with CancelledError if `cancelAll` has
+   * cancelled it, and with DisposedError if the limiter has been or is being disposed of. The request has taken nothing
+   * then, and those behind it move up.
+   */
+  takeAsync(permits?: number, options?: WaitOptions): Promise<void>;
+  takeAsync(options: WaitOptions): Promise<void>;
+  takeAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<void> {
+    try {
+      const [wanted, more] = requestOf(permits, options);
+      const limits = more && limitsOf(`${KIND}.takeAsync`, more);
+      if (this.#try('takeAsync', wanted)) return DONE;
+      if (limits?.timeout === 0) throw this[line].timedOut(wanted, 0);
+      return this[line].wait(wanted, limits, () => this.#moveUp());
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /**
+   * Takes permits if they may go now and no request waits. Never blocks.
+   * @param permits 1 (the default) to `permits` of the constructor.
+   * @returns whether it has taken them.
+   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws {@link DisposedError} if the limiter has been disposed of.
+   */
+  tryTake(permits = 1): boolean {
+    return this.#try('tryTake', permits);
+  }
+
+  #check(method: string, permits: number): void {
+    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.permits);
+  }
+
+  #try(method: string, permits: number): boolean {
+    this.#check(method, permits);
+    this[checkOpen]();
+    return this.waiting === 0 && this.#take(permits) <= 0;
+  }
+
+  /** Takes permits if they may go now. Returns how many milliseconds are left until they may; at most 0 if it has. */
+  #take(permits: number): number {
+    const time = now();
+    const { per, burst } = this;
+    const interval = per / this.permits;
+    this.#forget(time);
+    let left = this.#next - Math.max((burst - Math.min(permits, burst)) * interval, TICK) - time;
+    // Those that must leave the log first.
+    let taken = this.#taken + permits;
+    for (let given = this.#oldest; given && taken > this.permits; given = given.next) {
+      taken -= given.permits;
+      left = Math.max(left, per - (time - given.time));
+    }
+    if (left <= 0) {
+      this.#next = Math.max(this.#next, time) + permits * interval;
+      this.#note(time, permits);
+    }
+    return left;
+  }
+
+  #forget(time: number): void {
+    while (this.#oldest && time - this.#oldest.time >= this.per) {
+      this.#taken -= this.#oldest.permits;
+      this.#oldest = this.#oldest.next;
+    }
+  }
+
+  #note(time: number, permits: number): void {
+    this.#taken += permits;
+    const newest = this.#oldest && this.#newest;
+    if (newest && (time - newest.begun) * 1000 < this.per) {
+      newest.time = time;
+      newest.permits += permits;
+      return;
+    }
+    const given: Given = { begun: time, time, permits, next: undefined };
+    if (newest) newest.next = given;
+    else this.#oldest = given;
+    this.#newest = given;
+  }
+
+  /** Lets all go on that may, and sets the timer for the first of the others. */
+  #moveUp(): void {
+    clearTimeout(this.#timer as never);
+    const waits = this[line];
+    while (waits.first) {
+      const left = this.#take(waits.first.width);
+      if (left > 0) {
+        // A timer may fire early, and then finds that some time is left.
+        this.#timer = setTimeout(() => this.#moveUp(), Math.ceil(left));
+        return;
+      }
+      waits.settle();
+    }
+  }
+
+  /**
+   * Returns a function that takes permits by `takeAsync` and then calls `run`, with its arguments and `this`. Never
+   * blocks. The calls may overlap: to limit how many are under way at a time, use a `Semaphore`.
+   *
+   *     const get = requests.limit((address: string) => fetch(address));
+   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor.
+   * @throws `TypeError` if `run` is not a function.
+   * @throws `RangeError` or `TypeError` for a bad number.
+   */
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    permits = 1,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
+    checkFunction('RateLimiter.limit: run', run);
+    this.#check('limit', permits);
+    const taken = () => this.takeAsync(permits);
+    return async function (...args): Promise<Awaited<T>> {
+      await taken();
+      return await run.apply(this, args);
+    };
+  }
+
+  /**
+   * Rejects all requests that wait now, with a CancelledError. Later requests are not touched. Never blocks, throws
+   * nothing.
+   * @param reason the `cause` of the errors.
+   */
+  cancelAll(reason?: unknown): void {
+    this[line].cancelAll(new CancelledError(reason));
+  }
+
+  /**
+   * Describes the limiter by a plain object. Never blocks.
+   * @throws {@link DisposedError} if it has been disposed of.
+   */
+  inspect(): RateLimiterStats {
+    this[checkOpen]();
+    const { permits, per, burst } = this;
+    this.#forget(now());
+    return { permits, per, burst, taken: this.#taken, ...statsOf(this[line]) };
+  }
+
+  /** @internal */
+  protected get [state](): string {
+    return `${this.permits} in ${this.per} ms`;
+  }
+
+  /** @internal */
+  protected override [close](error: Error): void {
+    clearTimeout(this.#timer as never);
+    super[close](error);
+  }
+}

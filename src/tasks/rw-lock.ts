@@ -1,0 +1,389 @@
+/**
+ * RwLock, for the tasks of one thread: many readers or one writer.
+ *
+ *     turn     NO_TURN ──► HAS_TURN ──► DRAINS ──► WRITES ──► NO_TURN, or the turn of the next in line
+ *              nobody      updates      waits until the       writes alone
+ *                                       readers have left
+ *
+ *     gate     open in NO_TURN and HAS_TURN: readers come in
+ *              shut in DRAINS and WRITES: readers stand in the line `readers`, and come in when the gate opens
+ *
+ * Those who want the turn stand in a line, first come, first served. When its turn comes, a writer shuts the gate at
+ * once. So a reader waits for one writer at most, because all waiting readers come in when the gate opens; and a writer
+ * waits only for those who came before it, because no reader comes in while it drains.
+ */
+import type { WaitOptions } from '../options.js';
+import { bad, checkInteger } from './checks.js';
+import { now } from './clock.js';
+import { giveBack } from './guards.js';
+import {
+  downgrade,
+  type GuardedLock,
+  HeldRead,
+  type HeldUpdate,
+  type HeldWrite,
+  type Mode,
+  READ,
+  ReadGuard,
+  UPDATE,
+  UpdateGuard,
+  upgrade,
+  WRITE,
+  WriteGuard,
+} from './held-rw.js';
+import { type Limits, limitsOf } from './limits.js';
+import { Line } from './line.js';
+import { togetherIn, type Waiting } from './stats.js';
+import { checkOpen, close, LineObject, line, state } from './task-object.js';
+
+/** How long a promise may take to lock for reading, and within which guard it reads. */
+export interface ReadOptions extends WaitOptions {
+  /**
+   * A guard of the same lock that holds it. The promise then reads at once, even if a writer waits. Give the guard if the
+   * code that unlocks it waits for the promise. Without it, the promise may wait for a writer and the writer for the
+   * guard, which is a deadlock.
+   */
+  readonly within?: HeldRead;
+}
+
+/** Those who wait for a `RwLock`. */
+export interface RwLockWaiter extends Waiting {
+  /**
+   * What they wait for. `'write'`: for their turn to write. `'drain'`: it has the turn, and waits until readers have
+   * left. `'read'`: they want to read, and wait for a writer.
+   */
+  readonly wants: 'read' | 'write' | 'drain';
+}
+
+/** What `inspect` tells about a lock. */
+export interface RwLockState {
+  /** The number of readings that have not ended. */
+  readonly readers: number;
+  /** Whether a writer is in, or waits until the readers have left. If so, no further reader is let in. */
+  readonly writing: boolean;
+  /** Those who wait. */
+  readonly waiters: readonly RwLockWaiter[];
+}
+
+const KIND = 'RwLock';
+
+// The states of the turn.
+const NO_TURN = 0;
+const HAS_TURN = 1;
+const DRAINS = 2;
+const WRITES = 3;
+
+/**
+ * A lock for many readers or one writer. The lock is phase-fair: a reader waits for one writer at most, however many
+ * writers queue. Writers are first come, first served. A reader waits for a writer that is in, and for a writer that
+ * waits until the present readers have left.
+ *
+ * Source: the phases are those of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for
+ * Multiprocessor Real-Time Systems (2010).
+ *
+ * @example
+ * ```ts
+ * import { RwLock } from 'taketurns/tasks';
+ *
+ * const lock = new RwLock();
+ * {
+ *   using held = await lock.readAsync(); // beside other readers; or lockReadAsync and unlockRead
+ * }
+ * using held = await lock.writeAsync({ timeout: 50 }); // alone
+ * ```
+ */
+export class RwLock extends LineObject implements GuardedLock {
+  #turn: typeof NO_TURN | typeof HAS_TURN | typeof DRAINS | typeof WRITES = NO_TURN;
+  #reads = 0;
+  /** How often the gate has been shut. */
+  #phase = 0;
+  /** Those who want the turn: the width is WRITE or UPDATE. @internal */
+  protected readonly [line] = new Line(undefined, () => 'the lock');
+  readonly #readers = new Line(undefined, () => 'the lock');
+  /** The writer that waits until the readers have left. */
+  readonly #drain = new Line(undefined, () => 'the lock');
+
+  /** Makes a lock that nobody has. Throws nothing. */
+  constructor() {
+    super(KIND);
+  }
+
+  // --- Reading ---------------------------------------------------------------------------------------------
+
+  /**
+   * Locks for reading: waits while a writer is in or waits until readers have left. Never blocks.
+   * @param options a time-out, a signal, and the guard within which the promise reads.
+   * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
+   * that is aborted, with RangeError or TypeError for a bad option, and with DisposedError if the lock has been or is
+   * being disposed of.
+   */
+  lockReadAsync(options?: ReadOptions): Promise<void> {
+    return this.#read('lockReadAsync', options);
+  }
+
+  async #read(method: string, options: ReadOptions | undefined): Promise<void> {
+    const what = `${KIND}.${method}`;
+    const limits = options && limitsOf(what, options, ['timeout', 'signal', 'within']);
+    const within = options?.within;
+    this[checkOpen]();
+    if (within !== undefined && !(within instanceof HeldRead && within[giveBack] === this)) {
+      throw bad('', `${what}: within`, 'a HeldRead of this lock that is held', within);
+    }
+    if (within || !this.writing) this.#reads++;
+    else if (limits?.timeout === 0) throw this.#readers.timedOut(1, 0);
+    else await this.#readers.wait(1, limits);
+  }
+
+  /**
+   * Locks for reading, unless a writer is in or waits until readers have left. While another task of this thread reads,
+   * it always locks. Never blocks.
+   * @returns whether it has locked.
+   * @throws {@link DisposedError} if the lock has been disposed of.
+   */
+  tryLockRead(): boolean {
+    this[checkOpen]();
+    const isIn = this.#reads > 0 || !this.writing;
+    if (isIn) this.#reads++;
+    return isIn;
+  }
+
+  /**
+   * Ends one reading. If none is left, the writer goes on that waits for the readers. Never blocks. On a disposed lock
+   * the call does nothing.
+   * @throws {Error} if nobody reads.
+   */
+  unlockRead(): void {
+    if (this.disposed) return;
+    if (this.#reads === 0) throw new Error(`${KIND}.unlockRead: nobody reads`);
+    this.#reads--;
+    this.#drained();
+  }
+
+  /** As `lockReadAsync`, but its promise is fulfilled with a guard: `using held = await lock.readAsync()`. */
+  async readAsync(options?: ReadOptions): Promise<HeldRead> {
+    await this.#read('readAsync', options);
+    return new ReadGuard(this, READ);
+  }
+
+  /** As `tryLockRead`, but it returns a guard that unlocks, or undefined: `using held = lock.tryRead(); if (held) look()`. */
+  tryRead(): HeldRead | undefined {
+    return this.tryLockRead() ? new ReadGuard(this, READ) : undefined;
+  }
+
+  // --- Writing ---------------------------------------------------------------------------------------------
+
+  /**
+   * Locks for writing: waits for the turn, lets no more readers in, and waits until the readers have left. Never blocks.
+   * @param options a time-out and a signal; without them the promise may wait for ever.
+   * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
+   * that is aborted, with RangeError or TypeError for a bad option, and with DisposedError if the lock has been or is
+   * being disposed of. Then readers are let in again, and the next writer gets the turn.
+   */
+  lockWriteAsync(options?: WaitOptions): Promise<void> {
+    return this.#write('lockWriteAsync', options, WRITE);
+  }
+
+  async #write(method: string, options: WaitOptions | undefined, mode: Mode): Promise<void> {
+    const limits = options && limitsOf(`${KIND}.${method}`, options);
+    this[checkOpen]();
+    if (limits?.timeout === 0 && (this.#turn !== NO_TURN || (mode === WRITE && this.#reads > 0))) {
+      throw this[line].timedOut(1, 0);
+    }
+    const begun = now();
+    if (this.#turn === NO_TURN) this.#takeTurn(mode);
+    else await this[line].wait(mode, limits);
+    if (mode !== WRITE) return;
+    try {
+      await this.#awaitReaders(limits && { ...limits, timeout: limits.timeout - (now() - begun) });
+    } catch (error) {
+      this.#endTurn();
+      throw error;
+    }
+  }
+
+  #takeTurn(mode: number): void {
+    this.#turn = HAS_TURN;
+    if (mode === WRITE) this.#shut();
+  }
+
+  #shut(): void {
+    this.#turn = DRAINS;
+    this.#phase++;
+    this.#drained();
+  }
+
+  /** If the readers have left for which a writer waits, it is a writer now. */
+  #drained(): void {
+    if (this.#turn !== DRAINS || this.#reads > 0) return;
+    this.#turn = WRITES;
+    this.#drain.settleAll();
+  }
+
+  /** The caller has the turn and has shut the gate. Waits until it may write. */
+  async #awaitReaders(limits: Limits | undefined): Promise<void> {
+    this[checkOpen]();
+    if (this.#turn !== WRITES) await this.#drain.wait(1, limits);
+  }
+
+  /** Opens the gate: those who wait to read come in. */
+  #open(): void {
+    this.#turn = HAS_TURN;
+    this.#reads += this.#readers.count;
+    this.#readers.settleAll();
+  }
+
+  /** Gives the turn to the next in line. */
+  #endTurn(): void {
+    if (this.disposed) return;
+    this.#open();
+    const { first } = this[line];
+    if (first) this.#takeTurn(first.width);
+    else this.#turn = NO_TURN;
+    if (first) this[line].settle();
+  }
+
+  /**
+   * Locks for writing if nobody reads, writes or waits to write. Never blocks.
+   * @returns whether the call has locked.
+   * @throws {@link DisposedError} if the lock has been disposed of.
+   */
+  tryLockWrite(): boolean {
+    this[checkOpen]();
+    const isFree = this.#turn === NO_TURN && this.#reads === 0;
+    if (isFree) this.#takeTurn(WRITE);
+    return isFree;
+  }
+
+  /**
+   * Ends the writing: lets readers in, and gives the turn to the next writer. Never blocks. On a disposed lock the call
+   * does nothing.
+   * @throws {Error} if nobody writes.
+   */
+  unlockWrite(): void {
+    this.#checkTurn('unlockWrite', WRITES);
+    this.#endTurn();
+  }
+
+  #checkTurn(method: string, turn: number): void {
+    if (this.#turn !== turn && !this.disposed) throw new Error(`${KIND}.${method}: nobody has it`);
+  }
+
+  /** As `lockWriteAsync`, but its promise is fulfilled with a guard: `using held = await lock.writeAsync()`. */
+  async writeAsync(options?: WaitOptions): Promise<HeldWrite> {
+    await this.#write('writeAsync', options, WRITE);
+    return new WriteGuard(this, WRITE);
+  }
+
+  /** As `tryLockWrite`, but it returns a guard that unlocks, or undefined. */
+  tryWrite(): HeldWrite | undefined {
+    return this.tryLockWrite() ? new WriteGuard(this, WRITE) : undefined;
+  }
+
+  /**
+   * Waits until it has the writers' turn. Readers are still let in. No other task writes during the turn, so the data
+   * that this task reads stay as they are. The task may become a writer (`HeldUpdate.upgradeAsync`). Never blocks.
+   *
+   * Use `updateAsync` to read and then perhaps write. If two tasks read and then both wanted to write, they would wait
+   * for each other.
+   * @returns a promise. It rejects as that of `lockWriteAsync` does.
+   */
+  async updateAsync(options?: WaitOptions): Promise<HeldUpdate> {
+    await this.#write('updateAsync', options, UPDATE);
+    return new UpdateGuard(this, UPDATE);
+  }
+
+  // --- What the guards call ----------------------------------------------------------------------------------
+
+  /** @internal */
+  [giveBack](mode: Mode): void {
+    if (this.disposed) return;
+    if (mode === READ) this.unlockRead();
+    else this.#endTurn();
+  }
+
+  /** @internal */
+  [downgrade](from: Mode): HeldRead {
+    if (!this.disposed) this.#reads++;
+    this[giveBack](from);
+    return new ReadGuard(this, READ);
+  }
+
+  /** @internal */
+  async [upgrade](options: WaitOptions | undefined): Promise<HeldWrite> {
+    const limits = options && limitsOf('HeldUpdate.upgradeAsync', options);
+    this[checkOpen]();
+    this.#shut();
+    try {
+      if (limits?.timeout === 0 && this.#reads > 0) throw this.#drain.timedOut(1, 0);
+      await this.#awaitReaders(limits);
+    } catch (error) {
+      if (!this.disposed) this.#open();
+      throw error;
+    }
+    return new WriteGuard(this, WRITE);
+  }
+
+  // --- Stamps ----------------------------------------------------------------------------------------------
+
+  /**
+   * Returns a number for `valid`, for a read without a lock: call `stamp`, read the data, also over an `await`, and then
+   * call `valid`. If `valid` answers false, read again from the start. No writer waits for such a read. Never blocks.
+   * @returns a number above 0; 0 while a writer is in or waits until readers have left.
+   * @throws {@link DisposedError} if the lock has been disposed of.
+   */
+  stamp(): number {
+    this[checkOpen]();
+    return this.writing ? 0 : this.#phase + 1;
+  }
+
+  /**
+   * Whether nobody has written since `stamp` returned this number. A writer that has shut readers out and then given up
+   * counts as if it had written. Never blocks.
+   * @param stamp 0 to 9,007,199,254,740,991, as `stamp` has answered.
+   * @returns false for 0, and on a disposed lock.
+   * @throws `RangeError` or `TypeError` for a number that is no stamp.
+   */
+  valid(stamp: number): boolean {
+    checkInteger(`${KIND}.valid: stamp`, stamp, 0, Number.MAX_SAFE_INTEGER);
+    return stamp > 0 && !this.disposed && stamp === this.stamp();
+  }
+
+  // --- Diagnostics -------------------------------------------------------------------------------------------
+
+  /** The number of readings that have not ended. */
+  get readers(): number {
+    return this.#reads;
+  }
+
+  /** Whether a writer is in, or waits until the readers have left. */
+  get writing(): boolean {
+    return this.#turn >= DRAINS;
+  }
+
+  /** The number of promises that wait. */
+  override get waiting(): number {
+    return this[line].count + this.#readers.count + this.#drain.count;
+  }
+
+  /** Tells who has the lock and who waits. Never blocks, throws nothing. */
+  inspect(): RwLockState {
+    const list = (waits: Line, wants: RwLockWaiter['wants']) => togetherIn(waits).map((all) => ({ ...all, wants }));
+    return {
+      readers: this.readers,
+      writing: this.writing,
+      waiters: [...list(this.#readers, 'read'), ...list(this.#drain, 'drain'), ...list(this[line], 'write')],
+    };
+  }
+
+  /** @internal */
+  protected get [state](): string {
+    return this.writing ? 'writing' : `${this.readers} readers`;
+  }
+
+  /** @internal */
+  protected override [close](error: Error): void {
+    this.#turn = NO_TURN;
+    this.#reads = 0;
+    for (const waits of [this[line], this.#readers, this.#drain]) waits.close(error);
+  }
+}

@@ -1,0 +1,352 @@
+/**
+ * Semaphore, for the tasks of one thread.
+ *
+ *     balance   the permits that are free, less what the waiting promises ask for
+ *
+ *     balance >= n      acquireAsync(n) takes them at once: nobody waits
+ *     balance < n       the promise waits, and the balance counts its n permits as taken already
+ *     release(n)        balance + n; the first of the line goes on as long as the free permits (balance + width of the
+ *                       line) suffice for it
+ *
+ * Invariant: the first of the line asks for more than is free. So while somebody waits the balance is below 0, and the
+ * common calls need to look at the balance alone. `reduce` takes permits of the balance. If promises wait, it stands in
+ * the line behind them, as a waiter to which nobody listens.
+ */
+import { CancelledError } from '../common-errors.js';
+import type { WaitOptions } from '../options.js';
+import { checkFunction, checkInteger, checkOptions } from './checks.js';
+import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
+import { limitsOf } from './limits.js';
+import { Line } from './line.js';
+import { permitsOf, requestOf } from './requests.js';
+import { type LineStats, statsOf } from './stats.js';
+import { checkOpen, close, DONE, LineObject, line, state } from './task-object.js';
+
+/** The options of a new `Semaphore`. */
+export interface SemaphoreOptions {
+  /**
+   * The greatest number of available permits, 1 to 2,147,483,647 (the default). It is also the most that one request
+   * can ask for. If permits only go out and come back, give the number of permits as the `max`: a request for more is
+   * then a `RangeError`, and does not wait for ever.
+   */
+  readonly max?: number;
+}
+
+/** The answer of `Semaphore.inspect`. */
+export interface SemaphoreStats extends LineStats {
+  /** The number of permits at first. */
+  readonly permits: number;
+  /** The number of permits that `add` has made, less those that `reduce` has taken away. */
+  readonly added: number;
+  /** The greatest number of available permits. */
+  readonly max: number;
+  /** The number of permits that `tryAcquire` could take. */
+  readonly available: number;
+  /** The number of permits that requests have taken and not given back; below 0 if more were released than taken. */
+  readonly out: number;
+  /** The most permits that one waiting request asks for; 0 if no request waits. */
+  readonly widest: number;
+}
+
+const KIND = 'Semaphore';
+const LIMIT = 2 ** 31 - 1;
+
+/**
+ * A counting semaphore for the tasks of one thread, first come, first served.
+ *
+ * Requests are admitted in the order of their calls. A request for n permits gets them all at once, in its turn; lighter
+ * requests behind it wait. Any task may release.
+ *
+ * The algorithm is this library's own. It serves in the order of the `Semaphore` of `taketurns`.
+ *
+ * @example
+ * ```ts
+ * import { Semaphore } from 'taketurns/tasks';
+ *
+ * const pool = new Semaphore(4, { max: 4 });
+ * await pool.acquireAsync(2, { timeout: 50 });
+ * try {
+ *   // at most 4 permits are out
+ * } finally {
+ *   pool.release(2);
+ * }
+ * await pool.runExclusive(async () => {});
+ * ```
+ */
+export class Semaphore extends LineObject {
+  /** The greatest number of available permits. */
+  readonly max: number;
+  readonly #permits: number;
+  #added = 0;
+  #balance: number;
+  /** @internal */
+  protected readonly [line] = new Line(
+    (width) => this.#give(width),
+    (width) => `${width} permit${width > 1 ? 's' : ''} (${this.available} available, ${this.waiting} waiting)`,
+  );
+
+  /**
+   * @param permits the number available at first, 0 to `max`.
+   * @throws `RangeError` or `TypeError` for an argument out of its range.
+   */
+  constructor(permits: number, options: SemaphoreOptions = {}) {
+    super(KIND);
+    checkOptions(KIND, options, ['max']);
+    this.max = checkInteger(`${KIND}: max`, options.max ?? LIMIT, 1, LIMIT);
+    this.#permits = this.#balance = checkInteger(`${KIND}: permits`, permits, 0, this.max);
+  }
+
+  /** The number of permits that `tryAcquire` could take now. */
+  get available(): number {
+    return Math.max(this.#balance, 0);
+  }
+
+  /**
+   * Takes permits: the promise is fulfilled when it is their turn. A request for more permits than there ever are waits
+   * for ever, and so does every request behind it, unless `max` says how many there are. Never blocks.
+   *
+   *     await pool.acquireAsync(2, { timeout: 50 });
+   *     await pool.acquireAsync({ timeout: 50 }); // one permit
+   * @param permits 1 (the default) to `max`. The options may stand in its place.
+   * @param options a time-out and a signal; without them the promise may wait for ever.
+   * @returns a promise. It rejects with TimeoutError when the time-out has passed, and with the reason of the signal
+   * when that is aborted; the request has then left the queue, and holds nothing. It rejects with RangeError or
+   * TypeError for a bad number, with CancelledError if `cancelAll` has cancelled it, and with DisposedError if the
+   * semaphore has been or is being disposed of.
+   */
+  acquireAsync(permits?: number, options?: WaitOptions): Promise<void>;
+  acquireAsync(options: WaitOptions): Promise<void>;
+  acquireAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<void> {
+    if (permits === 1 && options === undefined && !this.disposed) {
+      if (this.#balance-- > 0) return DONE;
+      return this[line].wait(1);
+    }
+    try {
+      return this.#queue(...requestOf(permits, options));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #queue(permits: number, options: WaitOptions | undefined): Promise<void> {
+    this.#check('acquireAsync', permits);
+    const limits = options && limitsOf(`${KIND}.acquireAsync`, options);
+    this[checkOpen]();
+    if (this.#take(permits)) return DONE;
+    if (limits?.timeout === 0) throw this[line].timedOut(permits, 0);
+    this.#balance -= permits;
+    return this[line].wait(permits, limits);
+  }
+
+  #check(method: string, permits: number): void {
+    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.max, ' (its max)');
+  }
+
+  #take(permits: number): boolean {
+    const isFree = this.#balance >= permits;
+    if (isFree) this.#balance -= permits;
+    return isFree;
+  }
+
+  /**
+   * Takes permits if they are free and no request waits. Never blocks, never overtakes a waiter.
+   * @param permits 1 (the default) to `max`.
+   * @returns whether it has taken them.
+   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws {@link DisposedError} if the semaphore has been disposed of.
+   */
+  tryAcquire(permits = 1): boolean {
+    if (permits !== 1) this.#check('tryAcquire', permits);
+    this[checkOpen]();
+    return this.#take(permits);
+  }
+
+  /** As `tryAcquire`, but it returns a guard that gives the permits back, or undefined: `using held = s.tryHold()`. */
+  tryHold(permits = 1): HeldPermits | undefined {
+    return this.tryAcquire(permits) ? new PermitsGuard(this, permits) : undefined;
+  }
+
+  /**
+   * Takes all permits that are free, unless a request waits. `release` gives them back. Never blocks.
+   * @returns how many it has taken; 0 if none is free.
+   * @throws {@link DisposedError} if the semaphore has been disposed of.
+   */
+  drain(): number {
+    this[checkOpen]();
+    const taken = this.available;
+    this.#balance -= taken;
+    return taken;
+  }
+
+  /**
+   * Makes more permits, such as for a pool that grows, and lets each waiter go on whose turn has come. `inspect().added`
+   * shows them. Never blocks. On a disposed semaphore it does nothing.
+   * @param permits 1 (the default) to `max`.
+   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws `RangeError` if more than `max` would be available. Then nothing has changed.
+   */
+  add(permits = 1): void {
+    if (this.#return('add', permits)) this.#added += permits;
+  }
+
+  /**
+   * Takes permits away for good, such as from a pool that shrinks. Free permits go at once. The rest go in their turn:
+   * when the present waiters have been served and enough permits have been given back. Later requests wait until then.
+   * Never blocks. `inspect().added` counts the permits that were added, less those that were taken away.
+   *
+   *     const pool = new Semaphore(4, { max: 8 });
+   *     pool.add(2); // 6 from now on
+   *     pool.reduce(3); // 3, once the others have come back
+   * @param permits 1 (the default) to `max`.
+   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws {@link DisposedError} if the semaphore has been disposed of.
+   */
+  reduce(permits = 1): void {
+    this.#check('reduce', permits);
+    this[checkOpen]();
+    this.#balance -= permits;
+    this.#added -= permits;
+    if (this.waiting) this[line].add(permits);
+  }
+
+  /**
+   * Gives permits back, and lets each waiter go on whose turn has come. Any task may release, whether it took the
+   * permits or not. Never blocks. On a disposed semaphore it does nothing.
+   * @param permits 1 (the default) to `max`.
+   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws `RangeError` if more than `max` would be available. Then nothing has changed.
+   */
+  release(permits = 1): void {
+    const balance = this.#balance;
+    if (permits === 1 && balance >= 0 && balance < this.max) this.#balance = balance + 1;
+    else this.#return('release', permits);
+  }
+
+  #return(method: string, permits: number): boolean {
+    if (permits !== 1) this.#check(method, permits);
+    if (this.disposed) return false;
+    if (this.#balance + permits > this.max) {
+      throw new RangeError(
+        `${KIND}.${method}: ${permits} more would make more than ${this.max} (its max) available; ${this.available} are`,
+      );
+    }
+    this.#give(permits);
+    return true;
+  }
+
+  /** So many permits are free again. */
+  #give(permits: number): void {
+    this.#balance += permits;
+    const waits = this[line];
+    for (let first = waits.first; first; first = waits.first) {
+      if (first.resolve && this.#balance + waits.width < first.width) return;
+      waits.settle();
+    }
+  }
+
+  /** @internal */
+  [giveBack](permits: number): void {
+    this.release(permits);
+  }
+
+  /**
+   * Rejects all requests that wait now, with a CancelledError. The semaphore goes on: no permit is lost or made, and
+   * later requests are not touched. Never blocks, throws nothing.
+   *
+   *     pool.cancelAll(new Error('the server shuts down'));
+   * @param reason the `cause` of the errors.
+   */
+  cancelAll(reason?: unknown): void {
+    this[line].cancelAll(new CancelledError(reason));
+  }
+
+  /** As `acquireAsync`, but its promise is fulfilled with a guard: `using held = await semaphore.holdAsync()`. */
+  holdAsync(permits?: number, options?: WaitOptions): Promise<HeldPermits>;
+  holdAsync(options: WaitOptions): Promise<HeldPermits>;
+  async holdAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
+    await this.acquireAsync(permits as number, options);
+    return new PermitsGuard(this, permitsOf(permits));
+  }
+
+  /**
+   * Takes permits by `acquireAsync`, calls a function, and gives the permits back when its result is settled. Never
+   * blocks. If the function itself waits for permits of the same semaphore, it may wait for itself.
+   *
+   *     const page = await semaphore.runExclusive(() => fetch(address));
+   * @param permits 1 (the default) to `max`. The options may stand in its place.
+   * @returns a promise of the result. It rejects with the error of the function or of `acquireAsync`.
+   */
+  runExclusive<T>(run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
+  runExclusive<T>(run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
+  async runExclusive<T>(
+    run: () => T | PromiseLike<T>,
+    permits: number | WaitOptions = 1,
+    options?: WaitOptions,
+  ): Promise<T> {
+    checkFunction('Semaphore.runExclusive: run', run);
+    await this.acquireAsync(permits as number, options);
+    try {
+      return await run();
+    } finally {
+      this.release(permitsOf(permits));
+    }
+  }
+
+  /**
+   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So at most as
+   * many calls of `run` are under way at a time as the permits allow. Never blocks.
+   *
+   *     const get = semaphore.limit((address: string) => fetch(address));
+   *     const pages = await Promise.all(addresses.map((address) => get(address)));
+   * @param permits those that each call takes, 1 (the default) to `max`.
+   * @throws `TypeError` if `run` is not a function.
+   * @throws `RangeError` or `TypeError` for a bad number.
+   */
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    permits = 1,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
+    checkFunction('Semaphore.limit: run', run);
+    this.#check('limit', permits);
+    const exclusively = (call: () => unknown) => this.runExclusive(call, permits) as Promise<Awaited<T>>;
+    return function (...args) {
+      return exclusively(() => run.apply(this, args));
+    };
+  }
+
+  /**
+   * Describes the semaphore by a plain object. It looks at every waiter. Never blocks.
+   * @throws {@link DisposedError} if it has been disposed of.
+   */
+  inspect(): SemaphoreStats {
+    this[checkOpen]();
+    let widest = 0;
+    let asked = 0;
+    for (let waiter = this[line].first; waiter; waiter = waiter.next) {
+      if (!waiter.resolve) continue;
+      widest = Math.max(widest, waiter.width);
+      asked += waiter.width;
+    }
+    return {
+      permits: this.#permits,
+      added: this.#added,
+      max: this.max,
+      available: this.available,
+      out: this.#permits + this.#added - this.#balance - asked,
+      widest,
+      ...statsOf(this[line]),
+    };
+  }
+
+  /** @internal */
+  protected get [state](): string {
+    return `${this.available} available`;
+  }
+
+  /** @internal */
+  protected override [close](error: Error): void {
+    // A release finds no room for the common case.
+    this.#balance = -1;
+    super[close](error);
+  }
+}

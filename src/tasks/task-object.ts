@@ -1,0 +1,104 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/** The classes of this folder extend this class, which has the end of an object, and its description. */
+import { DisposedError } from '../common-errors.js';
+import type { Line } from './line.js';
+
+// Node 20 before 20.5.1 has no Symbol.dispose. The helpers of TypeScript and its polyfills all use this name.
+export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
+export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
+
+/** @internal `console.log` of Node, Deno and Bun prints what this method of an object returns. */
+export const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom');
+
+// The hooks of the classes are symbols, so that a user's subclass cannot replace one by chance.
+/** @internal */
+export const line = Symbol();
+/** @internal */
+export const close = Symbol();
+/** @internal */
+export const state = Symbol();
+/** @internal */
+export const checkOpen = Symbol();
+
+/** The answer of a call that has nothing to wait for. */
+export const DONE: Promise<void> = /*#__PURE__*/ Promise.resolve();
+
+/** What the tasks of one thread share: an object of this module. */
+export abstract class TaskObject implements Disposable {
+  readonly #kind: string;
+  #disposed = false;
+
+  /** @internal */
+  protected constructor(kind: string) {
+    this.#kind = kind;
+  }
+
+  /** @internal What `toString` says besides the class and the number of waiting promises. */
+  protected abstract get [state](): string;
+
+  /** Whether it has been disposed of. */
+  get disposed(): boolean {
+    return this.#disposed;
+  }
+
+  /** The number of promises that wait. */
+  abstract get waiting(): number;
+
+  /**
+   * Ends the object: all present and later waits are rejected with a `DisposedError`. To give back what a task still
+   * holds has no effect then. Never blocks, throws nothing.
+   */
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this[close](this.#end());
+  }
+
+  /** @internal Refuses all that wait. */
+  protected abstract [close](error: Error): void;
+
+  #end(): DisposedError {
+    return new DisposedError(`the ${this.#kind} has been disposed of`);
+  }
+
+  /** @internal Throws if the object has been disposed of. */
+  protected [checkOpen](): void {
+    if (this.#disposed) throw this.#end();
+  }
+
+  /** Returns the class and the state, for example `Semaphore(2 available, 0 waiting)`. Never blocks, throws nothing. */
+  toString(): string {
+    return `${this.#kind}(${this.#disposed ? 'disposed' : `${this[state]}, ${this.waiting} waiting`})`;
+  }
+
+  /** The name of its class. */
+  get [Symbol.toStringTag](): string {
+    return this.#kind;
+  }
+
+  /** @internal */
+  [inspected](): string {
+    return this.toString();
+  }
+
+  /** Ends a `using` scope: calls `dispose`. */
+  [dispose](): void {
+    this.dispose();
+  }
+}
+
+/** An object whose promises wait in one line. */
+export abstract class LineObject extends TaskObject {
+  /** @internal The promises that wait. */
+  protected abstract readonly [line]: Line;
+
+  /** The number of promises that wait. */
+  get waiting(): number {
+    return this[line].count;
+  }
+
+  /** @internal */
+  protected [close](error: Error): void {
+    this[line].close(error);
+  }
+}

@@ -1,0 +1,133 @@
+/** WaitGroup counts tasks that are under way, in one thread. Promises wait until all tasks are done. */
+import { checkFunction, checkInteger } from './checks.js';
+import { end, giveBack, Held } from './guards.js';
+import { count, MOST, Opening, setCount, together } from './opening.js';
+import type { Waiting } from './stats.js';
+import { checkOpen, state } from './task-object.js';
+
+/** What `inspect` tells about a wait group. */
+export interface WaitGroupState {
+  /** The number of tasks that are not done. */
+  readonly pending: number;
+  /** How many calls wait; empty if none does. */
+  readonly waiters: readonly Waiting[];
+}
+
+const KIND = 'WaitGroup';
+
+/**
+ * A wait group counts tasks that are not done. Promises wait together until no task is left. The group may be used again.
+ * A waiter goes on once the count has been 0, even if other calls add tasks after that.
+ *
+ * Source: Go's sync.WaitGroup.
+ *
+ * @example
+ * ```ts
+ * import { WaitGroup } from 'taketurns/tasks';
+ *
+ * const tasks = new WaitGroup();
+ * for (const job of [1, 2, 3]) tasks.run(async () => job);
+ * console.log(await tasks.waitAsync({ timeout: 1000 }));
+ * ```
+ */
+export class WaitGroup extends Opening {
+  /** Makes a group without tasks. Throws nothing. */
+  constructor() {
+    super(KIND, 0);
+  }
+
+  /**
+   * Adds tasks. `done` takes them off again. Never blocks.
+   * @param n 1 (the default) to 1,073,741,823, which is also the most tasks that there may be together.
+   * @throws `RangeError` if there would be more tasks; then nothing has changed.
+   * @throws {@link DisposedError} if the wait group has been disposed of.
+   */
+  add(n = 1): void {
+    checkInteger(`${KIND}.add: n`, n, 1, MOST - this[count], ' (what is left of the most)');
+    this[setCount](this[count] + n);
+  }
+
+  /**
+   * Takes off tasks that `add` has added. Never blocks.
+   * @param n 1 (the default) to the number of pending tasks.
+   * @throws `RangeError` if fewer tasks are pending; then nothing has changed.
+   * @throws {@link DisposedError} if the wait group has been disposed of.
+   */
+  done(n = 1): void {
+    this[checkOpen]();
+    checkInteger(`${KIND}.done: n`, n, 1, this[count], ' (the pending tasks)');
+    this[setCount](this[count] - n);
+  }
+
+  /**
+   * Adds one task. The task is done at the end of the `using` scope. Never blocks.
+   * @throws `RangeError` or {@link DisposedError} as `add`.
+   */
+  hold(): HeldTask {
+    this.add();
+    return new TaskGuard(this);
+  }
+
+  /** @internal A task of `hold` or `run` is done. Calls of `done` beyond the tasks of `add` may have taken it off. */
+  [giveBack](): void {
+    if (!this.disposed && this[count] > 0) this[setCount](this[count] - 1);
+  }
+
+  /**
+   * Calls a function as one task. The task is done when its promise is settled. Never blocks.
+   * @returns a promise of what the function returns. It rejects with what the function throws, with `TypeError` if
+   * `task` is not a function, and with `RangeError` or DisposedError as `add`.
+   */
+  async run<T>(task: () => T | PromiseLike<T>): Promise<T> {
+    checkFunction(`${KIND}.run: task`, task);
+    this.add();
+    try {
+      return await task();
+    } finally {
+      this[giveBack]();
+    }
+  }
+
+  /** The number of tasks that are not done; 0 if the wait group has been disposed of. */
+  get pending(): number {
+    return this.disposed ? 0 : this[count];
+  }
+
+  /** @internal */
+  protected get [state](): string {
+    return `${this.pending} pending`;
+  }
+
+  /** Tells the number of tasks and how many wait. Never blocks, throws nothing. */
+  inspect(): WaitGroupState {
+    return { pending: this.pending, waiters: this[together] };
+  }
+}
+
+/**
+ * One task of a wait group, until it is done.
+ *
+ * @example
+ * ```ts
+ * import { WaitGroup } from 'taketurns/tasks';
+ *
+ * const tasks = new WaitGroup();
+ * {
+ *   using task = tasks.hold(); // done at the end of the scope
+ * }
+ * console.log(tasks.pending);
+ * ```
+ */
+export class HeldTask extends Held<never> {
+  /** Says that the task is done. Has no effect the second time. Never blocks, throws nothing. */
+  done(): void {
+    this[end]();
+  }
+
+  /** `HeldTask`. */
+  get [Symbol.toStringTag](): string {
+    return 'HeldTask';
+  }
+}
+
+const TaskGuard = HeldTask as unknown as new (group: WaitGroup) => HeldTask;
