@@ -1,5 +1,6 @@
 // The command line of `taketurns bench`. The commands `semaphores`, `hashes` and `locks` are here. hand-over/command.ts
-// has `hand-over`, sync/command.ts has `sync`, exponents/command.ts has `exponents`, and draw-command.ts has `draw`.
+// has `hand-over`, sync/command.ts has `sync`, tasks/command.ts has `tasks`, exponents/command.ts has `exponents`, and
+// draw-command.ts has `draw`.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -34,6 +35,7 @@ import type { Results } from './results.js';
 import { BYPASS, TRACED, withLimit } from './rows/locks.js';
 import type { Row } from './rows/row.js';
 import { addSync } from './sync/command.js';
+import { addTasks } from './tasks/command.js';
 import { period } from './time-left.js';
 import { MOST_THREADS } from './workers/board.js';
 
@@ -155,6 +157,7 @@ for (const benchmark of Object.values(BENCHMARKS)) {
 }
 addHandOver(bench);
 addSync(bench);
+addTasks(bench);
 addExponents(bench);
 addDraw(bench);
 

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, vi } from 'vitest';
 import { chromium, resultOf } from '../support/browser.js';
 import { bundleByEsbuild, bundleByVite, bundleByWebpack, bundleForWeb, code, scripts } from '../support/bundle.js';
 import { node } from '../support/run.js';
@@ -61,6 +61,15 @@ describe('for the web', () => {
     const page = createContext({ ...globals, navigator: {}, document: {} }, { codeGeneration: { wasm } });
     runInContext(code(out), page);
     expect(page.outcome).toMatch(outcome);
+  });
+
+  it('taketurns/tasks runs where there are promises and timers, and nothing else', async () => {
+    const out = join(folder, 'out/tasks');
+    await bundleForWeb(folder, './web/tasks.js', out);
+    const bare = createContext({ setTimeout, clearTimeout, outcome: '' });
+    runInContext('delete globalThis.WebAssembly; delete globalThis.SharedArrayBuffer; delete globalThis.Atomics', bare);
+    runInContext(`(async () => { ${code(out)} })()`, bare);
+    await vi.waitFor(() => expect(bare.outcome).toBe('1 2 3 TimeoutError 4'));
   });
 
   // Runs only if the machine has Chromium.

@@ -5,22 +5,22 @@
  *          └── a call gives up, or the action throws ──► broken for ever
  *
  * The last call of a round first counts the round, and then runs the action. So a call that the action makes belongs to
- * the next round, and stands in the line behind those of the present one.
+ * the next round, and stands in the queue behind those of the present one.
  */
 import { knowEverywhere } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
 import { checkFunction, checkInteger, checkOptions } from './checks.js';
 import { limitsOf } from './limits.js';
-import { Line } from './line.js';
+import { Queue } from './queue.js';
 import { refusePromise } from './refuse-promise.js';
 import { togetherIn, type Waiting } from './stats.js';
-import { checkOpen, LineObject, line, state } from './task-object.js';
+import { checkOpen, QueueObject, queue, state } from './task-object.js';
 
 /** The options of a new `Barrier`. */
 export interface BarrierOptions {
   /**
-   * Is called when the last call of a round has arrived, before the other calls go on. If the action throws, the barrier
-   * is broken, and the last call rejects with the same error. The action must not return a promise.
+   * Is called when the last call of a round has arrived, before the other calls go on. If the action throws, the
+   * barrier is broken, and the last call rejects with the same error. The action must not return a promise.
    */
   readonly action?: () => void;
 }
@@ -52,9 +52,9 @@ const KIND = 'Barrier';
  * A barrier lets `parties` calls wait for one another: when the last call has arrived, all calls go on, and the next
  * round begins.
  *
- * The barrier is broken for ever if a waiting call gives up by a time-out or a signal, or if the action throws. Then all
- * calls that wait or arrive later get a `BrokenBarrierError`. A round is either complete for all its calls or broken for
- * all.
+ * The barrier is broken for ever if a waiting call gives up by a time-out or a signal, or if the action throws. Then
+ * all calls that wait or arrive later get a `BrokenBarrierError`. A round is either complete for all its calls or
+ * broken for all.
  *
  * Source: the CyclicBarrier of JSR-166.
  *
@@ -72,7 +72,7 @@ const KIND = 'Barrier';
  * await Promise.all(['one', 'two'].map(compute));
  * ```
  */
-export class Barrier extends LineObject {
+export class Barrier extends QueueObject {
   /** How many calls make a round. */
   readonly parties: number;
   readonly #action: (() => void) | undefined;
@@ -80,7 +80,7 @@ export class Barrier extends LineObject {
   #round = 0;
   #broken = false;
   /** @internal */
-  protected readonly [line] = new Line(
+  protected readonly [queue] = new Queue(
     () => this.#break(),
     () => 'the others at the barrier',
   );
@@ -108,7 +108,7 @@ export class Barrier extends LineObject {
     const limits = limitsOf(`${KIND}.arriveAndWaitAsync`, options);
     this.#check();
     const index = this.#arrived++;
-    if (index < this.parties - 1) return this[line].wait<number>(index, limits);
+    if (index < this.parties - 1) return this[queue].wait<number>(index, limits);
     this.#arrived = 0;
     try {
       refusePromise(this.#action?.(), `${KIND}: action must not return a promise`);
@@ -118,7 +118,7 @@ export class Barrier extends LineObject {
     }
     this.#check();
     this.#round++;
-    for (let i = 0; i < index; i++) this[line].settle(i);
+    for (let i = 0; i < index; i++) this[queue].settle(i);
     return index;
   }
 
@@ -129,7 +129,7 @@ export class Barrier extends LineObject {
 
   #break(): void {
     this.#broken = true;
-    this[line].close(brokenError());
+    this[queue].close(brokenError());
   }
 
   /** Says that the caller does not arrive again. In one thread this changes nothing. Never blocks, throws nothing. */
@@ -137,7 +137,7 @@ export class Barrier extends LineObject {
 
   /** Whether the barrier is broken. */
   get broken(): boolean {
-    return this.#broken;
+    return this.#broken && !this.disposed;
   }
 
   /** How many rounds are complete. The count is 0 if the barrier has been disposed of. */
@@ -153,7 +153,7 @@ export class Barrier extends LineObject {
   /** Tells how many calls have arrived and wait. Never blocks, throws nothing. */
   inspect(): BarrierState {
     const { parties, broken, round, waiting: arrived } = this;
-    return { parties, arrived, broken, round, waiters: togetherIn(this[line]) };
+    return { parties, arrived, broken, round, waiters: togetherIn(this[queue]) };
   }
 }
 

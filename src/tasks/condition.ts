@@ -1,31 +1,30 @@
 /**
  * Condition, for the tasks of one thread. A wait has these steps:
  *
- *     enter the line ──► unlock the mutex ──► wait ──► lock the mutex again
+ *     enter the queue ──► unlock the mutex ──► wait ──► lock the mutex again
  *
- * The promise enters the line before it unlocks, so no notification after the unlock is missed. It locks the mutex again
- * however the wait has ended.
+ * The promise enters the queue before it unlocks, so no notification after the unlock is missed. It locks the mutex
+ * again however the wait has ended.
  */
 import { CancelledError } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
 import { bad, checkFunction, checkInteger } from './checks.js';
-import { now } from './clock.js';
-import { limitsOf } from './limits.js';
-import { Line } from './line.js';
+import { type Limits, limitsOf } from './limits.js';
 import { Mutex } from './mutex.js';
+import { Queue } from './queue.js';
 import { refusePromise } from './refuse-promise.js';
-import { type LineStats, statsOf } from './stats.js';
-import { checkOpen, LineObject, line, state } from './task-object.js';
+import { type QueueStats, statsOf } from './stats.js';
+import { checkOpen, QueueObject, queue, state } from './task-object.js';
 
 /** The answer of `Condition.inspect`. */
-export type ConditionStats = LineStats;
+export type ConditionStats = QueueStats;
 
 const KIND = 'Condition';
 
 /**
  * Lets the owner of a mutex wait until another task says that something has changed. The waiters are notified in the
- * order in which they began to wait. If nobody waits, a notification is lost. There are no spurious wake-ups: `waitAsync`
- * answers true only after a notification.
+ * order in which they began to wait. If nobody waits, a notification is lost. There are no spurious wake-ups:
+ * `waitAsync` answers true only after a notification.
  *
  * Source: Hoare, Monitors (1974).
  *
@@ -52,11 +51,11 @@ const KIND = 'Condition';
  * console.log(await Promise.all([take(), put('a letter')]));
  * ```
  */
-export class Condition extends LineObject {
+export class Condition extends QueueObject {
   /** The mutex whose owner may wait. */
   readonly mutex: Mutex;
   /** @internal */
-  protected readonly [line] = new Line();
+  protected readonly [queue] = new Queue();
 
   /**
    * Makes a condition that belongs to this mutex and to no other. Never blocks.
@@ -70,20 +69,23 @@ export class Condition extends LineObject {
 
   /**
    * Unlocks the mutex, waits until it is notified, and locks the mutex again. When the promise is settled, the task is
-   * the owner again, unless the mutex has been disposed of. `cancelAll` of the mutex does not end the wait for the mutex.
-   * Never blocks.
+   * the owner again, unless the mutex has been disposed of. `cancelAll` of the mutex does not end the wait for the
+   * mutex. Never blocks.
    *
    * When the promise is fulfilled, the change that the task waited for may be undone again: another task may have been
    * the owner before. So use `waitForAsync`, which looks again.
    * @param options a time-out and a signal. The time-out limits only the wait for a notification.
-   * @returns a promise of true if the task was notified, of false if the time-out came first. It rejects with an Error if
-   * nobody owns the mutex, with the reason of the signal when that is aborted, and with DisposedError if the condition
-   * or the mutex has been or is being disposed of.
+   * @returns a promise of true if the task was notified, of false if the time-out came first. It rejects with an Error
+   * if nobody owns the mutex, with the reason of the signal when that is aborted, and with DisposedError if the
+   * condition or the mutex has been or is being disposed of.
    */
   async waitAsync(options: WaitOptions = {}): Promise<boolean> {
-    const limits = limitsOf(`${KIND}.waitAsync`, options);
-    this.#check('waitAsync');
-    const waited = this[line].wait<boolean>(1, limits, () => this.mutex.unlock());
+    return this.#wait(limitsOf(`${KIND}.waitAsync`, options), 'waitAsync');
+  }
+
+  async #wait(limits: Limits, method: string): Promise<boolean> {
+    this.#check(method);
+    const waited = this[queue].wait<boolean>(1, limits, () => this.mutex.unlock());
     try {
       return await waited;
     } finally {
@@ -119,15 +121,13 @@ export class Condition extends LineObject {
   async waitForAsync(ready: () => boolean, options: WaitOptions = {}): Promise<boolean> {
     const what = `${KIND}.waitForAsync: ready`;
     checkFunction(what, ready);
-    const { timeout, signal } = limitsOf(`${KIND}.waitForAsync`, options);
+    const limits = limitsOf(`${KIND}.waitForAsync`, options);
     this.#check('waitForAsync');
-    const begun = now();
     for (let goesOn = true; ; ) {
       const answer: unknown = ready();
       refusePromise(answer, `${what} must not return a promise`);
       if (answer || !goesOn) return Boolean(answer);
-      const left = Math.max(timeout - (now() - begun), 0);
-      goesOn = await this.waitAsync({ timeout: left, ...(signal && { signal }) });
+      goesOn = await this.#wait(limits, 'waitForAsync');
     }
   }
 
@@ -143,7 +143,7 @@ export class Condition extends LineObject {
     if (count !== Infinity) checkInteger(`${KIND}.notify: count`, count, 1, 2 ** 31 - 1);
     this[checkOpen]();
     const notified = Math.min(count, this.waiting);
-    for (let i = 0; i < notified; i++) this[line].settle(true);
+    for (let i = 0; i < notified; i++) this[queue].settle(true);
     return notified;
   }
 
@@ -162,7 +162,7 @@ export class Condition extends LineObject {
    */
   inspect(): ConditionStats {
     this[checkOpen]();
-    return statsOf(this[line]);
+    return statsOf(this[queue]);
   }
 
   /** Returns, for example, `Condition(2 waiting)`. Never blocks, throws nothing. */

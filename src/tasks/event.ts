@@ -24,8 +24,8 @@ const KIND = 'Event';
  * An event is set or not set. Promises wait together until the event is set. The event stays set until `reset`. All who
  * wait when the event is set go on, even if the event is reset at once.
  *
- * Browsers and Node have a global class `Event` for `EventTarget`. If you need both classes, import this one as `Event as
- * TaskEvent`.
+ * Browsers and Node have a global class `Event` for `EventTarget`. If you need both classes, import this one as `Event
+ * as TaskEvent`.
  *
  * Source: the manual-reset event of Windows and Python's threading.Event.
  *

@@ -27,9 +27,9 @@ abstract class Guard implements Disposable, AsyncDisposable {
   /** The name of its class. */
   abstract get [Symbol.toStringTag](): string;
 
-  /** Returns, for example, `HeldLock(held)` or `HeldLock(given back)`. Never blocks, throws nothing. */
+  /** Returns, for example, `HeldLock(held)` or `HeldLock(unlocked)`. Never blocks, throws nothing. */
   toString(): string {
-    return `${this[Symbol.toStringTag]}(${this.held ? 'held' : 'given back'})`;
+    return `${this[Symbol.toStringTag]}(${this.held ? 'held' : 'unlocked'})`;
   }
 
   /** @internal */
@@ -120,8 +120,9 @@ export class HeldPermits extends Guard {
     const rest = this.#permits;
     if (permits !== undefined) checkInteger('HeldPermits.release: permits', permits, 1, rest, ' (what it holds)');
     const given = permits ?? rest;
-    this.#permits = rest - given;
+    if (given === rest) this.#permits = 0;
     if (given) this.#source[giveBack](given);
+    if (given < rest) this.#permits = rest - given;
   }
 
   /** `HeldPermits`. */
@@ -141,8 +142,8 @@ export class HeldPermits extends Guard {
 }
 
 /**
- * A mutex, or a key of a `KeyedMutex`, that `holdAsync` or `tryHold` has locked. The end of the `using` or `await using`
- * scope, or `unlock`, unlocks it. Only the first of these calls has an effect.
+ * A mutex, or a key of a `KeyedMutex`, that `holdAsync` or `tryHold` has locked. The end of the `using` or `await
+ * using` scope, or `unlock`, unlocks it. Only the first of these calls has an effect.
  *
  * @example
  * ```ts

@@ -9,6 +9,7 @@
  */
 import type { WaitOptions } from '../options.js';
 import { end, giveBack, Held, type Source } from './guards.js';
+import { checkOpen } from './task-object.js';
 
 /** @internal What a guard holds. */
 export const READ = 0;
@@ -26,6 +27,7 @@ export const upgrade = Symbol();
 
 /** @internal The lock of a guard. */
 export interface GuardedLock extends Source<Mode> {
+  [checkOpen](): void;
   [downgrade](from: Mode): HeldRead;
   [upgrade](options: WaitOptions | undefined): Promise<HeldWrite>;
 }
@@ -40,6 +42,7 @@ abstract class HeldMode extends Held<Mode> {
   protected handOver(method: string): GuardedLock {
     const lock = this[giveBack] as GuardedLock | undefined;
     if (!lock) throw new Error(`${this[Symbol.toStringTag]}.${method}: this guard does not hold the lock any more`);
+    lock[checkOpen]();
     this[giveBack] = undefined;
     return lock;
   }
@@ -86,9 +89,10 @@ export class HeldWrite extends HeldMode {
   }
 
   /**
-   * Makes the writer a reader. No other task writes in between. After the call this guard holds nothing, and the returned
-   * guard reads. Never blocks.
+   * Makes the writer a reader. No other task writes in between. After the call this guard holds nothing, and the
+   * returned guard reads. Never blocks.
    * @throws {Error} if the guard holds nothing.
+   * @throws {@link DisposedError} if the lock has been disposed of.
    */
   downgrade(): HeldRead {
     return this.handOver('downgrade')[downgrade](WRITE);
@@ -123,9 +127,9 @@ export class HeldUpdate extends HeldMode {
   }
 
   /**
-   * Makes the owner of the turn a writer: lets no more readers in, and waits until the readers inside have left. No other
-   * task has written since `updateAsync`. The guard of the promise gives everything back, and this guard holds nothing.
-   * If the upgrade fails, this guard holds the turn again. Never blocks.
+   * Makes the owner of the turn a writer: lets no more readers in, and waits until the readers inside have left. No
+   * other task has written since `updateAsync`. The guard of the promise gives everything back, and this guard holds
+   * nothing. If the upgrade fails, this guard holds the turn again. Never blocks.
    * @param options a time-out and a signal; without them the promise may wait for ever.
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
    * that is aborted, with RangeError or TypeError for a bad time-out or signal, with DisposedError if the lock has been
@@ -147,6 +151,7 @@ export class HeldUpdate extends HeldMode {
    * Makes the owner of the turn a reader, and gives the turn back. After the call this guard holds nothing, and the
    * returned guard reads. Never blocks.
    * @throws {Error} if the guard holds nothing.
+   * @throws {@link DisposedError} if the lock has been disposed of.
    */
   downgrade(): HeldRead {
     return this.handOver('downgrade')[downgrade](UPDATE);

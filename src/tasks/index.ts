@@ -1,6 +1,6 @@
 /**
- * taketurns/tasks has the semaphores and locks of `taketurns` and `taketurns/sync` for the tasks of one thread, with the
- * same names, options and order. It needs neither shared memory nor WebAssembly.
+ * taketurns/tasks has the semaphores and locks of `taketurns` and `taketurns/sync` for the tasks of one thread, with
+ * the same names, options and order. It needs neither shared memory nor WebAssembly.
  *
  * @module
  */
@@ -21,5 +21,5 @@ export { Once, type OnceState } from './once.js';
 export { RateLimiter, type RateLimiterOptions, type RateLimiterStats } from './rate-limiter.js';
 export { type ReadOptions, RwLock, type RwLockState, type RwLockWaiter } from './rw-lock.js';
 export { Semaphore, type SemaphoreOptions, type SemaphoreStats } from './semaphore.js';
-export type { LineStats, WaiterStats, Waiting } from './stats.js';
+export type { QueueStats, WaiterStats, Waiting } from './stats.js';
 export { HeldTask, WaitGroup, type WaitGroupState } from './wait-group.js';

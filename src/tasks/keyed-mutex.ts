@@ -57,8 +57,8 @@ export class KeyedMutex extends Keyed {
   }
 
   /**
-   * Locks a key as `holdAsync` does, calls a function, and unlocks when its result is settled. Never blocks. The function
-   * must not wait for the same key: it would wait for itself.
+   * Locks a key as `holdAsync` does, calls a function, and unlocks when its result is settled. Never blocks. The
+   * function must not wait for the same key: it would wait for itself.
    * @returns a promise of the result. It rejects with the error of the function or of `holdAsync`.
    */
   async runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {

@@ -37,7 +37,8 @@ export class KeyedSemaphore extends Keyed {
   }
 
   /**
-   * Takes permits of a key: the promise is fulfilled with a guard that gives them back when it is its turn. Never blocks.
+   * Takes permits of a key: the promise is fulfilled with a guard that gives them back when it is its turn. Never
+   * blocks.
    * @param permits 1 (the default) to `permits` of the constructor. The options may stand in its place.
    * @param options a time-out and a signal; without them the promise may wait for ever.
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
@@ -71,8 +72,8 @@ export class KeyedSemaphore extends Keyed {
   }
 
   /**
-   * Takes permits of a key as `holdAsync` does, calls a function, and gives the permits back when its result is settled.
-   * Never blocks. If the function itself waits for the same key, it may wait for itself.
+   * Takes permits of a key as `holdAsync` does, calls a function, and gives the permits back when its result is
+   * settled. Never blocks. If the function itself waits for the same key, it may wait for itself.
    * @param permits 1 (the default) to `permits` of the constructor. The options may stand in its place.
    * @returns a promise of the result. It rejects with the error of the function or of `holdAsync`.
    */

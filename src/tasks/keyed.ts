@@ -3,11 +3,11 @@
  * Locks by key, for the tasks of one thread: what KeyedMutex and KeyedSemaphore share.
  *
  *     key ──► Entry    out     how many of its permits are out, 0 to `permits`
- *                      line    those who wait for it, in the order of their calls
+ *                      queue    those who wait for it, in the order of their calls
  *
- * Invariant: the first of a line asks for more permits than are free. So nobody waits for a key of which no permit is
- * out. A key has an entry as long as permits of it are out, and then until the next key becomes free. So nothing is left
- * of a key but the entry of the last one, however many keys there have been.
+ * Invariant: the first of a queue asks for more permits than are free. So nobody waits for a key of which no permit is
+ * out. A key has an entry as long as permits of it are out, and then until the next key becomes free. So nothing is
+ * left of a key but the entry of the last one, however many keys there have been.
  *
  * A call for several keys takes them one after the other, in one order for all calls: numbers before strings, and
  * ascending. So who waits for a key holds only lesser keys, and such calls cannot wait in a circle.
@@ -15,10 +15,9 @@
 import { CancelledError } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
 import { bad, checkInteger } from './checks.js';
-import { now } from './clock.js';
 import { end, giveBack, Held, type Source } from './guards.js';
 import { type Limits, limitsOf } from './limits.js';
-import { Line } from './line.js';
+import { Queue } from './queue.js';
 import { checkOpen, close, DONE, state, TaskObject } from './task-object.js';
 
 /** A key: a string, or an integer from -9,007,199,254,740,991 to 9,007,199,254,740,991. `1` and `'1'` are two keys. */
@@ -52,7 +51,7 @@ export interface Entry {
   /** How many of its permits are out. */
   out: number;
   /** Those who wait for it. Undefined if nobody has waited for it yet. */
-  line: Line | undefined;
+  queue: Queue | undefined;
 }
 
 /** @internal */
@@ -87,11 +86,14 @@ export abstract class Keyed extends TaskObject {
   /** The number of promises that wait, for all keys together. It looks at every key. */
   get waiting(): number {
     let waiting = 0;
-    for (const { line } of this.#entries.values()) if (line) waiting += line.count;
+    for (const { queue } of this.#entries.values()) if (queue) waiting += queue.count;
     return waiting;
   }
 
-  /** @internal Checks the arguments of a request. Returns the entry of the key: the caller must then take permits of it. */
+  /**
+   * @internal Checks the arguments of a request. Returns the entry of the key: the caller must then take permits of
+   * it.
+   */
   protected [entryOf](method: string, key: Key, permits: number): Entry {
     if (typeof key !== 'string' && !Number.isSafeInteger(key)) {
       throw bad('number', `${this.#kind}.${method}: key`, 'a string or a safe integer', key);
@@ -104,7 +106,7 @@ export abstract class Keyed extends TaskObject {
   #entryOf(key: Key): Entry {
     let entry = this.#entries.get(key);
     if (!entry) {
-      entry = { key, out: 0, line: undefined };
+      entry = { key, out: 0, queue: undefined };
       this.#entries.set(key, entry);
     }
     if (entry === this.#idle) this.#idle = undefined;
@@ -113,7 +115,7 @@ export abstract class Keyed extends TaskObject {
 
   /** @internal Takes permits of a key if they are free and nobody waits for it. */
   protected [take](entry: Entry, permits: number): boolean {
-    const isFree = entry.out + permits <= this.#permits && !entry.line?.first;
+    const isFree = entry.out + permits <= this.#permits && !entry.queue?.first;
     if (isFree) entry.out += permits;
     return isFree;
   }
@@ -121,32 +123,32 @@ export abstract class Keyed extends TaskObject {
   /** @internal Takes permits of a key: the promise is fulfilled when it is its turn. */
   protected [acquire](entry: Entry, permits: number, limits: Limits | undefined): Promise<void> {
     if (this[take](entry, permits)) return DONE;
-    entry.line ??= this.#lineOf(entry);
-    if (limits?.timeout === 0) throw entry.line.timedOut(permits, 0);
-    return entry.line.wait(permits, limits);
+    entry.queue ??= this.#queueOf(entry);
+    if (limits?.timeout === 0) throw entry.queue.timedOut(permits, 0);
+    return entry.queue.wait(permits, limits);
   }
 
-  #lineOf(entry: Entry): Line {
-    return new Line(
-      () => {
-        this.#timeouts++;
+  #queueOf(entry: Entry): Queue {
+    return new Queue(
+      (_, count) => {
+        this.#timeouts += count;
         this[give](entry, 0);
       },
-      () => `the key ${JSON.stringify(entry.key)} (${entry.line?.count} waiting)`,
+      () => `the key ${JSON.stringify(entry.key)} (${entry.queue?.count} waiting)`,
     );
   }
 
   /** @internal Permits of a key are free again. */
   protected [give](entry: Entry, permits: number): void {
     entry.out -= permits;
-    const { line } = entry;
-    if (line) {
-      for (let { first } = line; first && entry.out + first.width <= this.#permits; first = line.first) {
+    const { queue } = entry;
+    if (queue) {
+      for (let { first } = queue; first && entry.out + first.width <= this.#permits; first = queue.first) {
         entry.out += first.width;
-        line.settle();
+        queue.settle();
       }
     }
-    // Nobody waits, since the first of the line would have got permits.
+    // Nobody waits, since the first of the queue would have got permits.
     if (entry.out > 0 || this.disposed) return;
     if (this.#idle) this.#entries.delete(this.#idle.key);
     this.#idle = entry;
@@ -161,7 +163,8 @@ export abstract class Keyed extends TaskObject {
    * Holds several keys, one permit of each: the promise is fulfilled when it has them all. It takes them one after the
    * other, in one order for all calls, so calls of `holdAllAsync` do not deadlock with one another. A key that occurs
    * twice is taken once. Do not call it while you hold a key of the same object: a deadlock is possible then, and if it
-   * is one of these keys, the call waits for itself. Give a time-out: its error names the key that was held. Never blocks.
+   * is one of these keys, the call waits for itself. Give a time-out: its error names the key that was held. Never
+   * blocks.
    *
    *     using held = await accounts.holdAllAsync([from, to], { timeout: 1000 });
    * @param keys strings and integers.
@@ -174,13 +177,11 @@ export abstract class Keyed extends TaskObject {
     const limits = options && limitsOf(what, options);
     const sorted = [...new Set(keys)];
     sorted.sort((a, b) => (typeof a === typeof b ? (a < b ? -1 : 1) : typeof a === 'number' ? -1 : 1));
-    const begun = now();
     const held: Entry[] = [];
     try {
       for (const key of sorted) {
         const entry = this[entryOf]('holdAllAsync', key, 1);
-        const left = limits && { ...limits, timeout: Math.max(limits.timeout - (now() - begun), 0) };
-        await this[acquire](entry, 1, left);
+        await this[acquire](entry, 1, limits);
         held.unshift(entry);
       }
     } catch (error) {
@@ -191,12 +192,12 @@ export abstract class Keyed extends TaskObject {
   }
 
   /**
-   * Rejects all requests that wait now, for any key, with a CancelledError. Who holds a key goes on holding it, and later
-   * requests are not touched. Never blocks, throws nothing.
+   * Rejects all requests that wait now, for any key, with a CancelledError. Who holds a key goes on holding it, and
+   * later requests are not touched. Never blocks, throws nothing.
    * @param reason the `cause` of the errors.
    */
   cancelAll(reason?: unknown): void {
-    for (const { line } of [...this.#entries.values()]) line?.cancelAll(new CancelledError(reason));
+    for (const { queue } of [...this.#entries.values()]) queue?.cancelAll(new CancelledError(reason));
   }
 
   /**
@@ -217,8 +218,8 @@ export abstract class Keyed extends TaskObject {
   }
 
   #inspect(key: Key): KeyStats {
-    const { out = 0, line } = this.#entries.get(key) ?? {};
-    return { key, out, waiting: line?.count ?? 0 };
+    const { out = 0, queue } = this.#entries.get(key) ?? {};
+    return { key, out, waiting: queue?.count ?? 0 };
   }
 
   /** @internal */
@@ -228,14 +229,15 @@ export abstract class Keyed extends TaskObject {
 
   /** @internal */
   protected [close](error: Error): void {
-    for (const { line } of this.#entries.values()) line?.close(error);
+    for (const { queue } of this.#entries.values()) queue?.close(error);
     this.#entries.clear();
     this.#idle = undefined;
   }
 }
 
 /**
- * Several keys that `holdAllAsync` holds. They go back at the end of the `using` or `await using` scope, or by `unlock`.
+ * Several keys that `holdAllAsync` holds. They go back at the end of the `using` or `await using` scope, or by
+ * `unlock`.
  *
  * @example
  * ```ts

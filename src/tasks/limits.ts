@@ -15,6 +15,8 @@ export interface Limits {
   /** Milliseconds, or Infinity. */
   readonly timeout: number;
   readonly signal: Signal | undefined;
+  /** When the call began. A call that waits several times has one time-out for all its waits. */
+  readonly begun: number;
 }
 
 /** Checks the options of a call. Throws the reason of a signal that is aborted already. */
@@ -32,7 +34,7 @@ export function limitsOf(what: string, options: WaitOptions, names = ['timeout',
     throw bad('', `${what}: signal`, 'an AbortSignal', signal);
   }
   if (signal?.aborted) throw reasonOf(signal);
-  return { timeout, signal };
+  return { timeout, signal, begun: now() };
 }
 
 /** Returns the reason of an aborted signal. The signals of the oldest engines have none. */
@@ -61,23 +63,20 @@ function listen(signal: Signal): Ends {
 }
 
 /**
- * Calls `late` when the time has passed, and not earlier. Calls `abort` with the reason when the signal is aborted, at
- * once if it has been aborted. Returns a function that stops both. The code of the signal belongs to the user, and may
- * call the library.
+ * Calls `late` when the time has passed, and not earlier; at once if it has passed. Calls `abort` with the reason when
+ * the signal is aborted; at once if it has been aborted. Returns a function that stops both. The code of the signal
+ * belongs to the user, and may call the library.
  */
-export function watch({ timeout, signal }: Limits, late: () => void, abort: (reason: unknown) => void): () => void {
+export function watch(limits: Limits, late: () => void, abort: (reason: unknown) => void): () => void {
+  const { timeout, signal, begun } = limits;
   let timer: unknown;
-  if (timeout < Infinity) {
-    const begun = now();
+  const tick = (): void => {
+    const left = timeout - (now() - begun);
     // A timer counts whole milliseconds, and may fire early.
-    const fire = (): void => {
-      const left = timeout - (now() - begun);
-      if (left > 0) timer = setTimeout(fire, Math.ceil(left));
-      else late();
-    };
-    // A call that waits again may have no time left.
-    timer = setTimeout(fire, Math.ceil(Math.max(timeout, 0)));
-  }
+    if (left > 0) timer = setTimeout(tick, Math.ceil(left));
+    else late();
+  };
+  if (timeout < Infinity) tick();
   const end = (): void => abort(reasonOf(signal as Signal));
   let ends: Ends | undefined;
   if (signal) {

@@ -1,15 +1,15 @@
 /**
- * Mutex, for the tasks of one thread. `unlock` hands the lock to the first of the line, so the lock is free only while
+ * Mutex, for the tasks of one thread. `unlock` hands the lock to the first of the queue, so the lock is free only while
  * nobody waits, and nobody is overtaken.
  */
 import { CancelledError } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
 import { checkFunction, checkInteger, checkOptions } from './checks.js';
 import { giveBack, type HeldLock, LockGuard } from './guards.js';
-import { limitsOf } from './limits.js';
-import { Line } from './line.js';
-import { type LineStats, statsOf } from './stats.js';
-import { checkOpen, DONE, LineObject, line, state } from './task-object.js';
+import { type Limits, limitsOf } from './limits.js';
+import { Queue } from './queue.js';
+import { type QueueStats, statsOf } from './stats.js';
+import { checkOpen, DONE, QueueObject, queue, state } from './task-object.js';
 
 /** The options of a new `Mutex`. */
 export interface MutexOptions {
@@ -22,7 +22,7 @@ export interface MutexOptions {
 }
 
 /** The answer of `Mutex.inspect`. */
-export interface MutexStats extends LineStats {
+export interface MutexStats extends QueueStats {
   /** Whether a task has the lock. */
   readonly locked: boolean;
   /** How often a waiter may be overtaken at most. */
@@ -52,12 +52,12 @@ const KIND = 'Mutex';
  * await mutex.runExclusive(async () => {});
  * ```
  */
-export class Mutex extends LineObject {
+export class Mutex extends QueueObject {
   /** How often a waiter may be overtaken at most; see `MutexOptions.bypass`. */
   readonly bypass: number;
   #locked = false;
   /** @internal */
-  protected readonly [line] = new Line(undefined, () => `the lock (${this.waiting} waiting)`);
+  protected readonly [queue] = new Queue(undefined, () => `the lock (${this.waiting} waiting)`);
 
   /** @throws `RangeError` or `TypeError` for an option out of its range. */
   constructor(options: MutexOptions = {}) {
@@ -85,22 +85,27 @@ export class Mutex extends LineObject {
    */
   lockAsync(options?: WaitOptions): Promise<void> {
     if (options === undefined && !this.disposed) {
-      if (this.#locked) return this[line].wait(1);
+      if (this.#locked) return this[queue].wait(1);
       this.#locked = true;
       return DONE;
     }
-    return this.#queue('lockAsync', options);
-  }
-
-  #queue(method: string, options: WaitOptions | undefined): Promise<void> {
     try {
-      const limits = options && limitsOf(`${KIND}.${method}`, options);
-      if (this.tryLock()) return DONE;
-      if (limits?.timeout === 0) throw this[line].timedOut(1, 0);
-      return this[line].wait(1, limits);
+      const limits = this.#check('lockAsync', options);
+      return this.tryLock() ? DONE : this.#wait(limits);
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  #check(method: string, options: WaitOptions | undefined): Limits | undefined {
+    const limits = options && limitsOf(`${KIND}.${method}`, options);
+    this[checkOpen]();
+    return limits;
+  }
+
+  #wait(limits: Limits | undefined): Promise<void> {
+    if (limits?.timeout === 0) throw this[queue].timedOut(1, 0);
+    return this[queue].wait(1, limits);
   }
 
   /**
@@ -115,7 +120,10 @@ export class Mutex extends LineObject {
     return isFree;
   }
 
-  /** As `tryLock`, but it returns a guard that unlocks, or undefined: `using held = mutex.tryHold(); if (held) work()`. */
+  /**
+   * As `tryLock`, but it returns a guard that unlocks, or undefined: `using held = mutex.tryHold(); if (held)
+   * work()`.
+   */
   tryHold(): HeldLock | undefined {
     return this.tryLock() ? new LockGuard(this, 0) : undefined;
   }
@@ -126,7 +134,7 @@ export class Mutex extends LineObject {
    * @throws {Error} if nobody is the owner.
    */
   unlock(): void {
-    if (this[line].first) this[line].settle();
+    if (this[queue].first) this[queue].settle();
     else if (this.locked) this.#locked = false;
     else if (!this.disposed) throw new Error(`${KIND}.unlock: nobody is the owner`);
   }
@@ -164,20 +172,22 @@ export class Mutex extends LineObject {
    * @returns a promise. It rejects as that of `lockAsync` does.
    */
   async waitForUnlockAsync(options?: WaitOptions): Promise<void> {
-    await this.#queue('waitForUnlockAsync', options);
+    const limits = this.#check('waitForUnlockAsync', options);
+    if (!this.#locked) return;
+    await this.#wait(limits);
     this.unlock();
   }
 
   /**
    * Rejects all requests that wait now, with a CancelledError. The owner stays the owner, and later requests are not
-   * touched. Never blocks, throws nothing. A promise whose wait on a `Condition` is over must become the owner again: it
-   * queues up once more.
+   * touched. Never blocks, throws nothing. A promise whose wait on a `Condition` is over must become the owner again:
+   * it queues up once more.
    *
    *     mutex.cancelAll(new Error('the server shuts down'));
    * @param reason the `cause` of the errors.
    */
   cancelAll(reason?: unknown): void {
-    this[line].cancelAll(new CancelledError(reason));
+    this[queue].cancelAll(new CancelledError(reason));
   }
 
   /**
@@ -186,7 +196,7 @@ export class Mutex extends LineObject {
    */
   inspect(): MutexStats {
     this[checkOpen]();
-    return { locked: this.locked, bypass: this.bypass, ...statsOf(this[line]) };
+    return { locked: this.locked, bypass: this.bypass, ...statsOf(this[queue]) };
   }
 
   /** @internal */

@@ -9,11 +9,10 @@
  */
 import type { WaitOptions } from '../options.js';
 import { checkFunction } from './checks.js';
-import { now } from './clock.js';
 import { limitsOf } from './limits.js';
-import { Line } from './line.js';
+import { Queue } from './queue.js';
 import { togetherIn, type Waiting } from './stats.js';
-import { checkOpen, LineObject, line, state } from './task-object.js';
+import { checkOpen, QueueObject, queue, state } from './task-object.js';
 
 /** What `inspect` tells about a Once. */
 export interface OnceState {
@@ -40,11 +39,11 @@ const KIND = 'Once';
  * console.log(await tables.runAsync(() => {}), tables.done);
  * ```
  */
-export class Once extends LineObject {
+export class Once extends QueueObject {
   #done = false;
   #runs = false;
   /** @internal */
-  protected readonly [line] = new Line(undefined, () => 'the result of the call that runs it');
+  protected readonly [queue] = new Queue(undefined, () => 'the result of the call that runs it');
 
   /** Makes an object whose work is not done. Throws nothing. */
   constructor() {
@@ -63,9 +62,8 @@ export class Once extends LineObject {
   async runAsync(fn: () => void | PromiseLike<void>, options: WaitOptions = {}): Promise<boolean> {
     const what = `${KIND}.runAsync`;
     checkFunction(`${what}: fn`, fn);
-    const { timeout, signal } = limitsOf(what, options);
-    const begun = now();
-    while (this.#isUnderWay()) await this[line].wait(1, { timeout: timeout - (now() - begun), signal });
+    const limits = limitsOf(what, options);
+    while (this.#isUnderWay()) await this[queue].wait(1, limits);
     if (this.#done) return false;
     this.#runs = true;
     try {
@@ -74,8 +72,8 @@ export class Once extends LineObject {
       return true;
     } finally {
       this.#runs = false;
-      if (this.#done) this[line].settleAll();
-      else if (this.waiting) this[line].settle();
+      if (this.#done) this[queue].settleAll();
+      else if (this.waiting) this[queue].settle();
     }
   }
 
@@ -96,6 +94,6 @@ export class Once extends LineObject {
 
   /** Tells whether the work is done and how many wait. Never blocks, throws nothing. */
   inspect(): OnceState {
-    return { done: this.done, waiters: togetherIn(this[line]) };
+    return { done: this.done, waiters: togetherIn(this[queue]) };
   }
 }

@@ -1,9 +1,9 @@
 /** What Event, Latch and WaitGroup share: a count. Promises wait together until the count has been 0. */
 import type { WaitOptions } from '../options.js';
 import { limitsOf } from './limits.js';
-import { Line } from './line.js';
+import { Queue } from './queue.js';
 import { togetherIn, type Waiting } from './stats.js';
-import { checkOpen, LineObject, line } from './task-object.js';
+import { checkOpen, QueueObject, queue } from './task-object.js';
 
 /** The most that a count can be. */
 export const MOST = 2 ** 30 - 1;
@@ -15,10 +15,10 @@ export const setCount = Symbol();
 /** @internal */
 export const together = Symbol();
 
-export abstract class Opening extends LineObject {
+export abstract class Opening extends QueueObject {
   readonly #kind: string;
   /** @internal */
-  protected readonly [line] = new Line();
+  protected readonly [queue] = new Queue();
   /** @internal */
   protected [count]: number;
 
@@ -33,7 +33,7 @@ export abstract class Opening extends LineObject {
   protected [setCount](to: number): void {
     this[checkOpen]();
     this[count] = to;
-    if (to === 0) this[line].settleAll(true);
+    if (to === 0) this[queue].settleAll(true);
   }
 
   /**
@@ -45,11 +45,11 @@ export abstract class Opening extends LineObject {
     const limits = options && limitsOf(`${this.#kind}.waitAsync`, options);
     this[checkOpen]();
     if (this[count] === 0) return true;
-    return limits?.timeout !== 0 && this[line].wait<boolean>(1, limits);
+    return limits?.timeout !== 0 && this[queue].wait<boolean>(1, limits);
   }
 
   /** @internal */
   protected get [together](): Waiting[] {
-    return togetherIn(this[line]);
+    return togetherIn(this[queue]);
   }
 }

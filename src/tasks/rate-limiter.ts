@@ -7,21 +7,21 @@
  *                 evenly, one each `per / permits`; a request may come earlier by as much as `burst` allows
  *
  * The log keeps the promise for every window, whatever the cell does. Proof: a permit leaves the log `per` milliseconds
- * after it was given, and no permit is given that would make more than `permits` in the log. The cell spreads the permits
- * over the window, so that they do not all go at its beginning.
+ * after it was given, and no permit is given that would make more than `permits` in the log. The cell spreads the
+ * permits over the window, so that they do not all go at its beginning.
  *
- * The log has at most about 1,000 entries: permits that are given within a thousandth of the window share an entry, with
- * the time of the last of them. So none of them leaves the log too early.
+ * The log has at most about 1,000 entries: permits that are given within a thousandth of the window share an entry,
+ * with the time of the last of them. So none of them leaves the log too early.
  */
 import { CancelledError } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
 import { checkFunction, checkInteger, checkOptions } from './checks.js';
 import { clearTimeout, now, setTimeout } from './clock.js';
 import { limitsOf } from './limits.js';
-import { Line } from './line.js';
+import { Queue } from './queue.js';
 import { requestOf } from './requests.js';
-import { type LineStats, statsOf } from './stats.js';
-import { checkOpen, close, DONE, LineObject, line, state } from './task-object.js';
+import { type QueueStats, statsOf } from './stats.js';
+import { checkOpen, close, DONE, QueueObject, queue, state } from './task-object.js';
 
 /** The options of a new `RateLimiter`. */
 export interface RateLimiterOptions {
@@ -33,7 +33,7 @@ export interface RateLimiterOptions {
 }
 
 /** The answer of `RateLimiter.inspect`. */
-export interface RateLimiterStats extends LineStats {
+export interface RateLimiterStats extends QueueStats {
   /** The most permits in a window. */
   readonly permits: number;
   /** The length of a window, in milliseconds. */
@@ -73,7 +73,7 @@ const TICK = 5;
  * const get = requests.limit((address: string) => fetch(address));
  * ```
  */
-export class RateLimiter extends LineObject {
+export class RateLimiter extends QueueObject {
   /** The most permits in a window. */
   readonly permits: number;
   /** The length of a window, in milliseconds. */
@@ -88,7 +88,7 @@ export class RateLimiter extends LineObject {
   #next = 0;
   #timer: unknown;
   /** @internal */
-  protected readonly [line] = new Line(
+  protected readonly [queue] = new Queue(
     () => this.#moveUp(),
     (width) => `${width} permit${width > 1 ? 's' : ''} (${this.waiting} waiting)`,
   );
@@ -122,8 +122,8 @@ export class RateLimiter extends LineObject {
       const [wanted, more] = requestOf(permits, options);
       const limits = more && limitsOf(`${KIND}.takeAsync`, more);
       if (this.#try('takeAsync', wanted)) return DONE;
-      if (limits?.timeout === 0) throw this[line].timedOut(wanted, 0);
-      return this[line].wait(wanted, limits, () => this.#moveUp());
+      if (limits?.timeout === 0) throw this[queue].timedOut(wanted, 0);
+      return this[queue].wait(wanted, limits, () => this.#moveUp());
     } catch (error) {
       return Promise.reject(error);
     }
@@ -194,7 +194,7 @@ export class RateLimiter extends LineObject {
   /** Lets all go on that may, and sets the timer for the first of the others. */
   #moveUp(): void {
     clearTimeout(this.#timer as never);
-    const waits = this[line];
+    const waits = this[queue];
     while (waits.first) {
       const left = this.#take(waits.first.width);
       if (left > 0) {
@@ -234,7 +234,7 @@ export class RateLimiter extends LineObject {
    * @param reason the `cause` of the errors.
    */
   cancelAll(reason?: unknown): void {
-    this[line].cancelAll(new CancelledError(reason));
+    this[queue].cancelAll(new CancelledError(reason));
   }
 
   /**
@@ -245,7 +245,7 @@ export class RateLimiter extends LineObject {
     this[checkOpen]();
     const { permits, per, burst } = this;
     this.#forget(now());
-    return { permits, per, burst, taken: this.#taken, ...statsOf(this[line]) };
+    return { permits, per, burst, taken: this.#taken, ...statsOf(this[queue]) };
   }
 
   /** @internal */

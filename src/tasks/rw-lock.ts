@@ -1,20 +1,19 @@
 /**
  * RwLock, for the tasks of one thread: many readers or one writer.
  *
- *     turn     NO_TURN ──► HAS_TURN ──► DRAINS ──► WRITES ──► NO_TURN, or the turn of the next in line
+ *     turn     NO_TURN ──► HAS_TURN ──► DRAINS ──► WRITES ──► NO_TURN, or the turn of the next in queue
  *              nobody      updates      waits until the       writes alone
  *                                       readers have left
  *
  *     gate     open in NO_TURN and HAS_TURN: readers come in
- *              shut in DRAINS and WRITES: readers stand in the line `readers`, and come in when the gate opens
+ *              shut in DRAINS and WRITES: readers stand in the queue `readers`, and come in when the gate opens
  *
- * Those who want the turn stand in a line, first come, first served. When its turn comes, a writer shuts the gate at
+ * Those who want the turn stand in a queue, first come, first served. When its turn comes, a writer shuts the gate at
  * once. So a reader waits for one writer at most, because all waiting readers come in when the gate opens; and a writer
  * waits only for those who came before it, because no reader comes in while it drains.
  */
 import type { WaitOptions } from '../options.js';
 import { bad, checkInteger } from './checks.js';
-import { now } from './clock.js';
 import { giveBack } from './guards.js';
 import {
   downgrade,
@@ -32,16 +31,16 @@ import {
   WriteGuard,
 } from './held-rw.js';
 import { type Limits, limitsOf } from './limits.js';
-import { Line } from './line.js';
+import { Queue } from './queue.js';
 import { togetherIn, type Waiting } from './stats.js';
-import { checkOpen, close, LineObject, line, state } from './task-object.js';
+import { checkOpen, close, QueueObject, queue, state } from './task-object.js';
 
 /** How long a promise may take to lock for reading, and within which guard it reads. */
 export interface ReadOptions extends WaitOptions {
   /**
-   * A guard of the same lock that holds it. The promise then reads at once, even if a writer waits. Give the guard if the
-   * code that unlocks it waits for the promise. Without it, the promise may wait for a writer and the writer for the
-   * guard, which is a deadlock.
+   * A guard of the same lock that holds it. The promise then reads at once, even if a writer waits. Give the guard if
+   * the code that unlocks it waits for the promise. Without it, the promise may wait for a writer and the writer for
+   * the guard, which is a deadlock.
    */
   readonly within?: HeldRead;
 }
@@ -92,16 +91,16 @@ const WRITES = 3;
  * using held = await lock.writeAsync({ timeout: 50 }); // alone
  * ```
  */
-export class RwLock extends LineObject implements GuardedLock {
+export class RwLock extends QueueObject implements GuardedLock {
   #turn: typeof NO_TURN | typeof HAS_TURN | typeof DRAINS | typeof WRITES = NO_TURN;
   #reads = 0;
   /** How often the gate has been shut. */
   #phase = 0;
   /** Those who want the turn: the width is WRITE or UPDATE. @internal */
-  protected readonly [line] = new Line(undefined, () => 'the lock');
-  readonly #readers = new Line(undefined, () => 'the lock');
+  protected readonly [queue] = new Queue(undefined, () => 'the lock');
+  readonly #readers = new Queue(undefined, () => 'the lock');
   /** The writer that waits until the readers have left. */
-  readonly #drain = new Line(undefined, () => 'the lock');
+  readonly #drain = new Queue(undefined, () => 'the lock');
 
   /** Makes a lock that nobody has. Throws nothing. */
   constructor() {
@@ -165,7 +164,10 @@ export class RwLock extends LineObject implements GuardedLock {
     return new ReadGuard(this, READ);
   }
 
-  /** As `tryLockRead`, but it returns a guard that unlocks, or undefined: `using held = lock.tryRead(); if (held) look()`. */
+  /**
+   * As `tryLockRead`, but it returns a guard that unlocks, or undefined: `using held = lock.tryRead(); if (held)
+   * look()`.
+   */
   tryRead(): HeldRead | undefined {
     return this.tryLockRead() ? new ReadGuard(this, READ) : undefined;
   }
@@ -173,7 +175,8 @@ export class RwLock extends LineObject implements GuardedLock {
   // --- Writing ---------------------------------------------------------------------------------------------
 
   /**
-   * Locks for writing: waits for the turn, lets no more readers in, and waits until the readers have left. Never blocks.
+   * Locks for writing: waits for the turn, lets no more readers in, and waits until the readers have left. Never
+   * blocks.
    * @param options a time-out and a signal; without them the promise may wait for ever.
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
    * that is aborted, with RangeError or TypeError for a bad option, and with DisposedError if the lock has been or is
@@ -187,14 +190,13 @@ export class RwLock extends LineObject implements GuardedLock {
     const limits = options && limitsOf(`${KIND}.${method}`, options);
     this[checkOpen]();
     if (limits?.timeout === 0 && (this.#turn !== NO_TURN || (mode === WRITE && this.#reads > 0))) {
-      throw this[line].timedOut(1, 0);
+      throw this[queue].timedOut(1, 0);
     }
-    const begun = now();
     if (this.#turn === NO_TURN) this.#takeTurn(mode);
-    else await this[line].wait(mode, limits);
+    else await this[queue].wait(mode, limits);
     if (mode !== WRITE) return;
     try {
-      await this.#awaitReaders(limits && { ...limits, timeout: limits.timeout - (now() - begun) });
+      await this.#awaitReaders(limits);
     } catch (error) {
       this.#endTurn();
       throw error;
@@ -232,14 +234,14 @@ export class RwLock extends LineObject implements GuardedLock {
     this.#readers.settleAll();
   }
 
-  /** Gives the turn to the next in line. */
+  /** Gives the turn to the next in the queue. */
   #endTurn(): void {
     if (this.disposed) return;
     this.#open();
-    const { first } = this[line];
+    const { first } = this[queue];
     if (first) this.#takeTurn(first.width);
     else this.#turn = NO_TURN;
-    if (first) this[line].settle();
+    if (first) this[queue].settle();
   }
 
   /**
@@ -260,12 +262,8 @@ export class RwLock extends LineObject implements GuardedLock {
    * @throws {Error} if nobody writes.
    */
   unlockWrite(): void {
-    this.#checkTurn('unlockWrite', WRITES);
-    this.#endTurn();
-  }
-
-  #checkTurn(method: string, turn: number): void {
-    if (this.#turn !== turn && !this.disposed) throw new Error(`${KIND}.${method}: nobody has it`);
+    if (this.#turn === WRITES) this.#endTurn();
+    else if (!this.disposed) throw new Error(`${KIND}.unlockWrite: nobody writes`);
   }
 
   /** As `lockWriteAsync`, but its promise is fulfilled with a guard: `using held = await lock.writeAsync()`. */
@@ -303,7 +301,7 @@ export class RwLock extends LineObject implements GuardedLock {
 
   /** @internal */
   [downgrade](from: Mode): HeldRead {
-    if (!this.disposed) this.#reads++;
+    this.#reads++;
     this[giveBack](from);
     return new ReadGuard(this, READ);
   }
@@ -326,8 +324,9 @@ export class RwLock extends LineObject implements GuardedLock {
   // --- Stamps ----------------------------------------------------------------------------------------------
 
   /**
-   * Returns a number for `valid`, for a read without a lock: call `stamp`, read the data, also over an `await`, and then
-   * call `valid`. If `valid` answers false, read again from the start. No writer waits for such a read. Never blocks.
+   * Returns a number for `valid`, for a read without a lock: call `stamp`, read the data, also over an `await`, and
+   * then call `valid`. If `valid` answers false, read again from the start. No writer waits for such a read. Never
+   * blocks.
    * @returns a number above 0; 0 while a writer is in or waits until readers have left.
    * @throws {@link DisposedError} if the lock has been disposed of.
    */
@@ -362,16 +361,16 @@ export class RwLock extends LineObject implements GuardedLock {
 
   /** The number of promises that wait. */
   override get waiting(): number {
-    return this[line].count + this.#readers.count + this.#drain.count;
+    return this[queue].count + this.#readers.count + this.#drain.count;
   }
 
   /** Tells who has the lock and who waits. Never blocks, throws nothing. */
   inspect(): RwLockState {
-    const list = (waits: Line, wants: RwLockWaiter['wants']) => togetherIn(waits).map((all) => ({ ...all, wants }));
+    const list = (waits: Queue, wants: RwLockWaiter['wants']) => togetherIn(waits).map((all) => ({ ...all, wants }));
     return {
       readers: this.readers,
       writing: this.writing,
-      waiters: [...list(this.#readers, 'read'), ...list(this.#drain, 'drain'), ...list(this[line], 'write')],
+      waiters: [...list(this.#readers, 'read'), ...list(this.#drain, 'drain'), ...list(this[queue], 'write')],
     };
   }
 
@@ -384,6 +383,6 @@ export class RwLock extends LineObject implements GuardedLock {
   protected override [close](error: Error): void {
     this.#turn = NO_TURN;
     this.#reads = 0;
-    for (const waits of [this[line], this.#readers, this.#drain]) waits.close(error);
+    for (const waits of [this[queue], this.#readers, this.#drain]) waits.close(error);
   }
 }

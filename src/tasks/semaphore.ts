@@ -5,22 +5,22 @@
  *
  *     balance >= n      acquireAsync(n) takes them at once: nobody waits
  *     balance < n       the promise waits, and the balance counts its n permits as taken already
- *     release(n)        balance + n; the first of the line goes on as long as the free permits (balance + width of the
- *                       line) suffice for it
+ *     release(n)        balance + n; the first of the queue goes on as long as the free permits (balance + width of the
+ *                       queue) suffice for it
  *
- * Invariant: the first of the line asks for more than is free. So while somebody waits the balance is below 0, and the
+ * Invariant: the first of the queue asks for more than is free. So while somebody waits the balance is below 0, and the
  * common calls need to look at the balance alone. `reduce` takes permits of the balance. If promises wait, it stands in
- * the line behind them, as a waiter to which nobody listens.
+ * the queue behind them, as a waiter to which nobody listens.
  */
 import { CancelledError } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
 import { checkFunction, checkInteger, checkOptions } from './checks.js';
 import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
 import { limitsOf } from './limits.js';
-import { Line } from './line.js';
+import { Queue } from './queue.js';
 import { permitsOf, requestOf } from './requests.js';
-import { type LineStats, statsOf } from './stats.js';
-import { checkOpen, close, DONE, LineObject, line, state } from './task-object.js';
+import { type QueueStats, statsOf } from './stats.js';
+import { checkOpen, close, DONE, QueueObject, queue, state } from './task-object.js';
 
 /** The options of a new `Semaphore`. */
 export interface SemaphoreOptions {
@@ -33,7 +33,7 @@ export interface SemaphoreOptions {
 }
 
 /** The answer of `Semaphore.inspect`. */
-export interface SemaphoreStats extends LineStats {
+export interface SemaphoreStats extends QueueStats {
   /** The number of permits at first. */
   readonly permits: number;
   /** The number of permits that `add` has made, less those that `reduce` has taken away. */
@@ -54,8 +54,8 @@ const LIMIT = 2 ** 31 - 1;
 /**
  * A counting semaphore for the tasks of one thread, first come, first served.
  *
- * Requests are admitted in the order of their calls. A request for n permits gets them all at once, in its turn; lighter
- * requests behind it wait. Any task may release.
+ * Requests are admitted in the order of their calls. A request for n permits gets them all at once, in its turn;
+ * lighter requests behind it wait. Any task may release.
  *
  * The algorithm is this library's own. It serves in the order of the `Semaphore` of `taketurns`.
  *
@@ -73,14 +73,14 @@ const LIMIT = 2 ** 31 - 1;
  * await pool.runExclusive(async () => {});
  * ```
  */
-export class Semaphore extends LineObject {
+export class Semaphore extends QueueObject {
   /** The greatest number of available permits. */
   readonly max: number;
   readonly #permits: number;
   #added = 0;
   #balance: number;
   /** @internal */
-  protected readonly [line] = new Line(
+  protected readonly [queue] = new Queue(
     (width) => this.#give(width),
     (width) => `${width} permit${width > 1 ? 's' : ''} (${this.available} available, ${this.waiting} waiting)`,
   );
@@ -119,23 +119,23 @@ export class Semaphore extends LineObject {
   acquireAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<void> {
     if (permits === 1 && options === undefined && !this.disposed) {
       if (this.#balance-- > 0) return DONE;
-      return this[line].wait(1);
+      return this[queue].wait(1);
     }
     try {
-      return this.#queue(...requestOf(permits, options));
+      return this.#enqueue(...requestOf(permits, options));
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  #queue(permits: number, options: WaitOptions | undefined): Promise<void> {
+  #enqueue(permits: number, options: WaitOptions | undefined): Promise<void> {
     this.#check('acquireAsync', permits);
     const limits = options && limitsOf(`${KIND}.acquireAsync`, options);
     this[checkOpen]();
     if (this.#take(permits)) return DONE;
-    if (limits?.timeout === 0) throw this[line].timedOut(permits, 0);
+    if (limits?.timeout === 0) throw this[queue].timedOut(permits, 0);
     this.#balance -= permits;
-    return this[line].wait(permits, limits);
+    return this[queue].wait(permits, limits);
   }
 
   #check(method: string, permits: number): void {
@@ -179,8 +179,8 @@ export class Semaphore extends LineObject {
   }
 
   /**
-   * Makes more permits, such as for a pool that grows, and lets each waiter go on whose turn has come. `inspect().added`
-   * shows them. Never blocks. On a disposed semaphore it does nothing.
+   * Makes more permits, such as for a pool that grows, and lets each waiter go on whose turn has come.
+   * `inspect().added` shows them. Never blocks. On a disposed semaphore it does nothing.
    * @param permits 1 (the default) to `max`.
    * @throws `RangeError` or `TypeError` for a bad number.
    * @throws `RangeError` if more than `max` would be available. Then nothing has changed.
@@ -206,7 +206,7 @@ export class Semaphore extends LineObject {
     this[checkOpen]();
     this.#balance -= permits;
     this.#added -= permits;
-    if (this.waiting) this[line].add(permits);
+    if (this.waiting) this[queue].add(permits);
   }
 
   /**
@@ -237,7 +237,7 @@ export class Semaphore extends LineObject {
   /** So many permits are free again. */
   #give(permits: number): void {
     this.#balance += permits;
-    const waits = this[line];
+    const waits = this[queue];
     for (let first = waits.first; first; first = waits.first) {
       if (first.resolve && this.#balance + waits.width < first.width) return;
       waits.settle();
@@ -257,7 +257,7 @@ export class Semaphore extends LineObject {
    * @param reason the `cause` of the errors.
    */
   cancelAll(reason?: unknown): void {
-    this[line].cancelAll(new CancelledError(reason));
+    this[queue].cancelAll(new CancelledError(reason));
   }
 
   /** As `acquireAsync`, but its promise is fulfilled with a guard: `using held = await semaphore.holdAsync()`. */
@@ -293,8 +293,8 @@ export class Semaphore extends LineObject {
   }
 
   /**
-   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So at most as
-   * many calls of `run` are under way at a time as the permits allow. Never blocks.
+   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So at most
+   * as many calls of `run` are under way at a time as the permits allow. Never blocks.
    *
    *     const get = semaphore.limit((address: string) => fetch(address));
    *     const pages = await Promise.all(addresses.map((address) => get(address)));
@@ -322,7 +322,7 @@ export class Semaphore extends LineObject {
     this[checkOpen]();
     let widest = 0;
     let asked = 0;
-    for (let waiter = this[line].first; waiter; waiter = waiter.next) {
+    for (let waiter = this[queue].first; waiter; waiter = waiter.next) {
       if (!waiter.resolve) continue;
       widest = Math.max(widest, waiter.width);
       asked += waiter.width;
@@ -334,7 +334,7 @@ export class Semaphore extends LineObject {
       available: this.available,
       out: this.#permits + this.#added - this.#balance - asked,
       widest,
-      ...statsOf(this[line]),
+      ...statsOf(this[queue]),
     };
   }
 

@@ -2,7 +2,7 @@
  * What `inspect` tells about those who wait. It does not tell for how long: to read a clock for each wait would take a
  * fifth of the time that the wait takes.
  */
-import type { Line } from './line.js';
+import type { Queue } from './queue.js';
 
 /** A promise that waits. */
 export interface WaiterStats {
@@ -10,13 +10,13 @@ export interface WaiterStats {
   readonly permits: number;
 }
 
-/** What `inspect` tells about the promises that wait in a line. */
-export interface LineStats {
+/** What `inspect` tells about the promises that wait in a queue. */
+export interface QueueStats {
   /** The number of promises that wait. */
   readonly waiting: number;
   /** The number of waits that ended by a time-out, a signal or `cancelAll`. */
   readonly timeouts: number;
-  /** The promises that wait, in the order of the line: the first 100. */
+  /** The promises that wait, in the order of the queue: the first 100. */
   readonly waiters: readonly WaiterStats[];
 }
 
@@ -26,17 +26,17 @@ export interface Waiting {
   readonly calls: number;
 }
 
-/** Returns those who wait in a line. */
-export function statsOf(line: Line): LineStats {
+/** Returns those who wait in a queue. */
+export function statsOf(queue: Queue): QueueStats {
   const MOST_LISTED = 100;
   const waiters: WaiterStats[] = [];
-  for (let waiter = line.first; waiter && waiters.length < MOST_LISTED; waiter = waiter.next) {
+  for (let waiter = queue.first; waiter && waiters.length < MOST_LISTED; waiter = waiter.next) {
     if (waiter.resolve) waiters.push({ permits: waiter.width });
   }
-  return { waiting: line.count, timeouts: line.timeouts, waiters };
+  return { waiting: queue.count, timeouts: queue.timeouts, waiters };
 }
 
-/** Returns how many wait together in a line, in the form of a list: they all wait for the same. */
-export function togetherIn({ count: calls }: Line): Waiting[] {
+/** Returns how many wait together in a queue, in the form of a list: they all wait for the same. */
+export function togetherIn({ count: calls }: Queue): Waiting[] {
   return calls ? [{ calls }] : [];
 }

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The classes of this folder extend this class, which has the end of an object, and its description. */
 import { DisposedError } from '../common-errors.js';
-import type { Line } from './line.js';
+import type { Queue } from './queue.js';
 
 // Node 20 before 20.5.1 has no Symbol.dispose. The helpers of TypeScript and its polyfills all use this name.
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
@@ -12,7 +12,7 @@ export const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 
 // The hooks of the classes are symbols, so that a user's subclass cannot replace one by chance.
 /** @internal */
-export const line = Symbol();
+export const queue = Symbol();
 /** @internal */
 export const close = Symbol();
 /** @internal */
@@ -62,7 +62,7 @@ export abstract class TaskObject implements Disposable {
   }
 
   /** @internal Throws if the object has been disposed of. */
-  protected [checkOpen](): void {
+  [checkOpen](): void {
     if (this.#disposed) throw this.#end();
   }
 
@@ -87,18 +87,18 @@ export abstract class TaskObject implements Disposable {
   }
 }
 
-/** An object whose promises wait in one line. */
-export abstract class LineObject extends TaskObject {
+/** An object whose promises wait in one queue. */
+export abstract class QueueObject extends TaskObject {
   /** @internal The promises that wait. */
-  protected abstract readonly [line]: Line;
+  protected abstract readonly [queue]: Queue;
 
   /** The number of promises that wait. */
   get waiting(): number {
-    return this[line].count;
+    return this[queue].count;
   }
 
   /** @internal */
   protected [close](error: Error): void {
-    this[line].close(error);
+    this[queue].close(error);
   }
 }

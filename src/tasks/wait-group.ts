@@ -16,8 +16,8 @@ export interface WaitGroupState {
 const KIND = 'WaitGroup';
 
 /**
- * A wait group counts tasks that are not done. Promises wait together until no task is left. The group may be used again.
- * A waiter goes on once the count has been 0, even if other calls add tasks after that.
+ * A wait group counts tasks that are not done. Promises wait together until no task is left. The group may be used
+ * again. A waiter goes on once the count has been 0, even if other calls add tasks after that.
  *
  * Source: Go's sync.WaitGroup.
  *
@@ -122,6 +122,11 @@ export class HeldTask extends Held<never> {
   /** Says that the task is done. Has no effect the second time. Never blocks, throws nothing. */
   done(): void {
     this[end]();
+  }
+
+  /** Returns `HeldTask(pending)` or `HeldTask(done)`. Never blocks, throws nothing. */
+  override toString(): string {
+    return `HeldTask(${this.held ? 'pending' : 'done'})`;
   }
 
   /** `HeldTask`. */

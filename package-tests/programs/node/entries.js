@@ -3,6 +3,7 @@ import { Mutex, Semaphore } from 'taketurns';
 import { CapacitorLock, TtsLock, TwaSemaphore } from 'taketurns/algorithms';
 import { BinarySemaphore, CountingSemaphore } from 'taketurns/p0514';
 import own from 'taketurns/package.json' with { type: 'json' };
+import * as tasks from 'taketurns/tasks';
 
 for (const semaphore of [new Semaphore(1), new TwaSemaphore(1)]) {
   semaphore.acquire();
@@ -13,4 +14,6 @@ for (const lock of [new Mutex(), new CapacitorLock(new TtsLock())]) {
   lock.unlock();
 }
 for (const semaphore of [new BinarySemaphore(1), new CountingSemaphore(1)]) semaphore.wait();
+await new tasks.Mutex().runExclusive(() => {});
+await new tasks.KeyedMutex().runExclusive('key', () => {});
 console.log(own.name);

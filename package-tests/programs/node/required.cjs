@@ -7,6 +7,7 @@ const { Arena, CancelledError, Mutex, Semaphore } = require('taketurns');
 const { TwaSemaphore } = require('taketurns/algorithms');
 const { BinarySemaphore } = require('taketurns/p0514');
 const { Condition } = require('taketurns/sync');
+const tasks = require('taketurns/tasks');
 
 async function main() {
   const imported = await import('taketurns');
@@ -40,6 +41,7 @@ async function main() {
 
   new TwaSemaphore(1).acquire();
   new BinarySemaphore(1).wait();
+  assert.ok(new tasks.Semaphore(1).tryAcquire());
   console.log(imported.Semaphore === Semaphore);
 }
 

@@ -1,6 +1,7 @@
 import { Arena, HeldPermits, Mutex, Semaphore, type SemaphoreHandle } from 'taketurns';
 import { CapacitorLock, type Lock, TicketSemaphore, TtsLock, TwaSemaphore } from 'taketurns/algorithms';
 import { AtomicSemaphore, atomicTryWait, BinarySemaphore, CountingSemaphore, Notify } from 'taketurns/p0514';
+import * as tasks from 'taketurns/tasks';
 
 const pool: Semaphore = new Semaphore(2, { max: 2 });
 const handle: SemaphoreHandle = pool.handle;
@@ -33,3 +34,17 @@ new HeldPermits(pool, 1, false);
 new Semaphore(1, { firstTicket: 1n });
 // @ts-expect-error the core is no part of the interface
 pool.core;
+
+const slots = new tasks.Semaphore(2, { max: 2 });
+export const doubled: (n: number) => Promise<number> = slots.limit(async (n: number) => 2 * n);
+export const saved: (id: string, n: number) => Promise<string> = new tasks.KeyedMutex().limit(
+  (id: string, n: number) => `${id}${n}`,
+);
+export const rate = new tasks.RateLimiter(10, 1000, { burst: 2 });
+export const both: Promise<tasks.HeldKeys> = new tasks.KeyedSemaphore(2).holdAllAsync(['a', 1], { timeout: 5 });
+// @ts-expect-error a task cannot block
+slots.acquire();
+// @ts-expect-error the object has no handle
+slots.handle;
+// @ts-expect-error the queue is no part of the interface
+slots.queue;

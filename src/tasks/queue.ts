@@ -1,16 +1,17 @@
 /**
- * A line holds the promises that wait for one thing, first come, first served. All classes of this folder wait in lines.
+ * A queue holds the promises that wait for one thing, first come, first served. All classes of this folder wait in
+ * queues.
  *
  *     first ──► Waiter ──► Waiter ──► Waiter ◄── last        count: how many
  *           ◄──        ◄──        ◄──                        width: the sum of what they ask for
  *
- * A waiter leaves the line in one of two ways, both in constant time:
+ * A waiter leaves the queue in one of two ways, both in constant time:
  *
  *     settle      it is the first, and its turn has come: its promise is fulfilled
  *     leave       its time has passed, its signal has been aborted, or it is refused: its promise is rejected.
- *                 Those behind it may be due now, so the line calls `moveUp`.
+ *                 Those behind it may be due now, so the queue calls `moveUp`.
  *
- * Invariant: a waiter is in the line exactly while its promise is pending. No call of a line runs code of the user,
+ * Invariant: a waiter is in the queue exactly while its promise is pending. No call of a queue runs code of the user,
  * except `wait` with a signal. `wait` therefore enters the waiter before it calls the signal: whatever the signal does
  * finds the waiter in its place.
  */
@@ -40,7 +41,7 @@ function capture(resolve: (value: never) => void, reject: (reason: unknown) => v
   rejectNew = reject;
 }
 
-export class Line {
+export class Queue {
   first: Waiter | undefined;
   #last: Waiter | undefined;
   /** How many promises wait. */
@@ -48,15 +49,16 @@ export class Line {
   width = 0;
   /** How many waits have ended by a time-out, a signal or `cancelAll`. */
   timeouts = 0;
-  readonly #moveUp: (width: number) => void;
+  readonly #moveUp: (width: number, count: number) => void;
   readonly #wanted: ((width: number) => string) | undefined;
 
   /**
-   * @param moveUp is called when a waiter of this width has left, after its promise has been rejected.
+   * @param moveUp is called when so many waiters have left, after their promises have been rejected. `width` is the sum
+   * of what they have asked for.
    * @param wanted says, for a TimeoutError, what a waiter of this width has waited for. Without it the promise of a
    * waiter whose time has passed is fulfilled with false.
    */
-  constructor(moveUp: (width: number) => void = nothing, wanted?: (width: number) => string) {
+  constructor(moveUp: (width: number, count: number) => void = nothing, wanted?: (width: number) => string) {
     this.#moveUp = moveUp;
     this.#wanted = wanted;
   }
@@ -74,8 +76,8 @@ export class Line {
   }
 
   /**
-   * Returns a promise that waits in this line.
-   * @param entered is called when the promise is in the line, and before any code of the signal runs.
+   * Returns a promise that waits in this queue.
+   * @param entered is called when the promise is in the queue, and before any code of the signal runs.
    */
   wait<T>(width: number, limits?: Limits, entered?: () => void): Promise<T> {
     const promise = new Promise<T>(capture);
@@ -135,10 +137,10 @@ export class Line {
     this.timeouts++;
     this.#remove(waiter);
     end();
-    this.#moveUp(waiter.width);
+    this.#moveUp(waiter.width, 1);
   }
 
-  /** Refuses all waiters, and lets nobody move up: what they wait for has been disposed of. */
+  /** Refuses all waiters, and lets nobody move up. */
   close(error: Error): void {
     while (this.first) {
       const { reject } = this.first;
@@ -147,11 +149,13 @@ export class Line {
     }
   }
 
-  /** Refuses all waiters, from the first on, except those that become due in the meantime. */
+  /** Refuses all waiters of `cancelAll`. */
   cancelAll(error: Error): void {
-    for (let waiter = this.first; waiter; waiter = this.first) {
-      const { reject } = waiter;
-      this.leave(waiter, () => reject(error));
-    }
+    let width = 0;
+    for (let waiter = this.first; waiter; waiter = waiter.next) if (waiter.resolve) width += waiter.width;
+    const { count } = this;
+    this.timeouts += count;
+    this.close(error);
+    if (count) this.#moveUp(width, count);
   }
 }

@@ -1,0 +1,292 @@
+/**
+ * What the tasks of one thread may do, on the shared classes and on those of taketurns/tasks. A program that does only
+ * this moves from one to the other by its import alone: these cases are such programs.
+ */
+import * as threads from 'taketurns';
+import * as sync from 'taketurns/sync';
+import * as tasks from 'taketurns/tasks';
+import { equal, isSettled, ok, rejects, sleep, throws } from '../check.js';
+import { test } from '../run.js';
+
+/** The classes that both have, as far as both have them. */
+type Classes = Pick<
+  typeof tasks,
+  'Barrier' | 'Condition' | 'Event' | 'Latch' | 'Mutex' | 'Once' | 'RwLock' | 'Semaphore' | 'WaitGroup'
+>;
+
+const shared = { ...threads, ...sync } as unknown as Classes;
+
+type Run = (classes: Classes) => Promise<void>;
+
+function both(name: string, run: Run): void {
+  test(`both: ${name}, threads`, () => run(shared));
+  test(`both: ${name}, tasks`, () => run(tasks));
+}
+
+const inOrder = (order: readonly number[]): number[] => order.map((_, i) => i);
+
+both('1,000 promises are fulfilled in order', async ({ Semaphore }) => {
+  const semaphore = new Semaphore(0);
+  const order: number[] = [];
+  const promises = Array.from({ length: 1000 }, (_, i) => semaphore.acquireAsync().then(() => order.push(i)));
+  equal(semaphore.waiting, 1000, 'waiting');
+  for (let i = 0; i < 600; i++) semaphore.release();
+  semaphore.release(400);
+  await Promise.all(promises);
+  equal(order, inOrder(order), 'order');
+  equal([order.length, semaphore.waiting, semaphore.available], [1000, 0, 0], 'at the end');
+});
+
+both('a heavy request gets all in its turn, and nobody overtakes it', async ({ Semaphore }) => {
+  const semaphore = new Semaphore(1);
+  const heavy = semaphore.acquireAsync(2);
+  const light = semaphore.acquireAsync();
+  equal(semaphore.tryAcquire(), false, 'tryAcquire overtakes');
+  ok(!(await isSettled(heavy)) && !(await isSettled(light)), 'both wait');
+  semaphore.release();
+  await heavy;
+  ok(!(await isSettled(light)), 'the light one waits');
+  semaphore.release();
+  await light;
+});
+
+both('permits are taken away, added and drained', async ({ Semaphore }) => {
+  const semaphore = new Semaphore(2);
+  const held = semaphore.tryHold(2);
+  semaphore.reduce(2);
+  const waiting = semaphore.acquireAsync();
+  held?.release(1);
+  held?.release();
+  equal([semaphore.waiting, semaphore.drain()], [1, 0], 'after the release of what was taken away');
+  semaphore.add(3);
+  await waiting;
+  equal(semaphore.drain(), 2, 'at the end');
+  const { added, out, waiting: left } = semaphore.inspect();
+  equal([added, out, left], [1, 3, 0], 'counted');
+});
+
+both('a guard gives back once', async ({ Mutex, Semaphore }) => {
+  const semaphore = new Semaphore(3, { max: 3 });
+  const held = await semaphore.holdAsync(2);
+  equal([held.held, held.permits, semaphore.available], [true, 2, 1], 'while it is held');
+  const name: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
+  await held[name]();
+  await held[name]();
+  equal(semaphore.available, 3, 'afterwards');
+  const mutex = new Mutex();
+  const lock = await mutex.holdAsync();
+  lock.unlock();
+  equal(mutex.tryLock(), true, 'free');
+  lock.unlock();
+  equal(mutex.locked, true, 'of another');
+});
+
+both('runExclusive and limit', async ({ Mutex, Semaphore }) => {
+  let running = 0;
+  let most = 0;
+  const work = async (n: number): Promise<number> => {
+    most = Math.max(most, ++running);
+    await sleep(1);
+    running--;
+    return 2 * n;
+  };
+  const limited = new Semaphore(2).limit(work);
+  equal(await Promise.all([1, 2, 3, 4].map((n) => limited(n))), [2, 4, 6, 8], 'results');
+  equal(most, 2, 'at a time');
+  const mutex = new Mutex();
+  await rejects(
+    mutex.runExclusive(() => {
+      throw new SyntaxError('it fails');
+    }),
+    'SyntaxError',
+  );
+  equal(mutex.locked, false, 'unlocked');
+});
+
+both('a time-out lets those behind move up, and a time-out of 0 is a try', async ({ Mutex, Semaphore }) => {
+  const semaphore = new Semaphore(1);
+  const late = semaphore.acquireAsync(5, { timeout: 20 });
+  const behind = semaphore.acquireAsync();
+  await rejects(late, 'TimeoutError', '20 ms');
+  await behind;
+  await rejects(semaphore.acquireAsync(1, { timeout: 0 }), 'TimeoutError');
+  equal([semaphore.available, semaphore.waiting], [0, 0], 'at the end');
+  const mutex = new Mutex();
+  await mutex.lockAsync({ timeout: 0 });
+  await rejects(mutex.lockAsync({ timeout: 5 }), 'TimeoutError');
+});
+
+both('an abort rejects with its reason, and a signal that is aborted never queues', async ({ Semaphore }) => {
+  const semaphore = new Semaphore(1);
+  const abortion = new AbortController();
+  const { signal } = abortion;
+  const given = [2, 3, 4].map((permits) => semaphore.acquireAsync(permits, { signal, timeout: 60_000 }));
+  const behind = semaphore.acquireAsync();
+  const told = given.map((promise) => rejects(promise, 'SyntaxError', 'enough'));
+  abortion.abort(new SyntaxError('enough'));
+  await Promise.all(told);
+  await behind;
+  await rejects(semaphore.acquireAsync({ signal }), 'SyntaxError', 'enough');
+  equal([semaphore.available, semaphore.waiting], [0, 0], 'at the end');
+});
+
+both('cancelAll ends all present waits, and no later one', async ({ Mutex, Semaphore }) => {
+  const [semaphore, mutex] = [new Semaphore(0), new Mutex()];
+  await mutex.lockAsync();
+  const waits = [semaphore.acquireAsync(), semaphore.acquireAsync(), mutex.lockAsync()];
+  const told = waits.map((wait) => rejects(wait, 'CancelledError', 'cancelAll'));
+  semaphore.cancelAll();
+  mutex.cancelAll();
+  const later = semaphore.acquireAsync();
+  await Promise.all(told);
+  equal([semaphore.waiting, mutex.waiting], [1, 0], 'the later one waits');
+  semaphore.release();
+  await later;
+  const unlocked = mutex.waitForUnlockAsync();
+  mutex.unlock();
+  await unlocked;
+  equal(mutex.locked, false, 'the mutex');
+});
+
+both('dispose ends all waits, and later calls', async ({ Mutex, Semaphore }) => {
+  const [semaphore, mutex] = [new Semaphore(0), new Mutex()];
+  await mutex.lockAsync();
+  const told = [semaphore.acquireAsync(), mutex.lockAsync()].map((wait) => rejects(wait, 'DisposedError'));
+  semaphore.dispose();
+  mutex.dispose();
+  await Promise.all(told);
+  await rejects(semaphore.acquireAsync(), 'DisposedError');
+  throws(() => mutex.tryLock(), 'DisposedError');
+  semaphore.release();
+  mutex.unlock();
+  equal([String(semaphore), String(mutex)], ['Semaphore(disposed)', 'Mutex(disposed)'], 'shown');
+});
+
+both('bad arguments change nothing', async ({ Mutex, Semaphore }) => {
+  throws(() => new Semaphore(-1), 'RangeError', 'permits');
+  throws(() => new Semaphore('1' as never), 'TypeError', 'permits');
+  throws(() => new Semaphore(1, { maximum: 2 } as never), 'TypeError', 'maximum');
+  const semaphore = new Semaphore(1, { max: 2 });
+  throws(() => semaphore.tryAcquire(3), 'RangeError', '2');
+  throws(() => semaphore.release(2), 'RangeError', 'max');
+  await rejects(semaphore.acquireAsync(1, { timeout: -1 }), 'RangeError', 'timeout');
+  equal(semaphore.available, 1, 'available');
+  throws(() => new Mutex().unlock(), 'Error', 'Mutex.unlock');
+});
+
+both('a mutex with bypass 0 is first come, first served', async ({ Mutex }) => {
+  const mutex = new Mutex({ bypass: 0 });
+  const order: number[] = [];
+  let inside = 0;
+  await Promise.all(
+    Array.from({ length: 100 }, (_, i) =>
+      mutex.runExclusive(async () => {
+        equal(++inside, 1, 'inside');
+        order.push(i);
+        await null;
+        inside--;
+      }),
+    ),
+  );
+  equal(order, inOrder(order), 'order');
+  equal([order.length, mutex.locked, mutex.held], [100, false, false], 'at the end');
+});
+
+both('a condition', async ({ Condition, Mutex }) => {
+  const mutex = new Mutex();
+  const notEmpty = new Condition(mutex);
+  const items: number[] = [];
+  const take = async (): Promise<number | undefined> => {
+    const held = await mutex.holdAsync();
+    await notEmpty.waitForAsync(() => items.length > 0);
+    const item = items.shift();
+    held.unlock();
+    return item;
+  };
+  const takers = [take(), take(), take()];
+  for (const item of [1, 2, 3]) {
+    await mutex.lockAsync();
+    items.push(item);
+    notEmpty.notify();
+    mutex.unlock();
+  }
+  equal((await Promise.all(takers)).sort(), [1, 2, 3], 'items');
+  await mutex.lockAsync();
+  equal([await notEmpty.waitAsync({ timeout: 5 }), mutex.held], [false, true], 'nothing is kept');
+  mutex.unlock();
+});
+
+both('a latch, an event and a wait group open for all', async ({ Event, Latch, WaitGroup }) => {
+  const [latch, event, group] = [new Latch(2), new Event(), new WaitGroup()];
+  group.add();
+  const task = group.hold();
+  for (const [object, open] of [
+    [latch, () => latch.countDown(2)],
+    [event, () => event.set()],
+    [group, () => group.done()],
+  ] as const) {
+    const waits = [object.waitAsync(), object.waitAsync()];
+    equal([object.waiting, await object.waitAsync({ timeout: 5 })], [2, false], 'they wait');
+    open();
+    task.done();
+    equal(await Promise.all(waits), [true, true], 'they go on');
+  }
+  event.reset();
+  equal([event.isSet, latch.count, group.pending], [false, 0, 0], 'at the end');
+});
+
+both('a barrier, round after round, until one gives up', async ({ Barrier }) => {
+  const actions: number[] = [];
+  const barrier = new Barrier(3, { action: () => void actions.push(1) });
+  const party = async (): Promise<number> => {
+    let sum = 0;
+    for (let round = 0; round < 10; round++) sum += await barrier.arriveAndWaitAsync();
+    return sum;
+  };
+  const sums = await Promise.all([party(), party(), party()]);
+  equal([sums.reduce((a, b) => a + b), barrier.round, actions.length], [30, 10, 10], 'rounds');
+  const other = rejects(barrier.arriveAndWaitAsync(), 'BrokenBarrierError');
+  await rejects(barrier.arriveAndWaitAsync({ timeout: 5 }), 'TimeoutError');
+  await other;
+  equal(barrier.broken, true, 'broken');
+});
+
+both('the first to run does it, and the others wait', async ({ Once }) => {
+  const once = new Once();
+  let runs = 0;
+  const calls = [1, 2, 3].map(() =>
+    once.runAsync(async () => {
+      await sleep(1);
+      runs++;
+    }),
+  );
+  equal([await Promise.all(calls), runs, once.done], [[true, false, false], 1, true], 'run once');
+});
+
+both('readers read together, writers alone and in order, and no reader waits for two', async ({ RwLock }) => {
+  const lock = new RwLock();
+  const order: string[] = [];
+  const first = await lock.readAsync();
+  const calls = ['write 1', 'read 1', 'write 2', 'read 2'].map(async (name) => {
+    const held = await (name.startsWith('read') ? lock.readAsync() : lock.writeAsync());
+    order.push(name);
+    await null;
+    held.unlock();
+  });
+  ok(lock.writing && !(await isSettled(Promise.race(calls))), 'all wait for the first writer');
+  first.unlock();
+  await Promise.all(calls);
+  equal(order, ['write 1', 'read 1', 'read 2', 'write 2'], 'order');
+  const update = await lock.updateAsync();
+  const beside = lock.tryRead();
+  ok(beside, 'a reader beside the update');
+  const upgraded = update.upgradeAsync();
+  beside?.unlock();
+  const reads = (await upgraded).downgrade();
+  equal([lock.writing, lock.readers], [false, 1], 'after the downgrade');
+  reads.unlock();
+  const stamp = lock.stamp();
+  ok(lock.valid(stamp), 'nobody has written');
+  (await lock.writeAsync({ timeout: 20 })).unlock();
+  ok(!lock.valid(stamp), 'somebody has written');
+});

@@ -1,0 +1,516 @@
+/** What breaks queues of promises: callbacks that call back, guards given back twice, a crowd, an end in the midst. */
+import * as threads from 'taketurns';
+import {
+  Barrier,
+  BrokenBarrierError,
+  CancelledError,
+  Condition,
+  DisposedError,
+  Event,
+  KeyedMutex,
+  Latch,
+  Mutex,
+  Once,
+  RateLimiter,
+  RwLock,
+  Semaphore,
+  TimeoutError,
+  WaitGroup,
+} from 'taketurns/tasks';
+import { describe, expect, it, vi } from 'vitest';
+import { failure } from '../support/failure.js';
+import { isSettled, watch } from '../support/settled.js';
+import { reactions, turn } from '../support/until.js';
+
+interface Wait {
+  wait(options: { signal?: AbortSignal; timeout?: number }): Promise<unknown>;
+  /** Lets the wait end. */
+  give(): void;
+  dispose(): void;
+  waiting(): number;
+}
+
+const waits: Record<string, () => Wait> = {
+  'Semaphore.acquireAsync': () => {
+    const s = new Semaphore(0);
+    return {
+      wait: (options) => s.acquireAsync(1, options),
+      give: () => s.release(),
+      dispose: () => s.dispose(),
+      waiting: () => s.waiting,
+    };
+  },
+  'Mutex.lockAsync': () => {
+    const m = new Mutex();
+    m.tryLock();
+    return {
+      wait: (options) => m.lockAsync(options),
+      give: () => m.unlock(),
+      dispose: () => m.dispose(),
+      waiting: () => m.waiting,
+    };
+  },
+  'Condition.waitAsync': () => {
+    const m = new Mutex();
+    const c = new Condition(m);
+    return {
+      // The caller of each wait must own the mutex, and owns it afterwards.
+      wait(options) {
+        m.tryLock();
+        return c.waitAsync(options).finally(() => m.unlock());
+      },
+      give: () => c.notify(),
+      dispose: () => c.dispose(),
+      waiting: () => c.waiting,
+    };
+  },
+  'Latch.waitAsync': () => {
+    const l = new Latch(1);
+    return {
+      wait: (options) => l.waitAsync(options),
+      give: () => l.countDown(),
+      dispose: () => l.dispose(),
+      waiting: () => l.waiting,
+    };
+  },
+  'RwLock.lockReadAsync': () => {
+    const l = new RwLock();
+    l.tryLockWrite();
+    return {
+      wait: (options) => l.lockReadAsync(options),
+      give: () => l.unlockWrite(),
+      dispose: () => l.dispose(),
+      waiting: () => l.waiting,
+    };
+  },
+  'RwLock.lockWriteAsync': () => {
+    const l = new RwLock();
+    l.tryLockRead();
+    return {
+      wait: (options) => l.lockWriteAsync(options),
+      give: () => l.unlockRead(),
+      dispose: () => l.dispose(),
+      waiting: () => l.waiting,
+    };
+  },
+  'KeyedMutex.holdAsync': () => {
+    const k = new KeyedMutex();
+    const held = k.tryHold('a');
+    return {
+      wait: (options) => k.holdAsync('a', options),
+      give: () => held?.unlock(),
+      dispose: () => k.dispose(),
+      waiting: () => k.waiting,
+    };
+  },
+};
+
+/** A signal of which `listens` runs in `addEventListener`. */
+function calling(listens: (listener: () => void) => void): AbortSignal & { listeners: number } {
+  const signal = {
+    aborted: false,
+    reason: new Error('enough'),
+    listeners: 0,
+    addEventListener(_: string, listener: () => void) {
+      signal.listeners++;
+      listens(listener);
+    },
+    removeEventListener() {
+      signal.listeners--;
+    },
+  };
+  return signal as never;
+}
+
+const names = Object.keys(waits);
+const made = (name: string): Wait => (waits[name] as () => Wait)();
+
+describe('a signal that calls back while it takes a listener', () => {
+  it.each(names)('%s: it gives what is waited for', async (name) => {
+    const { wait, give, waiting } = made(name);
+    const signal = calling(() => give());
+    await wait({ signal });
+    await turn();
+    expect([waiting(), signal.listeners]).toEqual([0, 0]);
+  });
+
+  it.each(names)('%s: it disposes of the object', async (name) => {
+    const { wait, dispose, waiting } = made(name);
+    const signal = calling(() => dispose());
+    expect(await failure(() => wait({ signal }))).toBeInstanceOf(DisposedError);
+    await turn();
+    expect([waiting(), signal.listeners]).toEqual([0, 0]);
+  });
+
+  it.each(names)('%s: it is aborted', async (name) => {
+    const { wait, waiting } = made(name);
+    const signal = calling((listener) => {
+      Object.assign(signal, { aborted: true });
+      listener();
+    });
+    expect(await failure(() => wait({ signal }))).toBe(signal.reason);
+    await turn();
+    expect([waiting(), signal.listeners]).toEqual([0, 0]);
+  });
+
+  it.each(names)('%s: it throws', async (name) => {
+    const { wait, waiting } = made(name);
+    const signal = calling(() => {
+      throw new SyntaxError('no listeners');
+    });
+    expect((await failure(() => wait({ signal }))).name).toBe('SyntaxError');
+    expect(waiting()).toBe(0);
+  });
+
+  it.each(names)('%s: it has no reason, as in the oldest engines', async (name) => {
+    const { wait } = made(name);
+    let abort = (): void => {};
+    const signal = calling((listener) => {
+      abort = listener;
+    });
+    Object.assign(signal, { reason: undefined });
+    const error = failure(() => wait({ signal }));
+    Object.assign(signal, { aborted: true });
+    abort();
+    expect((await error).name).toBe('AbortError');
+  });
+});
+
+describe('the head', () => {
+  it.each(names)('%s: is aborted as it is woken', async (name) => {
+    const { wait, give, waiting } = made(name);
+    const controller = new AbortController();
+    const head = watch(wait({ signal: controller.signal }), 'head');
+    const next = watch(wait({}), 'next');
+    give();
+    controller.abort(new SyntaxError('too late'));
+    await turn();
+    expect([head.state, waiting()]).toEqual(['fulfilled', next.state === 'pending' ? 1 : 0]);
+  });
+
+  it.each(names)('%s: is woken as it is aborted', async (name) => {
+    const { wait, give, waiting } = made(name);
+    const controller = new AbortController();
+    const head = watch(wait({ signal: controller.signal }), 'head');
+    const next = watch(wait({}), 'next');
+    controller.abort(new SyntaxError('enough'));
+    give();
+    await turn();
+    expect([head.state, next.state, waiting()]).toEqual(['rejected', 'fulfilled', 0]);
+  });
+
+  it.each(names)('%s: its time passes, and those behind are served', async (name) => {
+    const { wait, give, waiting } = made(name);
+    const head = wait({ timeout: 3 }).catch((error) => error);
+    const next = wait({});
+    // The promises of a latch and of a condition answer false; the others are rejected.
+    const answer = await head;
+    expect(answer === false || answer instanceof TimeoutError).toBe(true);
+    give();
+    await next;
+    expect(waiting()).toBe(0);
+  });
+});
+
+describe('a crowd of 100,000', () => {
+  const MANY = 100_000;
+
+  it.each(names)('%s: all leave by one signal, from a queue in which others stand', async (name) => {
+    const { wait, give, waiting } = made(name);
+    const controller = new AbortController();
+    const first = wait({});
+    const all = Promise.allSettled(Array.from({ length: MANY }, () => wait({ signal: controller.signal })));
+    const last = watch(wait({}), 'last');
+    controller.abort(new SyntaxError('enough'));
+    await turn();
+    expect(waiting()).toBe(2);
+    give();
+    await first;
+    expect((await all).filter(({ status }) => status === 'rejected').length).toBe(MANY);
+    expect(['pending', 'fulfilled']).toContain(last.state);
+  });
+
+  it('is served in its order, one after the other, and each wakes the next', async () => {
+    const s = new Semaphore(1);
+    const order: number[] = [];
+    await Promise.all(
+      Array.from({ length: MANY }, async (_, i) => {
+        await s.acquireAsync();
+        order.push(i);
+        s.release();
+      }),
+    );
+    expect(order).toEqual(order.map((_, i) => i));
+    expect([order.length, s.available]).toEqual([MANY, 1]);
+  });
+
+  it('leaves from the back and from the midst, one by one', async () => {
+    const s = new Semaphore(0);
+    const controllers = Array.from({ length: 20_000 }, () => new AbortController());
+    const all = Promise.allSettled(controllers.map(({ signal }, i) => s.acquireAsync(1 + (i % 3), { signal })));
+    for (const controller of controllers.reverse()) if (Number(controller.signal.aborted) === 0) controller.abort();
+    await all;
+    expect([s.waiting, s.available, s.inspect().timeouts]).toEqual([0, 0, 20_000]);
+  });
+
+  it('ends by dispose and by cancelAll', async () => {
+    const [s, m] = [new Semaphore(0), new Mutex()];
+    m.tryLock();
+    const waits = Array.from({ length: MANY }, (_, i) => (i % 2 ? s.acquireAsync() : m.lockAsync()));
+    const outcomes = Promise.allSettled(waits);
+    s.dispose();
+    m.cancelAll();
+    const kinds = new Set((await outcomes).map((outcome) => (outcome as PromiseRejectedResult).reason.constructor));
+    expect(kinds).toEqual(new Set([CancelledError, DisposedError]));
+    expect([s.waiting, m.waiting]).toEqual([0, 0]);
+  });
+});
+
+describe('a guard', () => {
+  it('of permits gives back once, in parts', async () => {
+    const s = new Semaphore(4, { max: 4 });
+    const held = await s.holdAsync(3);
+    held.release(2);
+    expect([held.permits, s.available, String(held)]).toEqual([1, 3, 'HeldPermits(1)']);
+    expect(() => held.release(2)).toThrow(
+      'HeldPermits.release: permits must be an integer from 1 to 1 (what it holds)',
+    );
+    held.release();
+    held.release();
+    await held[Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')]();
+    expect([held.held, s.available]).toEqual([false, 4]);
+  });
+
+  it('of a lock gives back once, though another has the lock by then', async () => {
+    const m = new Mutex();
+    const held = await m.holdAsync();
+    const next = m.holdAsync();
+    held.unlock();
+    await next;
+    held.unlock();
+    expect([m.locked, String(held), String(await next)]).toEqual([true, 'HeldLock(unlocked)', 'HeldLock(held)']);
+  });
+
+  it('of a RwLock holds nothing once it has been upgraded or downgraded', async () => {
+    const l = new RwLock();
+    const update = await l.updateAsync();
+    const write = await update.upgradeAsync();
+    update.unlock();
+    expect([update.held, write.held, l.writing]).toEqual([false, true, true]);
+    const read = write.downgrade();
+    expect(() => write.downgrade()).toThrow('HeldWrite.downgrade: this guard does not hold the lock any more');
+    write.unlock();
+    expect([read.held, l.readers, l.writing]).toEqual([true, 1, false]);
+    read.unlock();
+    read.unlock();
+    expect(l.readers).toBe(0);
+  });
+
+  it('whose scope ends while it is upgraded gives the turn back if the upgrade fails', async () => {
+    const l = new RwLock();
+    const reads = await l.readAsync();
+    const update = await l.updateAsync();
+    const controller = new AbortController();
+    const fails = failure(() => update.upgradeAsync({ signal: controller.signal }));
+    update.unlock();
+    const next = l.writeAsync();
+    controller.abort(new SyntaxError('enough'));
+    expect((await fails).name).toBe('SyntaxError');
+    reads.unlock();
+    (await next).unlock();
+    expect([l.writing, l.waiting]).toEqual([false, 0]);
+  });
+
+  it('of a task counts once', async () => {
+    const g = new WaitGroup();
+    const task = g.hold();
+    task.done();
+    task.done();
+    expect([g.pending, String(task)]).toEqual([0, 'HeldTask(done)']);
+  });
+});
+
+describe('a callback of the user that calls the object', () => {
+  it('an action of a barrier whose calls belong to the next round', async () => {
+    const answers: unknown[] = [];
+    const barrier: Barrier = new Barrier(2, {
+      action() {
+        if (barrier.round === 0) barrier.arriveAndWaitAsync().then((index) => answers.push(`inside ${index}`));
+      },
+    });
+    answers.push(...(await Promise.all([barrier.arriveAndWaitAsync(), barrier.arriveAndWaitAsync()])));
+    expect(answers).toEqual([0, 1]);
+    expect(await barrier.arriveAndWaitAsync()).toBe(1);
+    await turn();
+    expect([answers, barrier.round, barrier.broken]).toEqual([[0, 1, 'inside 0'], 2, false]);
+  });
+
+  it('an action that aborts one who has arrived breaks the round for all', async () => {
+    const controller = new AbortController();
+    const barrier = new Barrier(3, { action: () => controller.abort(new SyntaxError('enough')) });
+    const calls = [{ signal: controller.signal }, {}, {}].map((options) =>
+      failure(() => barrier.arriveAndWaitAsync(options)),
+    );
+    const [aborted, ...others] = await Promise.all(calls);
+    expect(aborted?.name).toBe('SyntaxError');
+    for (const error of others) expect(error).toBeInstanceOf(BrokenBarrierError);
+  });
+
+  it('an action that disposes of the barrier, throws or returns a promise', async () => {
+    for (const [action, name] of [
+      [(b: Barrier) => b.dispose(), 'DisposedError'],
+      [() => Promise.reject(new Error('unheard')), 'TypeError'],
+      [() => JSON.parse('?'), 'SyntaxError'],
+    ] as const) {
+      const barrier: Barrier = new Barrier(1, { action: () => action(barrier) as undefined });
+      expect((await failure(() => barrier.arriveAndWaitAsync())).name).toBe(name);
+    }
+  });
+
+  it('a function of Once that throws lets a waiter try, and one that disposes ends all', async () => {
+    const once = new Once();
+    const fails = failure(() =>
+      once.runAsync(async () => {
+        await turn();
+        throw new SyntaxError('it fails');
+      }),
+    );
+    const [second, third] = [once.runAsync(() => {}), once.runAsync(() => {})];
+    expect((await fails).name).toBe('SyntaxError');
+    expect([await second, await third, once.done]).toEqual([true, false, true]);
+    const ends = new Once();
+    const runs = ends.runAsync(async () => {
+      await turn();
+      ends.dispose();
+    });
+    expect((await failure(() => ends.runAsync(() => {}))).name).toBe('DisposedError');
+    expect([await runs, ends.done]).toEqual([true, false]);
+  });
+
+  it('getters of options that call the object', async () => {
+    const s = new Semaphore(1);
+    const options = {
+      get timeout() {
+        s.tryAcquire();
+        return 5;
+      },
+    };
+    expect((await failure(() => s.acquireAsync(1, options))).name).toBe('TimeoutError');
+    expect([s.available, s.waiting]).toEqual([0, 0]);
+  });
+
+  it('a condition whose signal unlocks the mutex: the promise is in the queue by then', async () => {
+    const m = new Mutex();
+    const c = new Condition(m);
+    await m.lockAsync();
+    const signal = calling(() => m.tryLock());
+    const waited = c.waitAsync({ signal });
+    expect([c.waiting, m.locked]).toEqual([1, true]);
+    c.notify();
+    m.unlock();
+    expect([await waited, m.held]).toEqual([true, true]);
+  });
+});
+
+describe('fake timers that come after the library was loaded', () => {
+  it('do not stop a time-out', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
+    try {
+      const s = new Semaphore(0);
+      expect((await failure(() => s.acquireAsync(1, { timeout: 5 }))).message).toBe(
+        'timed out after 5 ms waiting for 1 permit (0 available, 0 waiting)',
+      );
+      const limiter = new RateLimiter(1, 5);
+      await limiter.takeAsync();
+      await limiter.takeAsync();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('the errors', () => {
+  it('are known to the classes of the other entry, by instanceof', async () => {
+    const s = new Semaphore(0);
+    const late = await failure(() => s.acquireAsync(1, { timeout: 0 }));
+    const cancelled = failure(() => s.acquireAsync());
+    s.cancelAll('why');
+    expect([late instanceof threads.TimeoutError, late instanceof threads.DisposedError]).toEqual([true, false]);
+    expect([(await cancelled) instanceof threads.CancelledError, (await cancelled).cause]).toEqual([true, 'why']);
+    s.dispose();
+    s.dispose();
+    expect(() => s.tryAcquire()).toThrow(threads.DisposedError);
+    expect(s.release()).toBe(undefined);
+    expect([s.available, s.disposed, String(s)]).toEqual([0, true, 'Semaphore(disposed)']);
+  });
+
+  it.each([
+    [() => new Semaphore(-1), RangeError, 'Semaphore: permits must be an integer from 0 to 2147483647, got -1'],
+    [
+      () => new Semaphore('1' as never),
+      TypeError,
+      'Semaphore: permits must be an integer from 0 to 2147483647, got "1"',
+    ],
+    [
+      () => new Semaphore(1, { maximum: 2 } as never),
+      TypeError,
+      'Semaphore: options must be of { max }, got "maximum"',
+    ],
+    [() => new Semaphore(1, 2 as never), TypeError, 'Semaphore: options must be of { max }, got 2'],
+    [
+      () => new Semaphore(1).acquireAsync(0),
+      RangeError,
+      'Semaphore.acquireAsync: permits must be an integer from 1 to',
+    ],
+    [
+      () => new Semaphore(1, { max: 2 }).release(2),
+      RangeError,
+      '2 more would make more than 2 (its max) available; 1 are',
+    ],
+    [
+      () => new Semaphore(1).acquireAsync({ timeout: -1 }),
+      RangeError,
+      'timeout must be from 0 to 2147483647 milliseconds',
+    ],
+    [() => new Semaphore(1).acquireAsync({ timeout: '1' as never }), TypeError, 'or Infinity, got "1"'],
+    [
+      () => new Semaphore(1).acquireAsync({ signal: {} as never }),
+      TypeError,
+      'signal must be an AbortSignal, got an object',
+    ],
+    [() => new Mutex().lockAsync(new AbortController().signal as never), TypeError, 'must be of { timeout, signal }'],
+    [() => new Mutex({ bypass: -1 }), RangeError, 'Mutex: bypass must be an integer from 0 to 134217728, got -1'],
+    [() => new Mutex().unlock(), Error, 'Mutex.unlock: nobody is the owner'],
+    [() => new Mutex().runExclusive(1 as never), TypeError, 'Mutex.runExclusive: run must be a function, got 1'],
+    [() => new Condition({} as never), TypeError, 'Condition: mutex must be a Mutex of taketurns/tasks, got an object'],
+    [() => new Condition(new Mutex()).waitAsync(), Error, 'Condition.waitAsync: nobody is the owner of the mutex'],
+    [() => new Condition(new Mutex()).notify(0), RangeError, 'Condition.notify: count must be an integer from 1 to'],
+    [() => new Event({ set: 1 as never }), TypeError, 'Event: set must be true or false, got 1'],
+    [
+      () => new Latch(1).countDown(2),
+      RangeError,
+      'Latch.countDown: n must be an integer from 1 to 1 (the count), got 2',
+    ],
+    [() => new WaitGroup().done(), RangeError, 'WaitGroup.done: n must be an integer from 1 to 0 (the pending tasks)'],
+    [() => new Barrier(0), RangeError, 'Barrier: parties must be an integer from 1 to 65535, got 0'],
+    [() => new Once().runAsync(1 as never), TypeError, 'Once.runAsync: fn must be a function, got 1'],
+    [() => new RwLock().unlockRead(), Error, 'RwLock.unlockRead: nobody reads'],
+    [() => new RwLock().unlockWrite(), Error, 'RwLock.unlockWrite: nobody writes'],
+    [() => new RwLock().lockReadAsync({ within: {} as never }), TypeError, 'within must be a HeldRead of this lock'],
+  ])('name the argument, what was given and what is allowed: %#', async (call, Kind, message) => {
+    const error = await failure(call);
+    expect(error.constructor).toBe(Kind);
+    expect(error.message).toContain(message);
+  });
+});
+
+it('a promise that is fulfilled at once is settled before those that come later', async () => {
+  const s = new Semaphore(1);
+  const log: string[] = [];
+  watch(s.acquireAsync(), 'first', log);
+  watch(s.acquireAsync(), 'second', log);
+  s.release();
+  await reactions();
+  expect(log).toEqual(['first', 'second']);
+  expect(await isSettled(s.acquireAsync())).toBe(false);
+});
