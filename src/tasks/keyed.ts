@@ -6,8 +6,10 @@
  *                      queue    those who wait for it, in the order of their calls
  *
  * Invariant: the first of a queue asks for more permits than are free. So nobody waits for a key of which no permit is
- * out. A key has an entry as long as permits of it are out, and then until the next key becomes free. So nothing is
- * left of a key but the entry of the last one, however many keys there have been.
+ * out. A key is in use as long as permits of it are out. A key is often wanted again soon, and to delete it and enter it
+ * again takes as long as all the rest. So the entries of the last 256 keys are kept, in use or not. Whoever makes a key
+ * free that is not kept keeps it, in the place of the oldest, which is deleted if it is not in use. So nothing is left of
+ * any other key, however many keys there have been.
  *
  * A call for several keys takes them one after the other, in one order for all calls: numbers before strings, and
  * ascending. So who waits for a key holds only lesser keys, and such calls cannot wait in a circle.
@@ -45,13 +47,18 @@ export interface KeyedStats {
   readonly keys: readonly KeyStats[];
 }
 
-/** @internal A key that is held or waited for. */
+/** The most entries that are kept. */
+const MOST_KEPT = 256;
+
+/** @internal A key that is held or waited for, or was so lately. */
 export interface Entry {
   readonly key: Key;
   /** How many of its permits are out. */
   out: number;
   /** Those who wait for it. Undefined if nobody has waited for it yet. */
   queue: Queue | undefined;
+  /** Whether it is in the ring of the entries that are kept. */
+  isKept: boolean;
 }
 
 /** @internal */
@@ -67,8 +74,11 @@ export abstract class Keyed extends TaskObject {
   readonly #kind: string;
   readonly #permits: number;
   readonly #entries = new Map<Key, Entry>();
-  /** The entry of the key that became free last. It stays in the map, because a key is often wanted again at once. */
-  #idle: Entry | undefined;
+  /** How many entries are in use. */
+  #used = 0;
+  /** A ring of entries that are kept. The next one that is kept takes the place of the oldest. */
+  #kept: Entry[] = [];
+  #oldest = 0;
   #timeouts = 0;
 
   /** @internal */
@@ -80,7 +90,7 @@ export abstract class Keyed extends TaskObject {
 
   /** The number of keys that are held or waited for. */
   get size(): number {
-    return this.#entries.size - (this.#idle ? 1 : 0);
+    return this.#used;
   }
 
   /** The number of promises that wait, for all keys together. It looks at every key. */
@@ -106,17 +116,19 @@ export abstract class Keyed extends TaskObject {
   #entryOf(key: Key): Entry {
     let entry = this.#entries.get(key);
     if (!entry) {
-      entry = { key, out: 0, queue: undefined };
+      entry = { key, out: 0, queue: undefined, isKept: false };
       this.#entries.set(key, entry);
     }
-    if (entry === this.#idle) this.#idle = undefined;
     return entry;
   }
 
   /** @internal Takes permits of a key if they are free and nobody waits for it. */
   protected [take](entry: Entry, permits: number): boolean {
     const isFree = entry.out + permits <= this.#permits && !entry.queue?.first;
-    if (isFree) entry.out += permits;
+    if (isFree) {
+      if (entry.out === 0) this.#used++;
+      entry.out += permits;
+    }
     return isFree;
   }
 
@@ -150,8 +162,18 @@ export abstract class Keyed extends TaskObject {
     }
     // Nobody waits, since the first of the queue would have got permits.
     if (entry.out > 0 || this.disposed) return;
-    if (this.#idle) this.#entries.delete(this.#idle.key);
-    this.#idle = entry;
+    this.#used--;
+    if (!entry.isKept) this.#keep(entry);
+  }
+
+  #keep(entry: Entry): void {
+    const oldest = this.#kept[this.#oldest];
+    this.#kept[this.#oldest] = entry;
+    this.#oldest = (this.#oldest + 1) % MOST_KEPT;
+    entry.isKept = true;
+    if (!oldest) return;
+    oldest.isKept = false;
+    if (oldest.out === 0) this.#entries.delete(oldest.key);
   }
 
   /** @internal */
@@ -212,7 +234,7 @@ export abstract class Keyed extends TaskObject {
     if (key !== undefined) return this.#inspect(key);
     const keys: KeyStats[] = [];
     for (const entry of this.#entries.values()) {
-      if (entry !== this.#idle && keys.length < MOST_LISTED) keys.push(this.#inspect(entry.key));
+      if (entry.out > 0 && keys.length < MOST_LISTED) keys.push(this.#inspect(entry.key));
     }
     return { size: this.size, waiting: this.waiting, timeouts: this.#timeouts, keys };
   }
@@ -231,7 +253,8 @@ export abstract class Keyed extends TaskObject {
   protected [close](error: Error): void {
     for (const { queue } of this.#entries.values()) queue?.close(error);
     this.#entries.clear();
-    this.#idle = undefined;
+    this.#kept = [];
+    this.#used = 0;
   }
 }
 

@@ -64,7 +64,18 @@ function rows(
   ];
 }
 
-const PAIR = ['pair', 'pairQueued'] as const;
+/** Returns the rows of an acquire and a release. Nothing stands around the pair in the loop of one alone. */
+function pairs(name: string, family: Family, loop: () => Loop): TasksRow[] {
+  const make = (): Loop => {
+    const run = loop();
+    return crowd(() => run(1));
+  };
+  return [
+    { name: `${name} alone`, family, measure: 'pair', make: loop },
+    { name: `${name} queued`, family, measure: 'pairQueued', make },
+  ];
+}
+
 const RUN = ['run', 'runQueued'] as const;
 const KEY = ['key', 'keyQueued'] as const;
 
@@ -110,32 +121,40 @@ function effect(): TasksRow[] {
 }
 
 export const TASKS_ROWS: readonly TasksRow[] = [
-  ...rows('Semaphore', 'taketurns', PAIR, () => {
+  ...pairs('Semaphore', 'taketurns', () => {
     const semaphore = new Semaphore(1);
-    return async () => {
-      await semaphore.acquireAsync();
-      semaphore.release();
+    return async (operations) => {
+      for (let i = 0; i < operations; i++) {
+        await semaphore.acquireAsync();
+        semaphore.release();
+      }
     };
   }),
-  ...rows('Mutex', 'taketurns', PAIR, () => {
+  ...pairs('Mutex', 'taketurns', () => {
     const mutex = new Mutex();
-    return async () => {
-      await mutex.lockAsync();
-      mutex.unlock();
+    return async (operations) => {
+      for (let i = 0; i < operations; i++) {
+        await mutex.lockAsync();
+        mutex.unlock();
+      }
     };
   }),
-  ...rows('async-sema', 'npm', PAIR, () => {
+  ...pairs('async-sema', 'npm', () => {
     const semaphore = new Sema(1);
-    return async () => {
-      await semaphore.acquire();
-      semaphore.release();
+    return async (operations) => {
+      for (let i = 0; i < operations; i++) {
+        await semaphore.acquire();
+        semaphore.release();
+      }
     };
   }),
-  ...rows('async-mutex', 'npm', PAIR, () => {
+  ...pairs('async-mutex', 'npm', () => {
     const mutex = new AsyncMutex();
-    return async () => {
-      const release = await mutex.acquire();
-      release();
+    return async (operations) => {
+      for (let i = 0; i < operations; i++) {
+        const release = await mutex.acquire();
+        release();
+      }
     };
   }),
   ...rows('Semaphore.runExclusive', 'taketurns', RUN, () => {
