@@ -119,7 +119,7 @@ describe('sizes', () => {
  * 1.2 KB for the semaphore are missed: the texts of errors and the checks of arguments alone take 0.7 KB, and each of
  * the 20 classes and guards takes some 0.3 KB.
  */
-const MOST_TASKS = { all: 7300, semaphore: 2900 };
+const MOST_TASKS = { all: 7400, semaphore: 2900 };
 
 it.each([
   ['all classes', "import * as all from 'taketurns/tasks';", MOST_TASKS.all],

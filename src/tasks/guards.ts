@@ -49,13 +49,13 @@ abstract class Guard implements Disposable, AsyncDisposable {
 }
 
 /** A guard that gives everything back at once. */
-export abstract class Held<What> extends Guard {
+export abstract class Held extends Guard {
   /** @internal What it holds is of this object, as long as it holds it. */
-  [giveBack]: Source<What> | undefined;
-  readonly #what: What;
+  [giveBack]: Source<never> | undefined;
+  readonly #what: unknown;
 
   /** @internal */
-  protected constructor(source: Source<What>, what: What) {
+  protected constructor(source: Source<never>, what: unknown) {
     super();
     this[giveBack] = source;
     this.#what = what;
@@ -69,7 +69,7 @@ export abstract class Held<What> extends Guard {
   protected [end](): void {
     const source = this[giveBack];
     this[giveBack] = undefined;
-    source?.[giveBack](this.#what);
+    source?.[giveBack](this.#what as never);
   }
 }
 
@@ -155,7 +155,7 @@ export class HeldPermits extends Guard {
  * }
  * ```
  */
-export class HeldLock extends Held<never> {
+export class HeldLock extends Held {
   /** Unlocks. Does nothing the second time. Never blocks, throws nothing. */
   unlock(): void {
     this[end]();

@@ -32,7 +32,7 @@ export interface GuardedLock extends Source<Mode> {
   [upgrade](options: WaitOptions | undefined): Promise<HeldWrite>;
 }
 
-abstract class HeldMode extends Held<Mode> {
+abstract class HeldMode extends Held {
   /** Gives back what the guard holds. Does nothing the second time. Never blocks, throws nothing. */
   unlock(): void {
     this[end]();

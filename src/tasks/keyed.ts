@@ -273,7 +273,7 @@ export abstract class Keyed extends TaskObject {
  * }
  * ```
  */
-export class HeldKeys extends Held<readonly Entry[]> {
+export class HeldKeys extends Held {
   /** The keys, in the order in which they were taken. */
   readonly keys: readonly Key[];
 

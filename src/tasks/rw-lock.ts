@@ -17,7 +17,6 @@ import { bad, checkInteger } from './checks.js';
 import { giveBack } from './guards.js';
 import {
   downgrade,
-  type GuardedLock,
   HeldRead,
   type HeldUpdate,
   type HeldWrite,
@@ -91,7 +90,7 @@ const WRITES = 3;
  * using held = await lock.writeAsync({ timeout: 50 }); // alone
  * ```
  */
-export class RwLock extends QueueObject implements GuardedLock {
+export class RwLock extends QueueObject {
   #turn: typeof NO_TURN | typeof HAS_TURN | typeof DRAINS | typeof WRITES = NO_TURN;
   #reads = 0;
   /** How often the gate has been shut. */

@@ -118,7 +118,7 @@ export class WaitGroup extends Opening {
  * console.log(tasks.pending);
  * ```
  */
-export class HeldTask extends Held<never> {
+export class HeldTask extends Held {
   /** Says that the task is done. Has no effect the second time. Never blocks, throws nothing. */
   done(): void {
     this[end]();

@@ -137,18 +137,19 @@ describe('a key', () => {
     const table = new KeyedMutex();
     const order: string[] = [];
     const owner = {
+      name: 'owner',
       save: table.limit(async function (this: unknown, key: string, value: number) {
         order.push(`${key}${value}`);
         await turn();
         order.push(`${key}${value}`);
-        return [this === owner, value];
+        return [(this as { name?: string }).name, value];
       }),
     };
     const results = await Promise.all([owner.save('a', 1), owner.save('a', 2), owner.save('b', 3)]);
     expect(results).toEqual([
-      [true, 1],
-      [true, 2],
-      [true, 3],
+      ['owner', 1],
+      ['owner', 2],
+      ['owner', 3],
     ]);
     expect(order.filter((entry) => entry.startsWith('a'))).toEqual(['a1', 'a1', 'a2', 'a2']);
   });

@@ -238,14 +238,15 @@ describe('a request', () => {
   it('may be a call of a limited function: calls may overlap', async () => {
     const limiter = new tasks.RateLimiter(2, 100, { burst: 2 });
     const owner = {
+      more: 100,
       add: limiter.limit(async function (this: unknown, a: number, b: number) {
-        return this === owner ? a + b : undefined;
+        return (this as { more: number }).more + a + b;
       }),
     };
     const [one, two, three] = [owner.add(1, 2), owner.add(3, 4), owner.add(5, 6)];
-    expect([await one, await two, limiter.waiting]).toEqual([3, 7, 1]);
+    expect([await one, await two, limiter.waiting]).toEqual([103, 107, 1]);
     await clock.advance(101);
-    expect(await three).toBe(11);
+    expect(await three).toBe(111);
   });
 
   it('is one of 100,000 that wait, at a cost that does not grow', async () => {

@@ -1,5 +1,6 @@
 // The rows of `bench tasks`: what is measured, and how each library does it. To add a row, add an entry.
 
+/// <reference path="./async-lock.d.ts" />
 import AsyncLock from 'async-lock';
 import { Mutex as AsyncMutex } from 'async-mutex';
 import { Sema } from 'async-sema';
