@@ -7,9 +7,8 @@
  * The last call of a round first counts the round, and then runs the action. So a call that the action makes belongs to
  * the next round, and stands in the queue behind those of the present one.
  */
-import { knowEverywhere } from '../common-errors.js';
+import { checkInteger, checkOptions, checkType, knowEverywhere } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
-import { checkFunction, checkInteger, checkOptions } from './checks.js';
 import { limitsOf } from './limits.js';
 import { Queue } from './queue.js';
 import { refusePromise } from './refuse-promise.js';
@@ -44,7 +43,7 @@ export class BrokenBarrierError extends Error {
   /** `BrokenBarrierError`. */
   override readonly name = 'BrokenBarrierError';
 }
-/*#__PURE__*/ knowEverywhere(BrokenBarrierError);
+knowEverywhere(BrokenBarrierError);
 
 const KIND = 'Barrier';
 
@@ -93,7 +92,7 @@ export class Barrier extends QueueObject {
     super(KIND);
     checkOptions(KIND, options, ['action']);
     const { action } = options;
-    if (action !== undefined) checkFunction(`${KIND}: action`, action);
+    if (action !== undefined) checkType(`${KIND}: action`, action, 'function', 'a function');
     this.parties = checkInteger(`${KIND}: parties`, parties, 1, 65_535);
     this.#action = action;
   }
@@ -104,7 +103,7 @@ export class Barrier extends QueueObject {
    * BrokenBarrierError if the barrier is broken, before or in this round, with TimeoutError when the time has passed or
    * with the reason of the signal when that is aborted: then the barrier is broken; and with DisposedError.
    */
-  async arriveAndWaitAsync(options: WaitOptions = {}): Promise<number> {
+  async arriveAndWaitAsync(options?: WaitOptions): Promise<number> {
     const limits = limitsOf(`${KIND}.arriveAndWaitAsync`, options);
     this.#check();
     const index = this.#arrived++;

@@ -6,9 +6,8 @@
  * The promise enters the queue before it unlocks, so no notification after the unlock is missed. It locks the mutex
  * again however the wait has ended.
  */
-import { CancelledError } from '../common-errors.js';
+import { badType, CancelledError, checkInteger, checkType } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
-import { bad, checkFunction, checkInteger } from './checks.js';
 import { type Limits, limitsOf } from './limits.js';
 import { Mutex } from './mutex.js';
 import { Queue } from './queue.js';
@@ -63,7 +62,7 @@ export class Condition extends QueueObject {
    */
   constructor(mutex: Mutex) {
     super(KIND);
-    if (!(mutex instanceof Mutex)) throw bad('', `${KIND}: mutex`, 'a Mutex of taketurns/tasks', mutex);
+    if (!(mutex instanceof Mutex)) throw badType(`${KIND}: mutex`, 'a Mutex of taketurns/tasks', mutex);
     this.mutex = mutex;
   }
 
@@ -79,11 +78,11 @@ export class Condition extends QueueObject {
    * if nobody owns the mutex, with the reason of the signal when that is aborted, and with DisposedError if the
    * condition or the mutex has been or is being disposed of.
    */
-  async waitAsync(options: WaitOptions = {}): Promise<boolean> {
+  async waitAsync(options?: WaitOptions): Promise<boolean> {
     return this.#wait(limitsOf(`${KIND}.waitAsync`, options), 'waitAsync');
   }
 
-  async #wait(limits: Limits, method: string): Promise<boolean> {
+  async #wait(limits: Limits | undefined, method: string): Promise<boolean> {
     this.#check(method);
     const waited = this[queue].wait<boolean>(1, limits, () => this.mutex.unlock());
     try {
@@ -118,9 +117,9 @@ export class Condition extends QueueObject {
    * @returns a promise of the last answer of `ready`: false if the time-out came first. It rejects as that of
    * `waitAsync`, with TypeError if `ready` is not a function or returns a promise, and with what `ready` throws.
    */
-  async waitForAsync(ready: () => boolean, options: WaitOptions = {}): Promise<boolean> {
+  async waitForAsync(ready: () => boolean, options?: WaitOptions): Promise<boolean> {
     const what = `${KIND}.waitForAsync: ready`;
-    checkFunction(what, ready);
+    checkType(what, ready, 'function', 'a function');
     const limits = limitsOf(`${KIND}.waitForAsync`, options);
     this.#check('waitForAsync');
     for (let goesOn = true; ; ) {

@@ -1,5 +1,5 @@
 /** Event is a flag, for the tasks of one thread: a count that is 0 if the event is set, and 1 if it is not set. */
-import { bad, checkOptions } from './checks.js';
+import { badType, checkOptions } from '../common-errors.js';
 import { count, Opening, setCount, together } from './opening.js';
 import type { Waiting } from './stats.js';
 import { checkOpen, state } from './task-object.js';
@@ -44,7 +44,7 @@ export class Event extends Opening {
   constructor(options: EventOptions = {}) {
     checkOptions(KIND, options, ['set']);
     const { set = false } = options;
-    if (typeof set !== 'boolean') throw bad('', `${KIND}: set`, 'true or false', set);
+    if (typeof set !== 'boolean') throw badType(`${KIND}: set`, 'true or false', set);
     super(KIND, Number(!set));
   }
 

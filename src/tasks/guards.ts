@@ -3,7 +3,7 @@
  * A guard is the answer of a call that holds something. It gives back once what it holds: at the end of a `using` or
  * `await using` scope, or by its own call, `release`, `unlock` or `done`.
  */
-import { checkInteger } from './checks.js';
+import { checkInteger } from '../common-errors.js';
 import { asyncDispose, dispose, inspected } from './task-object.js';
 
 /** @internal */

@@ -1,6 +1,6 @@
 /** KeyedMutex is a mutex for each key: a table of keyed.ts with one permit a key. */
+import { checkType } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
-import { checkFunction } from './checks.js';
 import { type HeldLock, LockGuard } from './guards.js';
 import { acquire, entryOf, give, type Key, Keyed, take } from './keyed.js';
 import { limitsOf } from './limits.js';
@@ -39,7 +39,7 @@ export class KeyedMutex extends Keyed {
    * cancelled it, and with DisposedError if the object has been or is being disposed of.
    */
   async holdAsync(key: Key, options?: WaitOptions): Promise<HeldLock> {
-    const limits = options && limitsOf('KeyedMutex.holdAsync', options);
+    const limits = limitsOf('KeyedMutex.holdAsync', options);
     const entry = this[entryOf]('holdAsync', key, 1);
     await this[acquire](entry, 1, limits);
     return new LockGuard(this, entry);
@@ -62,8 +62,8 @@ export class KeyedMutex extends Keyed {
    * @returns a promise of the result. It rejects with the error of the function or of `holdAsync`.
    */
   async runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
-    checkFunction('KeyedMutex.runExclusive: run', run);
-    const limits = options && limitsOf('KeyedMutex.runExclusive', options);
+    checkType('KeyedMutex.runExclusive: run', run, 'function', 'a function');
+    const limits = limitsOf('KeyedMutex.runExclusive', options);
     const entry = this[entryOf]('runExclusive', key, 1);
     await this[acquire](entry, 1, limits);
     try {
@@ -84,7 +84,7 @@ export class KeyedMutex extends Keyed {
   limit<This, K extends Key, Arguments extends unknown[], T>(
     run: (this: This, key: K, ...args: Arguments) => T,
   ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
-    checkFunction('KeyedMutex.limit: run', run);
+    checkType('KeyedMutex.limit: run', run, 'function', 'a function');
     const exclusively = (key: Key, call: () => unknown) => this.runExclusive(key, call) as Promise<Awaited<T>>;
     return function (key, ...args) {
       return exclusively(key, () => run.call(this, key, ...args));

@@ -1,6 +1,6 @@
 /** KeyedSemaphore is a semaphore for each key: a table of keyed.ts with n permits a key. */
+import { checkInteger, checkType } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
-import { checkFunction, checkInteger } from './checks.js';
 import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
 import { acquire, type Entry, entryOf, give, type Key, Keyed, take } from './keyed.js';
 import { limitsOf } from './limits.js';
@@ -49,7 +49,7 @@ export class KeyedSemaphore extends Keyed {
   holdAsync(key: Key, options: WaitOptions): Promise<HeldPermits>;
   async holdAsync(key: Key, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
     const [wanted, more] = requestOf(permits, options);
-    const limits = more && limitsOf('KeyedSemaphore.holdAsync', more);
+    const limits = limitsOf('KeyedSemaphore.holdAsync', more);
     const entry = this[entryOf]('holdAsync', key, wanted);
     await this[acquire](entry, wanted, limits);
     return this.#guard(entry, wanted);
@@ -85,9 +85,9 @@ export class KeyedSemaphore extends Keyed {
     permits: number | WaitOptions = 1,
     options?: WaitOptions,
   ): Promise<T> {
-    checkFunction('KeyedSemaphore.runExclusive: run', run);
+    checkType('KeyedSemaphore.runExclusive: run', run, 'function', 'a function');
     const [wanted, more] = requestOf(permits, options);
-    const limits = more && limitsOf('KeyedSemaphore.runExclusive', more);
+    const limits = limitsOf('KeyedSemaphore.runExclusive', more);
     const entry = this[entryOf]('runExclusive', key, wanted);
     await this[acquire](entry, wanted, limits);
     try {
@@ -110,7 +110,7 @@ export class KeyedSemaphore extends Keyed {
     run: (this: This, key: K, ...args: Arguments) => T,
     permits = 1,
   ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
-    checkFunction('KeyedSemaphore.limit: run', run);
+    checkType('KeyedSemaphore.limit: run', run, 'function', 'a function');
     checkInteger('KeyedSemaphore.limit: permits', permits, 1, this.permits);
     const exclusively = (key: Key, call: () => unknown) => this.runExclusive(key, call, permits) as Promise<Awaited<T>>;
     return function (key, ...args) {

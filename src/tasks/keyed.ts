@@ -14,9 +14,8 @@
  * A call for several keys takes them one after the other, in one order for all calls: numbers before strings, and
  * ascending. So who waits for a key holds only lesser keys, and such calls cannot wait in a circle.
  */
-import { CancelledError } from '../common-errors.js';
+import { bad, badType, CancelledError, checkInteger } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
-import { bad, checkInteger } from './checks.js';
 import { end, giveBack, Held, type Source } from './guards.js';
 import { type Limits, limitsOf } from './limits.js';
 import { Queue } from './queue.js';
@@ -105,12 +104,15 @@ export abstract class Keyed extends TaskObject {
    * it.
    */
   protected [entryOf](method: string, key: Key, permits: number): Entry {
-    if (typeof key !== 'string' && !Number.isSafeInteger(key)) {
-      throw bad('number', `${this.#kind}.${method}: key`, 'a string or a safe integer', key);
-    }
+    this.#check(method, key);
     if (permits !== 1) checkInteger(`${this.#kind}.${method}: permits`, permits, 1, this.#permits);
     this[checkOpen]();
     return this.#entryOf(key);
+  }
+
+  #check(method: string, key: Key): void {
+    if (typeof key === 'string' || Number.isSafeInteger(key)) return;
+    throw bad('number', `${this.#kind}.${method}: key`, 'a string or a safe integer', key);
   }
 
   #entryOf(key: Key): Entry {
@@ -195,16 +197,17 @@ export abstract class Keyed extends TaskObject {
    */
   async holdAllAsync(keys: readonly Key[], options?: WaitOptions): Promise<HeldKeys> {
     const what = `${this.#kind}.holdAllAsync`;
-    if (!Array.isArray(keys)) throw bad('', `${what}: keys`, 'an array', keys);
-    const limits = options && limitsOf(what, options);
+    if (!Array.isArray(keys)) throw badType(`${what}: keys`, 'an array', keys);
+    const limits = limitsOf(what, options);
     const sorted = [...new Set(keys)];
+    for (const key of sorted) this.#check('holdAllAsync', key);
     sorted.sort((a, b) => (typeof a === typeof b ? (a < b ? -1 : 1) : typeof a === 'number' ? -1 : 1));
     const held: Entry[] = [];
     try {
       for (const key of sorted) {
         const entry = this[entryOf]('holdAllAsync', key, 1);
         await this[acquire](entry, 1, limits);
-        held.unshift(entry);
+        held.push(entry);
       }
     } catch (error) {
       for (const entry of held) this[give](entry, 1);
@@ -285,7 +288,7 @@ export class HeldKeys extends Held {
       },
     };
     super(source, held);
-    this.keys = held.map(({ key }) => key).reverse();
+    this.keys = held.map(({ key }) => key);
   }
 
   /** Gives all keys back. Does nothing the second time. Never blocks, throws nothing. */

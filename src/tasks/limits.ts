@@ -6,8 +6,8 @@
  * A signal may end 100,000 waits, and an event target looks at all of its listeners when one is added. So a signal has
  * one listener for all of its waits.
  */
+import { checkMilliseconds, checkOptions, checkSignal } from '../common-errors.js';
 import type { Signal, WaitOptions } from '../options.js';
-import { bad, checkOptions } from './checks.js';
 import { clearTimeout, now, setTimeout } from './clock.js';
 
 /** How long a call waits at most: the options of the call after the check. A call without options has none. */
@@ -19,20 +19,17 @@ export interface Limits {
   readonly begun: number;
 }
 
-/** Checks the options of a call. Throws the reason of a signal that is aborted already. */
-export function limitsOf(what: string, options: WaitOptions, names = ['timeout', 'signal']): Limits {
+/** Checks the options of a call, if it has any. Throws the reason of a signal that is aborted already. */
+export function limitsOf(
+  what: string,
+  options: WaitOptions | undefined,
+  names = ['timeout', 'signal'],
+): Limits | undefined {
+  if (options === undefined) return undefined;
   checkOptions(what, options, names);
   const { timeout = Infinity, signal } = options;
-  const LONGEST = 2 ** 31 - 1;
-  if (typeof timeout !== 'number' || !(timeout === Infinity || (timeout >= 0 && timeout <= LONGEST))) {
-    throw bad('number', `${what}: timeout`, `from 0 to ${LONGEST} milliseconds or Infinity`, timeout);
-  }
-  if (
-    signal !== undefined &&
-    !(typeof signal?.aborted === 'boolean' && typeof signal.addEventListener === 'function')
-  ) {
-    throw bad('', `${what}: signal`, 'an AbortSignal', signal);
-  }
+  checkMilliseconds(what, 'timeout', timeout);
+  checkSignal(what, signal);
   if (signal?.aborted) throw reasonOf(signal);
   return { timeout, signal, begun: now() };
 }

@@ -2,9 +2,8 @@
  * Mutex, for the tasks of one thread. `unlock` hands the lock to the first of the queue, so the lock is free only while
  * nobody waits, and nobody is overtaken.
  */
-import { CancelledError } from '../common-errors.js';
+import { CancelledError, checkInteger, checkOptions, checkType } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
-import { checkFunction, checkInteger, checkOptions } from './checks.js';
 import { giveBack, type HeldLock, LockGuard } from './guards.js';
 import { type Limits, limitsOf } from './limits.js';
 import { Queue } from './queue.js';
@@ -98,7 +97,7 @@ export class Mutex extends QueueObject {
   }
 
   #check(method: string, options: WaitOptions | undefined): Limits | undefined {
-    const limits = options && limitsOf(`${KIND}.${method}`, options);
+    const limits = limitsOf(`${KIND}.${method}`, options);
     this[checkOpen]();
     return limits;
   }
@@ -156,7 +155,7 @@ export class Mutex extends QueueObject {
    * @returns a promise of the result. It rejects with the error of the function or of `lockAsync`.
    */
   async runExclusive<T>(run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
-    checkFunction('Mutex.runExclusive: run', run);
+    checkType('Mutex.runExclusive: run', run, 'function', 'a function');
     await this.lockAsync(options);
     try {
       return await run();

@@ -7,8 +7,8 @@
  *         └──────────────────────┘
  *              the function has thrown: a waiter tries next
  */
+import { checkType } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
-import { checkFunction } from './checks.js';
 import { limitsOf } from './limits.js';
 import { Queue } from './queue.js';
 import { togetherIn, type Waiting } from './stats.js';
@@ -59,9 +59,9 @@ export class Once extends QueueObject {
    * TimeoutError when the time has passed while another call runs its function, with the reason of the signal when that
    * is aborted, with TypeError if `fn` is not a function, and with DisposedError.
    */
-  async runAsync(fn: () => void | PromiseLike<void>, options: WaitOptions = {}): Promise<boolean> {
+  async runAsync(fn: () => void | PromiseLike<void>, options?: WaitOptions): Promise<boolean> {
     const what = `${KIND}.runAsync`;
-    checkFunction(`${what}: fn`, fn);
+    checkType(`${what}: fn`, fn, 'function', 'a function');
     const limits = limitsOf(what, options);
     while (this.#isUnderWay()) await this[queue].wait(1, limits);
     if (this.#done) return false;

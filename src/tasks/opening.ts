@@ -42,7 +42,7 @@ export abstract class Opening extends QueueObject {
    * that is aborted, with RangeError or TypeError for a bad option, and with DisposedError.
    */
   async waitAsync(options?: WaitOptions): Promise<boolean> {
-    const limits = options && limitsOf(`${this.#kind}.waitAsync`, options);
+    const limits = limitsOf(`${this.#kind}.waitAsync`, options);
     this[checkOpen]();
     if (this[count] === 0) return true;
     return limits?.timeout !== 0 && this[queue].wait<boolean>(1, limits);

@@ -13,9 +13,8 @@
  * The log has at most about 1,000 entries: permits that are given within a thousandth of the window share an entry,
  * with the time of the last of them. So none of them leaves the log too early.
  */
-import { CancelledError } from '../common-errors.js';
+import { CancelledError, checkInteger, checkOptions, checkType } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
-import { checkFunction, checkInteger, checkOptions } from './checks.js';
 import { clearTimeout, now, setTimeout } from './clock.js';
 import { limitsOf } from './limits.js';
 import { Queue } from './queue.js';
@@ -120,7 +119,7 @@ export class RateLimiter extends QueueObject {
   takeAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<void> {
     try {
       const [wanted, more] = requestOf(permits, options);
-      const limits = more && limitsOf(`${KIND}.takeAsync`, more);
+      const limits = limitsOf(`${KIND}.takeAsync`, more);
       if (this.#try('takeAsync', wanted)) return DONE;
       if (limits?.timeout === 0) throw this[queue].timedOut(wanted, 0);
       return this[queue].wait(wanted, limits, () => this.#moveUp());
@@ -219,7 +218,7 @@ export class RateLimiter extends QueueObject {
     run: (this: This, ...args: Arguments) => T,
     permits = 1,
   ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
-    checkFunction('RateLimiter.limit: run', run);
+    checkType('RateLimiter.limit: run', run, 'function', 'a function');
     this.#check('limit', permits);
     const taken = () => this.takeAsync(permits);
     return async function (...args): Promise<Awaited<T>> {

@@ -6,7 +6,9 @@ export function requestOf(
   permits: number | WaitOptions,
   options: WaitOptions | undefined,
 ): [permits: number, options: WaitOptions | undefined] {
-  return Object(permits) === permits && !options ? [1, permits as WaitOptions] : [permits as number, options];
+  return Object(permits) === permits && options === undefined
+    ? [1, permits as WaitOptions]
+    : [permits as number, options];
 }
 
 /** Returns the number of permits of a request whose arguments have been checked. */

@@ -12,8 +12,8 @@
  * once. So a reader waits for one writer at most, because all waiting readers come in when the gate opens; and a writer
  * waits only for those who came before it, because no reader comes in while it drains.
  */
+import { badType, checkInteger } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
-import { bad, checkInteger } from './checks.js';
 import { giveBack } from './guards.js';
 import {
   downgrade,
@@ -121,11 +121,11 @@ export class RwLock extends QueueObject {
 
   async #read(method: string, options: ReadOptions | undefined): Promise<void> {
     const what = `${KIND}.${method}`;
-    const limits = options && limitsOf(what, options, ['timeout', 'signal', 'within']);
+    const limits = limitsOf(what, options, ['timeout', 'signal', 'within']);
     const within = options?.within;
     this[checkOpen]();
     if (within !== undefined && !(within instanceof HeldRead && within[giveBack] === this)) {
-      throw bad('', `${what}: within`, 'a HeldRead of this lock that is held', within);
+      throw badType(`${what}: within`, 'a HeldRead of this lock that is held', within);
     }
     if (within || !this.writing) this.#reads++;
     else if (limits?.timeout === 0) throw this.#readers.timedOut(1, 0);
@@ -186,7 +186,7 @@ export class RwLock extends QueueObject {
   }
 
   async #write(method: string, options: WaitOptions | undefined, mode: Mode): Promise<void> {
-    const limits = options && limitsOf(`${KIND}.${method}`, options);
+    const limits = limitsOf(`${KIND}.${method}`, options);
     this[checkOpen]();
     if (limits?.timeout === 0 && (this.#turn !== NO_TURN || (mode === WRITE && this.#reads > 0))) {
       throw this[queue].timedOut(1, 0);
@@ -307,7 +307,7 @@ export class RwLock extends QueueObject {
 
   /** @internal */
   async [upgrade](options: WaitOptions | undefined): Promise<HeldWrite> {
-    const limits = options && limitsOf('HeldUpdate.upgradeAsync', options);
+    const limits = limitsOf('HeldUpdate.upgradeAsync', options);
     this[checkOpen]();
     this.#shut();
     try {

@@ -12,9 +12,8 @@
  * common calls need to look at the balance alone. `reduce` takes permits of the balance. If promises wait, it stands in
  * the queue behind them, as a waiter to which nobody listens.
  */
-import { CancelledError } from '../common-errors.js';
+import { CancelledError, checkInteger, checkOptions, checkType } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
-import { checkFunction, checkInteger, checkOptions } from './checks.js';
 import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
 import { limitsOf } from './limits.js';
 import { Queue } from './queue.js';
@@ -130,7 +129,7 @@ export class Semaphore extends QueueObject {
 
   #enqueue(permits: number, options: WaitOptions | undefined): Promise<void> {
     this.#check('acquireAsync', permits);
-    const limits = options && limitsOf(`${KIND}.acquireAsync`, options);
+    const limits = limitsOf(`${KIND}.acquireAsync`, options);
     this[checkOpen]();
     if (this.#take(permits)) return DONE;
     if (limits?.timeout === 0) throw this[queue].timedOut(permits, 0);
@@ -283,7 +282,7 @@ export class Semaphore extends QueueObject {
     permits: number | WaitOptions = 1,
     options?: WaitOptions,
   ): Promise<T> {
-    checkFunction('Semaphore.runExclusive: run', run);
+    checkType('Semaphore.runExclusive: run', run, 'function', 'a function');
     await this.acquireAsync(permits as number, options);
     try {
       return await run();
@@ -306,7 +305,7 @@ export class Semaphore extends QueueObject {
     run: (this: This, ...args: Arguments) => T,
     permits = 1,
   ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
-    checkFunction('Semaphore.limit: run', run);
+    checkType('Semaphore.limit: run', run, 'function', 'a function');
     this.#check('limit', permits);
     const exclusively = (call: () => unknown) => this.runExclusive(call, permits) as Promise<Awaited<T>>;
     return function (...args) {

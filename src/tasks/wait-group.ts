@@ -1,5 +1,5 @@
 /** WaitGroup counts tasks that are under way, in one thread. Promises wait until all tasks are done. */
-import { checkFunction, checkInteger } from './checks.js';
+import { checkInteger, checkType } from '../common-errors.js';
 import { end, giveBack, Held } from './guards.js';
 import { count, MOST, Opening, setCount, together } from './opening.js';
 import type { Waiting } from './stats.js';
@@ -79,7 +79,7 @@ export class WaitGroup extends Opening {
    * `task` is not a function, and with `RangeError` or DisposedError as `add`.
    */
   async run<T>(task: () => T | PromiseLike<T>): Promise<T> {
-    checkFunction(`${KIND}.run: task`, task);
+    checkType(`${KIND}.run: task`, task, 'function', 'a function');
     this.add();
     try {
       return await task();

@@ -58,9 +58,9 @@ describe('a key', () => {
   it.each([
     [undefined, TypeError, 'undefined'],
     [null, TypeError, 'null'],
-    [{}, TypeError, 'an object'],
+    [{}, TypeError, 'an object (Object)'],
     [Symbol('s'), TypeError, 'Symbol(s)'],
-    [1n, TypeError, '1'],
+    [1n, TypeError, '1n'],
     [true, TypeError, 'true'],
     [0.5, RangeError, '0.5'],
     [Number.NaN, RangeError, 'NaN'],
@@ -208,6 +208,32 @@ describe('holdAllAsync', () => {
     expect((await failure(() => table.holdAllAsync('ab' as never))).message).toBe(
       'KeyedMutex.holdAllAsync: keys must be an array, got "ab"',
     );
+  });
+
+  it('looks at all keys before it waits for one', async () => {
+    const table = new KeyedMutex();
+    using held = table.tryHold(1);
+    for (const [bad, shown] of [
+      [[1, 1.5], '1.5'],
+      [['b', Symbol('a'), Symbol('b')], 'Symbol(a)'],
+      [[1, undefined], 'undefined'],
+      [[2 ** 53, 1, Number.NaN], '9007199254740992'],
+    ] as const) {
+      expect((await failure(() => table.holdAllAsync(bad as never))).message).toBe(
+        `KeyedMutex.holdAllAsync: key must be a string or a safe integer, got ${shown}`,
+      );
+    }
+    expect([held?.held, table.size, table.waiting]).toEqual([true, 1, 0]);
+  });
+
+  // Where each key moved all those that were taken before, this would take minutes.
+  it('takes and gives back a million keys', async () => {
+    const table = new KeyedMutex();
+    const keys = Array.from({ length: 1_000_000 }, (_, i) => i);
+    const held = await table.holdAllAsync(keys);
+    expect([table.size, held.keys.length]).toEqual([keys.length, keys.length]);
+    held.unlock();
+    expect(table.size).toBe(0);
   });
 
   it('counts the time for all keys together', async () => {

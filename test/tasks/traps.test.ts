@@ -1,5 +1,7 @@
 /** What breaks queues of promises: callbacks that call back, guards given back twice, a crowd, an end in the midst. */
+import { createRequire } from 'node:module';
 import * as threads from 'taketurns';
+import * as sync from 'taketurns/sync';
 import {
   Barrier,
   BrokenBarrierError,
@@ -8,6 +10,7 @@ import {
   DisposedError,
   Event,
   KeyedMutex,
+  KeyedSemaphore,
   Latch,
   Mutex,
   Once,
@@ -16,6 +19,7 @@ import {
   Semaphore,
   TimeoutError,
   WaitGroup,
+  type WaitOptions,
 } from 'taketurns/tasks';
 import { describe, expect, it, vi } from 'vitest';
 import { failure } from '../support/failure.js';
@@ -429,7 +433,60 @@ describe('fake timers that come after the library was loaded', () => {
   });
 });
 
+async function broken(Class: typeof Barrier): Promise<never> {
+  const barrier = new Class(2);
+  await barrier.arriveAndWaitAsync({ timeout: 0 }).catch(() => {});
+  await barrier.arriveAndWaitAsync();
+  throw new Error('the barrier is not broken');
+}
+
+const optionsOf: Record<string, (options: WaitOptions) => Promise<unknown>> = {
+  'Semaphore.acquireAsync': (options) => new Semaphore(1).acquireAsync(options),
+  'Semaphore.acquireAsync of two': (options) => new Semaphore(2).acquireAsync(2, options),
+  'Semaphore.runExclusive': (options) => new Semaphore(2).runExclusive(() => {}, 1, options),
+  'Mutex.lockAsync': (options) => new Mutex().lockAsync(options),
+  'Mutex.waitForUnlockAsync': (options) => new Mutex().waitForUnlockAsync(options),
+  'RwLock.readAsync': (options) => new RwLock().readAsync(options),
+  'RwLock.updateAsync': (options) => new RwLock().updateAsync(options),
+  'HeldUpdate.upgradeAsync': async (options) => (await new RwLock().updateAsync()).upgradeAsync(options),
+  'Barrier.arriveAndWaitAsync': (options) => new Barrier(1).arriveAndWaitAsync(options),
+  'Latch.waitAsync': (options) => new Latch(0).waitAsync(options),
+  'Once.runAsync': (options) => new Once().runAsync(() => {}, options),
+  'KeyedMutex.holdAsync': (options) => new KeyedMutex().holdAsync('a', options),
+  'KeyedMutex.holdAllAsync': (options) => new KeyedMutex().holdAllAsync(['a'], options),
+  'KeyedSemaphore.holdAsync': (options) => new KeyedSemaphore(1).holdAsync('a', options),
+  'RateLimiter.takeAsync': (options) => new RateLimiter(1, 1).takeAsync(options),
+  async 'Condition.waitAsync'(options) {
+    const mutex = new Mutex();
+    await mutex.lockAsync();
+    return new Condition(mutex).waitAsync(options);
+  },
+};
+
 describe('the errors', () => {
+  it('of a broken barrier are known to the classes of sync and of the twin in CommonJS', async () => {
+    const twin = createRequire(import.meta.url)('../../dist/node/tasks.cjs');
+    expect(twin.Barrier).not.toBe(Barrier);
+    for (const Class of [Barrier, twin.Barrier] as (typeof Barrier)[]) {
+      const error = await failure(() => broken(Class));
+      for (const Known of [BrokenBarrierError, twin.BrokenBarrierError, sync.BrokenBarrierError]) {
+        expect([error instanceof Known, error.name]).toEqual([true, 'BrokenBarrierError']);
+      }
+    }
+  });
+
+  it.each(Object.entries(optionsOf))('of %s refuse what is no object of options', async (_, call) => {
+    const { signal } = new AbortController();
+    for (const bad of [null, false, 0, '', 'now', [], () => {}, new Map(), signal]) {
+      expect((await failure(() => call(bad as never))).message).toMatch(/must be (of \{|an integer)/);
+    }
+    expect((await failure(() => call({ timeOut: 5 } as never))).message).toMatch(
+      /options must be of \{ timeout, signal(, within)? \} \(perhaps timeout\), got "timeOut"/,
+    );
+    const deaf = { aborted: false, reason: 0, addEventListener() {} };
+    expect((await failure(() => call({ signal: deaf as never }))).message).toMatch(/signal must be an AbortSignal/);
+  });
+
   it('are known to the classes of the other entry, by instanceof', async () => {
     const s = new Semaphore(0);
     const late = await failure(() => s.acquireAsync(1, { timeout: 0 }));
@@ -454,7 +511,7 @@ describe('the errors', () => {
     [
       () => new Semaphore(1, { maximum: 2 } as never),
       TypeError,
-      'Semaphore: options must be of { max }, got "maximum"',
+      'Semaphore: options must be of { max } (perhaps max), got "maximum"',
     ],
     [() => new Semaphore(1, 2 as never), TypeError, 'Semaphore: options must be of { max }, got 2'],
     [
