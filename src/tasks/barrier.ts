@@ -86,7 +86,7 @@ export class Barrier extends QueueObject {
 
   /**
    * @param parties 1 to 65,535.
-   * @throws `RangeError` or `TypeError` for a bad number or option.
+   * @throws {RangeError | TypeError} for a bad number or option.
    */
   constructor(parties: number, options: BarrierOptions = {}) {
     super(KIND);
@@ -102,6 +102,7 @@ export class Barrier extends QueueObject {
    * @returns a promise of how many calls of this round had arrived before: 0 to `parties - 1`. It rejects with
    * BrokenBarrierError if the barrier is broken, before or in this round, with TimeoutError when the time has passed or
    * with the reason of the signal when that is aborted: then the barrier is broken; and with DisposedError.
+   * @example await barrier.arriveAndWaitAsync({ signal });
    */
   async arriveAndWaitAsync(options?: WaitOptions): Promise<number> {
     const limits = limitsOf(`${KIND}.arriveAndWaitAsync`, options);
@@ -131,7 +132,10 @@ export class Barrier extends QueueObject {
     this[queue].close(brokenError());
   }
 
-  /** Says that the caller does not arrive again. In one thread this changes nothing. Never blocks, throws nothing. */
+  /**
+   * Says that the caller does not arrive again. In one thread this changes nothing. Never blocks, throws nothing.
+   * @example barrier.leave();
+   */
   leave(): void {}
 
   /** Whether the barrier is broken. */
@@ -149,7 +153,10 @@ export class Barrier extends QueueObject {
     return this.broken ? 'broken' : `${this.waiting} of ${this.parties} arrived`;
   }
 
-  /** Tells how many calls have arrived and wait. Never blocks, throws nothing. */
+  /**
+   * Tells how many calls have arrived and wait. Never blocks, throws nothing.
+   * @example console.log(barrier.inspect().waiters);
+   */
   inspect(): BarrierState {
     const { parties, broken, round, waiting: arrived } = this;
     return { parties, arrived, broken, round, waiters: togetherIn(this[queue]) };

@@ -58,7 +58,7 @@ export class Condition extends QueueObject {
 
   /**
    * Makes a condition that belongs to this mutex and to no other. Never blocks.
-   * @throws `TypeError` if `mutex` is not a Mutex of `taketurns/tasks`.
+   * @throws {TypeError} if `mutex` is not a Mutex of `taketurns/tasks`.
    */
   constructor(mutex: Mutex) {
     super(KIND);
@@ -77,6 +77,7 @@ export class Condition extends QueueObject {
    * @returns a promise of true if the task was notified, of false if the time-out came first. It rejects with an Error
    * if nobody owns the mutex, with the reason of the signal when that is aborted, and with DisposedError if the
    * condition or the mutex has been or is being disposed of.
+   * @example while (items.length === 0) await notEmpty.waitAsync({ signal });
    */
   async waitAsync(options?: WaitOptions): Promise<boolean> {
     return this.#wait(limitsOf(`${KIND}.waitAsync`, options), 'waitAsync');
@@ -135,8 +136,9 @@ export class Condition extends QueueObject {
    * waiters wait. Never blocks. If nobody waits, the call does nothing, and later waiters do not learn of it.
    * @param count how many waiters to notify at most, 1 (the default) to 2,147,483,647, or Infinity.
    * @returns how many waiters it has notified.
-   * @throws `RangeError` or `TypeError` for a bad number.
-   * @throws {@link DisposedError} if the condition has been disposed of.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {DisposedError} if the condition has been disposed of.
+   * @example notEmpty.notify();
    */
   notify(count = 1): number {
     if (count !== Infinity) checkInteger(`${KIND}.notify: count`, count, 1, 2 ** 31 - 1);
@@ -149,7 +151,8 @@ export class Condition extends QueueObject {
   /**
    * Notifies all waiters. Never blocks.
    * @returns how many waiters it has notified.
-   * @throws {@link DisposedError} if the condition has been disposed of.
+   * @throws {DisposedError} if the condition has been disposed of.
+   * @example notEmpty.notifyAll();
    */
   notifyAll(): number {
     return this.notify(Infinity);
@@ -157,7 +160,8 @@ export class Condition extends QueueObject {
 
   /**
    * Describes the condition by a plain object. Never blocks.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {DisposedError} if it has been disposed of.
+   * @example console.log(notEmpty.inspect().waiters);
    */
   inspect(): ConditionStats {
     this[checkOpen]();

@@ -40,7 +40,7 @@ const KIND = 'Event';
  * ```
  */
 export class Event extends Opening {
-  /** @throws `RangeError` or `TypeError` for a bad option. */
+  /** @throws {RangeError | TypeError} for a bad option. */
   constructor(options: EventOptions = {}) {
     checkOptions(KIND, options, ['set']);
     const { set = false } = options;
@@ -50,7 +50,8 @@ export class Event extends Opening {
 
   /**
    * Sets the event: all who wait go on. Has no effect if the event is set already. Never blocks.
-   * @throws {@link DisposedError} if the event has been disposed of.
+   * @throws {DisposedError} if the event has been disposed of.
+   * @example event.set();
    */
   set(): void {
     this[setCount](0);
@@ -58,7 +59,8 @@ export class Event extends Opening {
 
   /**
    * Resets the event: who begins to wait from now on waits for the next `set`. Never blocks.
-   * @throws {@link DisposedError} if the event has been disposed of.
+   * @throws {DisposedError} if the event has been disposed of.
+   * @example event.reset();
    */
   reset(): void {
     this[checkOpen]();
@@ -75,7 +77,10 @@ export class Event extends Opening {
     return this.isSet ? 'set' : 'not set';
   }
 
-  /** Tells whether the event is set and how many wait. Never blocks, throws nothing. */
+  /**
+   * Tells whether the event is set and how many wait. Never blocks, throws nothing.
+   * @example console.log(event.inspect().waiters);
+   */
   inspect(): EventState {
     return { isSet: this.isSet, waiters: this[together] };
   }

@@ -112,9 +112,10 @@ export class HeldPermits extends Guard {
    * Gives permits back. Without a number it gives back all that the guard still holds, and does nothing the second
    * time. Never blocks.
    * @param permits 1 to the number that the guard still holds (the default).
-   * @throws `RangeError` or `TypeError` for a bad number. Nothing has changed then.
-   * @throws `RangeError` if more than the `max` of the semaphore would be available, because others have released or
+   * @throws {RangeError | TypeError} for a bad number. Nothing has changed then.
+   * @throws {RangeError} if more than the `max` of the semaphore would be available, because others have released or
    * added permits.
+   * @example held.release(1);
    */
   release(permits?: number): void {
     const rest = this.#permits;
@@ -130,7 +131,7 @@ export class HeldPermits extends Guard {
     return 'HeldPermits';
   }
 
-  /** Returns `HeldPermits(2)` if it still holds two permits. Never blocks, throws nothing. */
+  /** Returns, for example, `HeldPermits(2)`: it still holds two permits. Never blocks, throws nothing. */
   override toString(): string {
     return `HeldPermits(${this.#permits})`;
   }
@@ -156,7 +157,11 @@ export class HeldPermits extends Guard {
  * ```
  */
 export class HeldLock extends Held {
-  /** Unlocks. Does nothing the second time. Never blocks, throws nothing. */
+  /**
+   * Unlocks. Does nothing the second time. Never blocks.
+   * @throws {Error} if a call of `unlock` of the mutex has unlocked it before, and nobody is the owner.
+   * @example held.unlock();
+   */
   unlock(): void {
     this[end]();
   }

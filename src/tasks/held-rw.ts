@@ -33,7 +33,12 @@ export interface GuardedLock extends Source<Mode> {
 }
 
 abstract class HeldMode extends Held {
-  /** Gives back what the guard holds. Does nothing the second time. Never blocks, throws nothing. */
+  /**
+   * Gives back what the guard holds. Does nothing the second time. Never blocks.
+   * @throws {Error} if a call of `unlockRead` or `unlockWrite` of the lock has given it back before, and nobody has
+   * locked since.
+   * @example held.unlock();
+   */
   unlock(): void {
     this[end]();
   }
@@ -92,7 +97,8 @@ export class HeldWrite extends HeldMode {
    * Makes the writer a reader. No other task writes in between. After the call this guard holds nothing, and the
    * returned guard reads. Never blocks.
    * @throws {Error} if the guard holds nothing.
-   * @throws {@link DisposedError} if the lock has been disposed of.
+   * @throws {DisposedError} if the lock has been disposed of.
+   * @example const reads = held.downgrade();
    */
   downgrade(): HeldRead {
     return this.handOver('downgrade')[downgrade](WRITE);
@@ -134,6 +140,7 @@ export class HeldUpdate extends HeldMode {
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
    * that is aborted, with RangeError or TypeError for a bad time-out or signal, with DisposedError if the lock has been
    * or is being disposed of, and with an Error if the guard holds nothing.
+   * @example using held = await found.upgradeAsync({ timeout: 50 });
    */
   async upgradeAsync(options?: WaitOptions): Promise<HeldWrite> {
     const lock = this.handOver('upgradeAsync');
@@ -151,7 +158,8 @@ export class HeldUpdate extends HeldMode {
    * Makes the owner of the turn a reader, and gives the turn back. After the call this guard holds nothing, and the
    * returned guard reads. Never blocks.
    * @throws {Error} if the guard holds nothing.
-   * @throws {@link DisposedError} if the lock has been disposed of.
+   * @throws {DisposedError} if the lock has been disposed of.
+   * @example const reads = found.downgrade();
    */
   downgrade(): HeldRead {
     return this.handOver('downgrade')[downgrade](UPDATE);

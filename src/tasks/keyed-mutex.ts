@@ -7,7 +7,7 @@ import { limitsOf } from './limits.js';
 
 /**
  * A mutex for each key, for the tasks of one thread: tasks with the same key exclude one another, first come, first
- * served. A key needs no set-up, and nothing is left of it when nobody holds it or waits for it.
+ * served. A key needs no set-up. Of the keys that nobody holds or waits for, an entry is left only of the last 256.
  *
  * The algorithm is this library's own.
  *
@@ -48,8 +48,8 @@ export class KeyedMutex extends Keyed {
   /**
    * Locks a key if nobody holds it. Never blocks.
    * @returns a guard, or undefined: `using held = accounts.tryHold(id); if (held) work()`.
-   * @throws `RangeError` or `TypeError` for a bad key.
-   * @throws {@link DisposedError} if the object has been disposed of.
+   * @throws {RangeError | TypeError} for a bad key.
+   * @throws {DisposedError} if the object has been disposed of.
    */
   tryHold(key: Key): HeldLock | undefined {
     const entry = this[entryOf]('tryHold', key, 1);
@@ -60,6 +60,7 @@ export class KeyedMutex extends Keyed {
    * Locks a key as `holdAsync` does, calls a function, and unlocks when its result is settled. Never blocks. The
    * function must not wait for the same key: it would wait for itself.
    * @returns a promise of the result. It rejects with the error of the function or of `holdAsync`.
+   * @example await accounts.runExclusive('Ann', async () => deposit(5), { timeout: 50 });
    */
   async runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
     checkType('KeyedMutex.runExclusive: run', run, 'function', 'a function');
@@ -79,7 +80,7 @@ export class KeyedMutex extends Keyed {
    *
    *     const save = accounts.limit(async (id: string, balance: number) => {});
    *     await Promise.all([save('Ann', 1), save('Ann', 2), save('Bob', 3)]); // the two of Ann one after the other
-   * @throws `TypeError` if `run` is not a function.
+   * @throws {TypeError} if `run` is not a function.
    */
   limit<This, K extends Key, Arguments extends unknown[], T>(
     run: (this: This, key: K, ...args: Arguments) => T,

@@ -10,7 +10,7 @@ const KIND = 'KeyedSemaphore';
 
 /**
  * A semaphore for each key, for the tasks of one thread: at most `permits` permits of a key are out at a time, first
- * come, first served. A key needs no set-up, and nothing is left of it when nobody holds it or waits for it.
+ * come, first served. A key needs no set-up. Of the keys that nobody holds or waits for, an entry is left only of the last 256.
  *
  * The algorithm is this library's own.
  *
@@ -29,7 +29,7 @@ export class KeyedSemaphore extends Keyed {
 
   /**
    * @param permits the number of permits of each key, 1 to 2,147,483,647.
-   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws {RangeError | TypeError} for a bad number.
    */
   constructor(permits: number) {
     super(KIND, checkInteger(`${KIND}: permits`, permits, 1, 2 ** 31 - 1));
@@ -44,6 +44,7 @@ export class KeyedSemaphore extends Keyed {
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
    * that is aborted, with RangeError or TypeError for a bad key, number or option, with CancelledError if `cancelAll`
    * has cancelled it, and with DisposedError if the object has been or is being disposed of.
+   * @example using held = await hosts.holdAsync('example.org', 2, { timeout: 50 });
    */
   holdAsync(key: Key, permits?: number, options?: WaitOptions): Promise<HeldPermits>;
   holdAsync(key: Key, options: WaitOptions): Promise<HeldPermits>;
@@ -63,8 +64,8 @@ export class KeyedSemaphore extends Keyed {
    * Takes permits of a key if they are free and nobody waits for the key. Never blocks.
    * @param permits 1 (the default) to `permits` of the constructor.
    * @returns a guard, or undefined: `using held = hosts.tryHold(name); if (held) work()`.
-   * @throws `RangeError` or `TypeError` for a bad key or number.
-   * @throws {@link DisposedError} if the object has been disposed of.
+   * @throws {RangeError | TypeError} for a bad key or number.
+   * @throws {DisposedError} if the object has been disposed of.
    */
   tryHold(key: Key, permits = 1): HeldPermits | undefined {
     const entry = this[entryOf]('tryHold', key, permits);
@@ -76,6 +77,7 @@ export class KeyedSemaphore extends Keyed {
    * settled. Never blocks. If the function itself waits for the same key, it may wait for itself.
    * @param permits 1 (the default) to `permits` of the constructor. The options may stand in its place.
    * @returns a promise of the result. It rejects with the error of the function or of `holdAsync`.
+   * @example const page = await hosts.runExclusive('example.org', () => fetch(address));
    */
   runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
   runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
@@ -103,8 +105,8 @@ export class KeyedSemaphore extends Keyed {
    *
    *     const get = hosts.limit(async (host: string, path: string) => fetch(`https://${host}${path}`));
    * @param permits those that each call takes, 1 (the default) to `permits` of the constructor.
-   * @throws `TypeError` if `run` is not a function.
-   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws {TypeError} if `run` is not a function.
+   * @throws {RangeError | TypeError} for a bad number.
    */
   limit<This, K extends Key, Arguments extends unknown[], T>(
     run: (this: This, key: K, ...args: Arguments) => T,

@@ -220,6 +220,7 @@ export abstract class Keyed extends TaskObject {
    * Rejects all requests that wait now, for any key, with a CancelledError. Who holds a key goes on holding it, and
    * later requests are not touched. Never blocks, throws nothing.
    * @param reason the `cause` of the errors.
+   * @example accounts.cancelAll(new Error('the server shuts down'));
    */
   cancelAll(reason?: unknown): void {
     for (const { queue } of [...this.#entries.values()]) queue?.cancelAll(new CancelledError(reason));
@@ -227,7 +228,8 @@ export abstract class Keyed extends TaskObject {
 
   /**
    * Describes one key, or all keys that are held or waited for, by a plain object. Never blocks.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {DisposedError} if it has been disposed of.
+   * @example console.log(accounts.inspect().keys, accounts.inspect('Ann').waiting);
    */
   inspect(): KeyedStats;
   inspect(key: Key): KeyStats;
@@ -291,7 +293,10 @@ export class HeldKeys extends Held {
     this.keys = held.map(({ key }) => key);
   }
 
-  /** Gives all keys back. Does nothing the second time. Never blocks, throws nothing. */
+  /**
+   * Gives all keys back. Does nothing the second time. Never blocks, throws nothing.
+   * @example held.unlock();
+   */
   unlock(): void {
     this[end]();
   }

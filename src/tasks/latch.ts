@@ -32,7 +32,7 @@ const KIND = 'Latch';
 export class Latch extends Opening {
   /**
    * @param count 0 to 1,073,741,823. A latch of 0 is open.
-   * @throws `RangeError` or `TypeError` for a bad count.
+   * @throws {RangeError | TypeError} for a bad count.
    */
   constructor(count: number) {
     super(KIND, checkInteger(`${KIND}: count`, count, 0, MOST));
@@ -41,8 +41,9 @@ export class Latch extends Opening {
   /**
    * Takes `n` from the count, and opens the latch if the count is then 0. Never blocks.
    * @param n 1 (the default) to the count.
-   * @throws `RangeError` if the count is less than `n`; then nothing has changed.
-   * @throws {@link DisposedError} if the latch has been disposed of.
+   * @throws {RangeError} if the count is less than `n`; then nothing has changed.
+   * @throws {DisposedError} if the latch has been disposed of.
+   * @example latch.countDown();
    */
   countDown(n = 1): void {
     this[checkOpen]();
@@ -60,7 +61,10 @@ export class Latch extends Opening {
     return `${this.count} left`;
   }
 
-  /** Tells the count and how many wait. Never blocks, throws nothing. */
+  /**
+   * Tells the count and how many wait. Never blocks, throws nothing.
+   * @example console.log(latch.inspect().waiters);
+   */
   inspect(): LatchState {
     return { count: this.count, waiters: this[together] };
   }

@@ -58,7 +58,7 @@ export class Mutex extends QueueObject {
   /** @internal */
   protected readonly [queue] = new Queue(undefined, () => `the lock (${this.waiting} waiting)`);
 
-  /** @throws `RangeError` or `TypeError` for an option out of its range. */
+  /** @throws {RangeError | TypeError} for an option out of its range. */
   constructor(options: MutexOptions = {}) {
     super(KIND);
     checkOptions(KIND, options, ['bypass']);
@@ -81,6 +81,7 @@ export class Mutex extends QueueObject {
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
    * that is aborted, with RangeError or TypeError for a bad time-out, with CancelledError if `cancelAll` has cancelled
    * it, and with DisposedError if the mutex has been or is being disposed of.
+   * @example await mutex.lockAsync({ timeout: 50 });
    */
   lockAsync(options?: WaitOptions): Promise<void> {
     if (options === undefined && !this.disposed) {
@@ -110,7 +111,8 @@ export class Mutex extends QueueObject {
   /**
    * Makes the task the owner if the lock is free. Never blocks.
    * @returns whether it has become the owner.
-   * @throws {@link DisposedError} if the mutex has been disposed of.
+   * @throws {DisposedError} if the mutex has been disposed of.
+   * @example if (mutex.tryLock()) mutex.unlock();
    */
   tryLock(): boolean {
     this[checkOpen]();
@@ -120,8 +122,8 @@ export class Mutex extends QueueObject {
   }
 
   /**
-   * As `tryLock`, but it returns a guard that unlocks, or undefined: `using held = mutex.tryHold(); if (held)
-   * work()`.
+   * As `tryLock`, but it returns a guard that unlocks, or undefined: `using held = mutex.tryHold()`. Never blocks, and
+   * throws what `tryLock` throws.
    */
   tryHold(): HeldLock | undefined {
     return this.tryLock() ? new LockGuard(this, 0) : undefined;
@@ -131,6 +133,7 @@ export class Mutex extends QueueObject {
    * Gives the lock back; the first of those who wait is the owner then. Never blocks. On a disposed mutex it does
    * nothing.
    * @throws {Error} if nobody is the owner.
+   * @example mutex.unlock();
    */
   unlock(): void {
     if (this[queue].first) this[queue].settle();
@@ -143,7 +146,10 @@ export class Mutex extends QueueObject {
     this.unlock();
   }
 
-  /** As `lockAsync`, but its promise is fulfilled with a guard: `using held = await mutex.holdAsync()`. */
+  /**
+   * As `lockAsync`, but its promise is fulfilled with a guard: `using held = await mutex.holdAsync()`. Never blocks,
+   * and rejects as `lockAsync` does.
+   */
   async holdAsync(options?: WaitOptions): Promise<HeldLock> {
     await this.lockAsync(options);
     return new LockGuard(this, 0);
@@ -153,6 +159,7 @@ export class Mutex extends QueueObject {
    * Locks by `lockAsync`, calls a function, and unlocks when the result of the function is settled. Never blocks. The
    * function must not wait for the same mutex: it would wait for itself.
    * @returns a promise of the result. It rejects with the error of the function or of `lockAsync`.
+   * @example const answer = await mutex.runExclusive(() => fetch(address), { timeout: 50 });
    */
   async runExclusive<T>(run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
     checkType('Mutex.runExclusive: run', run, 'function', 'a function');
@@ -191,7 +198,8 @@ export class Mutex extends QueueObject {
 
   /**
    * Describes the mutex by a plain object. Never blocks.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {DisposedError} if it has been disposed of.
+   * @example console.log(mutex.inspect().waiters);
    */
   inspect(): MutexStats {
     this[checkOpen]();

@@ -58,6 +58,7 @@ export class Once extends QueueObject {
    * @returns a promise of whether this call has called its function. It rejects with what the function throws, with
    * TimeoutError when the time has passed while another call runs its function, with the reason of the signal when that
    * is aborted, with TypeError if `fn` is not a function, and with DisposedError.
+   * @example await once.runAsync(async () => fill(table, await load()));
    */
   async runAsync(fn: () => void | PromiseLike<void>, options?: WaitOptions): Promise<boolean> {
     const what = `${KIND}.runAsync`;
@@ -92,7 +93,10 @@ export class Once extends QueueObject {
     return this.done ? 'done' : 'not done';
   }
 
-  /** Tells whether the work is done and how many wait. Never blocks, throws nothing. */
+  /**
+   * Tells whether the work is done and how many wait. Never blocks, throws nothing.
+   * @example console.log(once.inspect().waiters);
+   */
   inspect(): OnceState {
     return { done: this.done, waiters: togetherIn(this[queue]) };
   }

@@ -40,6 +40,7 @@ export abstract class Opening extends QueueObject {
    * Waits until it is open. Never blocks.
    * @returns a promise of true, or of false if the time-out came first. It rejects with the reason of the signal when
    * that is aborted, with RangeError or TypeError for a bad option, and with DisposedError.
+   * @example if (!(await latch.waitAsync({ timeout: 50 }))) console.log('not open in time');
    */
   async waitAsync(options?: WaitOptions): Promise<boolean> {
     const limits = limitsOf(`${this.#kind}.waitAsync`, options);

@@ -95,7 +95,7 @@ export class RateLimiter extends QueueObject {
   /**
    * @param permits the most permits in a window, 1 to 2,147,483,647.
    * @param per the length of a window, 1 to 2,147,483,647 milliseconds.
-   * @throws `RangeError` or `TypeError` for a bad number or option.
+   * @throws {RangeError | TypeError} for a bad number or option.
    */
   constructor(permits: number, per: number, options: RateLimiterOptions = {}) {
     super(KIND);
@@ -113,6 +113,7 @@ export class RateLimiter extends QueueObject {
    * that is aborted, with RangeError or TypeError for a bad number or option, with CancelledError if `cancelAll` has
    * cancelled it, and with DisposedError if the limiter has been or is being disposed of. The request has taken nothing
    * then, and those behind it move up.
+   * @example await requests.takeAsync({ timeout: 1000 });
    */
   takeAsync(permits?: number, options?: WaitOptions): Promise<void>;
   takeAsync(options: WaitOptions): Promise<void>;
@@ -132,8 +133,9 @@ export class RateLimiter extends QueueObject {
    * Takes permits if they may go now and no request waits. Never blocks.
    * @param permits 1 (the default) to `permits` of the constructor.
    * @returns whether it has taken them.
-   * @throws `RangeError` or `TypeError` for a bad number.
-   * @throws {@link DisposedError} if the limiter has been disposed of.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {DisposedError} if the limiter has been disposed of.
+   * @example if (!requests.tryTake()) console.log('too many requests');
    */
   tryTake(permits = 1): boolean {
     return this.#try('tryTake', permits);
@@ -211,8 +213,8 @@ export class RateLimiter extends QueueObject {
    *
    *     const get = requests.limit((address: string) => fetch(address));
    * @param permits those that each call takes, 1 (the default) to `permits` of the constructor.
-   * @throws `TypeError` if `run` is not a function.
-   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws {TypeError} if `run` is not a function.
+   * @throws {RangeError | TypeError} for a bad number.
    */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
@@ -231,6 +233,7 @@ export class RateLimiter extends QueueObject {
    * Rejects all requests that wait now, with a CancelledError. Later requests are not touched. Never blocks, throws
    * nothing.
    * @param reason the `cause` of the errors.
+   * @example requests.cancelAll(new Error('the server shuts down'));
    */
   cancelAll(reason?: unknown): void {
     this[queue].cancelAll(new CancelledError(reason));
@@ -238,7 +241,8 @@ export class RateLimiter extends QueueObject {
 
   /**
    * Describes the limiter by a plain object. Never blocks.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {DisposedError} if it has been disposed of.
+   * @example console.log(requests.inspect().taken);
    */
   inspect(): RateLimiterStats {
     this[checkOpen]();

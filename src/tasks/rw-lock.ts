@@ -114,6 +114,7 @@ export class RwLock extends QueueObject {
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
    * that is aborted, with RangeError or TypeError for a bad option, and with DisposedError if the lock has been or is
    * being disposed of.
+   * @example await lock.lockReadAsync({ timeout: 50 });
    */
   lockReadAsync(options?: ReadOptions): Promise<void> {
     return this.#read('lockReadAsync', options);
@@ -136,7 +137,8 @@ export class RwLock extends QueueObject {
    * Locks for reading, unless a writer is in or waits until readers have left. While another task of this thread reads,
    * it always locks. Never blocks.
    * @returns whether it has locked.
-   * @throws {@link DisposedError} if the lock has been disposed of.
+   * @throws {DisposedError} if the lock has been disposed of.
+   * @example if (lock.tryLockRead()) lock.unlockRead();
    */
   tryLockRead(): boolean {
     this[checkOpen]();
@@ -149,6 +151,7 @@ export class RwLock extends QueueObject {
    * Ends one reading. If none is left, the writer goes on that waits for the readers. Never blocks. On a disposed lock
    * the call does nothing.
    * @throws {Error} if nobody reads.
+   * @example lock.unlockRead();
    */
   unlockRead(): void {
     if (this.disposed) return;
@@ -157,15 +160,18 @@ export class RwLock extends QueueObject {
     this.#drained();
   }
 
-  /** As `lockReadAsync`, but its promise is fulfilled with a guard: `using held = await lock.readAsync()`. */
+  /**
+   * As `lockReadAsync`, but its promise is fulfilled with a guard: `using held = await lock.readAsync()`. Never blocks,
+   * and rejects as `lockReadAsync` does.
+   */
   async readAsync(options?: ReadOptions): Promise<HeldRead> {
     await this.#read('readAsync', options);
     return new ReadGuard(this, READ);
   }
 
   /**
-   * As `tryLockRead`, but it returns a guard that unlocks, or undefined: `using held = lock.tryRead(); if (held)
-   * look()`.
+   * As `tryLockRead`, but it returns a guard that unlocks, or undefined: `using held = lock.tryRead()`. Never blocks,
+   * and throws what `tryLockRead` throws.
    */
   tryRead(): HeldRead | undefined {
     return this.tryLockRead() ? new ReadGuard(this, READ) : undefined;
@@ -180,6 +186,7 @@ export class RwLock extends QueueObject {
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
    * that is aborted, with RangeError or TypeError for a bad option, and with DisposedError if the lock has been or is
    * being disposed of. Then readers are let in again, and the next writer gets the turn.
+   * @example await lock.lockWriteAsync({ signal });
    */
   lockWriteAsync(options?: WaitOptions): Promise<void> {
     return this.#write('lockWriteAsync', options, WRITE);
@@ -246,7 +253,8 @@ export class RwLock extends QueueObject {
   /**
    * Locks for writing if nobody reads, writes or waits to write. Never blocks.
    * @returns whether the call has locked.
-   * @throws {@link DisposedError} if the lock has been disposed of.
+   * @throws {DisposedError} if the lock has been disposed of.
+   * @example if (lock.tryLockWrite()) lock.unlockWrite();
    */
   tryLockWrite(): boolean {
     this[checkOpen]();
@@ -259,19 +267,26 @@ export class RwLock extends QueueObject {
    * Ends the writing: lets readers in, and gives the turn to the next writer. Never blocks. On a disposed lock the call
    * does nothing.
    * @throws {Error} if nobody writes.
+   * @example lock.unlockWrite();
    */
   unlockWrite(): void {
     if (this.#turn === WRITES) this.#endTurn();
     else if (!this.disposed) throw new Error(`${KIND}.unlockWrite: nobody writes`);
   }
 
-  /** As `lockWriteAsync`, but its promise is fulfilled with a guard: `using held = await lock.writeAsync()`. */
+  /**
+   * As `lockWriteAsync`, but its promise is fulfilled with a guard: `using held = await lock.writeAsync()`. Never
+   * blocks, and rejects as `lockWriteAsync` does.
+   */
   async writeAsync(options?: WaitOptions): Promise<HeldWrite> {
     await this.#write('writeAsync', options, WRITE);
     return new WriteGuard(this, WRITE);
   }
 
-  /** As `tryLockWrite`, but it returns a guard that unlocks, or undefined. */
+  /**
+   * As `tryLockWrite`, but it returns a guard that unlocks, or undefined: `using held = lock.tryWrite()`. Never blocks,
+   * and throws what `tryLockWrite` throws.
+   */
   tryWrite(): HeldWrite | undefined {
     return this.tryLockWrite() ? new WriteGuard(this, WRITE) : undefined;
   }
@@ -283,6 +298,7 @@ export class RwLock extends QueueObject {
    * Use `updateAsync` to read and then perhaps write. If two tasks read and then both wanted to write, they would wait
    * for each other.
    * @returns a promise. It rejects as that of `lockWriteAsync` does.
+   * @example using found = await lock.updateAsync();
    */
   async updateAsync(options?: WaitOptions): Promise<HeldUpdate> {
     await this.#write('updateAsync', options, UPDATE);
@@ -295,13 +311,19 @@ export class RwLock extends QueueObject {
   [giveBack](mode: Mode): void {
     if (this.disposed) return;
     if (mode === READ) this.unlockRead();
+    else if (mode === WRITE) this.unlockWrite();
     else this.#endTurn();
   }
 
   /** @internal */
   [downgrade](from: Mode): HeldRead {
     this.#reads++;
-    this[giveBack](from);
+    try {
+      this[giveBack](from);
+    } catch (error) {
+      this.#reads--;
+      throw error;
+    }
     return new ReadGuard(this, READ);
   }
 
@@ -327,7 +349,8 @@ export class RwLock extends QueueObject {
    * then call `valid`. If `valid` answers false, read again from the start. No writer waits for such a read. Never
    * blocks.
    * @returns a number above 0; 0 while a writer is in or waits until readers have left.
-   * @throws {@link DisposedError} if the lock has been disposed of.
+   * @throws {DisposedError} if the lock has been disposed of.
+   * @example const stamp = lock.stamp();
    */
   stamp(): number {
     this[checkOpen]();
@@ -339,7 +362,8 @@ export class RwLock extends QueueObject {
    * counts as if it had written. Never blocks.
    * @param stamp 0 to 9,007,199,254,740,991, as `stamp` has answered.
    * @returns false for 0, and on a disposed lock.
-   * @throws `RangeError` or `TypeError` for a number that is no stamp.
+   * @throws {RangeError | TypeError} for a number that is no stamp.
+   * @example if (!lock.valid(stamp)) console.log('read again');
    */
   valid(stamp: number): boolean {
     checkInteger(`${KIND}.valid: stamp`, stamp, 0, Number.MAX_SAFE_INTEGER);
@@ -363,7 +387,10 @@ export class RwLock extends QueueObject {
     return this[queue].count + this.#readers.count + this.#drain.count;
   }
 
-  /** Tells who has the lock and who waits. Never blocks, throws nothing. */
+  /**
+   * Tells who has the lock and who waits. Never blocks, throws nothing.
+   * @example console.log(lock.inspect().waiters);
+   */
   inspect(): RwLockState {
     const list = (waits: Queue, wants: RwLockWaiter['wants']) => togetherIn(waits).map((all) => ({ ...all, wants }));
     return {

@@ -86,7 +86,7 @@ export class Semaphore extends QueueObject {
 
   /**
    * @param permits the number available at first, 0 to `max`.
-   * @throws `RangeError` or `TypeError` for an argument out of its range.
+   * @throws {RangeError | TypeError} for an argument out of its range.
    */
   constructor(permits: number, options: SemaphoreOptions = {}) {
     super(KIND);
@@ -151,8 +151,9 @@ export class Semaphore extends QueueObject {
    * Takes permits if they are free and no request waits. Never blocks, never overtakes a waiter.
    * @param permits 1 (the default) to `max`.
    * @returns whether it has taken them.
-   * @throws `RangeError` or `TypeError` for a bad number.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @example if (pool.tryAcquire(2)) pool.release(2);
    */
   tryAcquire(permits = 1): boolean {
     if (permits !== 1) this.#check('tryAcquire', permits);
@@ -160,7 +161,10 @@ export class Semaphore extends QueueObject {
     return this.#take(permits);
   }
 
-  /** As `tryAcquire`, but it returns a guard that gives the permits back, or undefined: `using held = s.tryHold()`. */
+  /**
+   * As `tryAcquire`, but it returns a guard that gives the permits back, or undefined: `using held = pool.tryHold(2)`.
+   * Never blocks, and throws what `tryAcquire` throws.
+   */
   tryHold(permits = 1): HeldPermits | undefined {
     return this.tryAcquire(permits) ? new PermitsGuard(this, permits) : undefined;
   }
@@ -168,7 +172,8 @@ export class Semaphore extends QueueObject {
   /**
    * Takes all permits that are free, unless a request waits. `release` gives them back. Never blocks.
    * @returns how many it has taken; 0 if none is free.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @example pool.release(pool.drain());
    */
   drain(): number {
     this[checkOpen]();
@@ -181,8 +186,9 @@ export class Semaphore extends QueueObject {
    * Makes more permits, such as for a pool that grows, and lets each waiter go on whose turn has come.
    * `inspect().added` shows them. Never blocks. On a disposed semaphore it does nothing.
    * @param permits 1 (the default) to `max`.
-   * @throws `RangeError` or `TypeError` for a bad number.
-   * @throws `RangeError` if more than `max` would be available. Then nothing has changed.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {RangeError} if more than `max` would be available. Then nothing has changed.
+   * @example pool.add(2);
    */
   add(permits = 1): void {
     if (this.#return('add', permits)) this.#added += permits;
@@ -197,8 +203,8 @@ export class Semaphore extends QueueObject {
    *     pool.add(2); // 6 from now on
    *     pool.reduce(3); // 3, once the others have come back
    * @param permits 1 (the default) to `max`.
-   * @throws `RangeError` or `TypeError` for a bad number.
-   * @throws {@link DisposedError} if the semaphore has been disposed of.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {DisposedError} if the semaphore has been disposed of.
    */
   reduce(permits = 1): void {
     this.#check('reduce', permits);
@@ -212,8 +218,9 @@ export class Semaphore extends QueueObject {
    * Gives permits back, and lets each waiter go on whose turn has come. Any task may release, whether it took the
    * permits or not. Never blocks. On a disposed semaphore it does nothing.
    * @param permits 1 (the default) to `max`.
-   * @throws `RangeError` or `TypeError` for a bad number.
-   * @throws `RangeError` if more than `max` would be available. Then nothing has changed.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {RangeError} if more than `max` would be available. Then nothing has changed.
+   * @example pool.release(2);
    */
   release(permits = 1): void {
     const balance = this.#balance;
@@ -259,7 +266,10 @@ export class Semaphore extends QueueObject {
     this[queue].cancelAll(new CancelledError(reason));
   }
 
-  /** As `acquireAsync`, but its promise is fulfilled with a guard: `using held = await semaphore.holdAsync()`. */
+  /**
+   * As `acquireAsync`, but its promise is fulfilled with a guard: `using held = await pool.holdAsync(2)`. Never blocks,
+   * and rejects as `acquireAsync` does.
+   */
   holdAsync(permits?: number, options?: WaitOptions): Promise<HeldPermits>;
   holdAsync(options: WaitOptions): Promise<HeldPermits>;
   async holdAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
@@ -298,8 +308,8 @@ export class Semaphore extends QueueObject {
    *     const get = semaphore.limit((address: string) => fetch(address));
    *     const pages = await Promise.all(addresses.map((address) => get(address)));
    * @param permits those that each call takes, 1 (the default) to `max`.
-   * @throws `TypeError` if `run` is not a function.
-   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws {TypeError} if `run` is not a function.
+   * @throws {RangeError | TypeError} for a bad number.
    */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
@@ -315,7 +325,8 @@ export class Semaphore extends QueueObject {
 
   /**
    * Describes the semaphore by a plain object. It looks at every waiter. Never blocks.
-   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {DisposedError} if it has been disposed of.
+   * @example console.log(pool.inspect().waiters);
    */
   inspect(): SemaphoreStats {
     this[checkOpen]();

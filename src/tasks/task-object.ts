@@ -47,6 +47,7 @@ export abstract class TaskObject implements Disposable {
   /**
    * Ends the object: all present and later waits are rejected with a `DisposedError`. To give back what a task still
    * holds has no effect then. Never blocks, throws nothing.
+   * @example lock.dispose();
    */
   dispose(): void {
     if (this.#disposed) return;

@@ -39,8 +39,9 @@ export class WaitGroup extends Opening {
   /**
    * Adds tasks. `done` takes them off again. Never blocks.
    * @param n 1 (the default) to 1,073,741,823, which is also the most tasks that there may be together.
-   * @throws `RangeError` if there would be more tasks; then nothing has changed.
-   * @throws {@link DisposedError} if the wait group has been disposed of.
+   * @throws {RangeError} if there would be more tasks; then nothing has changed.
+   * @throws {DisposedError} if the wait group has been disposed of.
+   * @example group.add(3);
    */
   add(n = 1): void {
     checkInteger(`${KIND}.add: n`, n, 1, MOST - this[count], ' (what is left of the most)');
@@ -50,8 +51,9 @@ export class WaitGroup extends Opening {
   /**
    * Takes off tasks that `add` has added. Never blocks.
    * @param n 1 (the default) to the number of pending tasks.
-   * @throws `RangeError` if fewer tasks are pending; then nothing has changed.
-   * @throws {@link DisposedError} if the wait group has been disposed of.
+   * @throws {RangeError} if fewer tasks are pending; then nothing has changed.
+   * @throws {DisposedError} if the wait group has been disposed of.
+   * @example group.done();
    */
   done(n = 1): void {
     this[checkOpen]();
@@ -61,7 +63,8 @@ export class WaitGroup extends Opening {
 
   /**
    * Adds one task. The task is done at the end of the `using` scope. Never blocks.
-   * @throws `RangeError` or {@link DisposedError} as `add`.
+   * @throws {RangeError | DisposedError} as `add`.
+   * @example using task = group.hold();
    */
   hold(): HeldTask {
     this.add();
@@ -77,6 +80,7 @@ export class WaitGroup extends Opening {
    * Calls a function as one task. The task is done when its promise is settled. Never blocks.
    * @returns a promise of what the function returns. It rejects with what the function throws, with `TypeError` if
    * `task` is not a function, and with `RangeError` or DisposedError as `add`.
+   * @example await group.run(async () => work());
    */
   async run<T>(task: () => T | PromiseLike<T>): Promise<T> {
     checkType(`${KIND}.run: task`, task, 'function', 'a function');
@@ -98,7 +102,10 @@ export class WaitGroup extends Opening {
     return `${this.pending} pending`;
   }
 
-  /** Tells the number of tasks and how many wait. Never blocks, throws nothing. */
+  /**
+   * Tells the number of tasks and how many wait. Never blocks, throws nothing.
+   * @example console.log(group.inspect().waiters);
+   */
   inspect(): WaitGroupState {
     return { pending: this.pending, waiters: this[together] };
   }
@@ -119,12 +126,15 @@ export class WaitGroup extends Opening {
  * ```
  */
 export class HeldTask extends Held {
-  /** Says that the task is done. Has no effect the second time. Never blocks, throws nothing. */
+  /**
+   * Says that the task is done. Has no effect the second time. Never blocks, throws nothing.
+   * @example task.done();
+   */
   done(): void {
     this[end]();
   }
 
-  /** Returns `HeldTask(pending)` or `HeldTask(done)`. Never blocks, throws nothing. */
+  /** Returns, for example, `HeldTask(pending)` or `HeldTask(done)`. Never blocks, throws nothing. */
   override toString(): string {
     return `HeldTask(${this.held ? 'pending' : 'done'})`;
   }

@@ -270,7 +270,7 @@ it.each([
   [() => new tasks.RateLimiter(2, 1, { burst: 3 }), 'burst must be an integer from 1 to 2 (its permits), got 3'],
   [
     () => new tasks.RateLimiter(2, 1, { bursts: 3 } as never),
-    'RateLimiter: options must be of { burst }, got "bursts"',
+    'RateLimiter: options must be of { burst } (perhaps burst), got "bursts"',
   ],
   [() => new tasks.RateLimiter(2, 1).tryTake(3), 'RateLimiter.tryTake: permits must be an integer from 1 to 2, got 3'],
   [() => new tasks.RateLimiter(2, 1).limit(1 as never), 'RateLimiter.limit: run must be a function, got 1'],

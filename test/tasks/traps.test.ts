@@ -310,6 +310,19 @@ describe('a guard', () => {
     expect(l.readers).toBe(0);
   });
 
+  it('of a RwLock that was unlocked behind its back takes nothing from others', async () => {
+    const lock = new RwLock();
+    for (const end of ['unlock', 'downgrade'] as const) {
+      const written = await lock.writeAsync();
+      lock.unlockWrite();
+      const turn = await lock.updateAsync();
+      expect(() => written[end]()).toThrow('RwLock.unlockWrite: nobody writes');
+      expect([written.held, turn.held, lock.readers, lock.tryLockWrite()]).toEqual([false, true, 0, false]);
+      turn.unlock();
+    }
+    expect(lock.tryLockWrite()).toBe(true);
+  });
+
   it('whose scope ends while it is upgraded gives the turn back if the upgrade fails', async () => {
     const l = new RwLock();
     const reads = await l.readAsync();
