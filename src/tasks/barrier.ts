@@ -4,10 +4,10 @@
  *     round 0: parties calls arrive ──► the last one runs the action ──► all go on ──► round 1 ...
  *          └── a call gives up, or the action throws ──► broken for ever
  *
- * The last call of a round first counts the round, and then runs the action. So a call that the action makes belongs to
- * the next round, and stands in the queue behind those of the present one.
+ * The last call of a round first makes a new queue, and then runs the action. So a call that the action makes belongs to
+ * the next round, and those of the present round wait until the action has returned.
  */
-import { checkInteger, checkOptions, checkType, knowEverywhere } from '../common-errors.js';
+import { checkInteger, checkOptions, checkType, DisposedError, knowEverywhere } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
 import { limitsOf } from './limits.js';
 import { Queue } from './queue.js';
@@ -79,10 +79,7 @@ export class Barrier extends QueueObject {
   #round = 0;
   #broken = false;
   /** @internal */
-  protected readonly [queue] = new Queue(
-    () => this.#break(),
-    () => 'the others at the barrier',
-  );
+  protected [queue] = this.#newQueue();
 
   /**
    * @param parties 1 to 65,535.
@@ -109,17 +106,27 @@ export class Barrier extends QueueObject {
     this.#check();
     const index = this.#arrived++;
     if (index < this.parties - 1) return this[queue].wait<number>(index, limits);
+    const round = this[queue];
+    this[queue] = this.#newQueue();
     this.#arrived = 0;
     try {
       refusePromise(this.#action?.(), `${KIND}: action must not return a promise`);
+      this.#check();
     } catch (error) {
       this.#break();
+      round.close(this.disposed && error instanceof DisposedError ? error : brokenError());
       throw error;
     }
-    this.#check();
     this.#round++;
-    for (let i = 0; i < index; i++) this[queue].settle(i);
+    for (let i = 0; i < index; i++) round.settle(i);
     return index;
+  }
+
+  #newQueue(): Queue {
+    return new Queue(
+      () => this.#break(),
+      () => 'the others at the barrier',
+    );
   }
 
   #check(): void {

@@ -10,7 +10,8 @@ const KIND = 'KeyedSemaphore';
 
 /**
  * A semaphore for each key, for the tasks of one thread: at most `permits` permits of a key are out at a time, first
- * come, first served. A key needs no set-up. Of the keys that nobody holds or waits for, an entry is left only of the last 256.
+ * come, first served. A key needs no set-up. Of the keys that nobody holds or waits for, an entry is left only of the
+ * last 256.
  *
  * The algorithm is this library's own.
  *

@@ -118,7 +118,8 @@ export abstract class Keyed extends TaskObject {
   #entryOf(key: Key): Entry {
     let entry = this.#entries.get(key);
     if (!entry) {
-      entry = { key, out: 0, queue: undefined, isKept: false };
+      // -0 and 0 are one key.
+      entry = { key: key === 0 ? 0 : key, out: 0, queue: undefined, isKept: false };
       this.#entries.set(key, entry);
     }
     return entry;
@@ -228,6 +229,7 @@ export abstract class Keyed extends TaskObject {
 
   /**
    * Describes one key, or all keys that are held or waited for, by a plain object. Never blocks.
+   * @throws {RangeError | TypeError} for a bad key.
    * @throws {DisposedError} if it has been disposed of.
    * @example console.log(accounts.inspect().keys, accounts.inspect('Ann').waiting);
    */
@@ -236,7 +238,10 @@ export abstract class Keyed extends TaskObject {
   inspect(key?: Key): KeyedStats | KeyStats {
     this[checkOpen]();
     const MOST_LISTED = 100;
-    if (key !== undefined) return this.#inspect(key);
+    if (key !== undefined) {
+      this.#check('inspect', key);
+      return this.#inspect(key);
+    }
     const keys: KeyStats[] = [];
     for (const entry of this.#entries.values()) {
       if (entry.out > 0 && keys.length < MOST_LISTED) keys.push(this.#inspect(entry.key));

@@ -64,7 +64,9 @@ export class Once extends QueueObject {
     const what = `${KIND}.runAsync`;
     checkType(`${what}: fn`, fn, 'function', 'a function');
     const limits = limitsOf(what, options);
-    while (this.#isUnderWay()) await this[queue].wait(1, limits);
+    this[checkOpen]();
+    if (this.#runs) await this[queue].wait(1, limits);
+    this[checkOpen]();
     if (this.#done) return false;
     this.#runs = true;
     try {
@@ -72,15 +74,11 @@ export class Once extends QueueObject {
       this.#done = true;
       return true;
     } finally {
-      this.#runs = false;
+      // Nobody comes between: for the waiter that goes on, the work is still under way.
+      this.#runs = !this.#done && this.waiting > 0;
       if (this.#done) this[queue].settleAll();
-      else if (this.waiting) this[queue].settle();
+      else if (this.#runs) this[queue].settle();
     }
-  }
-
-  #isUnderWay(): boolean {
-    this[checkOpen]();
-    return this.#runs;
   }
 
   /** Whether the work has been done; false if the object has been disposed of. */

@@ -210,6 +210,15 @@ describe('holdAllAsync', () => {
     );
   });
 
+  it('takes -0 and 0 as one key', async () => {
+    const table = new KeyedMutex();
+    using held = await table.holdAllAsync([-0, 0, 1]);
+    expect(held.keys.map((key) => Object.is(key, -0))).toEqual([false, false]);
+    using other = new KeyedMutex().tryHold(-0);
+    expect(other?.held).toBe(true);
+    expect(table.inspect().keys).toEqual([0, 1].map((key) => ({ key, out: 1, waiting: 0 })));
+  });
+
   it('looks at all keys before it waits for one', async () => {
     const table = new KeyedMutex();
     using held = table.tryHold(1);
@@ -224,6 +233,9 @@ describe('holdAllAsync', () => {
       );
     }
     expect([held?.held, table.size, table.waiting]).toEqual([true, 1, 0]);
+    expect(() => table.inspect(Number.NaN)).toThrow(
+      'KeyedMutex.inspect: key must be a string or a safe integer, got NaN',
+    );
   });
 
   // Where each key moved all those that were taken before, this would take minutes.

@@ -362,6 +362,21 @@ describe('a callback of the user that calls the object', () => {
     expect([answers, barrier.round, barrier.broken]).toEqual([[0, 1, 'inside 0'], 2, false]);
   });
 
+  it('an action that makes a whole round of its own, and then throws', async () => {
+    const answerOf = (call: Promise<number>): Promise<unknown> => call.catch((error) => error.name);
+    const inside: Promise<unknown>[] = [];
+    const barrier: Barrier = new Barrier(2, {
+      action() {
+        if (inside.length > 0) return;
+        for (let i = 0; i < 2; i++) inside.push(answerOf(barrier.arriveAndWaitAsync()));
+        throw new SyntaxError('it fails');
+      },
+    });
+    const outside = [0, 1].map(() => answerOf(barrier.arriveAndWaitAsync()));
+    expect(await Promise.all(outside)).toEqual(['BrokenBarrierError', 'SyntaxError']);
+    expect([await Promise.all(inside), barrier.round, barrier.broken]).toEqual([[0, 1], 1, true]);
+  });
+
   it('an action that aborts one who has arrived breaks the round for all', async () => {
     const controller = new AbortController();
     const barrier = new Barrier(3, { action: () => controller.abort(new SyntaxError('enough')) });
@@ -402,6 +417,27 @@ describe('a callback of the user that calls the object', () => {
     });
     expect((await failure(() => ends.runAsync(() => {}))).name).toBe('DisposedError');
     expect([await runs, ends.done]).toEqual([true, false]);
+  });
+
+  it('a function of Once that fails lets the waiters try in their order, before those who come later', async () => {
+    const once = new Once();
+    const order: number[] = [];
+    const run = (index: number): Promise<unknown> =>
+      once
+        .runAsync(async () => {
+          order.push(index);
+          await null;
+          throw new SyntaxError('it fails');
+        })
+        .catch(() => {});
+    const calls = [run(0), run(1), run(2)];
+    for (let i = 3; i < 20; i++) {
+      await null;
+      calls.push(run(i));
+    }
+    await Promise.all(calls);
+    expect(order).toEqual(Array.from({ length: 20 }, (_, i) => i));
+    expect([once.waiting, once.done]).toEqual([0, false]);
   });
 
   it('getters of options that call the object', async () => {
