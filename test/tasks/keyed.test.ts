@@ -214,8 +214,9 @@ describe('holdAllAsync', () => {
     const table = new KeyedMutex();
     using held = await table.holdAllAsync([-0, 0, 1]);
     expect(held.keys.map((key) => Object.is(key, -0))).toEqual([false, false]);
-    using other = new KeyedMutex().tryHold(-0);
-    expect(other?.held).toBe(true);
+    const other = new KeyedSemaphore(1);
+    using zero = other.tryHold(-0);
+    expect([zero?.held, other.tryHold(0), other.inspect().keys[0]?.key]).toEqual([true, undefined, 0]);
     expect(table.inspect().keys).toEqual([0, 1].map((key) => ({ key, out: 1, waiting: 0 })));
   });
 
