@@ -98,8 +98,11 @@ export class RwLock extends QueueObject {
   /** Those who want the turn: the width is WRITE or UPDATE. @internal */
   protected readonly [queue] = new Queue(undefined, () => 'the lock');
   readonly #readers = new Queue(undefined, () => 'the lock');
-  /** The writer that waits until the readers have left. */
-  readonly #drain = new Queue(undefined, () => 'the lock');
+  /** The writer that waits until the readers have left. If it gives up, the gate opens before anything else happens. */
+  readonly #drain = new Queue(
+    (mode) => (mode === WRITE ? this.#endTurn() : this.#open()),
+    () => 'the lock',
+  );
 
   /** Makes a lock that nobody has. Throws nothing. */
   constructor() {
@@ -200,13 +203,7 @@ export class RwLock extends QueueObject {
     }
     if (this.#turn === NO_TURN) this.#takeTurn(mode);
     else await this[queue].wait(mode, limits);
-    if (mode !== WRITE) return;
-    try {
-      await this.#awaitReaders(limits);
-    } catch (error) {
-      this.#endTurn();
-      throw error;
-    }
+    if (mode === WRITE) await this.#awaitReaders(WRITE, limits);
   }
 
   #takeTurn(mode: number): void {
@@ -228,9 +225,9 @@ export class RwLock extends QueueObject {
   }
 
   /** The caller has the turn and has shut the gate. Waits until it may write. */
-  async #awaitReaders(limits: Limits | undefined): Promise<void> {
+  async #awaitReaders(mode: Mode, limits: Limits | undefined): Promise<void> {
     this[checkOpen]();
-    if (this.#turn !== WRITES) await this.#drain.wait(1, limits);
+    if (this.#turn !== WRITES) await this.#drain.wait(mode, limits);
   }
 
   /** Opens the gate: those who wait to read come in. */
@@ -332,13 +329,7 @@ export class RwLock extends QueueObject {
     const limits = limitsOf('HeldUpdate.upgradeAsync', options);
     this[checkOpen]();
     this.#shut();
-    try {
-      if (limits?.timeout === 0 && this.#reads > 0) throw this.#drain.timedOut(1, 0);
-      await this.#awaitReaders(limits);
-    } catch (error) {
-      if (!this.disposed) this.#open();
-      throw error;
-    }
+    await this.#awaitReaders(UPDATE, limits);
     return new WriteGuard(this, WRITE);
   }
 

@@ -310,6 +310,20 @@ describe('a guard', () => {
     expect(l.readers).toBe(0);
   });
 
+  it('of a reader comes as soon as the writer gives up for which it waited, also by one signal', async () => {
+    const lock = new RwLock();
+    using held = await lock.readAsync();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const writer = failure(() => lock.writeAsync({ signal }));
+    await turn();
+    const reader = lock.readAsync({ signal });
+    await turn();
+    controller.abort();
+    expect([lock.writing, lock.readers, lock.waiting]).toEqual([false, 2, 0]);
+    expect([(await writer).name, (await reader).held, held.held]).toEqual(['AbortError', true, true]);
+  });
+
   it('of a RwLock that was unlocked behind its back takes nothing from others', async () => {
     const lock = new RwLock();
     for (const end of ['unlock', 'downgrade'] as const) {
