@@ -2,13 +2,19 @@
  * Measures how long a worker takes to import the library, in milliseconds. Imports of the single files of dist/ and of
  * the bundles of dist/node/ take turns.
  *
- *     node scripts/import-cost.mjs [--entry index|algorithms|p0514|sync] [--runs 15]
+ *     node scripts/import-cost.mjs [--entry index|algorithms|p0514|sync|tasks] [--runs 15]
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
-const FILES = { index: 'index.js', algorithms: 'algorithms/index.js', p0514: 'p0514/index.js', sync: 'sync/index.js' };
+const FILES = {
+  index: 'index.js',
+  algorithms: 'algorithms/index.js',
+  p0514: 'p0514/index.js',
+  sync: 'sync/index.js',
+  tasks: 'tasks/index.js',
+};
 
 async function measure(path) {
   const worker = new Worker(new URL(import.meta.url), { workerData: new URL(`../dist/${path}`, import.meta.url).href });

@@ -8,6 +8,7 @@ import * as main from 'taketurns';
 import * as algorithms from 'taketurns/algorithms';
 import * as p0514 from 'taketurns/p0514';
 import * as sync from 'taketurns/sync';
+import * as tasks from 'taketurns/tasks';
 import { describe, expect, it } from 'vitest';
 import { failure } from '../support/failure.js';
 
@@ -15,10 +16,14 @@ const { Mutex, Semaphore, TimeoutError } = main;
 
 /** A class or a function, or an object with methods. */
 type Callable = (new (...args: unknown[]) => object) & Record<string, (...args: unknown[]) => unknown>;
-const all = { ...main, ...algorithms, ...p0514, ...sync } as unknown as Record<string, Callable>;
+type Exports = Readonly<Record<string, Callable>>;
+const threads = { ...main, ...algorithms, ...p0514, ...sync } as unknown as Exports;
+const ofTasks = tasks as unknown as Exports;
 
 interface Call {
   readonly name: string;
+  /** Those among which the owner is: the classes of `taketurns/tasks` have the names of the others. */
+  readonly all: Exports;
   /** The class or the function. */
   readonly owner: string;
   /** The method, or `constructor`. A function has none. */
@@ -28,8 +33,15 @@ interface Call {
   readonly before: readonly string[];
 }
 
+/** Returns the classes that have this name, or inherit from a class that is not exported and has this name. */
+function ownersOf(all: Exports, name: string): string[] {
+  const inherits = (one: unknown): boolean =>
+    typeof one === 'function' && (one.name === name || inherits(Object.getPrototypeOf(one)));
+  return name in all ? [name] : Object.keys(all).filter((each) => inherits(all[each]));
+}
+
 /** Returns the calls that take options, as a declaration file of the build declares them. */
-function callsIn(declarations: string): Call[] {
+function callsIn(all: Exports, declarations: string): Call[] {
   const calls: Call[] = [];
   let owner = '';
   for (const line of declarations.split('\n')) {
@@ -38,8 +50,11 @@ function callsIn(declarations: string): Call[] {
     if (text === undefined) continue;
     const before = [...text.matchAll(/(\w+)\??:/g)].map(([, name]) => name as string);
     const [, isStatic, method] = /^ {4}(static )?(\w+)(?:<\w+>)?\(/.exec(line) ?? [];
-    const name = `${owner}${method ? `.${method}` : ''}(${[...before, 'options'].join(', ')})`;
-    calls.push({ name, owner, ...(method && { method }), isStatic: isStatic !== undefined, before });
+    for (const each of ownersOf(all, owner)) {
+      const call = `${each}${method ? `.${method}` : ''}(${[...before, 'options'].join(', ')})`;
+      const name = all === ofTasks ? `tasks.${call}` : call;
+      calls.push({ name, all, owner: each, ...(method && { method }), isStatic: isStatic !== undefined, before });
+    }
   }
   return calls;
 }
@@ -47,7 +62,7 @@ function callsIn(declarations: string): Call[] {
 const build = new URL('../../dist/', import.meta.url);
 const calls = readdirSync(build, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.d.ts'))
-  .flatMap((name) => callsIn(readFileSync(new URL(name, build), 'utf8')));
+  .flatMap((name) => callsIn(/^tasks/.test(name) ? ofTasks : threads, readFileSync(new URL(name, build), 'utf8')));
 
 const run = (): never => {
   throw new SyntaxError('it must not run');
@@ -59,6 +74,8 @@ const before: Record<string, () => unknown> = {
   parties: () => 1,
   count: () => 1,
   bypass: () => 1,
+  per: () => 1,
+  keys: () => [1],
   desired: () => 0,
   inner: () => new algorithms.TtsLock(),
   handle: () => new sync.Barrier(1).handle,
@@ -88,12 +105,28 @@ const objects: Record<string, () => object> = {
   },
 };
 
-async function refusal({ owner, method, isStatic, before: names }: Call, options: object): Promise<Error> {
+/** The same for `taketurns/tasks`. */
+const objectsOfTasks: Record<string, () => object> = {
+  Semaphore: () => new tasks.Semaphore(1),
+  KeyedSemaphore: () => new tasks.KeyedSemaphore(1),
+  RateLimiter: () => new tasks.RateLimiter(1, 1),
+  Latch: () => new tasks.Latch(1),
+  Barrier: () => new tasks.Barrier(2),
+  HeldUpdate: () => new tasks.RwLock().updateAsync(),
+  Condition() {
+    const mutex = new tasks.Mutex();
+    mutex.tryLock();
+    return new tasks.Condition(mutex);
+  },
+};
+
+async function refusal({ all, owner, method, isStatic, before: names }: Call, options: object): Promise<Error> {
   const args = [...names.map((name) => (before[name] as () => unknown)()), options];
   const Class = all[owner] as Callable;
   if (method === undefined) return failure(() => (Class as unknown as (...args: unknown[]) => unknown)(...args));
   if (method === 'constructor') return failure(() => new Class(...args));
-  const it = (isStatic ? Class : (objects[owner]?.() ?? new Class())) as Callable;
+  const made = (all === ofTasks ? objectsOfTasks : objects)[owner];
+  const it = (isStatic ? Class : ((await made?.()) ?? new Class())) as Callable;
   return failure(() => it[method]?.(...args));
 }
 
@@ -107,9 +140,13 @@ describe.each(calls)('$name', (call) => {
   });
 });
 
-it('finds the calls of all classes', () => {
-  expect(calls.length).toBeGreaterThan(90);
-  const owners = new Set(calls.map(({ owner }) => owner));
+it.each([
+  ['threads', threads, 90],
+  ['tasks', ofTasks, 30],
+])('finds the calls of all classes of %s', (_, all, least) => {
+  const found = calls.filter((call) => call.all === all);
+  expect(found.length).toBeGreaterThan(least);
+  const owners = new Set(found.map(({ owner }) => owner));
   const without = Object.keys(all).filter((name) => /^[A-Z]/.test(name) && !owners.has(name));
   // None of these has a call with options: guards, errors, what others make, and two objects.
   const none = /^Held(?!Update)|Error$|^(Notify|WaitChannel|WaitLocation)$/;
