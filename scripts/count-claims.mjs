@@ -1,5 +1,5 @@
 /**
- * Counts what four claims of the papers speak of, in runs with real threads. docs/papers/claims.md has the claims.
+ * Counts what four claims of the papers speak of, in runs with real threads. docs/internals/claims.md has the claims.
  *
  *     node scripts/count-claims.mjs S28     by which ways waiters leave their chain
  *     node scripts/count-claims.mjs S35     what the cache of one location spares
