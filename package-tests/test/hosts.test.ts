@@ -1,5 +1,5 @@
 /** The installed package where test runners run it: in threads, in processes, and in contexts of `node:vm`. */
-import { symlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
@@ -53,6 +53,16 @@ describe('two files of tests in CommonJS pass in Jest without modules,', () => {
     const report = JSON.parse(node(folder, jest, '--json', '--rootDir', folder, ...options, 'commonjs/'));
     expect([report.numPassedTests, report.numTotalTests]).toEqual([6, 6]);
   });
+});
+
+it('the file of tests in docs/commonjs-and-jest.md passes in Jest without modules', () => {
+  const page = readFileSync(join(folder, 'node_modules/taketurns/docs/commonjs-and-jest.md'), 'utf8');
+  const [, name = '', code = ''] = page.match(/^```js\n\/\/ (\S+\.test\.js)\n(.*?)^```$/ms) ?? [];
+  mkdirSync(join(folder, 'jest-guide'));
+  writeFileSync(join(folder, 'jest-guide/package.json'), '{ "type": "commonjs" }');
+  writeFileSync(join(folder, 'jest-guide', name), code);
+  const report = JSON.parse(node(folder, jest, '--json', '--rootDir', join(folder, 'jest-guide')));
+  expect([report.numPassedTests, report.numTotalTests]).toEqual([2, 2]);
 });
 
 describe('where a runner surrounds the library by a page,', () => {

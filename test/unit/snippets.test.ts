@@ -22,7 +22,12 @@ interface Snippet {
   readonly name: string;
 }
 
-const FENCE = /^```(js|ts)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms;
+const FENCE = /^```(js|ts|cjs)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms;
+
+/** The files for Node. TypeScript compiles a file of its own language to a module. */
+const sourceOf = ({ name, language }: Snippet): string =>
+  `${folder}/${name}.${language === 'cjs' ? 'cjs' : `m${language}`}`;
+const programOf = ({ name, language }: Snippet): string => `${folder}/${name}.${language === 'cjs' ? 'cjs' : 'mjs'}`;
 
 function snippetsOf(page: string): Snippet[] {
   const source = readFileSync(`${root}${page}`, 'utf8');
@@ -49,7 +54,7 @@ const snippets = ['README.md', ...pages, ...sources]
 beforeAll(() => {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  for (const { name, language, code } of snippets) writeFileSync(`${folder}/${name}.m${language}`, code);
+  for (const snippet of snippets) writeFileSync(sourceOf(snippet), snippet.code);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -87,7 +92,7 @@ describe('each program of the pages', () => {
   });
 
   it('compiles', () => {
-    const files = snippets.filter(({ language }) => language === 'ts').map(({ name }) => `${folder}/${name}.mts`);
+    const files = snippets.filter(({ language }) => language === 'ts').map(sourceOf);
     const tsc = `${root}node_modules/typescript/bin/tsc`;
     const options = ['--ignoreConfig', '--strict', '--module', 'node20', '--target', 'es2022'];
     const lib = ['--lib', 'es2022,esnext.disposable,dom', '--types', 'node'];
@@ -100,7 +105,7 @@ describe('each program of the pages', () => {
   });
 
   it.each(snippets.map((snippet) => [`${snippet.page}:${snippet.line}`, snippet] as const))('%s', (_, snippet) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [`${folder}/${snippet.name}.mjs`], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [programOf(snippet)], {
       cwd: root,
       encoding: 'utf8',
       timeout: 30_000,
