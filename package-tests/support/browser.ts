@@ -57,14 +57,17 @@ async function visit(address: string, result: Promise<string>): Promise<string> 
   }
 }
 
-/** Resolves to what the page of the folder posts to /result, or to the page's output after its first change. */
-export async function resultOf(folder: string): Promise<string> {
+/**
+ * Resolves to what the page of the folder posts to /result, or to the page's output after its first change.
+ * @param headers what the server sends; without it, the headers that shared memory needs.
+ */
+export async function resultOf(folder: string, headers?: Record<string, string>): Promise<string> {
   let onPost: (result: string) => void = () => {};
   const result = new Promise<string>((resolve) => {
     onPost = resolve;
   });
   const pages = withReporter(folder);
-  const server = await serve(pages, { onPost });
+  const server = await serve(pages, headers ? { onPost, headers } : { onPost });
   try {
     return await visit(`http://localhost:${server.port}/`, result);
   } finally {

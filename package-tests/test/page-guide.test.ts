@@ -1,6 +1,7 @@
 /**
  * The project of docs/guides/in-a-page.md, put together from the blocks of the page. Vite and esbuild build the
- * project, its server sends the headers, and the page takes its turns in Chromium.
+ * project, its server sends the headers, and the page takes its turns in Chromium. With the files of
+ * docs/guides/hosts-without-headers.md the page also takes its turns if the server sends no headers.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,8 +13,11 @@ import { describe, expect, inject, it } from 'vitest';
 import { chromium, resultOf } from '../support/browser.js';
 
 const folder = inject('folder');
-const guide = readFileSync(join(folder, 'node_modules/taketurns/docs/guides/in-a-page.md'), 'utf8');
-const scripts = [...guide.matchAll(/^```js\n\/\/ (\S+)\n(.*?)^```$/gms)].map(([, name, code]) => [name, code] as const);
+const pageOf = (name: string) => readFileSync(join(folder, 'node_modules/taketurns/docs/guides', name), 'utf8');
+const scriptsOf = (text: string) =>
+  [...text.matchAll(/^```js\n\/\/ (\S+)\n(.*?)^```$/gms)].map(([, name = '', code = '']) => [name, code] as const);
+const guide = pageOf('in-a-page.md');
+const scripts = scriptsOf(guide);
 const [, page] = guide.match(/^```html\n(.*?)^```$/ms) ?? [];
 
 const esbuild = join(dirname(createRequire(import.meta.url).resolve('esbuild/package.json')), 'bin/esbuild');
@@ -25,7 +29,7 @@ describe('the guide to a page', () => {
 
   it('has a configuration, a page and two scripts', async () => {
     mkdirSync(root, { recursive: true });
-    for (const [name, code] of [...scripts, ['index.html', page]]) writeFileSync(join(root, name ?? ''), code ?? '');
+    for (const [name, code] of [...scripts, ['index.html', page] as const]) writeFileSync(join(root, name), code ?? '');
     expect(scripts.map(([name]) => name)).toEqual(['vite.config.mjs', 'main.js', 'worker.js', 'serve.mjs']);
     const config: InlineConfig = (await import(join(root, 'vite.config.mjs'))).default;
     expect(config.server?.headers).toEqual({
@@ -69,5 +73,26 @@ describe('the guide to a page', () => {
 
   it.skipIf(chromium === undefined)('takes its turns in Chromium without Vite', async () => {
     expect(await resultOf(join(root, 'public'))).toBe('300 turns');
+  });
+});
+
+describe('the guide to hosts without headers', () => {
+  const root = join(folder, 'host-guide');
+  const out = join(folder, 'out', 'host-guide');
+
+  it('has a service worker, a script that registers it, and two lines for the script of the page', async () => {
+    const files = new Map(scriptsOf(pageOf('hosts-without-headers.md')));
+    expect([...files.keys()]).toEqual(['isolate.js', 'isolation.js', 'main.js']);
+    mkdirSync(join(root, 'public'), { recursive: true });
+    for (const [name, code] of [...scripts, ['index.html', page] as const]) writeFileSync(join(root, name), code ?? '');
+    writeFileSync(join(root, 'public/isolate.js'), files.get('isolate.js') ?? '');
+    writeFileSync(join(root, 'isolation.js'), files.get('isolation.js') ?? '');
+    const main = readFileSync(join(root, 'main.js'), 'utf8');
+    writeFileSync(join(root, 'main.js'), `${files.get('main.js')}${main}`);
+    await build({ root, logLevel: 'error', build: { outDir: out, emptyOutDir: true } });
+  });
+
+  it.skipIf(chromium === undefined)('takes its turns in Chromium, though the server sends no headers', async () => {
+    expect(await resultOf(out, {})).toBe('300 turns');
   });
 });
