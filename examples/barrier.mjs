@@ -1,7 +1,8 @@
 // Four threads go through 50 phases of work together: no thread begins a phase before all have ended the phase before.
 // The main thread waits by a latch until all threads run, and by a wait group until all are done. If a thread died, the
 // barrier would be broken, so the other threads would not wait for ever.
-// Run: node examples/barrier.mjs
+// Run: node node_modules/taketurns/examples/barrier.mjs
+// In a clone of the repository: node examples/barrier.mjs
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Barrier, Latch, WaitGroup } from 'taketurns/sync';
 

@@ -1,6 +1,7 @@
 // Two producers and two consumers share a ring of four slots without a lock. One sequencer orders the producers, and
 // one orders the consumers. Two event counts show each side how far the other side has come (Reed and Kanodia).
-// Run: node examples/bounded-buffer.mjs
+// Run: node node_modules/taketurns/examples/bounded-buffer.mjs
+// In a clone of the repository: node examples/bounded-buffer.mjs
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { EventCount, Sequencer } from 'taketurns/algorithms';
 

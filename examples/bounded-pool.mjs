@@ -1,6 +1,7 @@
 // The database allows three connections, and eight workers need a connection again and again. The workers get their
 // turns in the order in which they ask.
-// Run: node examples/bounded-pool.mjs
+// Run: node node_modules/taketurns/examples/bounded-pool.mjs
+// In a clone of the repository: node examples/bounded-pool.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Semaphore } from 'taketurns';

@@ -1,6 +1,7 @@
 // Serves the page in browser/, whose main thread takes turns with two workers. The page has shared memory only if its
 // server sends two headers, as this server does.
-// Run: node examples/browser.mjs
+// Run: npm install vite && node node_modules/taketurns/examples/browser.mjs
+// In a clone of the repository: node examples/browser.mjs
 import { fileURLToPath } from 'node:url';
 import { createServer } from 'vite';
 

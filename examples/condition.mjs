@@ -1,6 +1,7 @@
 // A condition: threads wait until an account has the money that they want.
 // While waitFor waits, the mutex is unlocked. After each notification waitFor locks it again and looks at the balance.
-// Run: node examples/condition.mjs
+// Run: node node_modules/taketurns/examples/condition.mjs
+// In a clone of the repository: node examples/condition.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Mutex } from 'taketurns';

@@ -1,6 +1,7 @@
 // The same code with async-mutex, whose locks belong to one thread, and with taketurns, whose locks all threads share.
 // docs/recipes.md has the calls side by side.
-// Run: node examples/from-async-mutex.mjs
+// Run: npm install async-mutex && node node_modules/taketurns/examples/from-async-mutex.mjs
+// In a clone of the repository: node examples/from-async-mutex.mjs
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';

@@ -1,5 +1,6 @@
 // The main thread must not block. It waits with a promise, in one queue with blocked workers.
-// Run: node examples/main-thread.mjs
+// Run: node node_modules/taketurns/examples/main-thread.mjs
+// In a clone of the repository: node examples/main-thread.mjs
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Semaphore } from 'taketurns';
 

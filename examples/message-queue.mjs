@@ -4,7 +4,8 @@
 // ring keeps the bytes of a message together. The last sender that closes releases one more permit than there are
 // messages. A receiver that then finds the ring empty has come to the end, and releases this permit for the next
 // receiver.
-// Run: node examples/message-queue.mjs
+// Run: node node_modules/taketurns/examples/message-queue.mjs
+// In a clone of the repository: node examples/message-queue.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Mutex, Semaphore } from 'taketurns';

@@ -2,7 +2,8 @@
 // inside, and two counting semaphores are turnstiles. The last thread that comes in opens the first turnstile for all.
 // The last thread that goes out opens the second turnstile for all. So nobody comes to the barrier again before all
 // have passed the first turnstile. Four threads compute a row of four cells 50 times, each time from the row before.
-// Run: node examples/p0514-barrier.mjs
+// Run: node node_modules/taketurns/examples/p0514-barrier.mjs
+// In a clone of the repository: node examples/p0514-barrier.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { BinarySemaphore, CountingSemaphore } from 'taketurns/p0514';

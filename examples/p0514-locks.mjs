@@ -1,4 +1,6 @@
 // The three locks of P0514R1. Each lock guards a counter that four threads raise together.
+// Run: node node_modules/taketurns/examples/p0514-locks.mjs
+// In a clone of the repository: node examples/p0514-locks.mjs
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { AtomicSemaphore, atomicSignal, atomicWait, BinarySemaphore } from 'taketurns/p0514';
 

@@ -1,7 +1,8 @@
 // A pool of four threads could run four jobs at once, but the machine has only 1000 MB for them. Before the program
 // hands a job to the pool, it acquires a permit for each megabyte that the job needs. A big job gets all its permits at
 // once, in its turn, and no stream of small jobs can keep it waiting.
-// Run: node examples/piscina-memory.mjs
+// Run: npm install piscina && node node_modules/taketurns/examples/piscina-memory.mjs
+// In a clone of the repository: node examples/piscina-memory.mjs
 import { isMainThread } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { Semaphore } from 'taketurns';

@@ -1,7 +1,8 @@
 // A readers-writer lock made of a semaphore: a reader takes one permit, and the writer takes all permits. Readers and
 // writer get in in the order of their arrival, because a semaphore serves its requests in order and gives a request all
 // its permits at once.
-// Run: node examples/readers-writer-in-order.mjs
+// Run: node node_modules/taketurns/examples/readers-writer-in-order.mjs
+// In a clone of the repository: node examples/readers-writer-in-order.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Semaphore } from 'taketurns';

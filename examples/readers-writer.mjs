@@ -1,6 +1,7 @@
 // Four readers may read a record together, but the writer must be alone. Readers that keep coming cannot shut the
 // writer out, and a reader waits for one write at most.
-// Run: node examples/readers-writer.mjs
+// Run: node node_modules/taketurns/examples/readers-writer.mjs
+// In a clone of the repository: node examples/readers-writer.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { RwLock } from 'taketurns/sync';

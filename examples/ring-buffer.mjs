@@ -1,7 +1,8 @@
 // A producer and a consumer share a ring of eight slots. One semaphore counts the free slots, and another counts the
 // filled slots. So the producer waits while the ring is full, and the consumer waits while the ring is empty. Several
 // producers would need a mutex around `put`, and several consumers would need a mutex around `take`.
-// Run: node examples/ring-buffer.mjs
+// Run: node node_modules/taketurns/examples/ring-buffer.mjs
+// In a clone of the repository: node examples/ring-buffer.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Semaphore } from 'taketurns';

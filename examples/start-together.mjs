@@ -1,7 +1,8 @@
 // Four threads wait until the main thread says go, by an event. Then they look up squares in a table. The first thread
 // that needs the table fills it, and the others wait until the table is full. If the first thread died half-way,
 // another thread would fill the table.
-// Run: node examples/start-together.mjs
+// Run: node node_modules/taketurns/examples/start-together.mjs
+// In a clone of the repository: node examples/start-together.mjs
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Event, Latch, Once, WaitGroup } from 'taketurns/sync';
 

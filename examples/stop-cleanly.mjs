@@ -1,6 +1,7 @@
 // Three workers take turns at jobs until the main thread stops them. A worker that is at work then finishes its job. A
 // worker that waits leaves the queue at once, by its AbortSignal. No waiter is left, and no permit is lost.
-// Run: node examples/stop-cleanly.mjs
+// Run: node node_modules/taketurns/examples/stop-cleanly.mjs
+// In a clone of the repository: node examples/stop-cleanly.mjs
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
