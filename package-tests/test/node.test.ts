@@ -50,6 +50,10 @@ describe(`in Node ${process.versions.node}`, () => {
     expect(node(folder, 'node/main.js')).toBe('counted to 40000, 1 death\n');
   });
 
+  it('an example runs from the installed package', () => {
+    expect(node(folder, 'node_modules/taketurns/examples/ring-buffer.mjs')).toBe('2000 items taken, 0 out of order\n');
+  });
+
   it('every entry can be required, also beside the same entry imported', () => {
     expect(node(folder, 'node/required.cjs')).toBe(`${canRequire}\n`);
   });

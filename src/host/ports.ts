@@ -12,8 +12,8 @@
  *
  * Why a closed port proves a death. Deno and Bun close the ports of a thread only when no code of the thread can run
  * any more. (Its `exit` proves nothing: both runtimes report it to the parent before that. Nor do its Web Locks: Deno
- * gives them back before that. See docs/runtimes.md.) A thread sends the port before it registers. So its death is
- * noticed wherever it dies, as soon as the message has arrived.
+ * gives them back before that. See docs/internals/runtimes.md.) A thread sends the port before it registers. So its
+ * death is noticed wherever it dies, as soon as the message has arrived.
  *
  * Deno brings the message from thread to thread. In Bun the message passes the event loop of the main thread. So a
  * death is noticed only after the main thread has next turned its event loop. Web workers of Bun can send nothing.
