@@ -8,7 +8,6 @@ import type { Core } from './border/core.js';
 import {
   ASYNC,
   ATTACHED,
-  AWAKE,
   IDLE,
   T_COLLISIONS,
   T_DOORBELL,
@@ -27,13 +26,11 @@ export interface ThreadStats {
   readonly thread: number;
   /** The `threadId` of the thread in `worker_threads`; undefined in web workers. */
   readonly threadId: number | undefined;
-  /** Whether the thread sleeps in a blocking acquire. */
+  /** Whether the thread sleeps in this library. */
   readonly blocked: boolean;
   /** The number of waiting requests of the thread, its promises included. */
   readonly waiting: number;
-  /**
-   * The longest wait until now, in milliseconds. The wait of a promise counts from when it is the first of its thread.
-   */
+  /** The longest wait until now, in milliseconds. */
   readonly longestWait: number;
 }
 
@@ -85,7 +82,10 @@ export interface WaiterStats {
   readonly requests: number;
   /** The number of permits that each of these requests asks for; 1 for a mutex. */
   readonly permits: number;
-  /** How long the first of these requests has waited, in milliseconds; see `ThreadStats.longestWait`. */
+  /**
+   * How long the first of these requests has waited, in milliseconds. A thread that blocks counts from when it has gone
+   * to sleep. Until then the number is 0.
+   */
   readonly waited: number;
 }
 
@@ -181,8 +181,6 @@ interface Tally {
   widest: number;
   /** The longest wait until now, in milliseconds. */
   longestWait: number;
-  /** Whether one of these requests is of a blocked thread. */
-  blocked: boolean;
 }
 
 interface Look {
@@ -201,7 +199,7 @@ function firstOf(found: (readonly [bigint, WaiterStats])[]): (readonly [bigint, 
   return found.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MOST_LISTED);
 }
 
-const NONE: Readonly<Tally> = { waiting: 0, permits: 0, widest: 0, longestWait: 0, blocked: false };
+const NONE: Readonly<Tally> = { waiting: 0, permits: 0, widest: 0, longestWait: 0 };
 
 /** Looks at every element, or at those of one object. */
 function look(core: Core, object?: number): Look {
@@ -226,9 +224,9 @@ function look(core: Core, object?: number): Look {
     const waiting = isRecord || (state >= WAITING && state < TOMBSTONE) ? core.elementWaiting(i) : 0;
     if (waiting === 0) continue;
     const isPromise = (owner & ASYNC) !== 0;
-    const isAsleep = isPromise ? state !== AWAKE : core.isAsleep(thread) !== 0;
-    // Until a thread sleeps, or a promise is entered in the array, the element still has the time of an earlier wait.
-    const waited = isAsleep || isRecord ? Math.max(0, (now - core.elementSince(i)) | 0) : 0;
+    const isAsleep = core.isAsleep(thread) !== 0;
+    // Until a thread sleeps, the element still has the time of an earlier wait.
+    const waited = isPromise || isAsleep || isRecord ? Math.max(0, (now - (core.elementSince(i) || now)) | 0) : 0;
     const width = Number(core.elementWidth(i, 0));
     const blocked = isRecord ? isAsleep : !isPromise;
     if (object !== undefined) {
@@ -246,7 +244,6 @@ function look(core: Core, object?: number): Look {
       tally.permits += waiting * width;
       tally.widest = Math.max(tally.widest, width);
       tally.longestWait = Math.max(tally.longestWait, waited);
-      tally.blocked ||= blocked;
     }
   }
   return { all, threads, holders, waiters: firstOf(found).map(([, waiter]) => waiter), cancelled, used };
@@ -270,6 +267,12 @@ export function threadIdOf(core: Core, thread: number): number | undefined {
   return name > 0 ? name - 1 : undefined;
 }
 
+/** @internal Names a thread, for errors and descriptions: `thread 2 (threadId 1)`. */
+export function threadText(core: Core, thread: number): string {
+  const id = threadIdOf(core, thread);
+  return `thread ${thread}${id === undefined ? '' : ` (threadId ${id})`}`;
+}
+
 /** @internal */
 export function arenaStats(membership: Membership): ArenaStats {
   const { core } = membership;
@@ -277,7 +280,8 @@ export function arenaStats(membership: Membership): ArenaStats {
   const threads: ThreadStats[] = [];
   for (let thread = 1; thread <= core.mostThreads(); thread++) {
     if (core.lifeIfAlive(thread) === 0) continue;
-    const { blocked, waiting, longestWait } = tallies.get(thread) ?? NONE;
+    const { waiting, longestWait } = tallies.get(thread) ?? NONE;
+    const blocked = core.isAsleep(thread) !== 0;
     threads.push({ thread, threadId: threadIdOf(core, thread), blocked, waiting, longestWait });
   }
   return {

@@ -234,7 +234,7 @@ export class Sequence {
       return this.#call(t, 'dropRun', [run.number]);
     }
     if (typeof outcome === 'number') this.#settled(run, outcome);
-    return outcome === 0 ? this.#call(t, 'enterRun', [run.number, this.#draw(9)]) : outcome;
+    return outcome === 0 ? this.#call(t, 'enterRun', [run.number]) : outcome;
   }
 
   #create(t: number) {

@@ -97,7 +97,7 @@ describe('a release', () => {
     const shop = new Shop({ objects: 1, buckets, elements: widths.length + 8, attached: 2 }, 2);
     const s = shop.call(0, 'attachedTo', shop.create().answer).answer;
     const runs = widths.map((width) => shop.call(1, 'arrive', s, width, 0, 0).answer);
-    for (const run of runs) expect(shop.call(1, 'enterRun', run, 0).answer).toBe(0);
+    for (const run of runs) expect(shop.call(1, 'enterRun', run).answer).toBe(0);
     const all = widths.reduce((sum, width) => sum + width);
     const release = shop.call(0, 'release', s, all);
     const finish = shop.call(0, 'finishRelease', s, all, release.answer, 0, 0);
@@ -141,7 +141,7 @@ describe('dispose', () => {
     // The object is made before other runs use elements, so that these runs use the same part of the pool.
     const s = shop.call(0, 'attachedTo', shop.create().answer).answer;
     const run = waits ? shop.call(1, 'arrive', s, 1, 0, 0).answer : 0;
-    if (waits) shop.call(1, 'enterRun', run, 0);
+    if (waits) shop.call(1, 'enterRun', run);
     burst(shop, used);
     const { price } = shop.call(0, 'dispose', s);
     if (waits) expect(shop.call(1, 'settle', run, 0).answer).toBe(constant('ANSWER_CLOSED'));

@@ -5,7 +5,20 @@
  * thread from every other thread that had the same index before. death/registry.ts has registration and its end.
  */
 import { open, threads } from './arena';
-import { ALIVE, ASLEEP, DEAD, LIFE_STATE, NEVER, T_DOORBELL, T_HOST, T_LIFE, THREAD_SIZE, USED_THREADS } from './words';
+import {
+  ALIVE,
+  ASLEEP,
+  DEAD,
+  LIFE_STATE,
+  NEVER,
+  T_DOORBELL,
+  T_HOST,
+  T_LIFE,
+  T_SLEEPS,
+  T_SLEEPS_ON,
+  THREAD_SIZE,
+  USED_THREADS,
+} from './words';
 
 /** The index of this thread in the registry, from 1 on; 0 if the thread is not registered. */
 export let me: i32 = 0;
@@ -57,20 +70,28 @@ export function doorbell(): usize {
 }
 
 /**
- * Sleeps while the word has this value, for at most so many nanoseconds (below 0: for ever). Meanwhile the record says
- * that the thread sleeps. In some runtimes a thread that was terminated in its sleep can still wake and run on. If the
- * thread was declared dead in its sleep, its element and the other words of its wait may belong to another thread by
- * now. So the thread touches nothing: it sleeps for ever on the word NEVER, or traps.
+ * Sleeps while the word has this value, for at most so many nanoseconds (-1: for ever). Meanwhile the record says that
+ * the thread sleeps, and on which word, for those who look for deadlocks (src/report/). The last two bits of the
+ * nanoseconds go there with the address of the word:
+ *     1    the wait has no time limit: the thread sleeps on after the nanoseconds
+ *     2    the thread is passive: if it waits in a deadlock, it does nothing about it
+ *
+ * In some runtimes a thread that was terminated in its sleep can still wake and run on. If the thread was declared dead
+ * in its sleep, its element and the other words of its wait may belong to another thread by now. So the thread touches
+ * nothing: it sleeps for ever on the word NEVER, or traps.
  */
 export function sleepOn(word: usize, value: i32, nanoseconds: i64): void {
-  while (!fallAsleep()) stop();
+  const record = threadRecord(me);
+  atomic.store<i32>(record, (word as i32) | ((nanoseconds as i32) & 3), T_SLEEPS_ON);
+  atomic.add<i32>(record, 1, T_SLEEPS);
+  mustChangeLife(myLife, myLife + (ASLEEP - ALIVE));
   atomic.wait<i32>(word, value, nanoseconds); // D5, D10
   stayAwake();
 }
 
 /** Records that the thread is awake. If the thread was declared dead, it goes no further, as after its sleep. */
 export function stayAwake(): void {
-  while (!wakeUp()) stop();
+  mustChangeLife(myLife + (ASLEEP - ALIVE), myLife);
 }
 
 /** Has this thread trap if it wakes after it was declared dead. */
@@ -78,27 +99,27 @@ export function trapIfDead(): void {
   traps = true;
 }
 
-/** Returns only after a spurious wake-up. */
-function stop(): void {
-  if (traps) unreachable();
-  atomic.wait<i32>(NEVER, 0, -1);
+/** Records that the thread is awake, if it is not. Returns whether no thread has declared it dead. */
+export function wakeUp(): bool {
+  return changeLife(myLife + (ASLEEP - ALIVE), myLife);
 }
 
 /**
- * Records that the thread is about to sleep. Returns whether no thread has declared it dead. If an exception has ended
- * the last sleep of the thread, the thread is still recorded as asleep.
+ * Changes the life in the record of this thread, if it is not changed yet: an exception may have ended the last sleep
+ * of the thread before it recorded that it is awake. Returns false if another thread has declared this one dead.
  */
-function fallAsleep(): bool {
-  const asleep = myLife + (ASLEEP - ALIVE);
-  const life = atomic.cmpxchg<i32>(threadRecord(me), myLife, asleep, T_LIFE);
-  return life === myLife || life === asleep;
+function changeLife(from: i32, to: i32): bool {
+  const life = atomic.cmpxchg<i32>(threadRecord(me), from, to, T_LIFE);
+  return life === from || life === to;
 }
 
-/** Records that the thread is awake, if it is not. Returns whether no thread has declared it dead. */
-export function wakeUp(): bool {
-  const asleep = myLife + (ASLEEP - ALIVE);
-  const life = atomic.cmpxchg<i32>(threadRecord(me), asleep, myLife, T_LIFE);
-  return life === asleep || life === myLife;
+/** Does the same, and returns only if no thread has declared this one dead. */
+function mustChangeLife(from: i32, to: i32): void {
+  while (!changeLife(from, to)) {
+    if (traps) unreachable();
+    // This returns only after a spurious wake-up.
+    atomic.wait<i32>(NEVER, 0, -1);
+  }
 }
 
 /** Returns the highest index that was ever in use. No registered thread has a higher one. */
@@ -112,7 +133,7 @@ export function lifeOf(thread: i32): i32 {
 
 /** Returns whether a thread with this life is registered and not declared dead. */
 function isAlive(life: i32): bool {
-  return (life & LIFE_STATE) === ALIVE || (life & LIFE_STATE) === ASLEEP;
+  return (((life & LIFE_STATE) - ALIVE) as u32) <= ((ASLEEP - ALIVE) as u32);
 }
 
 /** Returns whether a thread sleeps in this library. */

@@ -13,6 +13,7 @@
  *     ...      lines       64 bytes each   overflow of each bucket, as many for one as for another
  *     ...      common      64 bytes each   overflow of the overflow, shared by all buckets
  *     ...      elements    64 bytes each   wait elements
+ *     end      labels      32 bytes each   the name of each thread, for reports (src/report/labels.ts)
  *
  * Chains and buckets begin at the start of a page (arena.ts), as the papers ask. A region is touched only as it comes
  * into use, so unused capacity costs address space alone. Every shared access is a sequentially consistent atomic one.
@@ -25,7 +26,7 @@
  */
 
 export const MAGIC: i32 = 0x746b7473;
-export const VERSION: i32 = 3; // of this layout, and of what copies of the package share (src/runtime/common.ts)
+export const VERSION: i32 = 4; // of this layout, and of what copies of the package share (src/runtime/common.ts)
 export const LINE: usize = 64;
 
 // --- Header ---------------------------------------------------------------------------------------------
@@ -39,6 +40,8 @@ export const H_BUCKETS: usize = 28;
 export const H_ELEMENTS: usize = 32;
 export const H_END: usize = 36; // bytes of the whole arena
 export const H_CHAINS: usize = 40; // capacity
+// What happens when a deadlock is found, and when a thread looks for one; 0: the usual (src/report/settings.ts).
+export const H_DEADLOCKS: usize = 44; // i32
 
 // Bump counters: how many of each were ever in use. They grow by compare-and-swap up to the capacity and never shrink.
 // A search below the counter finds again what was given back. PUBLISHED_NAMES counts the names in the lists, by add and
@@ -161,7 +164,8 @@ export const NAME_ROOM: usize = NAME_SIZE - N_BYTES; // bytes of UTF-8 in a name
 // |--------------|------------------------|-------------------------------------------------------------------------|
 // | life         | FREE -> ALIVE          | the thread that registers, cmpxchg                                      |
 // |              | ALIVE -> FREE, epoch+1 | the thread itself when it ends, cmpxchg                                 |
-// |              | ALIVE -> ASLEEP        | the thread itself before it sleeps, cmpxchg                             |
+// |              | ALIVE -> ASLEEP        | the thread itself before it sleeps, or looks for a deadlock in the      |
+// |              |                        | middle of a wait (src/report/watch.ts), cmpxchg                         |
 // |              | ASLEEP -> ALIVE        | the same when it wakes, cmpxchg. If one of the two fails, it sleeps for |
 // |              |                        | ever                                                                    |
 // |              | ALIVE, ASLEEP -> DEAD  | another thread, which knows that it has died (reap), cmpxchg            |
@@ -177,6 +181,8 @@ export const NAME_ROOM: usize = NAME_SIZE - N_BYTES; // bytes of UTF-8 in a name
 // |              | any -> 0               | the thread itself after it has read the doorbell, exchange              |
 // | collisions,  | c -> c+1               | the thread itself: add. Later threads of the record count on            |
 // | futile wakes |                        |                                                                         |
+// | sleeps on    | any                    | the thread itself before it sleeps, store                               |
+// | sleeps       | n -> n+1               | the same, after that store and before it is ASLEEP: add                 |
 // | place        | any                    | the thread itself, or its reaper, store; see rw-lock.ts                 |
 //
 // life is epoch << 2 | state. With ALIVE, it tells a thread from all that have had its record before.
@@ -190,6 +196,9 @@ export const T_HOST: usize = 8; // i32, the runtime's number for the thread, and
 export const T_WAKE: usize = 12; // i32
 export const T_COLLISIONS: usize = 16; // i32, how often it has come to a bucket or chain in which another waiter stood
 export const T_FUTILE_WAKES: usize = 20; // i32, how often it was woken early, with no time-out, and waited again
+// The word on which it sleeps or slept last, and in its last two bits how: see sleepOn in threads.ts.
+export const T_SLEEPS_ON: usize = 24; // i32
+export const T_SLEEPS: usize = 28; // i32, how often the thread of this record has gone to sleep, modulo 2^32
 export const T_DUE: usize = 32; // i32 each, to the end of the line: 256 bits, one for each number modulo 256
 
 export const LIFE_STATE: i32 = 3;
@@ -251,7 +260,8 @@ export const E_CELLS: usize = 24; // i64
 export const E_END: usize = 32; // i64, of a run (runs.ts) or a tombstone: the ticket after its last
 export const E_HELD: usize = 40; // i64, of an attachment: permits held of a robust object; of a mutex, 1 for the head
 export const E_LEAVING: usize = 40; // i64, of a waiter, in the place of E_HELD: ~start while it takes its tickets back
-export const E_SINCE: usize = 48; // i32, when the waiter went to sleep: milliseconds, modulo 2^32
+// When the first request of the element began to wait, or went to sleep if it blocks its thread; 0: not known yet.
+export const E_SINCE: usize = 48; // i32, milliseconds, modulo 2^32
 // i32, 1 if the waiter in the queue to which the element belongs may sleep: whoever ends its wait must notify it. The
 // waiter stores 1 before it sleeps, and 0 when it has woken. An exception may leave the 1. An element that has served a
 // chain may have another value here, in the place of E_GATE (algorithms/words.ts).

@@ -140,7 +140,7 @@ export function cancelRun(number: i32): i32 {
     return REFUSED;
   }
   // Releasing threads find a tombstone only through its cells, so the run is entered first.
-  if (enterRun(number, 0)) return ADMITTED;
+  if (enterRun(number)) return ADMITTED;
   const answer = leaveTombstone(s, e, end - start, end);
   if (answer === REFUSED) {
     atomic.add<i32>(s, 1, O_TIMEOUTS);

@@ -109,6 +109,8 @@ export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
   atomic.store<i64>(e, request, E_REQUEST);
   atomic.store<i64>(e, start, E_START);
   atomic.store<i64>(e, due, E_END);
+  // The thread records the time soon (waitsSince). Until then nobody may read the time of an earlier wait.
+  atomic.store<i32>(e, 0, E_SINCE);
   atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (AWAKE - RESERVED), E_STATE); // R1 ends
   setSpare(secondSpare);
   setSecondSpare(0);
@@ -165,9 +167,9 @@ function endRun(e: usize, settled: i64, attachment: i32): void {
 /**
  * Enters a run in the array. From then on a releasing thread rings when the first promise of the run is due. At the
  * last look of the caller no promise of the run was due. Returns true if by now the first promise is due or the
- * semaphore is closed: then settle must follow. `now` is the same as in park.
+ * semaphore is closed: then settle must follow.
  */
-export function enterRun(number: i32, now: i32): bool {
+export function enterRun(number: i32): bool {
   // Before the thread sleeps, it ends a call that is pending.
   if (pendingCall !== NOTHING) recover();
   const e = elementAt((number - 1) as u32);
@@ -180,7 +182,6 @@ export function enterRun(number: i32, now: i32): bool {
   const start = atomic.load<i64>(e, E_START);
   const due = start + widthOf(request);
   mark(s, e);
-  atomic.store<i32>(e, now, E_SINCE);
   atomic.store<i64>(e, (state & ~STATE_MASK) + WAITING, E_STATE); // D6 write
   enterBoth(s, e, start, due); // D2 write
   const ahead = atomic.load<i64>(s, GRANT) - due; // D2 read, D6 read

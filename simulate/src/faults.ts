@@ -29,8 +29,8 @@ const runtime: Record<string, Fault> = {
     kinds: ['Semaphore', 'Mutex'],
     patches: [
       {
-        find: '(this.#core.enterRun(this.first, timestamp()) !== 0 || this.obey())',
-        put: '(this.#core.enterRun(this.first, timestamp()), this.obey())',
+        find: '(this.#core.enterRun(this.first) !== 0 || this.obey())',
+        put: '(this.#core.enterRun(this.first), this.obey())',
       },
     ],
   },
@@ -49,8 +49,8 @@ const runtime: Record<string, Fault> = {
     kinds: ['Semaphore', 'Mutex'],
     patches: [
       {
-        find: 'this.#core.enterRun(this.first, timestamp()) !== 0 || this.obey()',
-        put: 'this.#core.enterRun(this.first, timestamp()) !== 0',
+        find: 'this.#core.enterRun(this.first) !== 0 || this.obey()',
+        put: 'this.#core.enterRun(this.first) !== 0',
       },
     ],
   },

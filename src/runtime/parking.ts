@@ -16,10 +16,11 @@ export function countdown(timeout: number): () => number {
 
 /**
  * Returns these milliseconds in nanoseconds, as the core takes them: 0 if the milliseconds are below 0, and -1 for
- * `Infinity`.
+ * `Infinity`. The number for a time limit is a multiple of 4: by its last two bits the record of a thread tells how the
+ * thread sleeps (`sleepOn` in core/arena/threads.ts).
  */
 export function nanoseconds(milliseconds: number): bigint {
-  return milliseconds === Infinity ? -1n : BigInt(Math.ceil(Math.max(milliseconds, 0) * 1e6));
+  return milliseconds === Infinity ? -1n : BigInt(Math.ceil(Math.max(milliseconds, 0) * 2.5e5)) * 4n;
 }
 
 /** How a wait ends. */

@@ -21,7 +21,6 @@ import type { Core } from '../border/core.js';
 import { REFUSED } from '../border/numbers.js';
 import { CancelledError, DisposedError } from '../errors.js';
 import { type Cancel, locate } from './cancellation.js';
-import { timestamp } from './clock.js';
 import type { Doorbell } from './doorbell.js';
 import { Fifo } from './fifo.js';
 import { NO_SLOT } from './numbers.js';
@@ -97,8 +96,8 @@ export class Promises {
   slot = NO_SLOT;
   #firstRun: Run | undefined;
   #lastRun: Run | undefined;
-  /** The functions that settle the promises that do not stand alone. */
-  readonly #waiters = new Fifo<Resolve>();
+  /** Of each promise that does not stand alone: since when it waits, and then the function that settles it. */
+  readonly #waiters = new Fifo<number | Resolve>();
   /** The library objects with a promise here. The set keeps them alive until all promises are settled. */
   readonly #libraryObjects = new Set<LibraryObject>();
   #latest: LibraryObject | undefined;
@@ -124,10 +123,11 @@ export class Promises {
 
   /** Enters a promise as `wait` does, with a function that settles the promise. */
   add(libraryObject: LibraryObject, number: number, settle: Resolve): void {
+    this.#waiters.push(this.#doorbell.timestamp());
     this.#waiters.push(settle);
     if (number === this.last) (this.#lastRun as Run).waiting++;
     else {
-      this.#append(number, undefined);
+      this.#append(number);
       this.last = number;
     }
     this.#keep(libraryObject);
@@ -178,8 +178,9 @@ export class Promises {
     this.#libraryObjects.add(libraryObject);
   }
 
-  #append(number: number, alone: Resolve | undefined): Run {
+  #append(number: number, alone?: Resolve): Run {
     if (this.first === 0) this.obey();
+    this.#core.waitsSince(number, this.#doorbell.timestamp());
     const run: Run = { number, waiting: 1, alone, previous: this.#lastRun, next: undefined };
     if (this.#lastRun) this.#lastRun.next = run;
     else this.#firstRun = run;
@@ -273,7 +274,7 @@ export class Promises {
   /** Settles the due promises and leaves the others to the doorbell. */
   flush(): void {
     do this.#settle();
-    while (this.first !== 0 && (this.#core.enterRun(this.first, timestamp()) !== 0 || this.obey()));
+    while (this.first !== 0 && (this.#core.enterRun(this.first) !== 0 || this.obey()));
     this.#notEntered = false;
     if (this.first !== 0) this.#doorbell.entered(this, this.first);
   }
@@ -292,7 +293,11 @@ export class Promises {
     const run = this.#firstRun as Run;
     run.waiting -= count;
     if (run.waiting === 0) this.#remove(run);
-    for (let i = 0; i < count; i++) (run.alone ?? this.#waiters.shift())?.(reason && Promise.reject(reason()));
+    else this.#core.waitsSince(run.number, this.#waiters.peek(2 * count) as number);
+    for (let i = 0; i < count; i++) {
+      if (!run.alone) this.#waiters.shift();
+      ((run.alone ?? this.#waiters.shift()) as Resolve)?.(reason && Promise.reject(reason()));
+    }
     if (this.first === 0) this.#end();
   }
 

@@ -26,6 +26,7 @@ class Thread {
         return Number(this.due.delete(run));
       },
       enterRun: () => 0,
+      waitsSince: () => {},
       asks: () => 0,
     } as unknown as Core;
     this.#doorbell = new Doorbell(this.#core, memory);

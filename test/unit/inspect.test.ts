@@ -137,6 +137,40 @@ describe('inspect', () => {
     expect(semaphore.inspect().waiters).toEqual([]);
   });
 
+  it('tells how long each promise has waited, wherever it stands in the queue', async () => {
+    const semaphore = new Semaphore(0, { arena: new Arena() });
+    const { signal } = new AbortController();
+    const widths = [1, 1, 2, 1, 3, 1];
+    const early = widths.map((permits, i) => semaphore.acquireAsync(permits, i % 2 ? { signal } : undefined));
+    const since = performance.now();
+    await until(() => performance.now() - since >= 30, 'they have waited');
+    const late = semaphore.acquireAsync(4);
+    const { waiters, longestWait } = semaphore.inspect();
+    const waits = waiters.map(({ waited }) => waited);
+    expect(Math.min(...waits.slice(0, -1))).toBeGreaterThanOrEqual(29);
+    expect(longestWait).toBe(Math.max(...waits));
+    expect(waits.at(-1)).toBeLessThan(waits[0] as number);
+    semaphore.dispose();
+    await Promise.allSettled([...early, late]);
+  });
+
+  it('tells how long the rest of a run has waited whose first promises are settled', async () => {
+    const semaphore = new Semaphore(0, { arena: new Arena() });
+    const first = semaphore.acquireAsync();
+    const since = performance.now();
+    await until(() => performance.now() - since >= 30, 'it has waited');
+    const second = semaphore.acquireAsync();
+    expect(semaphore.inspect()).toMatchObject({ waiters: [{ requests: 2 }] });
+    expect(semaphore.inspect().longestWait).toBeGreaterThanOrEqual(29);
+    const before = semaphore.inspect().longestWait;
+    semaphore.release();
+    await first;
+    expect(semaphore.inspect()).toMatchObject({ waiters: [{ requests: 1 }] });
+    expect(semaphore.inspect().longestWait).toBeLessThan(before);
+    semaphore.release();
+    await second;
+  });
+
   it('lists the first 100 of many, whatever elements they have', async () => {
     const semaphore = new Semaphore(0, { arena: new Arena() });
     const { signal } = new AbortController();

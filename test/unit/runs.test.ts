@@ -114,7 +114,7 @@ describe.each([1, 2, 1024])('a run (slots %i)', (slots) => {
     expect(core.settle(run, 0)).toBe(0);
     // The release looks for waiters now, and finds none.
     memory.beginRelease(semaphore, permits);
-    expect(core.enterRun(run, 0)).toBe(1);
+    expect(core.enterRun(run)).toBe(1);
     expect(core.settle(run, 0)).toBe(1);
     expect(memory.cells).toBe(0);
     semaphore.dispose();

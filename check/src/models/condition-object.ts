@@ -541,7 +541,7 @@ function settleAll(ticket: number, promises: number): Waiting {
           if (scene.get(t, done) === promises) return true;
           if (count > 0) return settle();
           to(entered);
-          scene.call(t, 'enterRun', scene.get(t, RUN), 0);
+          scene.call(t, 'enterRun', scene.get(t, RUN));
           return false;
         }
         default:
@@ -636,7 +636,7 @@ function carrying(waiters: string, program: string, more: More = {}): Model {
         }
         for (const _ of text)
           scene.set(t, RUN, scene.callNow(t, 'arrive', at(scene), 1, scene.get(t, RUN), scene.robust(t, 1)));
-        scene.callNow(t, 'enterRun', scene.get(t, RUN), 0);
+        scene.callNow(t, 'enterRun', scene.get(t, RUN));
       });
     },
     end: (scene) => {

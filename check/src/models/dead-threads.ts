@@ -235,7 +235,7 @@ const anywhere: readonly Case[] = [
  */
 const meanwhile: Model = {
   name: 'reaped twice: a promise, while another enters its cell',
-  programs: [[], [supervise()], [call('enterRun', (scene, t) => [scene.get(t, GOT), 0])], [supervise()]],
+  programs: [[], [supervise()], [call('enterRun', (scene, t) => [scene.get(t, GOT)])], [supervise()]],
   arena: { objects: 1, elements: 8, buckets: 1, attached: 4 },
   deaths: 2,
   mortal: [0, 1],
@@ -244,7 +244,7 @@ const meanwhile: Model = {
   objects: (scene) => {
     const s = scene.semaphore({ permits: 0 });
     const [first, second] = [0, 2].map((t) => scene.callNow(t, 'arrive', s, 1, 0, 0)) as [number, number];
-    scene.callNow(0, 'enterRun', first, 0);
+    scene.callNow(0, 'enterRun', first);
     scene.set(2, GOT, second);
     scene.kill(0);
   },
@@ -262,7 +262,7 @@ const keeper = (name: string, waits: boolean): Model => ({
   objects: (scene) => {
     const s = scene.semaphore({ permits: 1, robust: true });
     scene.callNow(0, 'acquireRobust', s, 1, scene.attachment(0, 0));
-    if (waits) scene.callNow(0, 'enterRun', scene.callNow(0, 'arrive', s, 1, 0, 0), 0);
+    if (waits) scene.callNow(0, 'enterRun', scene.callNow(0, 'arrive', s, 1, 0, 0));
     scene.callNow(2, 'unregister');
     const { machine } = scene;
     const life = globalIndex(machine.program, 'threads/myLife');

@@ -40,7 +40,7 @@ const first =
   (...more: number[]) =>
   (scene: Scene, t: number): number[] => [scene.get(t, PROMISES) - 1, ...more];
 
-const enter = (now: number): Op => call('enterRun', (scene, t) => [scene.get(t, PROMISES), now]);
+const enter = (): Op => call('enterRun', (scene, t) => [scene.get(t, PROMISES)]);
 
 /** Keeps the element of the first promise. Later ops use this element when the promise no longer waits. */
 const note = (): Op => ({
@@ -82,7 +82,8 @@ const reads: readonly Model[] = [
         asks('elementWidth', first(0), 2),
         asks('elementStart', first(), Number(FIRST)),
         asks('elementSince', first(), 0),
-        enter(NOW),
+        call('waitsSince', (scene, t) => [scene.get(t, PROMISES), NOW]),
+        enter(),
         asks('elementSince', first(), NOW),
         asks('elementState', first(), constant('WAITING')),
         asks('balance', ofFirst(), -4),
@@ -97,6 +98,7 @@ const reads: readonly Model[] = [
       ],
     ],
     arena: { objects: 2 },
+    aged: true,
     leaves: true,
     objects: (scene) => {
       scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0, 0, 0);

@@ -120,7 +120,7 @@ const halfDisposed = (isAnotherInLine: boolean): Model => ({
     const m = scene.semaphore({ permits: 1, kind: constant('KIND_MUTEX'), max: 1, robust: true });
     scene.callNow(1, 'lock', m);
     scene.callNow(2, 'arrive', m, 1, 0, scene.attachment(2, 0));
-    if (isAnotherInLine) scene.callNow(2, 'enterRun', scene.callNow(2, 'arrive', m, 1, 0, scene.attachment(2, 0)), 0);
+    if (isAnotherInLine) scene.callNow(2, 'enterRun', scene.callNow(2, 'arrive', m, 1, 0, scene.attachment(2, 0)));
   },
   end: (scene) => checkWoken(scene, 2),
 });

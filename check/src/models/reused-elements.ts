@@ -62,7 +62,7 @@ function forRun(
 }
 
 const cancel = (word = RUN): Op => forRun('cancelRun', word, [], () => {});
-const enterOnly = (): Op => forRun('enterRun', RUN, [0], () => {});
+const enterOnly = (): Op => forRun('enterRun', RUN, [], () => {});
 
 const join = (): Op =>
   call(
@@ -78,7 +78,7 @@ const join = (): Op =>
 const enter = (settled: boolean): Op =>
   call(
     'enterRun',
-    (scene, t) => [scene.get(t, RUN), 0],
+    (scene, t) => [scene.get(t, RUN)],
     (due, scene, t) => {
       if (due === 0 || !settled || scene.get(t, GOT) === 0) return;
       throw new Violation(`thread ${t} learns that a promise is due, and none is`);

@@ -432,7 +432,8 @@ function readData(lock: number): Op {
   );
 }
 
-function ops(text: string): Op[] {
+/** The ops that a letter of a program stands for. */
+export function ops(text: string): Op[] {
   const lock = text.length > 1 ? 1 : 0;
   switch (text[0]) {
     case 'r':

@@ -58,6 +58,8 @@ export const O_DEATHS = constant('O_DEATHS');
 export const O_TIMEOUTS = constant('O_TIMEOUTS');
 export const T_COLLISIONS = constant('T_COLLISIONS');
 export const T_FUTILE_WAKES = constant('T_FUTILE_WAKES');
+export const T_SLEEPS_ON = constant('T_SLEEPS_ON');
+export const T_SLEEPS = constant('T_SLEEPS');
 export const REAPER = constant('REAPER');
 export const LIFE_STATE = constant('LIFE_STATE');
 export const FREE = constant('FREE');
@@ -167,6 +169,8 @@ const THREAD = words({
   T_WAKE: 'wake',
   T_COLLISIONS: 'collisions',
   T_FUTILE_WAKES: 'futile wakes',
+  T_SLEEPS_ON: 'sleeps on',
+  T_SLEEPS: 'sleeps',
   T_DUE: 'due',
 });
 const BUCKET = words({ B_SEQUENCE: 'sequence', B_PARKED: 'parked', B_EXTENT: 'extent' });

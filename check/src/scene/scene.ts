@@ -27,6 +27,8 @@ import {
   T_DOORBELL,
   T_DUE,
   T_FUTILE_WAKES,
+  T_SLEEPS,
+  T_SLEEPS_ON,
   THREAD_SIZE,
   TICKET,
 } from './layout.js';
@@ -36,7 +38,7 @@ import * as words from './words.js';
 
 // V8 folds the values of these local constants into the code, but looks up imported names at each use.
 const { HOST, HOST_ADDRESS, HOST_VALUE, MARKED, RESULT, TAKEN } = words;
-const { DEAD, PENDING, RMW, WAIT } = engine;
+const { DEAD, PENDING, RMW, STORE, WAIT } = engine;
 
 // Values of MARKED for a thread that was terminated in its sleep.
 export const TERMINATED = 1;
@@ -79,6 +81,8 @@ export interface Settings {
   readonly leaves?: boolean;
   /** Whether the counts that only diagnostics read are kept, and are part of the states. */
   readonly counts?: boolean;
+  /** Whether the words that say on what a thread sleeps are kept, and are part of the states. */
+  readonly sleeps?: boolean;
   /** For the ops of a mutex: whether an unlock makes its thread forget its guess of the word. */
   readonly forgets?: boolean;
   /**
@@ -371,15 +375,19 @@ export abstract class Scene {
     return this.machine.status(t) === PENDING ? this.machine.pendingIsWrite(t) : this.get(t, HOST) >= HOST_STORE;
   }
 
-  /** Says whether the next access of t writes a count that only diagnostics read. */
+  /** Says whether the next access of t writes a word that only diagnostics read, and the model does not look at. */
   silent(t: number): boolean {
-    const { machine } = this;
-    return (
-      this.model.counts !== true &&
-      machine.status(t) === PENDING &&
-      machine.pendingKind(t) === RMW &&
-      this.#counts(machine.pendingAddress(t))
-    );
+    const { machine, model } = this;
+    if (machine.status(t) !== PENDING) return false;
+    const address = machine.pendingAddress(t);
+    switch (machine.pendingKind(t)) {
+      case RMW:
+        return (model.counts !== true && this.#counts(address)) || (!model.sleeps && this.isCount(T_SLEEPS, address));
+      case STORE:
+        return !model.sleeps && this.isCount(T_SLEEPS_ON, address);
+      default:
+        return false;
+    }
   }
 
   /** Returns the sum of a count, T_COLLISIONS or T_FUTILE_WAKES, in the records of all threads. */
@@ -389,7 +397,7 @@ export abstract class Scene {
     return sum;
   }
 
-  /** Says whether the word at the address is this count (T_COLLISIONS or T_FUTILE_WAKES) of a thread. */
+  /** Says whether the word at the address is this word of the record of a thread, which only the thread writes. */
   isCount(count: number, address: number): boolean {
     const { threads, chains } = this.regions;
     return address >= threads && address < chains && (address - threads) % THREAD_SIZE === count;

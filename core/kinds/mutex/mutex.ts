@@ -283,9 +283,12 @@ export function wakeHead(m: usize): void {
   atomic.notify(wake, ALL); // R9 ends
 }
 
-/** Records for inspect() when the wait of the thread, or of a promise of it, began: in milliseconds. */
-export function waitsSince(attachment: i32, now: i32): void {
-  atomic.store<i32>(elementAt((attachment - 1) as u32), now, E_SINCE);
+/**
+ * Records for diagnostics when a wait began: in milliseconds. The number is that of the attachment of the thread, for a
+ * thread or a promise that waits for a mutex; or that of a run, for its first promise.
+ */
+export function waitsSince(number: i32, now: i32): void {
+  atomic.store<i32>(elementAt((number - 1) as u32), now, E_SINCE);
 }
 
 /**

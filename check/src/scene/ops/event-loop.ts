@@ -151,7 +151,7 @@ function enter(scene: Scene, t: number, jobs: AllJobs): boolean {
   const run = jobs.firstRun(scene, t);
   if (run === 0) return look(scene, t, jobs);
   scene.set(t, PHASE, ENTERING);
-  scene.call(t, 'enterRun', run, 0);
+  scene.call(t, 'enterRun', run);
   return false;
 }
 

@@ -279,7 +279,7 @@ export function flush(): Op {
     next(scene, t) {
       if (scene.get(t, PHASE) === 1) return true;
       scene.set(t, PHASE, 1);
-      scene.call(t, 'enterRun', firstRun(scene, t), 0);
+      scene.call(t, 'enterRun', firstRun(scene, t));
       return false;
     },
   };
