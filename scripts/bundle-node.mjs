@@ -1,8 +1,8 @@
 /**
  * Bundles dist/ for Node, Deno and Bun: dist/node/ gets one file for each entry, and some files that entries share.
  *
- *     index.js ────────────────────────────────────────► shared.js ──► host-node.js or host-deno-bun.js
- *     algorithms.js, p0514.js, sync.js ──► algorithms-shared.js ──►
+ *     index.js, report.js, sync.js ────────────────────► shared.js ──► host-node.js or host-deno-bun.js
+ *     algorithms.js, p0514.js ──► algorithms-shared.js ──►                └─ when it first looks ─► youngest.cjs
  *     tasks.js
  *
  * A worker imports the library when it starts. Node takes about a millisecond for each file that it imports. In a pool
@@ -29,7 +29,7 @@ const loading = (format) => ({
   name: 'dist',
   resolveId(id) {
     if (id !== '#host') return null;
-    return format === 'esm' ? { id: '#bundled-host', external: true } : { id: resolve('dist/host/node.js') };
+    return format === 'esm' ? { id: '#bundled-host', external: true } : { id: resolve('dist/report/host-node.js') };
   },
   async load(id) {
     const [code, map] = await Promise.all([readFile(id, 'utf8'), readFile(`${id}.map`, 'utf8')]);
@@ -59,14 +59,20 @@ const entries = {
   index: 'dist/index.js',
   algorithms: 'dist/algorithms/index.js',
   p0514: 'dist/p0514/index.js',
+  report: 'dist/report/index.js',
   sync: 'dist/sync/index.js',
 };
 const groups = [
-  { name: 'shared', test: /[\\/]dist[\\/](?!algorithms|p0514|sync|index)/ },
+  { name: 'shared', test: /[\\/]dist[\\/](?!algorithms|p0514|report|sync|index)/ },
   { name: 'algorithms-shared', test: /[\\/]dist[\\/]algorithms[\\/](?!index)/, minShareCount: 2 },
 ];
 await write(entries, 'esm', true, groups);
-for (const host of ['node', 'deno-bun']) await write({ [`host-${host}`]: `dist/host/${host}.js` }, 'esm', false, []);
+// In these bundles every thread looks for deadlocks. Who bundles the single files gets the hosts of dist/host/, and
+// carries the code for that only if the program imports `taketurns/report`.
+for (const host of ['node', 'deno-bun'])
+  await write({ [`host-${host}`]: `dist/report/host-${host}.js` }, 'esm', false, []);
+// A thread that blocks loads this file when it first looks for deadlocks (src/report/lazily.ts).
+await write({ youngest: 'dist/report/youngest.js' }, 'cjs', false, []);
 await write(entries, 'cjs', false, groups);
 // The entry of the tasks shares nothing with the others: who imports it alone loads one file.
 for (const format of ['esm', 'cjs']) await write({ tasks: 'dist/tasks/index.js' }, format, false, []);

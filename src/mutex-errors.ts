@@ -2,7 +2,8 @@
 import type { Core } from './border/core.js';
 import { MOST_WAITERS } from './border/numbers.js';
 import { ArenaFullError, DisposedError, noRoom } from './errors.js';
-import { disposedError, type SharedObject } from './shared-object.js';
+import { disposedError, named, reference, type SharedObject } from './shared-object.js';
+import { threadText } from './stats.js';
 
 /** The error of a request that found the arena full, or the queue of the mutex full. */
 export function full(core: Core, at: number): ArenaFullError {
@@ -12,14 +13,16 @@ export function full(core: Core, at: number): ArenaFullError {
 /** The error of an unlock by a thread that is not the owner. */
 export function notOwner(core: Core, at: number): Error {
   const owner = core.ownerOf(at);
-  const who = owner === 0 ? 'nobody is' : `thread ${owner} of the arena is`;
+  const who = owner === 0 ? 'nobody is' : `${threadText(core, owner)} is`;
   return new Error(`Mutex.unlock: this thread is not the owner, ${who}`);
 }
 
 /** Says, for a TimeoutError, what a request waited for that has left the queue. */
-export function wanted(core: Core, at: number): string {
-  const owner = core.ownerOf(at);
-  return `the lock (${owner ? `thread ${owner} has it` : 'free'}, ${core.waitersOf(at)} waiting)`;
+export function wanted(mutex: SharedObject<'Mutex'>): string {
+  const { membership, address } = mutex[reference];
+  const { core } = membership;
+  const owner = core.ownerOf(address);
+  return `the lock ${mutex[named](' ')}(${owner ? `${threadText(core, owner)} has it` : 'free'}, ${core.waitersOf(address)} waiting)`;
 }
 
 /** The error of a thread that would wait for itself, because it is the owner or a promise of it waits. */

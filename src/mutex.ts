@@ -31,8 +31,8 @@ import { locate, notAdmitted, timedOut, watch } from './runtime/cancellation.js'
 import { countdown } from './runtime/parking.js';
 import { DONE, newPromise, resolveNew } from './runtime/promises.js';
 import { checkWaitAsync } from './runtime/wait-async.js';
-import { back, close, disposedError, forget, reference, SharedObject } from './shared-object.js';
-import { type MutexStats, mutexStats } from './stats.js';
+import { back, close, disposedError, forget, named, reference, SharedObject } from './shared-object.js';
+import { type MutexStats, mutexStats, threadText } from './stats.js';
 
 export type { MutexOptions };
 
@@ -194,7 +194,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     // The request must be able to leave the queue.
     if (timeout === Infinity || (timeout > 0 && this.#core.reserveSecond())) return this.#wait(timeout, passes);
     if (this.#try() === ADMITTED) return this[report](passes);
-    throw timeout === 0 ? timedOut(wanted(this.#core, this.#at), 0) : noRoom();
+    throw timeout === 0 ? timedOut(wanted(this), 0) : noRoom();
   }
 
   /**
@@ -212,7 +212,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === ANSWER_FULL) throw full(this.#core, this.#at);
     if (answer === ANSWER_HELD) throw ofItself(method, true);
-    if (answer !== ADMITTED) throw notAdmitted(answer, () => wanted(this.#core, this.#at), timeout);
+    if (answer !== ADMITTED) throw notAdmitted(answer, () => wanted(this), timeout);
     return this[report](passes);
   }
 
@@ -325,7 +325,7 @@ export class Mutex extends SharedObject<typeof KIND> {
           if (!passes) this.#shared.grants++;
           return value === undefined ? (DONE as Promise<T>) : Promise.resolve(value);
         }
-        if (timeout === 0) throw timedOut(wanted(this.#core, this.#at), 0);
+        if (timeout === 0) throw timedOut(wanted(this), 0);
       }
       checkWaitAsync();
       return this[enterAsync](timeout, options?.signal, give, passes);
@@ -351,7 +351,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     }
     const leaving: Leaving | undefined = isImpatient ? { leave: nothing, reason: undefined } : undefined;
     // The code of the signal runs before the request queues up.
-    const unwatch = leaving ? watch(timeout, signal, cancelling(leaving), () => wanted(this.#core, this.#at)) : nothing;
+    const unwatch = leaving ? watch(timeout, signal, cancelling(leaving), () => wanted(this)) : nothing;
     this[back]();
     promises.obey();
     const answer = this.#core.arrive(this.#at, 1, isImpatient ? 0 : promises.last, shared.attachment);
@@ -470,11 +470,14 @@ export class Mutex extends SharedObject<typeof KIND> {
     return runHolding(KIND, this.#shared, () => this.holdAsync(options), run);
   }
 
-  /** Returns, for example, `Mutex(locked by thread 1, 2 waiting)`, for diagnostics. Never blocks, throws nothing. */
+  /**
+   * Returns, for example, `Mutex("accounts", locked by thread 2 (threadId 1), 2 waiting)`, for diagnostics. Never
+   * blocks, throws nothing.
+   */
   override toString(): string {
     const owner = this.#core.ownerOf(this.#at);
-    const lock = owner === 0 ? 'unlocked' : `locked by thread ${owner}`;
-    return `Mutex(${this.disposed ? 'disposed' : `${lock}, ${this.waiting} waiting`})`;
+    const lock = owner === 0 ? 'unlocked' : `locked by ${threadText(this.#core, owner)}`;
+    return `Mutex(${this[named](', ')}${this.disposed ? 'disposed' : `${lock}, ${this.waiting} waiting`})`;
   }
 
   /** @internal */

@@ -2,9 +2,9 @@
  * The counts of a semaphore, as getters, and the texts that tell these counts: errors and a warning. semaphore.ts
  * extends this class, and has the calls that take permits and give them back.
  *
- * This class and `Semaphore` each keep the address of the object in a field of their own. `Semaphore` needs its own field
- * for `acquire` and `release`, which must be fast: V8 treats the address there as a constant, but only if the class
- * itself declares the field (shared-object.ts). The methods of this class need not be fast.
+ * This class and `Semaphore` each keep the address of the object in a field of their own. `Semaphore` needs its own
+ * field for `acquire` and `release`, which must be fast: V8 treats the address there as a constant, but only if the
+ * class itself declares the field (shared-object.ts). The methods of this class need not be fast.
  */
 import { host } from '#host';
 import { type ANSWER_NOT_HELD, ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from './border/numbers.js';
@@ -12,7 +12,7 @@ import { checkInteger } from './errors.js';
 import { giveBack } from './held-permits.js';
 import type { WaitOptions } from './options.js';
 import { balanceOf } from './runtime/membership.js';
-import { back, close, disposedError, forget, reference, SharedObject } from './shared-object.js';
+import { back, close, disposedError, forget, named, reference, SharedObject } from './shared-object.js';
 import { type SemaphoreStats, semaphoreStats } from './stats.js';
 
 export const KIND = 'Semaphore';
@@ -71,11 +71,11 @@ export abstract class SemaphoreCounts extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Returns, for example, `Semaphore(2 available, 0 waiting)`. It looks at every waiter of the arena and is racy, so it is
-   * meant for diagnostics. Never blocks, throws nothing.
+   * Returns, for example, `Semaphore("pool", 2 available, 0 waiting)`. It looks at every waiter of the arena and is
+   * racy, so it is meant for diagnostics. Never blocks, throws nothing.
    */
   override toString(): string {
-    return `Semaphore(${this.disposed ? 'disposed' : `${this.available} available, ${this.waiting} waiting`})`;
+    return `Semaphore(${this[named](', ')}${this.disposed ? 'disposed' : `${this.available} available, ${this.waiting} waiting`})`;
   }
 
   /** @internal */
@@ -124,7 +124,7 @@ export function wanted(semaphore: SemaphoreCounts, permits: number): string {
   // If the arena has had more waiters at a time, the error does not count the waiters: thousands may be thrown at once.
   const MANY = 1024;
   const waiting = semaphore[reference].membership.core.usedElements() > MANY ? '' : `, ${semaphore.waiting} waiting`;
-  return `${permits} permit${permits === 1 ? '' : 's'} (${semaphore.available} available${waiting})`;
+  return `${permits} permit${permits === 1 ? '' : 's'} ${semaphore[named](' ')}(${semaphore.available} available${waiting})`;
 }
 
 /** The error of a release that the core has refused with this answer. */

@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The classes of shared objects extend this class, which keeps the reference and handles the end of the object. */
 
+import { host } from '#host';
 import type { Kind } from './border/kinds.js';
 import { DisposedError } from './errors.js';
 import { dispose, inspected } from './held-permits.js';
@@ -21,6 +22,8 @@ export const detach = Symbol();
 export const back = Symbol();
 /** @internal */
 export const disposedError = Symbol();
+/** @internal */
+export const named = Symbol();
 
 /**
  * A shared object as one library object of this thread sees it.
@@ -152,6 +155,12 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
   /** @internal Releases the shared object, and returns the error that reports its end. */
   protected [disposedError](): DisposedError {
     this[closed]();
-    return new DisposedError(`the ${this.#thing} has been disposed of`);
+    return new DisposedError(`the ${this.#thing} ${this[named](' ')}has been disposed of`);
+  }
+
+  /** @internal The name of the object for a text, and what follows it; empty if the object has no name. See `Host`. */
+  [named](after: string): string {
+    const { membership, address } = this.#reference;
+    return host.nameText?.(membership.memory, address, after) ?? '';
   }
 }

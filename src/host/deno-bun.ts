@@ -11,7 +11,7 @@ const isBun = 'Bun' in globalThis;
  * thread may still run code, for example in a `finally`. This code must not reach the arena, because the thread has
  * been reaped and holds nothing any more.
  */
-function endIfDead(module: Sleeper, sleeping: readonly string[], membership: Mortal): void {
+function onSleep(module: Sleeper, sleeping: readonly string[], membership: Mortal): void {
   const { core, thread } = membership;
   const life = core.lifeIfAlive(thread);
   const functions = module as unknown as Record<string, (...given: unknown[]) => unknown>;
@@ -41,7 +41,7 @@ export const host: Host = {
   // step.
   grace: isBun ? 0 : node.grace,
   deaths: ports.isAble ? ports : undefined,
-  ...(isBun ? {} : { endIfDead }),
+  ...(isBun ? {} : { onSleep }),
   // A web worker of Bun reports its end by an event, after its last step.
   ...(isBun ? { whenClosed: (worker, run) => (worker as Worker).addEventListener('close', run) } : {}),
 };

@@ -22,6 +22,7 @@ export interface Registry {
 /** A thread of an arena that may be declared dead. */
 export interface Mortal {
   readonly core: Registry;
+  readonly memory: WebAssembly.Memory;
   readonly thread: number;
   /** Cuts everything of the library in this thread off from the arena. */
   endObjects(): void;
@@ -102,17 +103,23 @@ export interface Host {
   /** Undefined where the runtime offers no way. */
   readonly deaths?: Deaths | undefined;
   /**
-   * Ends this thread if it wakes after it was declared dead. The thread calls `endObjects`. Then the call in which it
-   * slept throws, and every later call of the core throws, too. This is for a runtime that leaves a terminated thread
-   * asleep.
+   * Is called with the functions of a module in which this thread may sleep, and may replace them. In a runtime that
+   * leaves a terminated thread asleep, this ends the thread if it wakes after it was declared dead (deno-bun.ts). Where
+   * threads look for deadlocks, a thread looks when it has slept for a while (src/report/watch.ts).
    */
-  endIfDead?(module: Sleeper, sleeping: readonly string[], thread: Mortal): void;
+  onSleep?(module: Sleeper, sleeping: readonly string[], thread: Mortal): void;
   /**
    * Reaps the thread of a worker when the worker reports its exit. Returns whether the value is a worker that reports
    * its exit. The function is missing in a runtime that has no such workers.
    * @throws {Error} if the worker has ended already.
    */
   watchExit?(worker: object, core: Registry, memory: WebAssembly.Memory): boolean;
+  /**
+   * Returns the name of the shared object at an address, in quotation marks, and then the text `after`. Undefined if the
+   * object has no name. The first call for an object costs a look at all names. The function is missing where the program carries no code for reports
+   * (src/report/).
+   */
+  nameText?(memory: WebAssembly.Memory, address: number, after: string): string | undefined;
   /** Calls a function when a web worker has ended for good. Undefined where the runtime does not tell. */
   whenClosed?(worker: object, run: () => void): void;
   /** Runs a function when the thread ends in an orderly way. Returns a function that undoes this. */

@@ -170,6 +170,8 @@ export class Membership {
   readonly #words: Int32Array;
   /** Whether the library objects of this thread can no longer reach the arena. */
   isOver = false;
+  /** Whether the thread locks a mutex again after a wait on a condition, and so cannot give up. */
+  declare locksAgain?: boolean;
   readonly #refs = new WeakMap<LibraryObject, WeakRef<LibraryObject>>();
   readonly #collected = new FinalizationRegistry<{ shared: Shared; ref: WeakRef<LibraryObject> }>(({ shared, ref }) =>
     this.#forget(shared, ref),
@@ -188,7 +190,7 @@ export class Membership {
       throw arenaFull('thread', 'make it with more `threads` or `waiters`');
     }
     this.#line?.announce();
-    host.endIfDead?.(core, ['park', 'parkFor', 'compete'], this);
+    host.onSleep?.(core, ['park', 'parkFor', 'compete'], this);
     this.doorbell = new Doorbell(core, memory);
     this.pollTime = new PollTime(core);
     if (!this.mayBlock) {

@@ -20,7 +20,7 @@ export function syncOf(membership: Membership): Sync {
   const { memory, thread } = membership;
   const instance = instanceOf<Sync>(module(), { env: { memory } });
   instance.adopt(thread);
-  host.endIfDead?.(instance, ['sleepInPhase', 'drainReaders'], membership);
+  host.onSleep?.(instance, ['sleepInPhase', 'drainReaders'], membership);
   instances.set(membership, instance);
   return instance;
 }

@@ -30,7 +30,7 @@ import { afterInterrupt } from '../runtime/interrupts.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed, type Resolve } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
+import { close, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
 import { syncOf } from './compiled.js';
 import { isOf, ownMutex, propertiesOf } from './condition-mutex.js';
@@ -455,7 +455,7 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /** Returns, for example, `Condition(2 waiting)`, for diagnostics. Never blocks, throws nothing. */
   override toString(): string {
-    return `${KIND}(${this.disposed ? 'disposed' : `${this.waiting} waiting`})`;
+    return `${KIND}(${this[named](', ')}${this.disposed ? 'disposed' : `${this.waiting} waiting`})`;
   }
 
   /** @internal */

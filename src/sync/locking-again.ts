@@ -4,7 +4,7 @@
  * the thread tries again. No code of the user runs before the thread is the owner.
  */
 import type { Core } from '../border/core.js';
-import { ANSWER_CLOSED, ANSWER_FULL, CLOSED_OBJECT, CONTENDED, LEAVE, REFUSED } from '../border/numbers.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, CLOSED_OBJECT, CONTENDED, LEAVE, REFUSED } from '../border/numbers.js';
 import { ArenaFullError, CancelledError } from '../errors.js';
 import { enterAsync, type Mutex, report } from '../mutex.js';
 import { type Entered, waitInQueue } from '../mutex-queue.js';
@@ -36,11 +36,18 @@ export type Locked = ReturnType<Core['lock']> | Entered;
  */
 export function lockAgain(core: Core, mutex: Mutex, address: number): Locked {
   let answer: Locked = core.lock(address);
-  while (answer === CONTENDED || answer === LEAVE || answer === ANSWER_FULL) {
-    if (answer === ANSWER_FULL) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
-    answer = waitInQueue(mutex[reference], mutex.disposed ? CLOSED_OBJECT : address, forEver);
+  if (answer === ADMITTED) return answer;
+  const { membership } = mutex[reference];
+  membership.locksAgain = true;
+  try {
+    while (answer === CONTENDED || answer === LEAVE || answer === ANSWER_FULL) {
+      if (answer === ANSWER_FULL) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
+      answer = waitInQueue(mutex[reference], mutex.disposed ? CLOSED_OBJECT : address, forEver);
+    }
+    return answer;
+  } finally {
+    membership.locksAgain = false;
   }
-  return answer;
 }
 
 /** Locks the mutex again without blocking the thread, and then reports the deaths of owners. */

@@ -49,7 +49,7 @@ import { ended, type Membership } from '../runtime/membership.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
 import { checkWaitAsync, isNative, waitAsync } from '../runtime/wait-async.js';
-import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
+import { close, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
 import { threadIdOf } from '../stats.js';
 import { syncOf } from './compiled.js';
 
@@ -134,7 +134,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
    */
   override toString(): string {
     const is = this.disposed ? 'disposed' : `${this.state}, ${this.waiting} waiting`;
-    return `${this[Symbol.toStringTag]}(${is})`;
+    return `${this[Symbol.toStringTag]}(${this[named](', ')}${is})`;
   }
 
   /** @internal The threads that wait. The thread that has waited longest comes first. */

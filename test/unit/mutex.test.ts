@@ -1,4 +1,5 @@
 /** Mutex in one thread: the effect of each member, and the calls that it refuses. */
+import { threadId } from 'node:worker_threads';
 import { Arena, HeldLock, Mutex, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { membershipOf } from '../support/membership.js';
@@ -151,7 +152,7 @@ describe('lockAsync', () => {
     const patient = mutex.lockAsync();
     const outcomes = Promise.allSettled(late);
     setTimeout(() => abort.abort(new Error('enough')), 10);
-    const it = `thread ${Arena.default.thread.thread} has it`;
+    const it = `thread ${Arena.default.thread.thread} (threadId ${threadId}) has it`;
     expect((await outcomes).map((o) => o.status === 'rejected' && o.reason.message)).toEqual([
       `timed out after 5 ms waiting for the lock (${it}, 3 waiting)`,
       `timed out after 5 ms waiting for the lock (${it}, 2 waiting)`,

@@ -7,6 +7,7 @@ import { createContext, runInContext } from 'node:vm';
 import * as main from 'taketurns';
 import * as algorithms from 'taketurns/algorithms';
 import * as p0514 from 'taketurns/p0514';
+import * as report from 'taketurns/report';
 import * as sync from 'taketurns/sync';
 import * as tasks from 'taketurns/tasks';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +18,7 @@ const { Mutex, Semaphore, TimeoutError } = main;
 /** A class or a function, or an object with methods. */
 type Callable = (new (...args: unknown[]) => object) & Record<string, (...args: unknown[]) => unknown>;
 type Exports = Readonly<Record<string, Callable>>;
-const threads = { ...main, ...algorithms, ...p0514, ...sync } as unknown as Exports;
+const threads = { ...main, ...algorithms, ...p0514, ...report, ...sync } as unknown as Exports;
 const ofTasks = tasks as unknown as Exports;
 
 interface Call {
@@ -70,6 +71,7 @@ const run = (): never => {
 /** What a call gets for a parameter of this name. */
 const before: Record<string, () => unknown> = {
   name: () => 'option names',
+  arena: () => undefined,
   permits: () => 1,
   parties: () => 1,
   count: () => 1,

@@ -1,5 +1,7 @@
 /** How objects and guards show themselves, and end with their scope. */
+
 import { inspect } from 'node:util';
+import { threadId } from 'node:worker_threads';
 import { Arena, Mutex, Semaphore } from 'taketurns';
 import { Barrier, Condition, Event, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +27,7 @@ describe('a string, and the console', () => {
     const mutex = new Mutex({ arena });
     expect(inspect(mutex)).toBe('Mutex(unlocked, 0 waiting)');
     mutex.lock();
-    expect(`${mutex}`).toBe(`Mutex(locked by thread ${arena.thread.thread}, 0 waiting)`);
+    expect(`${mutex}`).toBe(`Mutex(locked by thread ${arena.thread.thread} (threadId ${threadId}), 0 waiting)`);
     expect(tag(mutex)).toBe('[object Mutex]');
     mutex.dispose();
     expect(`${mutex}`).toBe('Mutex(disposed)');

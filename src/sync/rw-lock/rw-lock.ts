@@ -15,6 +15,7 @@ import { NO_READING, NO_WRITING } from '../../held-permits.js';
 import { USUAL, type WaitOptions } from '../../options.js';
 import { given, type Handle } from '../../reference.js';
 import { disposedError, reference } from '../../shared-object.js';
+import { threadText } from '../../stats.js';
 import { type HeldRead, type HeldUpdate, type HeldWrite, ReadGuard, UpdateGuard, WriteGuard } from '../held-rw.js';
 import { find, make, open, type SyncOptions } from '../phase-object.js';
 import { KIND, type ReadOptions } from './readers.js';
@@ -409,13 +410,19 @@ export class RwLock extends WritersHalf {
     return found;
   }
 
+  /** The thread that has the writers' turn, 0 if none has it. */
+  #writer(): number {
+    for (const attachment of this.attachments())
+      if (this.sync.heldByAttachment(attachment) > 0) return this.sync.threadOfAttachment(attachment);
+    return 0;
+  }
+
   /**
    * Tells which threads read, have the turn or wait, for diagnostics. Never blocks, throws nothing.
    * @example console.log(lock.inspect().waiters);
    */
   inspect(): RwLockState {
-    const writing = [...this.attachments()].find((attachment) => this.sync.heldByAttachment(attachment) > 0);
-    const writer = writing === undefined ? undefined : this.sync.threadOfAttachment(writing);
+    const writer = this.#writer() || undefined;
     const inside = this.waiters().map(
       (waiter): RwLockWaiter => ({ ...waiter, wants: waiter.thread === writer ? 'drain' : 'read' }),
     );
@@ -441,7 +448,9 @@ export class RwLock extends WritersHalf {
 
   /** @internal */
   protected override get state(): string {
-    return this.writing ? 'writing' : `${this.readers} readers`;
+    if (!this.writing) return `${this.readers} readers`;
+    const writer = this.#writer();
+    return writer === 0 ? 'writing' : `writing by ${threadText(this[reference].membership.core, writer)}`;
   }
 }
 

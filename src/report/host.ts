@@ -1,0 +1,38 @@
+/**
+ * The host of a thread that looks for deadlocks: the host of its runtime, with one more thing to do when the thread
+ * attaches to an arena. In the bundles for Node, Deno and Bun this is the host (host-node.ts, host-deno-bun.ts).
+ * Elsewhere `watchDeadlocks` makes it so (this-thread.ts).
+ */
+import type { Host } from '../host/host.js';
+import { label } from './labels.js';
+import { type Watched, type Watcher, watchSleeps } from './watch.js';
+import type { nameText } from './youngest.js';
+
+/** What a host that looks for deadlocks has besides. */
+export interface Watching extends Watcher {
+  readonly nameText: typeof nameText;
+  /** The name of the thread; empty if it has none. */
+  threadLabel: string;
+}
+
+/** Returns the properties that make a host one that looks for deadlocks. */
+export function watching(host: Host, watching: Watching): Pick<Host, 'onSleep' | 'nameText'> & { watching: Watching } {
+  const { onSleep, clock } = host;
+  return {
+    watching,
+    nameText: watching.nameText,
+    onSleep(module, sleeping, thread) {
+      onSleep?.(module, sleeping, thread);
+      watchSleeps(module, sleeping, thread as unknown as Watched, watching, clock.now);
+      labelThread(thread, watching.threadLabel);
+    },
+  };
+}
+
+/** Writes the name of the calling thread where reports find it. */
+export function labelThread(
+  { core, memory, thread }: Pick<Watched, 'memory' | 'thread'> & { core: { lifeIfAlive(thread: number): number } },
+  name: string,
+): void {
+  if (name !== '') label(new Int32Array(memory.buffer), thread, core.lifeIfAlive(thread), name);
+}

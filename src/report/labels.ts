@@ -1,0 +1,40 @@
+/**
+ * The name of a thread, for reports. The names lie behind the elements of an arena, 32 bytes for each thread:
+ *
+ *     life       4 bytes    of the thread whose name it is. So a thread has not the name of an earlier thread
+ *     name      28 bytes    UTF-8, and zeros
+ *
+ * Only the thread itself writes its label, and its life last.
+ */
+import { H_END, H_THREADS } from '../border/numbers.js';
+import type { View } from './view.js';
+
+const LABEL_SIZE = 32;
+const ROOM = LABEL_SIZE - 4;
+
+/** Returns the address of the label of a thread; 0 in an arena that has no room for labels. */
+function labelAt(words: Int32Array, thread: number): number {
+  const labels = Atomics.load(words, H_END >> 2);
+  const end = labels + (Atomics.load(words, H_THREADS >> 2) + 1) * LABEL_SIZE;
+  return end > words.byteLength ? 0 : labels + thread * LABEL_SIZE;
+}
+
+/** Writes the name of the calling thread, which is alive and has this life. A longer name is cut off. */
+export function label(words: Int32Array, thread: number, life: number, name: string): void {
+  const at = labelAt(words, thread);
+  if (at === 0) return;
+  // UTF-8 has no code for half of a surrogate pair.
+  const encode = (characters: readonly string[]): string =>
+    unescape(encodeURIComponent(characters.join('').replace(/\p{Surrogate}/gu, '?')));
+  const characters = [...name].slice(0, ROOM);
+  while (encode(characters).length > ROOM) characters.pop();
+  const bytes = new Uint8Array(words.buffer, at + 4, ROOM).fill(0);
+  bytes.set(Uint8Array.from(encode(characters), (byte) => byte.charCodeAt(0)));
+  Atomics.store(words, at >>> 2, life);
+}
+
+/** Returns the name of the thread with this life; undefined if it has none. */
+export function labelOf(view: View, thread: number, life: number): string | undefined {
+  const at = labelAt(view.words, thread);
+  return at === 0 || view.load(at) !== life ? undefined : view.text(at + 4, ROOM).replace(/\0+$/, '') || undefined;
+}

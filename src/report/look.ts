@@ -1,0 +1,381 @@
+/**
+ * A look reads everything in an arena once: threads, objects, names, and all elements.
+ *
+ *     threads       alive, asleep on which word, or dead; its name                the registry
+ *     objects       kind and words                                              the objects that are live
+ *     names         object ──► name                                             the table of names, read backwards
+ *     requests      who waits in the queue of an object, in order               elements: WAITING, AWAKE, ...
+ *     attachments   what a thread holds of an object; its waits for phases      elements: ATTACHED
+ *     places        who reads a RwLock, or waits to read it                     the records of the threads
+ *
+ * How the parts fit together. A look never stops another thread, so it is no snapshot. But each line in it is right for
+ * one moment of the look: the look reads the state of an element before and after the other words of the element. The
+ * state has an epoch, so if it is the same both times, the words belong together. And a thread that sleeps changes none
+ * of its words. So what the look says of threads that sleep all the while is right for one and the same moment.
+ * confirm.ts uses this.
+ *
+ * The cost is one pass over the elements that were ever in use. There may be millions of waiters, so the look keeps at
+ * most some of each object (`most`), the first ones in the order of the queue.
+ */
+import {
+  ALIVE,
+  ASLEEP,
+  ATTACHED,
+  AWAKE,
+  DEAD,
+  E_END,
+  E_HELD,
+  E_REQUEST,
+  E_SINCE,
+  E_START,
+  ELEMENT_SIZE,
+  FREE,
+  GRANT,
+  IDLE,
+  LIFE_STATE,
+  N_BYTES,
+  N_TARGET,
+  N_USED,
+  NAME_SIZE,
+  O_KIND,
+  O_LIFE,
+  OBJECT_SIZE,
+  PLACE_FLAGS,
+  PLACE_SIZE,
+  T_PLACES,
+  T_SLEEPS,
+  T_SLEEPS_ON,
+  THREAD_MASK,
+  THREAD_SIZE,
+  TOMBSTONE,
+  USED_ELEMENTS,
+  USED_NAMES,
+  USED_THREADS,
+  WAITING,
+  WIDTH_MASK,
+} from '../border/numbers.js';
+import { labelOf } from './labels.js';
+import { isAsync, isClosed, objectIndexOf, threadOf, View } from './view.js';
+
+/** What N_USED says of a name that is in the table (core/arena/names.ts). */
+const PUBLISHED = -1;
+/** The bits of a state that are not its epoch. */
+const STATES = 15;
+
+/** A thread of the arena, as its record says. */
+export interface Thread {
+  readonly thread: number;
+  readonly threadId: number | undefined;
+  readonly name: string | undefined;
+  readonly life: number;
+  readonly isAsleep: boolean;
+  readonly isDead: boolean;
+  /** The word on which it sleeps, or has slept last, with two bits: see sleepOn in core/arena/threads.ts. */
+  readonly sleepsOn: number;
+  readonly sleeps: number;
+}
+
+/** A request in the queue of an object, or several alike of promises of one thread. */
+export interface Request {
+  readonly thread: number;
+  readonly isAsync: boolean;
+  readonly requests: number;
+  readonly permits: number;
+  readonly waited: number;
+  /** The place in the queue. */
+  readonly at: number;
+}
+
+/** The requests that wait for one object. */
+export interface Queue {
+  /** The first of them, in no order. */
+  list: Request[];
+  waiting: number;
+  /** The permits for which they wait. */
+  permits: number;
+  widest: number;
+  longestWait: number;
+  cancelled: number;
+  /** Requests at this place and after it are not kept; Infinity at first. */
+  end: number;
+  /** What grant was when the look found the first request: the places are counted from here. */
+  readonly fromLo: number;
+  readonly fromHi: number;
+}
+
+/** An attachment by which a thread holds something of an object, or waits for a phase of it. */
+export interface Attachment {
+  readonly element: number;
+  readonly object: number;
+  readonly thread: number;
+  readonly held: number;
+  readonly waits: number;
+  readonly waited: number;
+}
+
+/** A place of a thread that reads a RwLock or waits to read it. */
+export interface Place {
+  readonly address: number;
+  readonly thread: number;
+  readonly object: number;
+  readonly reads: boolean;
+  readonly waits: boolean;
+  /** The low half of the place: the phase for the end of which a thread waits. */
+  readonly phase: number;
+  /** The high half of the place. */
+  readonly high: number;
+}
+
+export interface Look {
+  readonly view: View;
+  /** Milliseconds, modulo 2^32. */
+  readonly now: number;
+  /** By the number of the thread. */
+  readonly threads: ReadonlyMap<number, Thread>;
+  readonly objects: readonly number[];
+  /** The name of each object that has one, by the address of the object. */
+  readonly names: ReadonlyMap<number, string>;
+  /** By the address of the object. */
+  readonly queues: ReadonlyMap<number, Queue>;
+  readonly attachments: ReadonlyMap<number, readonly Attachment[]>;
+  readonly places: ReadonlyMap<number, readonly Place[]>;
+  /** By the number of a thread: how many of its requests are queued, and the longest of these waits. */
+  readonly waiting: Int32Array;
+  readonly longest: Int32Array;
+  /** How many elements are in use. */
+  readonly elements: number;
+}
+
+const NO_ONE: readonly never[] = [];
+
+/** Returns the attachments to an object by which a thread holds something or waits. */
+export function attachmentsOf(look: Look, object: number): readonly Attachment[] {
+  return look.attachments.get(object) ?? NO_ONE;
+}
+
+export function placesOf(look: Look, object: number): readonly Place[] {
+  return look.places.get(object) ?? NO_ONE;
+}
+
+/**
+ * Looks at an arena.
+ * @param now milliseconds, modulo 2^32.
+ * @param most how many requests of each object are kept, 0 or more.
+ */
+export function lookAt(memory: WebAssembly.Memory, now: number, most: number): Look {
+  const view = new View(memory);
+  const threads = threadsIn(view);
+  const elements = elementsIn(view, now, most);
+  return {
+    view,
+    now,
+    threads,
+    objects: objectsIn(view),
+    names: namesIn(view),
+    places: placesIn(view, threads),
+    ...elements,
+  };
+}
+
+function threadsIn(view: View): Map<number, Thread> {
+  const threads = new Map<number, Thread>();
+  const used = view.load(USED_THREADS);
+  for (let thread = 1; thread <= used; thread++) {
+    const life = view.life(thread);
+    const state = life & LIFE_STATE;
+    if (state === FREE) continue;
+    const record = view.record(thread);
+    threads.set(thread, {
+      thread,
+      threadId: view.threadId(thread),
+      name: labelOf(view, thread, life - state + ALIVE),
+      life,
+      isAsleep: state === ASLEEP,
+      isDead: state === DEAD,
+      sleeps: view.load(record + T_SLEEPS),
+      sleepsOn: view.load(record + T_SLEEPS_ON),
+    });
+  }
+  return threads;
+}
+
+function objectsIn(view: View): number[] {
+  const objects: number[] = [];
+  const used = view.usedObjects();
+  for (let i = 0; i < used; i++) {
+    const object = view.objectAt(i);
+    if (view.isLive(object)) objects.push(object);
+  }
+  return objects;
+}
+
+/** Returns which object an entry of the table of names names, and its name; undefined if none. */
+function namedBy(view: View, entry: number): { readonly object: number; readonly name: string } | undefined {
+  if (view.load(entry + N_USED) !== PUBLISHED) return undefined;
+  const low = view.load(entry + N_TARGET);
+  const generation = view.load(entry + N_TARGET + 4);
+  const length = low & (OBJECT_SIZE - 1);
+  const object = low - length;
+  const name = view.text(entry + N_BYTES, length);
+  // A stale entry names an object that has been disposed of. The entry may have got another name during the look.
+  const isSame = view.load(entry + N_TARGET) === low && view.load(entry + N_TARGET + 4) === generation;
+  return isSame && generation === view.load(object + O_LIFE + 4) && view.isLive(object) ? { object, name } : undefined;
+}
+
+function namesIn(view: View): Map<number, string> {
+  const names = new Map<number, string>();
+  const end = view.names + view.load(USED_NAMES) * NAME_SIZE;
+  for (let entry = view.names; entry < end; entry += NAME_SIZE) {
+    const named = namedBy(view, entry);
+    if (named) names.set(named.object, named.name);
+  }
+  return names;
+}
+
+/** Returns the name of one object; undefined if it has none. */
+export function nameIn(view: View, object: number): string | undefined {
+  const end = view.names + view.load(USED_NAMES) * NAME_SIZE;
+  for (let entry = view.names; entry < end; entry += NAME_SIZE) {
+    // The length is in the low bits.
+    if ((view.load(entry + N_TARGET) & -OBJECT_SIZE) !== object) continue;
+    const named = namedBy(view, entry);
+    if (named) return named.name;
+  }
+  return undefined;
+}
+
+function placesIn(view: View, threads: ReadonlyMap<number, Thread>): Map<number, Place[]> {
+  const places = new Map<number, Place[]>();
+  for (const thread of threads.keys()) {
+    const record = view.record(thread);
+    for (let address = record + T_PLACES; address < record + THREAD_SIZE; address += PLACE_SIZE) {
+      const high = view.load(address + 4);
+      const flags = high & PLACE_FLAGS;
+      if (flags === 0) continue;
+      const object = high - flags;
+      const phase = view.load(address);
+      const place = { address, thread, object, reads: (flags & 1) !== 0, waits: (flags & 2) !== 0, phase, high };
+      addTo(places, object, place);
+    }
+  }
+  return places;
+}
+
+export function addTo<T>(map: Map<number, T[]>, key: number, value: T): void {
+  const list = map.get(key);
+  if (list) list.push(value);
+  else map.set(key, [value]);
+}
+
+/** Returns how long something has waited that began at `since`; 0 stands for an unknown time. */
+export function waitedFrom(since: number, now: number): number {
+  return since === 0 ? 0 : Math.max((now - since) | 0, 0);
+}
+
+function elementsIn(
+  view: View,
+  now: number,
+  most: number,
+): Pick<Look, 'queues' | 'attachments' | 'waiting' | 'longest' | 'elements'> {
+  const queues = new Map<number, Queue>();
+  const attachments = new Map<number, Attachment[]>();
+  const waiting = new Int32Array(THREAD_MASK + 1);
+  const longest = new Int32Array(THREAD_MASK + 1);
+  let inUse = 0;
+  const used = view.load(USED_ELEMENTS);
+  // The loop runs over millions of words, so it loads them itself.
+  const { words } = view;
+  const load = (index: number): number => Atomics.load(words, index);
+  for (let i = 0; i < used; i++) {
+    const element = view.elements + i * ELEMENT_SIZE;
+    // An element that changes all the time has no long wait.
+    for (let tries = 0; tries < 4; tries++) {
+      const e = element >>> 2;
+      const state = load(e);
+      const is = state & STATES;
+      if (is === IDLE) break;
+      const isWait = is >= WAITING && is <= AWAKE;
+      if (!isWait && is !== TOMBSTONE && is !== ATTACHED) {
+        inUse++;
+        break;
+      }
+      const requestLo = load(e + (E_REQUEST >> 2));
+      const requestHi = load(e + (E_REQUEST >> 2) + 1);
+      const startLo = load(e + (E_START >> 2));
+      const startHi = load(e + (E_START >> 2) + 1);
+      const endLo = load(e + (E_END >> 2));
+      const endHi = load(e + (E_END >> 2) + 1);
+      const held = load(e + (E_HELD >> 2));
+      const since = load(e + (E_SINCE >> 2));
+      if (load(e) !== state) continue;
+      inUse++;
+      const object = view.objectAt(objectIndexOf(requestLo, requestHi));
+      const thread = threadOf(requestHi);
+      if (is === ATTACHED) {
+        if (held !== 0 || endLo !== 0)
+          addTo(attachments, object, { element, object, thread, held, waits: endLo, waited: waitedFrom(since, now) });
+        break;
+      }
+      const length = View.difference(endLo, endHi, startLo, startHi);
+      let queue = queues.get(object);
+      if (!queue) {
+        queue = {
+          list: [],
+          waiting: 0,
+          permits: 0,
+          widest: 0,
+          longestWait: 0,
+          cancelled: 0,
+          end: Infinity,
+          fromLo: view.load(object + GRANT),
+          fromHi: view.load(object + GRANT + 4),
+        };
+        queues.set(object, queue);
+      }
+      if (is === TOMBSTONE) {
+        queue.cancelled += length;
+        break;
+      }
+      const width = requestLo & WIDTH_MASK;
+      const grant = (object + GRANT) >>> 2;
+      const ahead = View.difference(load(grant), load(grant + 1), startLo, startHi);
+      const async = isAsync(requestHi);
+      const requests = async ? pendingOf(ahead, length, width) : Number(is === WAITING);
+      if (requests === 0 || isClosed(ahead)) break;
+      const isAsleep = async || (view.life(thread) & LIFE_STATE) === ASLEEP;
+      // Until a thread sleeps, the element still has the time of an earlier wait.
+      const waited = isAsleep ? waitedFrom(since, now) : 0;
+      waiting[thread] = (waiting[thread] as number) + requests;
+      longest[thread] = Math.max(longest[thread] as number, waited);
+      queue.waiting += requests;
+      queue.permits += requests * width;
+      queue.widest = Math.max(queue.widest, width);
+      queue.longestWait = Math.max(queue.longestWait, waited);
+      const at = View.difference(startLo, startHi, queue.fromLo, queue.fromHi);
+      if (most === 0 || at >= queue.end) break;
+      queue.list.push({ thread, isAsync: async, requests, permits: width, waited, at });
+      if (queue.list.length >= 2 * most) cut(queue, most);
+      break;
+    }
+  }
+  return { queues, attachments, waiting, longest, elements: inUse };
+}
+
+/** Returns how many promises of a run wait and are not due, as pendingCount in core/queue/runs.ts. */
+function pendingOf(ahead: number, length: number, width: number): number {
+  if (length < 0) return 0;
+  return Math.floor(length / width) - Math.floor(Math.min(Math.max(ahead, 0), length) / width);
+}
+
+/** Keeps the first requests of a queue, in order. */
+export function cut(queue: Queue, most: number): void {
+  queue.list.sort((a, b) => a.at - b.at);
+  if (queue.list.length <= most) return;
+  queue.list.length = most;
+  queue.end = (queue.list.at(-1) as Request).at;
+}
+
+/** Returns the kind of an object, a number of KINDS. */
+export function kindOf(view: View, object: number): number {
+  return view.load(object + O_KIND);
+}

@@ -1,0 +1,419 @@
+/** A report of an arena: what a look has found (look.ts), as a plain object. */
+
+import { KINDS } from '../border/kinds.js';
+import {
+  GATE_SHUT,
+  GRANT,
+  H_ELEMENTS,
+  H_NAMES,
+  H_OBJECTS,
+  H_THREADS,
+  KIND_CONDITION,
+  KIND_MUTEX,
+  KIND_ONCE,
+  KIND_RW_LOCK,
+  KIND_SEMAPHORE,
+  M_HEAD,
+  M_OWNER,
+  M_WORD,
+  O_ADDED,
+  O_DEATHS,
+  O_INITIAL,
+  O_OWNER,
+  O_PHASE,
+  O_ROBUST,
+  O_TIMEOUTS,
+  PHASE_COUNT,
+  PUBLISHED_NAMES,
+  TICKET,
+} from '../border/numbers.js';
+import type { Used } from '../stats.js';
+import { type Deadlock, deadlocksIn } from './deadlocks.js';
+import { attachmentsOf, cut, kindOf, type Look, lookAt, placesOf, type Queue } from './look.js';
+import { type ObjectRef, objectRef, objectText, type ThreadRef, threadRef, threadText } from './refs.js';
+import { View } from './view.js';
+import { blockedOn } from './waits-for.js';
+
+/** What a thread holds. */
+export interface Holding extends ObjectRef {
+  /** How many permits or tasks it holds, 1 for a lock. */
+  readonly permits: number;
+}
+
+/** What a thread waits for. */
+export interface Waiting extends ObjectRef {
+  /** Whether the thread blocks for it. Otherwise promises of the thread wait, or the thread polls. */
+  readonly blocked: boolean;
+  /** How many requests of the thread wait for it. */
+  readonly requests: number;
+  /** How many permits each of these requests asks for. */
+  readonly permits: number;
+  /** How long the first of these requests has waited, in milliseconds. */
+  readonly waited: number;
+}
+
+/** A thread of the arena. */
+export interface ThreadReport extends ThreadRef {
+  /** `asleep`: it blocks in this library. `dead`: it has died, and what it held is being given back. */
+  readonly state: 'awake' | 'asleep' | 'dead';
+  /** What it holds, as far as that is known: not the permits of a semaphore that is not robust. */
+  readonly holds: readonly Holding[];
+  /** What it waits for: the first 100, or as many as `most` says. */
+  readonly waits: readonly Waiting[];
+  /** The number of its requests that wait, its promises included. */
+  readonly waiting: number;
+  /** The longest of these waits until now, in milliseconds. */
+  readonly longestWait: number;
+}
+
+/** A waiting request, or several waiting promises of one thread that stand side by side and ask for the same number. */
+export interface WaiterReport extends ThreadRef {
+  /**
+   * Whether the thread blocks for it. Otherwise the request is a promise, or the thread is the head of a mutex and
+   * polls.
+   */
+  readonly blocked: boolean;
+  /** How many requests this entry stands for; only promises may be more than 1. */
+  readonly requests: number;
+  /** The number of permits that each of these requests asks for; 1 for a lock. */
+  readonly permits: number;
+  /** How long the first of these requests has waited, in milliseconds. */
+  readonly waited: number;
+}
+
+/** A thread that holds an object, or permits of it. */
+export interface HolderReport extends ThreadRef {
+  /** How many permits or tasks it holds, 1 for a lock. */
+  readonly permits: number;
+}
+
+/** A shared object of the arena. */
+export interface ObjectReport extends ObjectRef {
+  /** Its state in a few words, such as `locked`, `2 of 4 permits out` or `3 left`. */
+  readonly state: string;
+  /** The permits that are free; undefined if it has no permits. */
+  readonly available: number | undefined;
+  /** The permits that requests have taken and not given back; undefined if it has no permits. */
+  readonly out: number | undefined;
+  /** Who holds it. Undefined if nobody can know: a semaphore that is not robust has no owners. */
+  readonly holders: readonly HolderReport[] | undefined;
+  /** The thread that has the writers' turn of a `RwLock`. */
+  readonly turn: ThreadRef | undefined;
+  /** The number of waiting requests, blocked threads and promises alike. */
+  readonly waiting: number;
+  /** The requests in the order of the queue: the first 100, or as many as `most` says. */
+  readonly waiters: readonly WaiterReport[];
+  /** The longest wait until now, in milliseconds. */
+  readonly longestWait: number;
+  /** The number of cancelled tickets that still stand in the queue. */
+  readonly cancelled: number;
+  /** The number of requests that ended by a time-out, a signal or `cancelAll`. */
+  readonly timeouts: number;
+  /** The number of threads that died as its owners. */
+  readonly ownerDeaths: number;
+}
+
+/** The answer of `report`. */
+export interface ArenaReport {
+  /** When the look began: milliseconds since 1970. */
+  readonly at: number;
+  /** The threads that are attached. */
+  readonly threads: readonly ThreadReport[];
+  /** The live objects. */
+  readonly objects: readonly ObjectReport[];
+  /** The number of waiting requests, blocked threads and promises alike. */
+  readonly waiting: number;
+  /** The longest wait until now, in milliseconds. */
+  readonly longestWait: number;
+  /** The number of requests of the live objects that ended by a time-out, a signal or `cancelAll`. */
+  readonly timeouts: number;
+  /** The number of threads that died as owners of the live objects. */
+  readonly ownerDeaths: number;
+  /** The deadlocks that are certain; see `Deadlocks`. */
+  readonly deadlocks: readonly Deadlock[];
+  /** Circles in which a promise has waited for long; see `Deadlocks`. */
+  readonly suspected: readonly Deadlock[];
+  /** What the report cannot see, in words. */
+  readonly unseen: readonly string[];
+  /** What the arena has room for, and how much of the room is in use. */
+  readonly used: {
+    readonly threads: Used;
+    readonly objects: Used;
+    readonly names: Used;
+    /** Wait elements: waiters and attachments use them. */
+    readonly elements: Used;
+    /** Bytes of the memory: at most so many have been touched. */
+    readonly bytes: Used;
+  };
+}
+
+/** How a request waits, before it is put into words: see WaiterReport. */
+interface Entry {
+  readonly thread: number;
+  readonly blocked: boolean;
+  readonly requests: number;
+  readonly permits: number;
+  readonly waited: number;
+  /** Whether it is in no queue: the head of a mutex, or one that waits for a phase. */
+  readonly isOutside: boolean;
+}
+
+const EMPTY: Queue = {
+  list: [],
+  waiting: 0,
+  permits: 0,
+  widest: 0,
+  longestWait: 0,
+  cancelled: 0,
+  end: 0,
+  fromLo: 0,
+  fromHi: 0,
+};
+
+/** Locks of taketurns/algorithms that say in O_OWNER who has them. */
+const OWNED = new Set<number>([
+  KINDS.TicketLock,
+  KINDS.TwaLock,
+  KINDS.McsLock,
+  KINDS.ClhLock,
+  KINDS.LifoLock,
+  KINDS.ReciprocatingLock,
+]);
+
+// Taken at load: a test that replaces the clock must not change how long threads have waited.
+const { now } = Date;
+
+/** Looks at an arena, and describes it. */
+export function reportOf(memory: WebAssembly.Memory, after: number, most: number): ArenaReport {
+  const at = now();
+  const again = (): Look => lookAt(memory, now() | 0, most);
+  const { look, certain, suspected, unseen } = deadlocksIn(again(), again, after, most);
+  const { view } = look;
+  const threads = new Map<number, { holds: Holding[]; waits: Waiting[]; waiting: number; longestWait: number }>();
+  for (const thread of look.threads.keys()) {
+    const [waiting = 0, longestWait = 0] = [look.waiting[thread], look.longest[thread]];
+    threads.set(thread, { holds: [], waits: [], waiting, longestWait });
+  }
+  const refs = new Map<number, ThreadRef>();
+  for (const thread of look.threads.keys()) refs.set(thread, threadRef(look, thread));
+  const refOf = (thread: number): ThreadRef => refs.get(thread) ?? threadRef(look, thread);
+  const sum = { waiting: 0, longestWait: 0, timeouts: 0, ownerDeaths: 0 };
+
+  const objects = look.objects.map((object): ObjectReport => {
+    const ref = objectRef(look, object);
+    const kind = kindOf(view, object);
+    const queue = look.queues.get(object) ?? EMPTY;
+    const entries = waitersOf(look, object, kind, queue, most);
+    const waiting = queue.waiting + entries.outside;
+    const holders = holdersOf(look, object, kind);
+    for (const { thread, permits } of holders ?? []) {
+      const holds = threads.get(thread)?.holds;
+      if (holds && holds.length < most) holds.push({ ...ref, permits });
+    }
+    let longestWait = queue.longestWait;
+    for (const { thread, blocked, requests, permits, waited, isOutside } of entries.list) {
+      longestWait = Math.max(longestWait, waited);
+      const own = threads.get(thread);
+      if (!own) continue;
+      if (isOutside) {
+        own.waiting += requests;
+        own.longestWait = Math.max(own.longestWait, waited);
+      }
+      if (own.waits.length < most) own.waits.push({ ...ref, blocked, requests, permits, waited });
+    }
+    const timeouts = view.load(object + O_TIMEOUTS) >>> 0;
+    const ownerDeaths = view.load(object + O_DEATHS) >>> 0;
+    sum.waiting += waiting;
+    sum.longestWait = Math.max(sum.longestWait, longestWait);
+    sum.timeouts += timeouts;
+    sum.ownerDeaths += ownerDeaths;
+    const turn = kind === KIND_RW_LOCK ? attachmentsOf(look, object).find(({ held }) => held > 0) : undefined;
+    const { state, available, out } = permitsOf(view, object, kind, queue);
+    // Written out: copying all properties would take ten times as long.
+    return {
+      kind: ref.kind,
+      name: ref.name,
+      number: ref.number,
+      state,
+      available,
+      out,
+      holders: holders?.map(({ thread, permits }) => ({ ...refOf(thread), permits })),
+      turn: turn && refOf(turn.thread),
+      waiting,
+      waiters: entries.list.map(({ thread, blocked, requests, permits, waited }) => {
+        const { threadId, name } = refOf(thread);
+        return { thread, threadId, name, blocked, requests, permits, waited };
+      }),
+      longestWait,
+      cancelled: queue.cancelled,
+      timeouts,
+      ownerDeaths,
+    };
+  });
+
+  return {
+    at,
+    threads: [...look.threads.values()].map(({ thread, isDead, isAsleep }) => ({
+      ...refOf(thread),
+      state: isDead ? 'dead' : isAsleep ? 'asleep' : 'awake',
+      ...(threads.get(thread) as { holds: Holding[]; waits: Waiting[]; waiting: number; longestWait: number }),
+    })),
+    objects,
+    ...sum,
+    deadlocks: certain,
+    suspected,
+    unseen,
+    used: usedOf(look),
+  };
+}
+
+/**
+ * Returns who waits: the head of a mutex, the queue in order, and those who wait for a phase, the longest wait first.
+ */
+function waitersOf(
+  look: Look,
+  object: number,
+  kind: number,
+  queue: Queue,
+  most: number,
+): { list: Entry[]; outside: number } {
+  const list: Entry[] = [];
+  let outside = 0;
+  for (const { thread, held, waits, waited } of attachmentsOf(look, object)) {
+    const isAsleep = look.threads.get(thread)?.isAsleep === true;
+    if (kind === KIND_MUTEX) {
+      if (held === 0) continue;
+      outside++;
+      const blocked = isAsleep && look.view.load(object + M_HEAD) === thread;
+      list.push({ thread, blocked, requests: 1, permits: 1, waited, isOutside: true });
+    } else if (waits > 0 && kind !== KIND_CONDITION && kind !== KIND_SEMAPHORE) {
+      outside += waits;
+      const own = look.threads.get(thread);
+      const blocked = isAsleep && own !== undefined && blockedOn(look, own)?.object === object;
+      list.push({ thread, blocked, requests: waits, permits: 1, waited, isOutside: true });
+    }
+  }
+  list.sort((a, b) => b.waited - a.waited);
+  cut(queue, most);
+  for (const { thread, isAsync, requests, permits, waited } of queue.list) {
+    if (list.length === most) break;
+    list.push({ thread, blocked: !isAsync, requests, permits, waited, isOutside: false });
+  }
+  list.length = Math.min(list.length, most);
+  return { list, outside };
+}
+
+function holdersOf(
+  look: Look,
+  object: number,
+  kind: number,
+): { readonly thread: number; readonly permits: number }[] | undefined {
+  const { view } = look;
+  const one = (thread: number) => (thread === 0 ? [] : [{ thread, permits: 1 }]);
+  const held = () =>
+    attachmentsOf(look, object).flatMap(({ thread, held }) => (held > 0 ? [{ thread, permits: held }] : []));
+  if (kind === KIND_MUTEX) return one(view.load(object + M_WORD) & M_OWNER);
+  if (OWNED.has(kind)) return one(view.load(object + O_OWNER));
+  if (kind === KIND_SEMAPHORE) return view.load(object + O_ROBUST) === 0 ? undefined : held();
+  if (kind === KIND_ONCE || kind === KINDS.WaitGroup) return held();
+  if (kind !== KIND_RW_LOCK) return undefined;
+  const isShut = (view.load(object + O_PHASE) & GATE_SHUT) !== 0;
+  const readers = placesOf(look, object).filter(({ reads }) => reads);
+  const writes = isShut && readers.length === 0 ? held() : [];
+  return [...writes, ...readers.map(({ thread }) => ({ thread, permits: 1 }))];
+}
+
+function permitsOf(
+  view: View,
+  object: number,
+  kind: number,
+  queue: Queue,
+): Pick<ObjectReport, 'state' | 'available' | 'out'> {
+  const none = { available: undefined, out: undefined };
+  if (kind === KIND_MUTEX) {
+    const owner = view.load(object + M_WORD) & M_OWNER;
+    return { state: owner === 0 ? 'unlocked' : 'locked', ...none };
+  }
+  if (kind === KIND_RW_LOCK) {
+    const isShut = (view.load(object + O_PHASE) & GATE_SHUT) !== 0;
+    return { state: isShut ? 'shut by a writer' : 'open to readers', ...none };
+  }
+  if (kind === KIND_SEMAPHORE) {
+    const made = view.load(object + O_INITIAL) + view.load(object + O_ADDED);
+    const balance = View.difference(
+      view.load(object + GRANT),
+      view.load(object + GRANT + 4),
+      view.load(object + TICKET),
+      view.load(object + TICKET + 4),
+    );
+    const out = made - balance - queue.permits - queue.cancelled;
+    return { state: `${out} of ${made} permits out`, available: Math.max(balance, 0), out };
+  }
+  if (kind === KIND_CONDITION || kind < KIND_RW_LOCK || kind > KINDS.Once) return { state: '', ...none };
+  const count = view.load(object + O_PHASE) & PHASE_COUNT;
+  if (kind === KIND_ONCE) return { state: ['done', 'not begun', 'runs'][count] ?? '', ...none };
+  if (kind === KINDS.Event) return { state: count === 0 ? 'set' : 'not set', ...none };
+  return { state: `${count} left`, ...none };
+}
+
+function usedOf({ view, threads, objects, elements }: Look): ArenaReport['used'] {
+  return {
+    threads: { used: threads.size, capacity: view.load(H_THREADS) },
+    objects: { used: objects.length, capacity: view.load(H_OBJECTS) },
+    names: { used: view.load(PUBLISHED_NAMES), capacity: view.load(H_NAMES) },
+    elements: { used: elements, capacity: view.load(H_ELEMENTS) },
+    bytes: { used: view.touched(), capacity: view.byteLength },
+  };
+}
+
+// --- The report in words ----------------------------------------------------------------------------------
+
+/**
+ * Returns a report in words: the deadlocks first, then each object for which somebody waits, then each thread that
+ * waits or holds something. Never blocks, throws nothing if the report is one of `report`.
+ *
+ * @example
+ * ```ts
+ * import { formatReport, report } from 'taketurns/report';
+ *
+ * console.log(formatReport(report()));
+ * ```
+ */
+export function formatReport(report: ArenaReport): string {
+  const lines: string[] = [];
+  const { threads, objects, deadlocks, suspected, unseen, waiting, longestWait } = report;
+  lines.push(
+    `${threads.length} threads, ${objects.length} objects, ${waiting} waiting, the longest for ${longestWait} ms`,
+  );
+  for (const { text } of [...deadlocks, ...suspected]) lines.push(text.toUpperCase().slice(0, 1) + text.slice(1));
+  for (const object of objects) {
+    if (object.waiting === 0) continue;
+    const { holders, state, turn } = object;
+    const by = holders?.map((holder) => threadText(holder)).join(', ');
+    lines.push(
+      `${objectText(object)}: ${state || 'waited for'}${
+        holders === undefined ? ', nobody knows by whom' : by ? `, held by ${by}` : ', held by nobody'
+      }${turn ? `, the turn has ${threadText(turn)}` : ''}, ${object.waiting} waiting`,
+    );
+    for (const waiter of object.waiters) {
+      const { requests, permits, waited, blocked } = waiter;
+      lines.push(
+        `  ${threadText(waiter)} waits for ${permits}${requests === 1 ? '' : ` (${requests} times)`}, ${
+          blocked ? 'blocked' : 'by a promise'
+        }, for ${waited} ms`,
+      );
+    }
+  }
+  for (const thread of threads) {
+    if (thread.holds.length === 0 && thread.waiting === 0) continue;
+    const holds = thread.holds.map((held) => objectText(held) + (held.permits > 1 ? ` (${held.permits})` : ''));
+    const waits = thread.waits.map((wait) => objectText(wait));
+    lines.push(
+      `${threadText(thread)}: ${thread.state}, holds ${holds.join(', ') || 'nothing'}, waits for ${
+        waits.join(', ') || 'nothing'
+      }`,
+    );
+  }
+  lines.push(...unseen.map((line) => `Not seen: ${line}`));
+  return lines.join('\n');
+}

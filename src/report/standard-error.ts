@@ -1,0 +1,26 @@
+/**
+ * How a thread that hangs tells of it, on Node, in Deno and in Bun. `process.emitWarning` and `console` print in a
+ * later turn of an event loop: that of the thread, which never comes, or that of the main thread, which may hang as
+ * well. So the text goes straight to the standard error of the process.
+ */
+import { writeSync } from 'node:fs';
+import * as threads from 'node:worker_threads';
+import type { Watching } from './host.js';
+import * as lazily from './lazily.js';
+
+const isQuiet = process.env.NODE_NO_WARNINGS === '1' || process.execArgv.includes('--no-warnings');
+
+export const surroundings: Watching = {
+  look: lazily.ownCircle,
+  nameText: lazily.nameText,
+  say(message) {
+    if (isQuiet) return;
+    try {
+      writeSync(2, `(node:${process.pid}) TaketurnsWarning: ${message}\n`);
+    } catch {
+      // The standard error may be closed, or a full pipe.
+    }
+  },
+  // Node 20 does not tell a worker its name.
+  threadLabel: (threads as { threadName?: string | null }).threadName ?? '',
+};

@@ -1,0 +1,390 @@
+/**
+ * Who waits for whom: the threads that block, what each of them waits for, and who holds that.
+ *
+ *     kind                a thread waits for            who holds it (one fact each)
+ *     Mutex               the lock                      the owner, in the word of the mutex
+ *     robust Semaphore    permits                       each thread with permits, in its attachment
+ *     RwLock              the turn, to write            the thread that has the turn, in its attachment
+ *                         the readers, to write         each reader, in its place
+ *                         the writer, to read           the thread that has the turn and has shut the gate
+ *     Once                the end of the work           the thread that does the work, in its attachment
+ *     all others          nobody knows whom: any thread may release, notify or arrive
+ *
+ * Who is stuck. A RwLock waits for all its readers, and a semaphore for enough of its holders. So threads that wait in
+ * a circle are found by reduction. All threads are taken as live that run, that wait with a time limit, or that wait
+ * for something that has no known holders. Then, again and again, a thread becomes live if what it waits for could be
+ * had once every live thread has given back all that it holds. The threads that are left are stuck. In the queue of a
+ * semaphore, a thread that asks for few permits is also stuck behind a stuck one that asks for more.
+ */
+import {
+  ASLEEP,
+  ASYNC,
+  ATTACHED,
+  E_HELD,
+  E_REQUEST,
+  E_SINCE,
+  E_START,
+  ELEMENT_SIZE,
+  GATE_DRAINING,
+  GATE_SHUT,
+  KIND_MUTEX,
+  KIND_ONCE,
+  KIND_RW_LOCK,
+  KIND_SEMAPHORE,
+  LIFE_STATE,
+  M_HEAD,
+  M_OWNER,
+  M_WORD,
+  O_ADDED,
+  O_DRAIN,
+  O_INITIAL,
+  O_KIND,
+  O_PHASE,
+  O_ROBUST,
+  OBJECT_SIZE,
+  STATE_MASK,
+  T_LIFE,
+  T_SLEEPS,
+  T_SLEEPS_ON,
+  T_WAKE,
+  WAITING,
+  WIDTH_MASK,
+} from '../border/numbers.js';
+import type { Fact, Sleeper } from './confirm.js';
+import {
+  type Attachment,
+  addTo,
+  attachmentsOf,
+  kindOf,
+  type Look,
+  type Place,
+  placesOf,
+  type Thread,
+  waitedFrom,
+} from './look.js';
+import { isAsync, objectIndexOf, threadOf, View } from './view.js';
+
+const ALL_BITS = -1;
+/** The bits of T_SLEEPS_ON besides the address of the word: the wait has no time limit, and the thread is passive. */
+const IS_ENDLESS = 1;
+export const IS_PASSIVE = 2;
+
+/** A thread that holds something, and the facts that say so. */
+export interface Holder {
+  readonly thread: number;
+  readonly facts: readonly Fact[];
+}
+
+/** A thread that blocks in a call of the library. */
+export interface Blocked {
+  readonly thread: Thread;
+  readonly object: number;
+  readonly kind: number;
+  /** In the queue, as the head of a mutex, for the end of a phase, or for the readers of a RwLock. */
+  readonly how: 'queue' | 'head' | 'phase' | 'drain';
+  readonly permits: number;
+  readonly waited: number;
+  readonly isTimed: boolean;
+  readonly facts: readonly Fact[];
+  /** The facts that say which is its first ticket, if it waits in the queue: of the low half, and of the high half. */
+  readonly start?: readonly [Fact, Fact];
+}
+
+function requestFacts(view: View, element: number, state: number, thread: number, object: number): Fact[] {
+  const index = view.indexOf(object);
+  return [
+    { address: element, value: state, mask: STATE_MASK },
+    { address: element + E_REQUEST, value: (index & 1) << 31, mask: ~WIDTH_MASK },
+    { address: element + E_REQUEST + 4, value: (thread << 19) | (index >>> 1), mask: ALL_BITS },
+  ];
+}
+
+function heldFacts(view: View, { element, thread, object, held }: Attachment): Fact[] {
+  return [
+    ...requestFacts(view, element, ATTACHED, thread, object),
+    { address: element + E_HELD, value: held, mask: ALL_BITS },
+  ];
+}
+
+/** Returns the facts that a place still has the value that the look has found. */
+function placeFacts({ address, phase, high }: Place): Fact[] {
+  return [
+    { address, value: phase, mask: ALL_BITS },
+    { address: address + 4, value: high, mask: ALL_BITS },
+  ];
+}
+
+/** Returns the facts that a word still has the value that it has now. What follows must follow from these values. */
+function still(view: View, ...addresses: number[]): Fact[] {
+  return addresses.map((address) => ({ address, value: view.load(address), mask: ALL_BITS }));
+}
+
+/** Returns for what the thread blocks; undefined if it does not block, or waits for an object of the algorithms. */
+export function blockedOn(look: Look, thread: Thread): Blocked | undefined {
+  const { view } = look;
+  const word = thread.sleepsOn & ~(IS_ENDLESS | IS_PASSIVE);
+  const isTimed = (thread.sleepsOn & IS_ENDLESS) === 0;
+  const number = thread.thread;
+  const asleep = {
+    address: view.record(number) + T_SLEEPS_ON,
+    value: thread.sleepsOn & ~IS_PASSIVE,
+    mask: ~IS_PASSIVE,
+  };
+  const blocked = (
+    object: number,
+    how: Blocked['how'],
+    since: number,
+    facts: readonly Fact[],
+    permits = 1,
+    start?: Blocked['start'],
+  ): Blocked => {
+    const kind = kindOf(view, object);
+    const same = { address: object + O_KIND, value: kind, mask: ALL_BITS };
+    const waited = waitedFrom(since, look.now);
+    return {
+      thread,
+      object,
+      kind,
+      how,
+      permits,
+      waited,
+      isTimed,
+      facts: [asleep, same, ...facts],
+      ...(start && { start }),
+    };
+  };
+
+  if (word >= view.elements) {
+    if (word >= view.labels || (word - view.elements) % ELEMENT_SIZE !== 0) return undefined;
+    const lo = view.load(word + E_REQUEST);
+    const hi = view.load(word + E_REQUEST + 4);
+    if ((view.load(word) & STATE_MASK) !== WAITING || threadOf(hi) !== number || isAsync(hi)) return undefined;
+    const object = view.objectAt(objectIndexOf(lo, hi));
+    const facts = requestFacts(view, word, WAITING, number, object);
+    const start = still(view, word + E_START, word + E_START + 4) as [Fact, Fact];
+    return blocked(object, 'queue', view.load(word + E_SINCE), facts, lo & WIDTH_MASK, start);
+  }
+  if (word === view.record(number) + T_WAKE) {
+    // The thread is the head of a mutex. Its promises may be the heads of others.
+    for (const attachment of attachmentsBy(look, number)) {
+      const { object, element, held } = attachment;
+      if (held === 0 || kindOf(view, object) !== KIND_MUTEX || view.load(object + M_HEAD) !== number) continue;
+      const isHead = [...heldFacts(view, attachment), { address: object + M_HEAD, value: number, mask: ALL_BITS }];
+      return blocked(object, 'head', view.load(element + E_SINCE), isHead);
+    }
+    return undefined;
+  }
+  if (word < view.objects || word >= view.names) return undefined;
+  const offset = (word - view.objects) % OBJECT_SIZE;
+  const object = word - offset;
+  const own = attachmentsOf(look, object).find((attachment) => attachment.thread === number && attachment.waits > 0);
+  if (own === undefined) return undefined;
+  const since = view.load(own.element + E_SINCE);
+  if (offset === O_PHASE + 4) {
+    // A reader waits for the end of the phase that its place names. Other kinds wait for the end of the present phase.
+    const place = placesOf(look, object).find((place) => place.thread === number);
+    const facts = place
+      ? [...placeFacts(place), { address: object + O_PHASE + 4, value: place.phase, mask: ALL_BITS }]
+      : still(view, object + O_PHASE + 4);
+    return blocked(object, 'phase', since, facts);
+  }
+  if (offset !== O_DRAIN || kindOf(view, object) !== KIND_RW_LOCK) return undefined;
+  const drains = { address: object + O_PHASE, value: GATE_DRAINING, mask: GATE_DRAINING };
+  return blocked(object, 'drain', since, [...heldFacts(view, own), drains]);
+}
+
+/** The attachments of each thread, made once for each look. */
+const byThread = new WeakMap<Look, Map<number, Attachment[]>>();
+
+export function attachmentsBy(look: Look, thread: number): readonly Attachment[] {
+  let all = byThread.get(look);
+  if (!all) {
+    all = new Map();
+    for (const list of look.attachments.values())
+      for (const attachment of list) {
+        const own = all.get(attachment.thread);
+        if (own) own.push(attachment);
+        else all.set(attachment.thread, [attachment]);
+      }
+    byThread.set(look, all);
+  }
+  return all.get(thread) ?? [];
+}
+
+function ownerOf(view: View, object: number): Holder[] {
+  const thread = view.load(object + M_WORD) & M_OWNER;
+  return thread === 0 ? [] : [{ thread, facts: [{ address: object + M_WORD, value: thread, mask: M_OWNER }] }];
+}
+
+function holdersBy(look: Look, object: number): Holder[] {
+  return attachmentsOf(look, object)
+    .filter(({ held }) => held > 0)
+    .map((attachment) => ({ thread: attachment.thread, facts: heldFacts(look.view, attachment) }));
+}
+
+/**
+ * Returns who holds what a waiter of the object waits for. Undefined if nobody can know.
+ * @param how as in `Blocked`; for a promise, the same.
+ */
+export function holdersOf(
+  look: Look,
+  object: number,
+  kind: number,
+  how: Blocked['how'],
+  waiter: number,
+): Holder[] | undefined {
+  const { view } = look;
+  switch (kind) {
+    case KIND_MUTEX:
+      return ownerOf(view, object);
+    case KIND_SEMAPHORE:
+      return view.load(object + O_ROBUST) === 0 ? undefined : holdersBy(look, object);
+    case KIND_ONCE:
+      return holdersBy(look, object);
+    case KIND_RW_LOCK: {
+      if (how === 'queue') return holdersBy(look, object);
+      const gate = view.load(object + O_PHASE);
+      const phase = view.load(object + O_PHASE + 4);
+      if (how === 'phase')
+        return (gate & GATE_SHUT) === 0
+          ? []
+          : holdersBy(look, object).map(({ thread, facts }) => ({
+              thread,
+              facts: [...facts, { address: object + O_PHASE, value: GATE_SHUT, mask: GATE_SHUT }],
+            }));
+      // A place that waits for another phase counts as one that reads.
+      return placesOf(look, object)
+        .filter((place) => place.thread !== waiter && (place.reads || place.phase !== phase))
+        .map((place) => ({
+          thread: place.thread,
+          facts: [...placeFacts(place), { address: object + O_PHASE + 4, value: phase, mask: ALL_BITS }],
+        }));
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Returns how many permits a robust semaphore has in all, and the facts of this. */
+function permitsIn(view: View, object: number): [number, Fact[]] {
+  const facts = still(view, object + O_INITIAL, object + O_ADDED);
+  return [facts.reduce((sum, { value }) => sum + value, 0), facts];
+}
+
+/** A thread that waits in a circle, or behind one. */
+export interface Stuck {
+  readonly blocked: Blocked;
+  /** The holders that are stuck themselves. Any one of them keeps the thread waiting; of a semaphore, all together. */
+  readonly holders: readonly Holder[];
+  /** Facts that hold besides those of the holders. */
+  readonly facts: readonly Fact[];
+  /** A thread that stands before it in the queue of a semaphore, and is stuck because it asks for more permits. */
+  readonly before?: number | undefined;
+}
+
+/** A thread that blocks, and who holds what it waits for. */
+interface Wait {
+  readonly blocked: Blocked;
+  readonly holders: readonly Holder[];
+}
+
+/** Returns who is stuck, by the number of the thread. */
+export function stuckIn(look: Look): Map<number, Stuck> {
+  const waits: Wait[] = [];
+  /** Those who wait for each semaphore. */
+  const lines = new Map<number, Wait[]>();
+  /** Threads that are perhaps stuck. All others are live. */
+  const stuck = new Map<number, Stuck>();
+  const suspects = new Set<number>();
+  for (const thread of look.threads.values()) {
+    if (thread.isDead) continue;
+    const blocked = blockedOn(look, thread);
+    if (blocked === undefined || blocked.isTimed) continue;
+    const holders = holdersOf(look, blocked.object, blocked.kind, blocked.how, thread.thread);
+    if (holders === undefined) continue;
+    const wait = { blocked, holders };
+    waits.push(wait);
+    if (blocked.kind === KIND_SEMAPHORE) addTo(lines, blocked.object, wait);
+    suspects.add(thread.thread);
+  }
+  for (let goesOn = true; goesOn; ) {
+    goesOn = false;
+    for (const wait of waits) {
+      const { thread } = wait.blocked.thread;
+      if (!suspects.has(thread) || reasonOf(look, wait, lines, suspects)) continue;
+      suspects.delete(thread);
+      goesOn = true;
+    }
+  }
+  for (const wait of waits) {
+    const { thread } = wait.blocked.thread;
+    const reason = suspects.has(thread) && reasonOf(look, wait, lines, suspects);
+    if (reason) stuck.set(thread, reason);
+  }
+  return stuck;
+}
+
+/** Returns why a thread cannot go on if these threads give nothing back; undefined if it can. */
+function reasonOf(
+  look: Look,
+  { blocked, holders }: Wait,
+  lines: ReadonlyMap<number, readonly Wait[]>,
+  suspects: ReadonlySet<number>,
+): Stuck | undefined {
+  const suspected = holders.filter(({ thread }) => suspects.has(thread));
+  if (suspected.length === 0) return undefined;
+  if (blocked.kind !== KIND_SEMAPHORE) return { blocked, holders: suspected, facts: [] };
+  const [permits, facts] = permitsIn(look.view, blocked.object);
+  let held = 0;
+  for (const { thread } of suspected)
+    held += attachmentsOf(look, blocked.object).find((attachment) => attachment.thread === thread)?.held ?? 0;
+  const free = permits - held;
+  if (free < blocked.permits) return { blocked, holders: suspected, facts };
+  // Nobody passes one that stands before it and waits for more permits.
+  const before = lines
+    .get(blocked.object)
+    ?.find(({ blocked: one }) => one.permits > free && suspects.has(one.thread.thread) && isBefore(one, blocked));
+  if (before === undefined) return undefined;
+  const order = [...(blocked.start ?? []), ...(before.blocked.start ?? [])];
+  return { blocked, holders: suspected, facts: [...facts, ...order], before: before.blocked.thread.thread };
+}
+
+/** Whether a request stands before another one in their queue. */
+function isBefore({ start }: Blocked, other: Blocked): boolean {
+  if (!start || !other.start) return false;
+  return View.difference(start[0].value, start[1].value, other.start[0].value, other.start[1].value) < 0;
+}
+
+/** Returns what the second look at a circle of threads must find. */
+export function evidenceOf(
+  look: Look,
+  stuck: ReadonlyMap<number, Stuck>,
+  cycle: readonly number[],
+): [Sleeper[], Fact[]] {
+  const { view } = look;
+  const all = new Set(cycle);
+  const sleepers: Sleeper[] = [];
+  const facts: Fact[] = [];
+  // The set grows while the loop runs over it.
+  for (const thread of all) {
+    const { blocked, holders, facts: more, before } = stuck.get(thread) as Stuck;
+    if (before !== undefined) all.add(before);
+    const record = view.record(thread);
+    const life = (blocked.thread.life & ~LIFE_STATE) | ASLEEP;
+    sleepers.push({ lifeAt: record + T_LIFE, life, sleepsAt: record + T_SLEEPS });
+    facts.push(...blocked.facts, ...more);
+    const next = cycle[cycle.indexOf(thread) + 1] ?? cycle[0];
+    const needed = holders.find((holder) => holder.thread === next) ?? (holders[0] as Holder);
+    for (const holder of blocked.kind === KIND_SEMAPHORE ? holders : [needed]) {
+      facts.push(...holder.facts);
+      all.add(holder.thread);
+    }
+  }
+  return [sleepers, facts];
+}
+
+/** The promise that is the head of a mutex, as the word M_HEAD names it. */
+export function headPromiseOf(view: View, object: number): number {
+  const head = view.load(object + M_HEAD);
+  return (head & ASYNC) === 0 ? 0 : head & ~ASYNC;
+}

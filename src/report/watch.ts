@@ -1,0 +1,232 @@
+/**
+ * A thread that has blocked for a while looks whether it waits in a deadlock, and looks again as long as it waits.
+ *
+ *     sleep for a second ──► look ──► no circle ─────────────────────► sleep for 0.1 s, 0.2 s, 0.4 s, ..., look again
+ *                             │  ──► a circle that another one tells ► sleep for 3.2 s, 6.4 s, ..., look again
+ *                             │  ──► perhaps a circle ───────────────► sleep for 20 ms, 40 ms, ..., look again
+ *                             │  ──► a circle, `warn` ───────────────► say so once, sleep as if another one told it
+ *                             └────► a circle, `throw` ──────────────► leave the queue, throw a DeadlockError
+ *
+ * Nobody looks on a fast path: the functions of the core in which a thread sleeps without a time limit are replaced,
+ * for the calling thread, by functions that sleep with one. A wait shorter than a second is the same as ever.
+ *
+ * Who tells. One thread of each circle warns or throws: the one that went to sleep last, of those that can
+ * (youngest.ts). All threads find the same one, by words in shared memory that do not change while the threads wait.
+ *
+ * Why no circle is missed. A circle lasts: its threads sleep, and none of them gives anything back. The thread that
+ * tells looks again and again. So one of its looks begins after all the others have fallen asleep, however long a
+ * thread takes between its last lock and its sleep, and also if the circle has closed without a sleep (`reduce` takes
+ * permits away). If the thread that tells has blocked last, this is about a second later. If it had looked before, this
+ * is its next look. Each pause is twice as long as the last of its kind, and at most a minute.
+ *
+ * A look fails if another thread of the circle is awake at this moment: it has just woken to look, or is about to fall
+ * asleep after its look (confirm.ts). Then the thread that tells finds "perhaps a circle", and soon looks again. The
+ * others find that another one tells it, and look again much later.
+ *
+ * Leaving is the same as at a time-out: `cancel`, or `cancelHead`. If the request has been granted meanwhile, the
+ * thread has what it wanted, and does not throw. A thread whose wait on a `Condition` is over must lock the mutex
+ * again, so it cannot leave: another thread of the circle throws. A thread that cannot leave because the arena has no
+ * room for its tombstone warns, and tries again at its next look.
+ */
+import type { Core } from '../border/core.js';
+import {
+  ALIVE,
+  ASLEEP,
+  H_DEADLOCKS,
+  REFUSED,
+  T_DOORBELL,
+  T_FUTILE_WAKES,
+  T_LIFE,
+  TIMED_OUT,
+} from '../border/numbers.js';
+import type { Sync } from '../border/sync.js';
+import { type Setting, settingOf } from './settings.js';
+import { NONE, OTHERS, PERHAPS } from './verdicts.js';
+import type { ownCircle } from './youngest.js';
+
+/** The part of a membership that a watch needs. */
+export interface Watched {
+  readonly core: Core;
+  readonly memory: WebAssembly.Memory;
+  readonly thread: number;
+  /** Whether the thread must become the owner of a mutex again, so that it cannot leave the queue. */
+  readonly locksAgain?: boolean;
+}
+
+/** What a thread needs to look for deadlocks. */
+export interface Watcher {
+  /** Prints a warning, though the thread never returns to its event loop. */
+  readonly say: (message: string) => void;
+  readonly look: typeof ownCircle;
+}
+
+/** The milliseconds of the first pause after a look with this answer. Each later one is twice as long. */
+const PAUSES = { [PERHAPS]: 20, [NONE]: 100, [OTHERS]: 3200 };
+/** No pause is longer. All threads that wait for long look, and a look may take some milliseconds. */
+const LONGEST_PAUSE = 60_000;
+const UNTIL_WOKEN = -1n;
+/** Is set of the functions of a module that are replaced. */
+const WATCHED = Symbol.for('taketurns:watched');
+
+// Taken at load: a test that replaces the clock must not change who is the youngest waiter.
+const { now: epoch } = Date;
+
+/**
+ * Returns milliseconds in nanoseconds, as the record of a thread tells them (sleepOn in the core): the thread sleeps on
+ * after them, and tells of deadlocks unless it `isPassive`.
+ */
+const nanoseconds = (milliseconds: number, isPassive: boolean): bigint =>
+  BigInt(Math.ceil(milliseconds * 2.5e5)) * 4n + (isPassive ? 3n : 1n);
+
+/**
+ * Makes the calling thread look for deadlocks when it sleeps long in these functions of a module.
+ * @param now gives the milliseconds since a fixed moment.
+ */
+export function watchSleeps(
+  module: object,
+  names: readonly string[],
+  membership: Watched,
+  { say, look }: Watcher,
+  now: () => number,
+): void {
+  const { memory, core, thread } = membership;
+  const words = new Int32Array(memory.buffer);
+  let setting: Setting = settingOf(words);
+  let seen: number | undefined;
+  const isPassive = (): boolean => membership.locksAgain === true && setting.deadlocks === 'throw';
+  let first = UNTIL_WOKEN;
+  /** Returns how long a sleep without a time limit first lasts. */
+  const begin = (): bigint => {
+    const word = Atomics.load(words, H_DEADLOCKS >> 2);
+    if (word !== seen) {
+      seen = word;
+      setting = settingOf(words);
+      first = setting.deadlocks === 'ignore' ? UNTIL_WOKEN : nanoseconds(setting.after, false);
+    }
+    return isPassive() ? nanoseconds(setting.after, true) : first;
+  };
+
+  const record = core.doorbell() - T_DOORBELL;
+  const lifeAt = (record + T_LIFE) >>> 2;
+  /**
+   * Runs a function while the record says that the thread sleeps: the thread takes nothing and gives nothing back. So
+   * other threads that look at the same time find it asleep. Returns false if another thread has declared this one
+   * dead. Then this one must go back to sleep, and do nothing else.
+   */
+  const asAsleep = (run: () => void): boolean => {
+    const awake = core.lifeIfAlive(thread);
+    const asleep = awake + (ASLEEP - ALIVE);
+    Atomics.compareExchange(words, lifeAt, awake, asleep);
+    run();
+    return Atomics.compareExchange(words, lifeAt, asleep, awake) === asleep;
+  };
+  /** A wait for a lock must not fail because the look has: the stack or the memory may be exhausted. */
+  const tryLook = (): ReturnType<typeof look> => {
+    let verdict: ReturnType<typeof look> = NONE;
+    const isAlive = asAsleep(() => {
+      try {
+        verdict = look(memory, thread, epoch() | 0);
+      } catch {
+        // The thread sleeps on.
+      }
+    });
+    return isAlive ? verdict : NONE;
+  };
+
+  /**
+   * Goes on after a sleep that has ended without an answer. Returns the answer of a later sleep, or of a cancellation.
+   */
+  const goOn = <A>(begun: number, sleep: (limit: bigint) => A, leave: Leave, countEarly = () => {}): A => {
+    const pauses = { ...PAUSES };
+    let told: string | undefined;
+    let left = setting.after - (now() - begun);
+    while (true) {
+      if (left > 0) countEarly();
+      else {
+        if (begin() === UNTIL_WOKEN) return sleep(UNTIL_WOKEN);
+        let verdict = tryLook();
+        if (typeof verdict !== 'string') {
+          if (setting.deadlocks === 'throw' && !isPassive()) {
+            const answer = leave(verdict.object);
+            if (answer === REFUSED) throw verdict.error;
+            // The wait has ended meanwhile, if the thread could leave.
+            if (answer !== undefined) return answer as A;
+          }
+          const { circle, error } = verdict;
+          if (circle !== told) asAsleep(() => say(error.message));
+          told = circle;
+          verdict = OTHERS;
+        }
+        left = pauses[verdict];
+        pauses[verdict] = Math.min(2 * left, LONGEST_PAUSE);
+      }
+      const start = now();
+      const answer = sleep(nanoseconds(left, isPassive()));
+      if (answer !== TIMED_OUT) return answer;
+      left -= now() - start;
+    }
+  };
+
+  const functions = module as { [WATCHED]?: true } & Pick<Core, 'park' | 'parkFor' | 'compete'> &
+    Pick<Sync, 'sleepInPhase' | 'drainReaders'>;
+  // Another copy of this package may have done it.
+  if (functions[WATCHED]) return;
+  functions[WATCHED] = true;
+  const { parkFor, compete, sleepInPhase, drainReaders } = functions;
+  const replacements = {
+    park(since: number, attachment: number) {
+      const begun = now();
+      const answer = parkFor(begin(), since, attachment);
+      return answer === TIMED_OUT
+        ? goOn(
+            begun,
+            (limit) => parkFor(limit, since, attachment),
+            // The element may have to stay in the queue, so the thread needs another one.
+            (object) => (core.reserveSecond() ? core.cancel(object, attachment) : undefined),
+            () => Atomics.add(words, futileWakes, 1),
+          )
+        : answer;
+    },
+    compete(m: number, limit: bigint, attachment: number) {
+      const begun = now();
+      const answer = compete(m, limit === UNTIL_WOKEN ? begin() : limit, attachment);
+      return answer === TIMED_OUT && limit === UNTIL_WOKEN
+        ? goOn(
+            begun,
+            (limit) => compete(m, limit, attachment),
+            () => {
+              core.cancelHead(m, attachment);
+              return REFUSED;
+            },
+          )
+        : answer;
+    },
+    sleepInPhase(o: number, phase: number, limit: bigint) {
+      const begun = now();
+      const answer = sleepInPhase(o, phase, limit === UNTIL_WOKEN ? begin() : limit);
+      return answer === TIMED_OUT && limit === UNTIL_WOKEN
+        ? goOn(begun, (limit) => sleepInPhase(o, phase, limit), leavesItself)
+        : answer;
+    },
+    drainReaders(o: number, phase: number, limit: bigint) {
+      const begun = now();
+      const answer = drainReaders(o, phase, limit === UNTIL_WOKEN ? begin() : limit);
+      return answer === TIMED_OUT && limit === UNTIL_WOKEN
+        ? goOn(begun, (limit) => drainReaders(o, phase, limit), leavesItself)
+        : answer;
+    },
+  };
+  // What the core counts as a futile wake-up if the sleep has no time limit.
+  const futileWakes = (record + T_FUTILE_WAKES) >>> 2;
+  for (const name of names)
+    if (name in replacements) Object.assign(functions, { [name]: replacements[name as keyof typeof replacements] });
+}
+
+/**
+ * Takes the request of the thread out of the queue of the object. Returns REFUSED if it has left, the answer of the
+ * wait if that has ended meanwhile, and undefined if it cannot leave.
+ */
+type Leave = (object: number) => number | undefined;
+
+/** A call of taketurns/sync that waits for a phase or for readers. It leaves when the exception comes. */
+const leavesItself: Leave = () => REFUSED;

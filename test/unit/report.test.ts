@@ -1,0 +1,278 @@
+/** The report of an arena, in a thread of its own or with others that wait. */
+import { threadId } from 'node:worker_threads';
+import { Arena, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
+import { DeadlockError, deadlocks, formatReport, nameThread, report, watchDeadlocks } from 'taketurns/report';
+import { Barrier, Condition, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
+import { describe, expect, it } from 'vitest';
+import { type Fact, isConfirmed } from '../../dist/report/confirm.js';
+import { kindOf, lookAt } from '../../dist/report/look.js';
+import { View } from '../../dist/report/view.js';
+import { holdersOf } from '../../dist/report/waits-for.js';
+import { instantiate } from '../../dist/runtime/instance.js';
+import { copy } from '../support/copies.js';
+import { type Member, team } from '../support/team.js';
+import { until } from '../support/until.js';
+
+const crowd = team(1);
+const member = () => crowd[0] as Member;
+
+describe('report', () => {
+  it('is a plain object, which may be cloned, and describes an empty arena', () => {
+    const arena = new Arena({ objects: 4, names: 2, threads: 3, waiters: 8 });
+    const answer = report(arena);
+    expect(structuredClone(answer)).toStrictEqual(answer);
+    expect(answer).toMatchObject({
+      threads: [{ thread: arena.thread.thread, threadId, state: 'awake', holds: [], waits: [], waiting: 0 }],
+      objects: [],
+      waiting: 0,
+      longestWait: 0,
+      timeouts: 0,
+      ownerDeaths: 0,
+      deadlocks: [],
+      suspected: [],
+      unseen: [],
+      used: { threads: { used: 1, capacity: 3 }, objects: { used: 0, capacity: 4 }, names: { used: 0, capacity: 2 } },
+    });
+    expect(answer.used.bytes.used).toBeLessThanOrEqual(answer.used.bytes.capacity);
+  });
+
+  it('confirms a reader only if it still reads what the first pass has seen', () => {
+    const arena = new Arena({ objects: 4, names: 2, threads: 3, waiters: 8 });
+    const lock = new RwLock({ arena });
+    lock.lockRead();
+    const memory = arena.handle.memory as WebAssembly.Memory;
+    const look = lookAt(memory, 0, 0);
+    const [object] = look.objects as [number];
+    const factsOf = () => holdersOf(look, object, kindOf(look.view, object), 'drain', 0)?.flatMap(({ facts }) => facts);
+    expect(isConfirmed(look.view.words, [], factsOf() as Fact[])).toBe(true);
+    lock.unlockRead();
+    const facts = factsOf() as Fact[];
+    expect(facts).not.toHaveLength(0);
+    expect(isConfirmed(look.view.words, [], facts)).toBe(false);
+  });
+
+  it('uses the words of inspect, and agrees with it', async () => {
+    const arena = new Arena();
+    const pool = Semaphore.open('pool', 3, { max: 3, robust: true, arena });
+    pool.acquire(2);
+    const blocked = member().run('enter', { handle: pool.handle, permits: [3] });
+    await until(() => (pool.inspect().waiters[0]?.waited ?? 0) > 0, 'it sleeps');
+    const promise = pool.acquireAsync(1);
+    expect(() => pool.acquire(1, { timeout: 1 })).toThrow(TimeoutError);
+    const { waiting, available, out, timeouts, cancelled, holders, waiters } = pool.inspect();
+    const [object] = report(arena).objects;
+    expect(object).toMatchObject({ kind: 'Semaphore', name: 'pool', waiting, available, out, timeouts, cancelled });
+    expect(object?.holders).toEqual(holders.map((holder) => ({ ...holder, name: undefined })));
+    expect(object?.waiters.map(({ waited, name, ...waiter }) => waiter)).toEqual(
+      waiters.map(({ waited, ...waiter }) => waiter),
+    );
+    pool.dispose();
+    await Promise.allSettled([blocked, promise]);
+  });
+
+  it('tells of every kind of object', async () => {
+    const arena = new Arena();
+    const mutex = Mutex.open('m', { arena });
+    mutex.lock();
+    const condition = new Condition(mutex);
+    const once = new Once({ arena });
+    const lock = new RwLock({ arena });
+    const group = new WaitGroup({ arena });
+    group.add(2);
+    const latch = new Latch(3, { arena });
+    const barrier = new Barrier(2, { arena });
+    using reading = lock.read();
+    const states = Object.fromEntries(
+      report(arena).objects.map(({ kind, state, holders }) => [kind, { state, holders }]),
+    );
+    const me = { thread: arena.thread.thread, threadId, name: undefined, permits: 1 };
+    expect(states).toEqual({
+      Mutex: { state: 'locked', holders: [me] },
+      Condition: { state: '', holders: undefined },
+      Once: { state: 'not begun', holders: [] },
+      RwLock: { state: 'open to readers', holders: [me] },
+      WaitGroup: { state: '2 left', holders: expect.any(Array) },
+      Latch: { state: '3 left', holders: undefined },
+      Barrier: { state: '2 left', holders: undefined },
+    });
+    expect(reading.held).toBe(true);
+    const waits = [latch.waitAsync(), group.waitAsync({ timeout: 1 }).catch(() => {})];
+    expect(report(arena).unseen).toHaveLength(2);
+    latch.countDown(3);
+    await Promise.all(waits);
+    mutex.unlock();
+    expect([condition.disposed, once.disposed, barrier.disposed]).toEqual([false, false, false]);
+  });
+
+  it('lists as many waiters as are asked for, the first ones in order', async () => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(0, { arena });
+    const { signal } = new AbortController();
+    const waits = Array.from({ length: 500 }, (_, i) => semaphore.acquireAsync(i + 1, { signal }));
+    const widths = (most?: number) =>
+      report(arena, most === undefined ? {} : { most }).objects[0]?.waiters.map(({ permits }) => permits);
+    expect(widths()).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+    expect(widths(3)).toEqual([1, 2, 3]);
+    expect(widths(1000)).toHaveLength(500);
+    expect(report(arena)).toMatchObject({ waiting: 500, threads: [{ waiting: 500 }] });
+    semaphore.dispose();
+    await Promise.allSettled(waits);
+  });
+
+  it('of 10,000 objects and 100,000 waiters misses none', async () => {
+    const arena = new Arena({ waiters: 220_000, objects: 20_000 });
+    const { signal } = new AbortController();
+    const list = Array.from({ length: 10_000 }, () => new Semaphore(0, { arena, max: 9 }));
+    const waits = list.flatMap((semaphore) => Array.from({ length: 10 }, () => semaphore.acquireAsync({ signal })));
+    const { objects, waiting } = report(arena);
+    expect(waiting).toBe(100_000);
+    expect(objects).toHaveLength(10_000);
+    expect(objects.every(({ waiters }) => waiters.length === 10)).toBe(true);
+    for (const semaphore of list) semaphore.dispose();
+    await Promise.allSettled(waits);
+  });
+
+  it('puts itself into words', async () => {
+    const arena = new Arena();
+    const mutex = Mutex.open('accounts', { arena });
+    mutex.lock();
+    const promise = mutex.lockAsync();
+    const text = formatReport(report(arena));
+    const { thread } = arena.thread;
+    expect(text).toContain(`Mutex "accounts": locked, held by thread ${thread} (threadId ${threadId}), 1 waiting`);
+    expect(text).toContain('by a promise, for ');
+    mutex.unlock();
+    await promise;
+    mutex.unlock();
+  });
+
+  it('names threads, and forgets the name with the thread', () => {
+    const arena = new Arena();
+    nameThread('Grüße an alle Fäden dieser Welt 🧵🧵🧵');
+    expect(report(arena).threads[0]?.name).toBe('Grüße an alle Fäden diese');
+    nameThread('');
+  });
+
+  it('computes where the regions lie as the core does', () => {
+    for (const options of [{}, { objects: 3, names: 700, threads: 5, waiters: 9, slots: 1, chains: 1 }]) {
+      const arena = new Arena(options);
+      const memory = arena.handle.memory as WebAssembly.Memory;
+      const view = new View(memory);
+      const core = instantiate(memory);
+      core.open();
+      // This instance is not registered: it has the record of no thread.
+      expect(view.record(0) + 4).toBe(core.doorbell());
+      const mutex = Mutex.open('x', { arena });
+      expect(view.objectAt(0)).toBe(mutex.handle.address);
+      expect(core.elementObject(view.load(64) - 1)).toBe(mutex.handle.address);
+      expect(view.load(view.elements) & 15).toBe(core.elementState(0));
+    }
+  });
+
+  it('refuses what is no arena, and one that the thread has left', () => {
+    const arena = new Arena();
+    arena.dispose();
+    for (const call of [report, deadlocks, watchDeadlocks]) {
+      expect(() => call(arena)).toThrow(DisposedError);
+      expect(() => call({} as Arena)).toThrow(/arena must be an Arena, got an object \(Object\)/);
+    }
+    expect(() => report(undefined, { most: 0 })).toThrow('report: most must be an integer from 1 to 1000000, got 0');
+    expect(() => report(undefined, { many: 1 } as object)).toThrow('report: options must be of { most }, got "many"');
+    expect(() => watchDeadlocks(undefined, { deadlocks: 'shout' as 'warn' })).toThrow(
+      'watchDeadlocks: deadlocks must be "warn" or "throw" or "ignore", got "shout"',
+    );
+    expect(() => watchDeadlocks(undefined, { after: -1 })).toThrow(/after must be an integer from 0/);
+    expect(() => nameThread(3 as unknown as string)).toThrow('nameThread: name must be a string, got 3');
+  });
+
+  it('knows its error everywhere by its name', () => {
+    const error = Object.assign(Object.create(DeadlockError.prototype), { name: 'DeadlockError' });
+    expect(error instanceof DeadlockError).toBe(true);
+    expect(new Error('x') instanceof DeadlockError).toBe(false);
+  });
+});
+
+describe('names with strange characters', () => {
+  const NAMES = [
+    'a\0b',
+    'two\nlines',
+    '"quotes" and \\',
+    '\u001b[31mred',
+    '\u009b31mred',
+    '\u202eright',
+    'ä🎉',
+    '\u2028',
+  ];
+
+  it('are reported as they are, and change no other text', () => {
+    const arena = new Arena();
+    const list = NAMES.map((name) => Mutex.open(name, { arena }));
+    for (const mutex of list) mutex.lock();
+    const answer = report(arena);
+    expect(answer.objects.map(({ name }) => name)).toEqual(NAMES);
+    for (const text of [formatReport(answer), ...list.map(String)])
+      expect(text).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u);
+    expect(formatReport(answer).split('\n')).toHaveLength(2);
+    expect(`${list[0]}`).toContain('Mutex("a\\u0000b", locked by');
+  });
+});
+
+describe('a copy of the package', () => {
+  it('looks for deadlocks in an arena that the thread has joined by another copy, which does not look', async () => {
+    const other = await copy();
+    const arena = new other.Arena();
+    const { core } = Object.getOwnPropertySymbols(other.Arena.prototype)
+      .map((symbol) => (arena as unknown as Record<symbol, { core?: { park: unknown } }>)[symbol])
+      .find((value) => value?.core !== undefined) as { core: { park: unknown } };
+    const { park } = core;
+    const joined = Arena.from(arena.handle);
+    expect(core.park).toBe(park);
+    watchDeadlocks(joined);
+    const watched = core.park;
+    expect(watched).not.toBe(park);
+    watchDeadlocks(joined);
+    expect(core.park).toBe(watched);
+  });
+});
+
+describe('errors', () => {
+  it('look for the name of an object among all names only once', () => {
+    const arena = new Arena({ names: 5000 });
+    const list = Array.from({ length: 5000 }, (_, i) => Semaphore.open(`${i}`, 0, { arena }));
+    const unnamed = new Semaphore(0, { arena });
+    const loadsFor = (semaphore: Semaphore, text: string): number => {
+      const { load } = Atomics;
+      let loads = 0;
+      Atomics.load = ((...given: Parameters<typeof load>) => {
+        loads++;
+        return load(...given);
+      }) as typeof load;
+      try {
+        expect(() => semaphore.acquire({ timeout: 0 })).toThrow(text);
+      } finally {
+        Atomics.load = load;
+      }
+      return loads;
+    };
+    expect(loadsFor(list[4000] as Semaphore, '"4000" (0 available')).toBeGreaterThan(4000);
+    expect(loadsFor(list[4000] as Semaphore, '"4000" (0 available')).toBeLessThan(100);
+    expect(loadsFor(unnamed, '1 permit (0 available')).toBeLessThan(100);
+  });
+});
+
+describe('texts', () => {
+  it('name the object and the thread that has it', () => {
+    const arena = new Arena();
+    const { thread } = arena.thread;
+    const mutex = Mutex.open('accounts', { arena });
+    mutex.lock();
+    expect(`${mutex}`).toBe(`Mutex("accounts", locked by thread ${thread} (threadId ${threadId}), 0 waiting)`);
+    mutex.unlock();
+    const pool = Semaphore.open('pool', 1, { arena });
+    expect(`${pool}`).toBe('Semaphore("pool", 1 available, 0 waiting)');
+    pool.acquire();
+    expect(() => pool.acquire({ timeout: 1 })).toThrow('1 permit "pool" (0 available, ');
+    pool.dispose();
+    expect(() => pool.acquire()).toThrow('the semaphore has been disposed of');
+  });
+});
