@@ -17,4 +17,6 @@ export const firstModels: readonly (readonly [mutant: RegExp, model: string])[] 
   [/^reaping\/cleanUp: load life #1, zero$/, 'mutex: die, the disposer while it is held, of two promises'],
   [/^algorithms\/due-chains\/wakeDue: rmw( below)?, dropped$/, 'chain due: one of three'],
   [/^algorithms\/hashes\/most: load robust\/hash, (zero|ones)$/, 'hash paired: release of 3'],
+  [/^threads\/sleepOn: store sleeps on, dropped$/, 'deadlocks: one looks and leaves'],
+  [/^threads\/sleepOn: rmw sleeps, dropped$/, 'deadlocks: one lock after the other, twice'],
 ];

@@ -176,7 +176,8 @@ export class Driver extends Scene implements StateSpace {
     if (!this.mayMove(t)) return n;
     const status = this.machine.status(t);
     if (status === PENDING || (status === NO_CALL && this.get(t, HOST) !== 0)) out[n++] = t * CHOICES + STEP;
-    else if (status === PARKED && this.machine.canTimeOut(t)) out[n++] = t * CHOICES + TIME_OUT;
+    else if (status === PARKED && this.machine.canTimeOut(t) && (this.model.mayTimeOut?.(this, t) ?? true))
+      out[n++] = t * CHOICES + TIME_OUT;
     if (this.kills && this.#mayDie(t)) out[n++] = t * CHOICES + KILL;
     return n;
   }

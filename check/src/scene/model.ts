@@ -32,6 +32,8 @@ export interface Model extends Settings {
   readonly objects?: (scene: Scene) => void;
   /** Checks a write to an object; `before` is the low word before the write. */
   readonly wrote?: (scene: Scene, t: number, address: number, before: number) => void;
+  /** Whether the sleep of a thread, which has a time-out, may end by it now. Any may, if the model does not say. */
+  readonly mayTimeOut?: (scene: Scene, t: number) => boolean;
   /** Checks every end state. */
   readonly end?: (scene: Scene) => void;
   /** Checks a write to a word of `watched`; `before` is the low word before the write. */
