@@ -38,7 +38,13 @@ const loading = (format) => ({
 });
 
 async function write(input, format, cleanDir, groups) {
-  const bundle = await rolldown({ input, platform: 'node', plugins: [loading(format)] });
+  const bundle = await rolldown({
+    input,
+    platform: 'node',
+    plugins: [loading(format)],
+    // Else the bundle would require the module `url`, to make an address of this path.
+    ...(format === 'cjs' ? { transform: { define: { 'import.meta.url': '__filename' } } } : {}),
+  });
   const end = format === 'esm' ? 'js' : 'cjs';
   await bundle.write({
     dir: 'dist/node',

@@ -115,9 +115,9 @@ export interface Host {
    */
   watchExit?(worker: object, core: Registry, memory: WebAssembly.Memory): boolean;
   /**
-   * Returns the name of the shared object at an address, in quotation marks, and then the text `after`. Undefined if the
-   * object has no name. The first call for an object costs a look at all names. The function is missing where the program carries no code for reports
-   * (src/report/).
+   * Returns the name of the shared object at an address, in quotation marks, and then the text `after`. Undefined if
+   * the object has no name. The first call for an object costs a look at all names. The function is missing where the
+   * program carries no code for reports (src/report/).
    */
   nameText?(memory: WebAssembly.Memory, address: number, after: string): string | undefined;
   /** Calls a function when a web worker has ended for good. Undefined where the runtime does not tell. */

@@ -167,7 +167,7 @@ describe('ReentrantReadWriteLockTest', () => {
     const lock = new RwLock();
     expect(`${lock}`).toBe('RwLock(0 readers, 0 waiting)');
     lock.lockWrite();
-    expect(`${lock}`).toBe('RwLock(writing, 0 waiting)');
+    expect(`${lock}`).toMatch(/^RwLock\(writing by thread \d+ \(threadId \d+\), 0 waiting\)$/);
     const read = call(0, lock, 'lockRead');
     await until(() => lock.waiting === 1, 'a reader waits');
     const write = call(1, lock, 'lockWrite');

@@ -2,6 +2,8 @@
  * Programs that hang, as a new user writes them. The first argument names one. The program prints what a report says of
  * it, as JSON, and ends.
  */
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Mutex, Semaphore } from 'taketurns';
 import { deadlocks, nameThread, report, watchDeadlocks } from 'taketurns/report';
@@ -12,6 +14,9 @@ const [, , name, count = '2', onDeadlock = 'warn', after = '100', onEnd] = isMai
   : workerData.argv;
 const mutex = (i) => Mutex.open(`m${i}`);
 const size = Number(count);
+
+/** The word of the gate that counts warnings. */
+const TOLD = 2;
 
 /** Tells main, and waits until main lets all threads go on. */
 const meet = (i) => {
@@ -149,10 +154,17 @@ const until = async (is) => {
 };
 
 if (!isMainThread) {
+  // Counts what a thread writes while it hangs.
+  const { writeSync } = fs;
+  fs.writeSync = (...given) => {
+    Atomics.add(workerData.gate, TOLD, 1);
+    return writeSync(...given);
+  };
+  syncBuiltinESMExports();
   await threads[name](workerData.i);
 } else {
   watchDeadlocks(undefined, { deadlocks: onDeadlock, after: Number(after) });
-  const gate = new Int32Array(new SharedArrayBuffer(8));
+  const gate = new Int32Array(new SharedArrayBuffer(12));
   const threadCount = name === 'blocked main' ? 1 : size;
   const heard = [];
   const workers = Array.from({ length: threadCount }, (_, i) => {
@@ -214,7 +226,10 @@ if (!isMainThread) {
     return waiting === waits && threads.filter(({ state }) => state === 'asleep').length === waits;
   };
   await until(isStuck);
-  if (onDeadlock === 'warn' && after !== '0') await sleep(2 * Number(after) + Number(onEnd ?? 300));
+  if (onDeadlock === 'warn' && name !== 'broken look' && deadlocks().certain.length > 0)
+    await until(() => Atomics.load(gate, TOLD) > 0);
+  // A second warning would be an error.
+  if (onDeadlock === 'warn') await sleep(Number(onEnd ?? 300));
   console.log(JSON.stringify({ ...report(), found: deadlocks() }));
   await Promise.all(workers.map((worker) => worker.terminate()));
   process.exit();
