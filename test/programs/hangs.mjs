@@ -215,6 +215,8 @@ if (!isMainThread) {
     if (onEnd === 'death') await workers[0].terminate();
     if (onEnd !== 'time-out') await until(() => found() === 0);
     await until(isDone(onEnd === 'death' ? 1 : size));
+    // What a dead thread waited for may still be taken back.
+    await until(() => report().waiting === 0);
     const { waiting, suspected } = report();
     console.log(JSON.stringify({ errors: heard.flatMap(({ error }) => error ?? []), most, waiting, suspected }));
     process.exit();
