@@ -79,6 +79,8 @@ for (const host of ['node', 'deno-bun'])
   await write({ [`host-${host}`]: `dist/report/host-${host}.js` }, 'esm', false, []);
 // A thread that blocks loads this file when it first looks for deadlocks (src/report/lazily.ts).
 await write({ youngest: 'dist/report/youngest.js' }, 'cjs', false, []);
+// The thread of report mode (src/report/report-mode.ts).
+await write({ reporter: 'dist/report/reporter.js' }, 'cjs', false, []);
 await write(entries, 'cjs', false, groups);
 // The entry of the tasks shares nothing with the others: who imports it alone loads one file.
 for (const format of ['esm', 'cjs']) await write({ tasks: 'dist/tasks/index.js' }, format, false, []);

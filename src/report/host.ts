@@ -11,6 +11,8 @@ import type { nameText } from './youngest.js';
 /** What a host that looks for deadlocks has besides. */
 export interface Watching extends Watcher {
   readonly nameText: typeof nameText;
+  /** Tells the reporter of an arena to which the thread attaches, in report mode (report-mode.ts). */
+  readonly tell?: ((memory: WebAssembly.Memory, id: bigint) => void) | undefined;
   /** The name of the thread; empty if it has none. */
   threadLabel: string;
 }
@@ -25,6 +27,8 @@ export function watching(host: Host, watching: Watching): Pick<Host, 'onSleep' |
       onSleep?.(module, sleeping, thread);
       watchSleeps(module, sleeping, thread as unknown as Watched, watching, clock.now);
       labelThread(thread, watching.threadLabel);
+      const { memory, id } = thread as unknown as Watched & { readonly id: bigint };
+      if (sleeping.includes('park')) watching.tell?.(memory, id);
     },
   };
 }

@@ -7,6 +7,7 @@ import { writeSync } from 'node:fs';
 import * as threads from 'node:worker_threads';
 import type { Watching } from './host.js';
 import * as lazily from './lazily.js';
+import { tell } from './report-mode.js';
 
 const isQuiet = process.env.NODE_NO_WARNINGS === '1' || process.execArgv.includes('--no-warnings');
 
@@ -14,13 +15,15 @@ export const surroundings: Watching = {
   look: lazily.ownCircle,
   nameText: lazily.nameText,
   say(message) {
-    if (isQuiet) return;
+    // In report mode the reporter says it.
+    if (isQuiet || tell) return;
     try {
       writeSync(2, `(node:${process.pid}) TaketurnsWarning: ${message}\n`);
     } catch {
       // The standard error may be closed, or a full pipe.
     }
   },
+  tell,
   // Node 20 does not tell a worker its name.
   threadLabel: (threads as { threadName?: string | null }).threadName ?? '',
 };

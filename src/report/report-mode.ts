@@ -1,0 +1,98 @@
+/**
+ * Report mode, on Node, in Deno and in Bun: `node --import taketurns/report app.js`. A thread of its own, the reporter,
+ * tells of deadlocks and long waits, although the program does not ask for it.
+ *
+ *     any thread                                  reporter (reporter.ts)
+ *     attaches to an arena
+ *     tells the memory and the id of the arena ──► looks once a second, prints what is new
+ *
+ * The reporter reads memory alone, so it works while all other threads block. The main thread starts it, when the
+ * package is loaded first. All other threads find in the environment data that there is one. The main thread tells it of
+ * an arena by a message to the worker, which waits until the reporter runs. All others tell it on a named channel, as
+ * soon as the reporter listens there: the word `board` is then 1. (These messages pass no other thread, which may block.)
+ */
+import { createRequire } from 'node:module';
+import {
+  BroadcastChannel,
+  getEnvironmentData,
+  isMainThread,
+  setEnvironmentData,
+  type Transferable,
+  Worker,
+} from 'node:worker_threads';
+import { VERSION } from '../border/numbers.js';
+
+/** Tells the reporter of an arena. */
+export type Tell = (memory: WebAssembly.Memory, id: bigint) => void;
+
+/** What the reporter gets from the main thread. */
+export interface ReporterData {
+  readonly board: Int32Array;
+  readonly channel: string;
+  /** The seconds after which it tells of a wait. */
+  readonly after: number;
+}
+
+/** What the reporter gets to know of an arena. */
+export interface Known {
+  readonly memory: WebAssembly.Memory;
+  readonly id: bigint;
+}
+
+const NAME = `taketurns:report:${VERSION}`;
+/** For how many milliseconds a thread waits until the reporter listens. */
+const PATIENCE = 2000;
+const USUAL_SECONDS = 30;
+const MOST_SECONDS = 86_400;
+
+/** Whether the program was started with this package preloaded as `taketurns/report`. */
+function isPreloaded(): boolean {
+  const options = 'Deno' in globalThis ? [] : (process.env.NODE_OPTIONS ?? '').split(/\s+/);
+  return [...process.execArgv, ...options].some((option) => /(^|[=/:])taketurns\/report$/.test(option));
+}
+
+function seconds(): number {
+  const text = process.env.TAKETURNS_REPORT_AFTER ?? `${USUAL_SECONDS}`;
+  const number = Number(text);
+  if (text.trim() !== '' && number > 0 && number <= MOST_SECONDS) return number;
+  throw new RangeError(
+    `the environment variable TAKETURNS_REPORT_AFTER must be a number of seconds above 0, at most ${MOST_SECONDS}, ` +
+      `not ${JSON.stringify(text)}`,
+  );
+}
+
+/** Starts the reporter. Returns undefined if the program may start no threads, or was bundled without the file. */
+function start(): Tell | undefined {
+  const board = new Int32Array(new SharedArrayBuffer(4));
+  const data: ReporterData = { board, channel: `${NAME}:${process.pid}`, after: seconds() };
+  try {
+    const reporter = new Worker(createRequire(import.meta.url).resolve('./reporter.cjs'), {
+      name: 'taketurns/report',
+      workerData: data,
+      // It gets nothing that the program preloads, and no variable of the environment.
+      execArgv: [],
+      env: {},
+    });
+    reporter.on('error', () => {});
+    reporter.unref();
+    setEnvironmentData(NAME, board as unknown as Transferable);
+    return (memory, id) => reporter.postMessage({ memory, id } satisfies Known);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns how a thread that the main thread has started tells of an arena; undefined if there is no reporter. */
+function join(): Tell | undefined {
+  const board = getEnvironmentData(NAME) as unknown as Int32Array | undefined;
+  if (board === undefined) return undefined;
+  return (memory, id) => {
+    if (Atomics.wait(board, 0, 0, PATIENCE) === 'timed-out') return;
+    const channel = new BroadcastChannel(`${NAME}:${process.pid}`);
+    channel.postMessage({ memory, id } satisfies Known);
+    channel.close();
+  };
+}
+
+/** Tells the reporter of an arena to which the thread attaches; undefined if the program is not in report mode. */
+export const tell: Tell | undefined = isMainThread ? (isPreloaded() ? start() : undefined) : join();
