@@ -1,6 +1,7 @@
 /**
- * Report mode, on Node, in Deno and in Bun: `node --import taketurns/report app.js`. A thread of its own, the reporter,
- * tells of deadlocks and long waits, although the program does not ask for it.
+ * Report mode: `node --import taketurns/report app.js`, or `bun --preload taketurns/report app.js`. A thread of its own,
+ * the reporter, tells of deadlocks and long waits, although the program does not ask for it. Deno does not tell a program
+ * what was preloaded, so it has no report mode.
  *
  *     any thread                                  reporter (reporter.ts)
  *     attaches to an arena

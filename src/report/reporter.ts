@@ -1,6 +1,6 @@
 /**
  * The reporter: a thread of its own that prints each new deadlock and each long wait, in report mode (report-mode.ts). It
- * belongs to no arena. On Node, in Deno and in Bun it is the file dist/node/reporter.cjs.
+ * belongs to no arena. It is the file dist/node/reporter.cjs.
  *
  * It looks at each arena once a second. It tells of a deadlock when its threads have waited for as long as a thread waits
  * before it looks; where deadlocks throw, somewhat later, since the deadlock usually ends then. It tells of a wait when
