@@ -96,8 +96,17 @@ export class Promises {
   slot = NO_SLOT;
   #firstRun: Run | undefined;
   #lastRun: Run | undefined;
-  /** Of each promise that does not stand alone: since when it waits, and then the function that settles it. */
-  readonly #waiters = new Fifo<number | Resolve>();
+  /** The functions that settle the promises that do not stand alone. */
+  readonly #waiters = new Fifo<Resolve>();
+  /** How many of these promises have begun to wait, and how many are settled. */
+  #begun = 0;
+  #over = 0;
+  /**
+   * Since when these promises wait. Promises that began at the same time have one entry: `from` is how many had begun
+   * before.
+   */
+  readonly #times = new Fifo<{ readonly from: number; readonly since: number }>();
+  #lastTime = 0;
   /** The library objects with a promise here. The set keeps them alive until all promises are settled. */
   readonly #libraryObjects = new Set<LibraryObject>();
   #latest: LibraryObject | undefined;
@@ -123,7 +132,12 @@ export class Promises {
 
   /** Enters a promise as `wait` does, with a function that settles the promise. */
   add(libraryObject: LibraryObject, number: number, settle: Resolve): void {
-    this.#waiters.push(this.#doorbell.timestamp());
+    const since = this.#doorbell.timestamp();
+    if (since !== this.#lastTime) {
+      this.#times.push({ from: this.#begun, since });
+      this.#lastTime = since;
+    }
+    this.#begun++;
     this.#waiters.push(settle);
     if (number === this.last) (this.#lastRun as Run).waiting++;
     else {
@@ -279,6 +293,15 @@ export class Promises {
     if (this.first !== 0) this.#doorbell.entered(this, this.first);
   }
 
+  /** So many promises of this run are settled. Records since when the next one waits, if that is another time. */
+  #tellTime(run: Run, count: number): void {
+    this.#over += count;
+    if (this.#over < (this.#times.peek(1)?.from ?? Infinity)) return;
+    do this.#times.shift();
+    while (this.#over >= (this.#times.peek(1)?.from ?? Infinity));
+    if (run.waiting > 0) this.#core.waitsSince(run.number, this.#times.peek(0)?.since as number);
+  }
+
   #settle(): void {
     while (this.first !== 0) {
       const count = this.#core.settle(this.first, this.#shared.countedBy);
@@ -293,11 +316,8 @@ export class Promises {
     const run = this.#firstRun as Run;
     run.waiting -= count;
     if (run.waiting === 0) this.#remove(run);
-    else this.#core.waitsSince(run.number, this.#waiters.peek(2 * count) as number);
-    for (let i = 0; i < count; i++) {
-      if (!run.alone) this.#waiters.shift();
-      ((run.alone ?? this.#waiters.shift()) as Resolve)?.(reason && Promise.reject(reason()));
-    }
+    if (!run.alone) this.#tellTime(run, count);
+    for (let i = 0; i < count; i++) (run.alone ?? this.#waiters.shift())?.(reason && Promise.reject(reason()));
     if (this.first === 0) this.#end();
   }
 
@@ -305,6 +325,8 @@ export class Promises {
   #end(): void {
     this.#libraryObjects.clear();
     this.#latest = undefined;
+    while (this.#times.shift());
+    this.#begun = this.#over = this.#lastTime = 0;
     this.#doorbell.done(this);
   }
 
