@@ -27,11 +27,11 @@
  */
 
 export { create, id, open } from './arena/arena';
-export { attach, attachedTo, createObject, detach } from './arena/attachments';
+export { attach, attachedTo, createObject } from './arena/attachments';
 export { reserveSecond, usedElements } from './arena/elements';
 export { ticketTaken } from './arena/last-ticket';
 export { draftName, openName } from './arena/names';
-export { generation, isDisposed, isRobust, maxOf } from './arena/objects';
+export { generation, isDisposed, isRobust, keep, maxOf } from './arena/objects';
 export { doorbell, hostOf, isAsleep, lifeIfAlive, mostThreads, threadCount, trapIfDead } from './arena/threads';
 export { reap } from './death/reaping';
 export { register, unregister } from './death/registry';
@@ -54,7 +54,7 @@ export {
   timeouts,
   waiting,
 } from './inspect';
-export { disposeAgain, held, restoreOwnerDeaths } from './kinds/kinds';
+export { disposeAgain, held, letGo, mustStay, restoreOwnerDeaths } from './kinds/kinds';
 export {
   lock,
   mutexDispose,

@@ -67,7 +67,7 @@ const BATCH = 2000;
  */
 function creation(make) {
   const batch = () => {
-    const arena = new Arena({ objects: MADE + 3 * BATCH, names: MADE + 3 * BATCH });
+    const arena = new Arena({ objects: MADE + 3 * BATCH });
     const kept = [];
     const some = (count) =>
       median(Array.from({ length: count / 100 }, () => each(100, () => kept.push(make(arena, kept.length)))));

@@ -1,9 +1,13 @@
 /** The errors of this library, and the checks of arguments. */
+import type { Core } from './border/core.js';
 import { knowEverywhere } from './common-errors.js';
 
 export * from './common-errors.js';
 
-/** The arena has no room left for another object, name, thread or waiter. Nothing was changed. */
+/**
+ * The arena has no room left for another object, thread or waiter. Nothing was changed. The message says which option of
+ * the arena makes room, and has the code that makes such an arena.
+ */
 export class ArenaFullError extends Error {
   /** `ArenaFullError`. */
   override readonly name = 'ArenaFullError';
@@ -16,17 +20,30 @@ export function arenaFull(thing: string, advice: string): ArenaFullError {
   return new ArenaFullError(`the arena has no room for another ${thing}: ${advice}`);
 }
 
-/**
- * @internal Makes the error of an arena that has no room for another thing of this kind. The program can make room by
- * disposing of some. `option` names the option of the arena that says how many there may be.
- */
-export function tooMany(thing: string, option: string): ArenaFullError {
-  return arenaFull(thing, `dispose of some, or make it with more \`${option}\``);
+/** @internal The most of each that an arena may have. */
+export const MOST = { objects: 1 << 20, threads: 4095, waiters: 4_000_000 } as const;
+
+/** @internal Says how to make an arena with twice as much room, in code to paste. `room` is what the arena has now. */
+export function more(room: { readonly [option in keyof typeof MOST]?: number }): string {
+  const options = Object.keys(room) as (keyof typeof MOST)[];
+  const larger = options.map((option) => `${option}: ${Math.min(2 * (room[option] as number), MOST[option])}`);
+  const made = `new Arena({ ${larger.join(', ')} })`;
+  return `make it with more \`${options.join('` or `')}\`: ${made} (if it is the default arena, the main thread does this before all else: ${made}.makeDefault())`;
 }
 
-/** @internal The error of a request for which there is no wait element. */
-export function noRoom(): ArenaFullError {
-  return arenaFull('waiter', 'make it with more `waiters`');
+/** @internal How many waiters the arena has room for. Its threads may have a few of them. */
+export function roomForWaiters(core: Core): number {
+  return core.mostElements() - 2 * core.mostObjects();
+}
+
+/** @internal The error of an arena that has no room for another object. */
+export function noRoomForObject(core: Core): ArenaFullError {
+  return arenaFull('object', `dispose of some, or ${more({ objects: core.mostObjects() })}`);
+}
+
+/** @internal The error of a request, or of an attachment, for which there is no element. */
+export function noRoom(core: Core, thing = 'waiter'): ArenaFullError {
+  return arenaFull(thing, more({ waiters: roomForWaiters(core) }));
 }
 
 /** @internal The error of a call that would block a thread that must not block. */

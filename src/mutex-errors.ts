@@ -7,7 +7,7 @@ import { threadText } from './stats.js';
 
 /** The error of a request that found the arena full, or the queue of the mutex full. */
 export function full(core: Core, at: number): ArenaFullError {
-  return core.waitersOf(at) < MOST_WAITERS ? noRoom() : new ArenaFullError('520,192 requests wait already');
+  return core.waitersOf(at) < MOST_WAITERS ? noRoom(core) : new ArenaFullError('520,192 requests wait already');
 }
 
 /** The error of an unlock by a thread that is not the owner. */

@@ -194,7 +194,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     // The request must be able to leave the queue.
     if (timeout === Infinity || (timeout > 0 && this.#core.reserveSecond())) return this.#wait(timeout, passes);
     if (this.#try() === ADMITTED) return this[report](passes);
-    throw timeout === 0 ? timedOut(wanted(this), 0) : noRoom();
+    throw timeout === 0 ? timedOut(wanted(this), 0) : noRoom(this.#core);
   }
 
   /**
@@ -270,7 +270,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     this[back]();
     const answer = this.#core.tryLock(this.#at);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
-    if (answer === ANSWER_FULL) throw noRoom();
+    if (answer === ANSWER_FULL) throw noRoom(this.#core);
     return answer;
   }
 

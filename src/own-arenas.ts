@@ -6,7 +6,7 @@
  */
 import { host } from '#host';
 import { VERSION } from './border/numbers.js';
-import { bad, badType, checkInteger, checkOptions, checkType } from './errors.js';
+import { bad, badType, checkInteger, checkOptions, checkType, MOST } from './errors.js';
 import { now } from './runtime/clock.js';
 import { common } from './runtime/common.js';
 import { instantiate } from './runtime/instance.js';
@@ -16,18 +16,13 @@ import { bufferOf, isShared, requireSharedMemory, sharedMemory } from './runtime
 /** The capacities of an arena. Memory is touched, and so really used, only when it is needed. */
 export interface ArenaOptions {
   /**
-   * The number of shared objects at one time, 1 to 1,048,576. Default 65,536. An object counts until it is disposed of.
-   * An object that no other thread can know, because it has no name and its handle was never taken, counts at most
-   * until its library object is collected. If such an object is a `Mutex`, or a `Semaphore` that is not robust, and is
-   * idle, the library may give its room to other objects. It then gets room again when it is next used.
+   * The number of shared objects at one time, 1 to 1,048,576. Default 65,536. As many of them as you like may have
+   * names. An object counts until it is disposed of. An object whose handle was never taken counts at most until no
+   * thread has it open any more: every library object of it has been collected, or its thread has ended. If the object
+   * has no name either, is a `Mutex` or a `Semaphore` that is not robust, and is idle, the library may give its room to
+   * other objects. It then gets room again when it is next used.
    */
   readonly objects?: number;
-  /**
-   * The number of names at one time, 1 to 1,048,576. Default 1024. A name counts until its object is disposed of.
-   * Threads that open new names at the same moment may each exceed the number by one. Threads that open and dispose of
-   * names at the limit may be refused one name too early.
-   */
-  readonly names?: number;
   /** The number of threads attached at one time, 1 to 4,095. Default 1024. */
   readonly threads?: number;
   /**
@@ -155,32 +150,31 @@ let made = 0n;
 
 /** @internal Makes an arena of these capacities. */
 export function create(options: ArenaOptions): Membership {
-  checkOptions('Arena', options, ['objects', 'names', 'threads', 'waiters', 'slots', 'watch', 'chains']);
+  checkOptions('Arena', options, ['objects', 'threads', 'waiters', 'slots', 'watch', 'chains']);
   const whole = (name: keyof ArenaOptions, usual: number, min: number, max: number): number =>
     checkInteger(name, options[name] ?? usual, min, max);
   const table = (name: keyof ArenaOptions, usual: number): number => {
-    const MOST = 65536;
-    const size = whole(name, usual, 1, MOST);
-    if (size & (size - 1)) throw bad('number', name, `a power of two from 1 to ${MOST}`, size);
+    const LONGEST = 65536;
+    const size = whole(name, usual, 1, LONGEST);
+    if (size & (size - 1)) throw bad('number', name, `a power of two from 1 to ${LONGEST}`, size);
     return size;
   };
-  const objects = whole('objects', 65536, 1, 1 << 20);
-  const names = whole('names', 1024, 1, 1 << 20);
-  const threads = whole('threads', 1024, 1, 4095);
-  const waiters = whole('waiters', 65536, 8, 4_000_000);
+  const objects = whole('objects', 65536, 1, MOST.objects);
+  const threads = whole('threads', 1024, 1, MOST.threads);
+  const waiters = whole('waiters', 65536, 8, MOST.waiters);
   const watch = options.watch ?? true;
   checkType('watch', watch, 'boolean', 'true or false');
   const slots = table('slots', 2048);
   const chains = table('chains', 4096);
   // Each attached thread owns up to two elements besides those of its waiters, and each of its attachments takes one.
   const elements = waiters + 2 * threads + 2 * objects;
-  const sizes = [objects, names, threads, slots, chains, elements] as const;
+  const sizes = [objects, threads, slots, chains, elements] as const;
   // The core computes the exact size of an arena only inside a memory. But V8 reserves 10 GiB of address space for each
   // memory, so the library makes no extra memory for that. The size here is an upper bound, which `open` checks. Pages
   // that are never touched cost nothing.
-  const records = objects + names + 3 * threads + slots + chains;
-  // A record, a bucket, and an element with its share of the overflow lines each take fewer bytes than are reckoned
-  // here (core/arena/arena.ts). The surplus makes up for the header and for the gaps that align tables. In a small
+  const records = objects + 2 * threads + slots + chains;
+  // An object with its name, a record, a bucket, and an element with its share of the overflow lines each take no more
+  // bytes than are reckoned here (core/arena/arena.ts). The surplus makes up for the header and for the gaps that align tables. In a small
   // arena the surplus may be too small for them. But then the whole arena fits the first page of 64 KiB.
   const PAGE = 65536;
   const RECORD = 256;

@@ -8,8 +8,6 @@ import type { Kind, NumberOf } from './border/kinds.js';
 import {
   ANSWER_CLOSED,
   ANSWER_FULL,
-  ANSWER_MISMATCH,
-  ANSWER_NAMES_FULL,
   ANSWER_NOT_FOUND,
   ANSWER_OBJECTS_FULL,
   ANSWER_STALE,
@@ -18,10 +16,12 @@ import {
   KIND_MUTEX,
   LIMIT,
   N_BYTES,
-  N_USED,
   NAME_ROOM,
+  O_INITIAL,
+  O_MAX,
+  O_ROBUST,
 } from './border/numbers.js';
-import { bad, badType, checkInteger, checkType, DisposedError, tooMany } from './errors.js';
+import { bad, badType, checkInteger, checkType, DisposedError, noRoom, noRoomForObject } from './errors.js';
 import type { Properties } from './options.js';
 import {
   type ArenaHandle,
@@ -117,7 +117,7 @@ export class Reference {
       kind,
       arena: handleOf(membership),
       address,
-      generation: membership.core.generation(address),
+      generation: membership.core.keep(address),
     };
   }
 }
@@ -212,38 +212,36 @@ export function open<K extends Kind>(
   }
   const membership = membershipOf(arena);
   const { core, memory } = membership;
-  const openSo = (p: Properties): ReturnType<Core['openName']> => {
-    // An exception, such as that of node:vm at a time-out, may have left the last draft of this thread unused.
-    let { draft } = membership;
-    if (!draft || new Int32Array(memory.buffer, draft + N_USED, 1)[0] !== membership.thread)
-      draft = membership.draft = core.draftName();
-    if (draft === 0) return ANSWER_NAMES_FULL;
-    // No thread trusts what it reads of a draft before openName publishes it, so plain writes suffice.
-    new Uint8Array(memory.buffer, draft + N_BYTES, NAME_ROOM).fill(0).set(bytes);
-    return core.openName(draft, bytes.length, ...words(kindNumber, p));
-  };
-  const answer = attached(membership, () => openSo(p));
+  const answer = attached(membership, () => {
+    // No other thread reads the draft of this thread, so plain writes suffice.
+    new Uint8Array(memory.buffer, core.draftName() + N_BYTES, NAME_ROOM).fill(0).set(bytes);
+    return core.openName(bytes.length, ...words(kindNumber, p));
+  });
   const which = `${what} ${JSON.stringify(name)}`;
-  if (answer !== ANSWER_MISMATCH) return referenceBy(membership, answer, which, kind);
-  if (typeof mismatch === 'function') throw mismatch();
-  const there = openSo(ANY);
-  // The object may have been disposed of since.
-  const differences = there > 0 ? differencesOf(core, core.attachedTo(there), p, mismatch) : '';
-  if (there > 0) core.detach(there);
-  throw new RangeError(`${which}: it exists already with ${differences || 'another hash or way to wait'}`);
+  const found = referenceBy(membership, answer, which, kind);
+  if (p === ANY) return found;
+  const differences = differencesOf(new Int32Array(memory.buffer, found.address), p, mismatch);
+  if (differences === '') return found;
+  core.letGo(answer);
+  throw typeof mismatch === 'function' ? mismatch() : new RangeError(`${which}: it exists already with ${differences}`);
 }
 
-/** Says in which properties an object differs from those that are asked for: `permits 3, not 2; max 9, not 8`. */
-function differencesOf(core: Core, at: number, p: Properties, only: string | undefined): string {
+/**
+ * Says in which properties an object differs from those that are asked for: `permits 3, not 2; max 9, not 8`.
+ * @param has are the words of the object.
+ */
+function differencesOf(has: Int32Array, p: Properties, only: (() => Error) | string | undefined): string {
+  const robust = has[O_ROBUST / 4] as number;
   const properties: [string, unknown, unknown][] = [
-    ['permits', core.initial(at), p.permits],
-    ['max', core.maxOf(at), p.max],
-    // An object of the algorithms has its hash where a semaphore has `robust`.
-    ['robust', p.hash === undefined ? core.isRobust(at) !== 0 : p.robust, p.robust],
+    ['permits', has[O_INITIAL / 4], p.permits],
+    ['max', has[O_MAX / 4], p.max],
+    ['robust', p.hash === undefined && robust > 0, p.robust],
   ];
   const differences = properties
     .filter(([, has, wanted]) => has !== wanted)
     .map(([name, has, wanted]) => `${only ?? name} ${has}, not ${wanted}`);
+  // An object of the algorithms has its hash where a semaphore has `robust`.
+  if (p.hash !== undefined && p.hash !== robust) differences.push('another hash or way to wait');
   return [...new Set(differences)].join('; ');
 }
 
@@ -253,18 +251,16 @@ function differencesOf(core: Core, at: number, p: Properties, only: string | und
  */
 function referenceBy(
   membership: Membership,
-  answer: Exclude<Attached, ANSWER_MISMATCH>,
+  answer: Attached,
   what: string,
   kind: Kind,
   isPrivate = false,
 ): Reference {
   switch (answer) {
     case ANSWER_OBJECTS_FULL:
-      throw tooMany('object', 'objects');
+      throw noRoomForObject(membership.core);
     case ANSWER_FULL:
-      throw tooMany('attachment', 'waiters');
-    case ANSWER_NAMES_FULL:
-      throw tooMany('name', 'names');
+      throw noRoom(membership.core, 'attachment');
     case ANSWER_WRONG_KIND:
       throw new TypeError(`${what}: the object there is no ${kind}`);
     case ANSWER_NOT_FOUND:

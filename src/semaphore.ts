@@ -192,7 +192,7 @@ export class Semaphore extends SemaphoreCounts {
         answer = parkUntilDue(this.#core, this.#at, this.#countedBy, left);
       }
       if (answer === ANSWER_CLOSED) throw this[disposedError]();
-      if (answer === ANSWER_FULL) throw noRoom();
+      if (answer === ANSWER_FULL) throw noRoom(this.#core);
       if (answer !== ADMITTED) throw notAdmitted(answer, () => wanted(this, permits), timeout);
     }
     if (this.#robust) this.#takeOwnerDeaths(permits);
@@ -212,7 +212,7 @@ export class Semaphore extends SemaphoreCounts {
     if (timeout === 0) throw timedOut(wanted(this, permits), timeout);
     const left = countdown(timeout);
     // The request must be able to leave the queue.
-    if (timeout !== Infinity && !this.#core.reserveSecond()) throw noRoom();
+    if (timeout !== Infinity && !this.#core.reserveSecond()) throw noRoom(this.#core);
     const answer = this.#acquire(this.#at, permits);
     if (answer !== ADMITTED) this.#park(answer, permits, timeout, left);
   }
@@ -368,7 +368,7 @@ export class Semaphore extends SemaphoreCounts {
       return DONE;
     }
     if (answer === TIMED_OUT) throw timedOut(wanted(this, permits), 0);
-    throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
+    throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom(this.#core);
   }
 
   /**

@@ -11,7 +11,7 @@
  *     R1           core/queue/tickets.ts, runs.ts; core/kinds/semaphore/semaphore.ts
  *     R2           core/queue/cancelling.ts
  *     R3, R4       core/queue/tombstones.ts
- *     R5           core/arena/elements.ts, names.ts; core/queue/waiting-array.ts
+ *     R5           core/arena/elements.ts; core/queue/waiting-array.ts
  *     R6           core/arena/attachments.ts
  *     R7           core/queue/tickets.ts, releasing.ts, parking.ts, runs.ts; core/kinds/semaphore/robust.ts
  *     R8           core/queue/runs.ts; core/kinds/mutex/mutex-head.ts
@@ -73,7 +73,7 @@ export const sections: readonly Section[] = [
     fn: 'cancelling/cancelFor',
     from: { kind: CMPXCHG, word: constant('E_STATE') },
     to: [constant('M_WORD')],
-    untilCall: 'cancelling/settleTombstone',
+    untilCall: ['cancelling/settleTombstone'],
   },
   {
     name: 'R3, claim',
@@ -106,21 +106,6 @@ export const sections: readonly Section[] = [
     // The address that the caller passes has the offset of E_CELLS in it.
     to: [0],
   },
-  // A reaper frees the entries of a dead thread that are not marked as published. So the mark and the exchange that
-  // puts the entry in its list are one section.
-  {
-    name: 'R5, publish',
-    fn: 'names/openName',
-    from: { kind: RMW, word: constant('N_USED') },
-    // The count of names is at a constant address, with no offset.
-    to: [0, constant('N_USED')],
-  },
-  {
-    name: 'R5, unlink',
-    fn: 'names/findName',
-    from: { kind: CMPXCHG, word: 0, bytes: 8 },
-    to: [0],
-  },
   // As long as the compiled code has this section, no dead thread leaves an object half made. Without it,
   // freeUnfinished (core/arena/objects.ts) would have to free such objects.
   {
@@ -138,12 +123,19 @@ export const sections: readonly Section[] = [
     from: { kind: STORE, word: constant('O_LIFE') },
     to: [constant('E_STATE')],
   },
-  ...['attachments/attach', 'attachments/detach'].map((fn) => ({
-    name: `R6, ${fn}`,
-    fn,
+  {
+    name: 'R6, attachments/attach',
+    fn: 'attachments/attach',
     from: { kind: CMPXCHG, word: constant('O_LIFE') },
     to: [constant('E_STATE')],
-  })),
+  },
+  {
+    name: 'R6, attachments/detach',
+    fn: 'attachments/detach',
+    from: { kind: CMPXCHG, word: constant('O_LIFE') },
+    to: [constant('E_STATE')],
+    returns: 'the exchange has closed the object, and the thread stays attached',
+  },
   ...(
     [
       ['tickets/acquireRobust', RMW, 'TICKET', 'E_HELD'],

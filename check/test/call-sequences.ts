@@ -452,7 +452,7 @@ export class Sequence {
         const attachment = this.#from(this.#attachments.filter((each) => each.t === t));
         if (!attachment) return this.#call(t, 'mostThreads', []);
         this.#attachments = this.#attachments.filter((each) => each !== attachment);
-        return this.#call(t, 'detach', [attachment.number]);
+        return this.#call(t, 'letGo', [attachment.number]);
       }
       case 20:
         return this.#call(t, this.#draw(3) ? 'waiting' : this.#from(['dispose', 'askAll', 'asks']), [s]);

@@ -64,7 +64,7 @@ describe('an object', () => {
     for (const number of [99, 0, 50].map((i) => numbers[i] as number)) {
       const address = shop.call(0, 'attachedTo', number).answer;
       shop.call(0, 'dispose', address);
-      shop.call(0, 'detach', number);
+      shop.call(0, 'letGo', number);
       const { answer, price } = shop.create();
       expect(shop.call(0, 'attachedTo', answer).answer).toBe(address);
       expect(price).toBeLessThanOrEqual(first + SLACK);
@@ -76,7 +76,7 @@ describe('a name', () => {
   const name = (i: number) => `name ${i}`;
 
   it('costs as much after fifty others as the first, and is found at the same price', () => {
-    const shop = new Shop({ objects: 60, names: 60 });
+    const shop = new Shop({ objects: 60 });
     const made = Array.from({ length: 60 }, (_, i) => shop.open(0, name(i)));
     for (const { answer } of made) expect(answer).toBeGreaterThan(0);
     const prices = made.map(({ price }) => price);
@@ -133,7 +133,7 @@ describe('dispose', () => {
     const runs = Array.from({ length: count }, (_, i) => shop.call(1, 'arrive', s, 1 + (i % 2), 0, 0).answer);
     for (const run of runs) shop.call(1, 'dropRun', run);
     shop.call(1, 'dispose', s);
-    shop.call(1, 'detach', number);
+    shop.call(1, 'letGo', number);
   }
 
   function price(used: number, waits: boolean): number {

@@ -20,7 +20,6 @@ import {
   H_END,
   H_ID,
   H_MAGIC,
-  H_NAMES,
   H_OBJECTS,
   H_THREADS,
   H_VERSION,
@@ -37,14 +36,11 @@ import {
   VERSION,
 } from './words';
 
-/** The number of lists of names. */
+/** The number of lists of names: at least as many as there are objects. */
 export let headCount: u32 = 0;
 export let objects: usize = 0;
 export let objectCapacity: u32 = 0;
 export let names: usize = 0;
-export let nameCapacity: u32 = 0;
-/** The number of entries for names, published or being written: one for each name, and two for each thread. */
-export let draftCapacity: u32 = 0;
 export let threads: usize = 0;
 export let chains: usize = 0;
 export let chainMask: u32 = 0;
@@ -76,15 +72,12 @@ function aligned(at: usize, count: u32): usize {
 /** Computes the bases from the sizes. Returns the number of bytes that the arena takes. */
 function layOut(
   objectCount: u32,
-  nameCount: u32,
   threadCount: u32,
   bucketCount: u32,
   chainCount: u32,
   elementCount: u32,
 ): usize {
   objectCapacity = objectCount;
-  nameCapacity = nameCount;
-  draftCapacity = nameCount + 2 * threadCount;
   bucketMask = bucketCount - 1;
   chainMask = chainCount - 1;
   elementCapacity = elementCount;
@@ -92,10 +85,10 @@ function layOut(
   const rounds = min(max(elementCount / 8 / max(bucketCount, 1), 1), ROUNDS_MOST);
   // A line has 12 cells, and an element takes two at most: the common lines always have room for every element.
   const commonCount = elementCount / 6 + 1;
-  headCount = (max(nameCount, NAME_HEADS_LEAST) + NAME_HEADS_STEP - 1) & -NAME_HEADS_STEP;
+  headCount = (max(objectCount, NAME_HEADS_LEAST) + NAME_HEADS_STEP - 1) & -NAME_HEADS_STEP;
   objects = NAME_HEADS + (headCount as usize) * 8;
   names = objects + (objectCount as usize) * OBJECT_SIZE;
-  threads = names + (draftCapacity as usize) * NAME_SIZE;
+  threads = names + ((objectCount + threadCount + 1) as usize) * NAME_SIZE;
   chains = aligned(threads + ((threadCount as usize) + 1) * THREAD_SIZE, chainCount);
   buckets = aligned(chains + (chainCount as usize) * LINE, bucketCount);
   common = buckets + ((rounds as usize) + 1) * (bucketCount as usize) * LINE;
@@ -107,16 +100,14 @@ function layOut(
 export function create(
   id: i64,
   objectCount: u32,
-  nameCount: u32,
   threadCount: u32,
   bucketCount: u32,
   chainCount: u32,
   elementCount: u32,
 ): void {
-  const end = layOut(objectCount, nameCount, threadCount, bucketCount, chainCount, elementCount);
+  const end = layOut(objectCount, threadCount, bucketCount, chainCount, elementCount);
   atomic.store<i64>(H_ID, id);
   atomic.store<u32>(H_OBJECTS, objectCount);
-  atomic.store<u32>(H_NAMES, nameCount);
   atomic.store<u32>(H_THREADS, threadCount);
   atomic.store<u32>(H_BUCKETS, bucketCount);
   atomic.store<u32>(H_CHAINS, chainCount);
@@ -135,7 +126,6 @@ export function open(): bool {
   if (atomic.load<i32>(H_MAGIC) !== MAGIC || atomic.load<i32>(H_VERSION) !== VERSION) return false;
   const end = layOut(
     atomic.load<u32>(H_OBJECTS),
-    atomic.load<u32>(H_NAMES),
     atomic.load<u32>(H_THREADS),
     atomic.load<u32>(H_BUCKETS),
     atomic.load<u32>(H_CHAINS),

@@ -78,11 +78,16 @@ export function attachedTo(attachment: i32): usize {
   return objectOf(atomic.load<i64>(recordOf(attachment), E_REQUEST));
 }
 
-/** Detaches the thread from the object. The permits that the thread holds of it are not given back. */
-export function detach(attachment: i32): void {
+/**
+ * Detaches the thread from the object, and returns true. The permits that the thread holds of the object are not given
+ * back. If the object goes with this reference, the function closes the object instead, and returns false
+ * (detachObject).
+ */
+export function detach(attachment: i32): bool {
   const e = recordOf(attachment);
-  detachObject(objectOf(atomic.load<i64>(e, E_REQUEST))); // R6 begins at its cmpxchg
+  if (!detachObject(objectOf(atomic.load<i64>(e, E_REQUEST)))) return false; // R6 begins at its cmpxchg
   freeElement(e); // R6 ends
+  return true;
 }
 
 /** Adds permits (below 0 for a release) to those that the thread holds. Does nothing without an attachment (0). */

@@ -1,24 +1,36 @@
 /**
  * The allocator of shared objects, and how long an object lives.
  *
- * The word `life` is generation << 32 | state << 24 | references. Threads change it by cmpxchg; only BUILDING ends by a
- * store. While the state is BUILDING, the index of the building thread stands in place of the references:
+ * The word `life` is generation << 32 | state << 24 | KEPT | references. Threads change it by cmpxchg, but KEPT is set
+ * by `or`, and BUILDING ends by a store. While the state is BUILDING, the index of the building thread stands in place
+ * of the references:
  *
  * | from                | to                          | changed by                                             |
  * |---------------------|-----------------------------|--------------------------------------------------------|
  * | FREE                | BUILDING                    | a thread that makes an object                          |
  * | BUILDING            | LIVE, 1 reference           | the same, once every other word is written             |
  * | LIVE, r             | LIVE, r+1                   | a thread that attaches by handle or name (of this generation) |
- * | LIVE, r             | LIVE, r-1                   | a thread that detaches; r may become 0 (handles on their way) |
- * | LIVE, r             | DISPOSED, r                 | a disposer; the reaper of the one thread that knew the object |
+ * | LIVE, r             | LIVE, KEPT, r               | an attached thread that takes the handle of the object |
+ * | LIVE, r > 1         | LIVE, r-1                   | a thread that detaches                                 |
+ * | LIVE, 1             | DISPOSED, 1                 | the last thread that detaches: it closes the object first |
+ * | LIVE, KEPT, r       | LIVE, KEPT, r-1             | a thread that detaches; r may become 0 (handles on their way) |
+ * | LIVE, r             | DISPOSED, r                 | a disposer                                             |
  * | DISPOSED, r > 1     | DISPOSED, r-1               | a thread that detaches                                 |
  * | DISPOSED, 1         | FREE, next generation       | the last thread that detaches                          |
  * | BUILDING of a dead thread | FREE, next generation | the reaper of that thread                              |
  *
+ * In the last three rows but one, KEPT may be set or not. FREE clears it.
+ *
  * A thread holds a reference for as long as any code of the thread can still reach the object. A thread that sleeps in
  * a wait for the object holds a reference, too. So when a disposed object is freed, no thread uses it and no element
- * names it, and its memory can be used again. An object that other threads know is freed only if a thread disposes of
- * it. Each reference has a record (attachments.ts). By this record the reaper of a killed thread detaches the thread.
+ * names it, and its memory can be used again. Each reference has a record (attachments.ts). By this record the reaper
+ * of a killed thread detaches the thread.
+ *
+ * An object goes with its last reference, because nobody can come to it any more: whoever opens its name later gets a
+ * new object (names.ts). The exchange that would leave a live object with no reference closes the object instead. So
+ * no thread attaches between the look at the references and the end of the object. A handle may be on its way to a
+ * thread that is not attached yet, and nobody can tell when the last copy of a handle is gone. So the object of a
+ * handle is KEPT: it lives until a thread disposes of it.
  *
  * When an object is freed, its generation changes. So an old handle fails to attach, and does not find the next object
  * in the same place.
@@ -33,10 +45,10 @@ import {
   COUNTER_CLOSED_BELOW,
   FIRST_COUNTED,
   GRANT,
+  KEPT,
   O_COUNTER,
   O_INITIAL,
   O_KIND,
-  O_KNOWN,
   O_LIFE,
   O_MAX,
   O_OWN_LAST,
@@ -59,7 +71,7 @@ const BUILDING: u32 = 1 << 24;
 const LIVE: u32 = 2 << 24;
 const DISPOSED: u32 = 3 << 24;
 const STATES: u32 = 3 << 24;
-const REFERENCES: u32 = 0xffffff;
+const REFERENCES: u32 = KEPT - 1;
 const GENERATION: u64 = 1 << 32;
 const GENERATIONS: u64 = 0xffffffff00000000;
 /** Where a free object is likely: the index of the object that this thread freed last. */
@@ -112,8 +124,7 @@ export function buildObject(
   atomic.store<i32>(o, threshold, O_THRESHOLD);
   atomic.store<i32>(o, permits, O_INITIAL);
   atomic.store<i32>(o, robust, O_ROBUST);
-  // Each of these stores also clears the word next to the one that it names: O_DEATHS, O_DEPARTED, O_VAIN_POLLS,
-  // O_KNOWN.
+  // Each of these stores also clears the word next to the one that it names: O_DEATHS, O_DEPARTED, O_VAIN_POLLS, O_NAME.
   atomic.store<i64>(o, 0, O_UNREPORTED_DEATHS);
   atomic.store<i64>(o, 0, O_TIMEOUTS);
   atomic.store<i64>(o, 0, O_WHERE);
@@ -123,13 +134,30 @@ export function buildObject(
   return o;
 }
 
-/**
- * Returns the generation, by which other threads find the object. After this call other threads may know the object, so
- * it outlives the thread that made it.
- */
+/** Returns the generation, which tells the object from earlier and later ones in the same place. */
 export function generation(o: usize): u32 {
-  atomic.store<i32>(o, 1, O_KNOWN);
-  return (atomic.load<u64>(o, O_LIFE) >> 32) as u32;
+  return generationIn(atomic.load<u64>(o, O_LIFE));
+}
+
+/**
+ * Returns the generation for a handle. From now on the object lives until a thread disposes of it. The caller is
+ * attached.
+ */
+export function keep(o: usize): u32 {
+  return generationIn(atomic.or<u64>(o, KEPT as u64, O_LIFE));
+}
+
+/** Returns the word `life` of an object, for generationIn and isLiveIn. */
+export function lifeOfObject(o: usize): u64 {
+  return atomic.load<u64>(o, O_LIFE);
+}
+
+export function generationIn(life: u64): u32 {
+  return (life >> 32) as u32;
+}
+
+export function isLiveIn(life: u64): bool {
+  return ((life as u32) & STATES) === LIVE;
 }
 
 export function maxOf(o: usize): i32 {
@@ -155,25 +183,25 @@ export function attachObject(o: usize, gen: u32, kind: i32): i32 {
   }
 }
 
-/** Takes a reference back. Taking back the last one of a disposed object frees the object. */
-export function detachObject(o: usize): void {
+/**
+ * Takes a reference back, and returns true. Taking back the last one of a disposed object frees the object. If this is
+ * the last reference of a live object that is not KEPT, the function closes the object instead, and returns false: the
+ * caller ends the object, and then takes the reference back.
+ */
+export function detachObject(o: usize): bool {
   while (true) {
     const life = atomic.load<u64>(o, O_LIFE);
+    const closes = ((life as u32) & (STATES | KEPT | REFERENCES)) === LIVE + 1;
     const last = ((life as u32) & (STATES | REFERENCES)) === DISPOSED + 1;
-    const next = last ? (life & GENERATIONS) + GENERATION : life - 1;
+    const next = closes ? life - LIVE + DISPOSED : last ? (life & GENERATIONS) + GENERATION : life - 1;
     if (atomic.cmpxchg<u64>(o, life, next, O_LIFE) !== life) continue;
     if (last) hint = ((o - objects) / OBJECT_SIZE) as u32;
-    return;
+    return !closes;
   }
 }
 
 export function isLive(o: usize): bool {
-  return ((atomic.load<u64>(o, O_LIFE) as u32) & STATES) === LIVE;
-}
-
-/** Returns whether the object of this generation is live. */
-export function isCurrent(o: usize, gen: u32): bool {
-  return atomic.load<u64>(o, O_LIFE) >> 24 === ((gen as u64) << 8) + (LIVE >> 24);
+  return isLiveIn(lifeOfObject(o));
 }
 
 export function isDisposed(o: usize): bool {
@@ -187,11 +215,6 @@ export function isDisposed(o: usize): bool {
  */
 export function isClosedCounter(word: i64): bool {
   return word < COUNTER_CLOSED_BELOW;
-}
-
-/** Whether a thread other than the one that made the object may know it. */
-export function isKnown(o: usize): bool {
-  return atomic.load<i32>(o, O_KNOWN) !== 0;
 }
 
 /** Frees the objects that a dead thread has begun to make and not finished. */

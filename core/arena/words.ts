@@ -2,11 +2,11 @@
  * Where everything lies in an arena's memory, and which threads may change each word.
  *
  *     0        header line: magic, version, sizes and bases (written once, by create)
- *     64       bump counters, one line each: elements, objects, names, threads; and the count of names
+ *     64       bump counters, one line each: elements, objects, threads
  *     512      the closed object: a semaphore that is disposed of for ever (see objects.ts)
- *     1024     heads        8 bytes each   of the lists of names: 256 at least, and as many as there are names
+ *     1024     heads        8 bytes each   of the lists of names: 256 at least, and as many as there are objects
  *     ...      objects    128 bytes each   of every kind: semaphores, mutexes, locks and others
- *     ...      names      128 bytes each   one for each name, and two more for each thread
+ *     ...      names      128 bytes each   one for each object, and one for each thread
  *     ...      threads    128 bytes each   the registry
  *     ...      chains      64 bytes each   a second waiting array, for the algorithms, a power of two of them
  *     ...      buckets     64 bytes each   the waiting array, a power of two of them
@@ -34,23 +34,19 @@ export const H_MAGIC: usize = 0; // written last by create: a thread that sees i
 export const H_VERSION: usize = 4;
 export const H_ID: usize = 8; // i64, random: tells one arena from another
 export const H_OBJECTS: usize = 16; // capacities
-export const H_NAMES: usize = 20;
-export const H_THREADS: usize = 24;
-export const H_BUCKETS: usize = 28;
+export const H_THREADS: usize = 20;
+export const H_BUCKETS: usize = 24;
+export const H_CHAINS: usize = 28;
 export const H_ELEMENTS: usize = 32;
 export const H_END: usize = 36; // bytes of the whole arena
-export const H_CHAINS: usize = 40; // capacity
 // What happens when a deadlock is found, and when a thread looks for one; 0: the usual (src/report/settings.ts).
-export const H_DEADLOCKS: usize = 44; // i32
+export const H_DEADLOCKS: usize = 40; // i32
 
 // Bump counters: how many of each were ever in use. They grow by compare-and-swap up to the capacity and never shrink.
-// A search below the counter finds again what was given back. PUBLISHED_NAMES counts the names in the lists, by add and
-// sub.
+// A search below the counter finds again what was given back.
 export const USED_ELEMENTS: usize = 64;
 export const USED_OBJECTS: usize = 128;
-export const USED_NAMES: usize = 192;
-export const USED_THREADS: usize = 256;
-export const PUBLISHED_NAMES: usize = 320;
+export const USED_THREADS: usize = 192;
 
 // i64: the thread that reaps, its index << 32 | life; 0 when no thread reaps. See reaping.ts.
 export const REAPER: usize = 384;
@@ -99,7 +95,7 @@ export const NAME_HEADS_STEP: u32 = 16;
 // | vain polls        | a waiter that has polled                       | store: 1 more, or 0; see polling.ts         |
 // | sleepers          | a waiter before it sleeps; wakeNear            | store 1                                     |
 // |                   | wakeNear, if all waiters are near              | store 0, before it looks whether one sleeps |
-// | known             | generation: a thread that passes the object on | store 1                                     |
+// | name              | openName, before it publishes the name         | store the head of the list                  |
 // | asks              | askAll                                         | add 1                                       |
 // | where             | before an element becomes WAITING or TOMBSTONE | or, a bit; see marks.ts                     |
 //
@@ -127,6 +123,8 @@ export const O_PARKED: usize = 48; // i32, of an AtomicSemaphore: its sleepers (
 // The last words that a kind has for itself. buildObject sets them to 0.
 export const O_OWN_LAST: usize = 56; // i64
 export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no thread that acquires
+/** The bit of `life` which says that the handle of the object was taken (objects.ts). The references are below it. */
+export const KEPT: u32 = 0x800000;
 export const O_UNREPORTED_DEATHS: usize = 72; // i32, owners that died and were not reported yet
 export const O_DEATHS: usize = 76; // i32, owners that died
 export const O_TIMEOUTS: usize = 80; // i32, requests cancelled by a time-out, a signal or cancelAll
@@ -135,8 +133,8 @@ export const O_WHERE: usize = 88; // i32, in which parts of the pool its waiters
 export const O_VAIN_POLLS: usize = 92; // i32, vain polls since a poll last paid; see polling.ts
 export const O_OWNER: usize = 96; // i64, of a lock: queue node << 32 | thread, 0 if no thread holds it (ownership.ts)
 export const O_SLEEPERS: usize = 104; // i32, a hint: 1 if a waiter may sleep; see polling.ts
-// 1 once another thread may know the object, since its handle was taken or it has a name.
-export const O_KNOWN: usize = 108; // i32
+// The address of the head of the list in which its name stands or stood, 0 if it never had a name (names.ts).
+export const O_NAME: usize = 108; // i32
 // How often all waiters have been asked to leave, modulo 2^32.
 export const O_ASKS: usize = 124; // i32, not set in a new object
 
@@ -151,11 +149,12 @@ export const COUNTER_CLOSED_BELOW: i64 = -0x2000000000000000;
 export const CLOSED_BIT: i64 = 0x4000;
 
 // --- Name -----------------------------------------------------------------------------------------------
-export const NAME_SIZE: usize = 128;
-export const N_TARGET: usize = 0; // i64: generation << 32 | object | length of the name; see names.ts
-export const N_NEXT: usize = 8; // i64: a link: tag << 32 | address of the next entry of the list, 0 at its end | GONE
-export const N_USED: usize = 16; // i32: 0 free; see names.ts
-export const N_BYTES: usize = 20; // UTF-8, and zeros to the end of the last word
+//
+// The entry of an object is at the same place among the names as the object is among the objects.
+export const NAME_SIZE: usize = OBJECT_SIZE;
+export const N_NEXT: usize = 0; // i64: a link: tag << 32 | address of the next entry of the list, 0 at its end | GONE
+export const N_LENGTH: usize = 8; // i32: bytes of UTF-8 in the name, from 1 on
+export const N_BYTES: usize = 12; // UTF-8, and zeros to the end of the last word
 export const NAME_ROOM: usize = NAME_SIZE - N_BYTES; // bytes of UTF-8 in a name, at most
 
 // --- Thread record: two lines ---------------------------------------------------------------------------

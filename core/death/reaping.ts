@@ -34,10 +34,8 @@
  */
 
 import { GONE, REAPED, STILL_AWAKE } from '../answers';
-import { detach } from '../arena/attachments';
 import { elementAt, freeElement, indexOf, usedElements } from '../arena/elements';
-import { freeDrafts } from '../arena/names';
-import { closeObject, freeUnfinished, isDisposed, isKnown } from '../arena/objects';
+import { freeUnfinished, isDisposed } from '../arena/objects';
 import { objectOf, requester, widthOf } from '../arena/requests';
 import { lifeOf, me, mostThreads, myLife, threadRecord } from '../arena/threads';
 import {
@@ -67,7 +65,7 @@ import {
   TOMBSTONE,
   WAITING,
 } from '../arena/words';
-import { disposeAgain, ownerDied } from '../kinds/kinds';
+import { disposeAgain, letGo, ownerDied } from '../kinds/kinds';
 import { cancelFor, claimIfDue } from '../queue/cancelling';
 import { NOTHING, pendingCall, recover } from '../queue/pending-call';
 import { endWait, ring, wakeOwner } from '../queue/waking';
@@ -144,7 +142,6 @@ export function cleanUp(thread: i32, killed: bool): void {
     else if (is === RESERVED) freeElement(e);
   }
   freeUnfinished(thread);
-  freeDrafts(thread);
 }
 
 /**
@@ -180,11 +177,9 @@ function cancelRequests(thread: i32): void {
 function detachDead(e: usize, thread: i32): void {
   const s = objectOf(atomic.load<i64>(e, E_REQUEST));
   ownerDied(s, thread, e);
-  // No other thread can reach an object that only this thread knew.
-  if (!isKnown(s)) closeObject(s);
   // The thread may have died in dispose.
   if (isDisposed(s)) disposeAgain(s);
-  detach((indexOf(e) + 1) as i32);
+  letGo((indexOf(e) + 1) as i32);
 }
 
 /** Ends waits of other threads that a dead thread was about to end, in a release, a cancellation or a disposal. */

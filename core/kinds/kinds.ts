@@ -21,10 +21,26 @@
  * (rw-lock) and uncountDead (counter).
  */
 
-import { attachedTo, recordOf } from '../arena/attachments';
+import { attachedTo, detach, recordOf } from '../arena/attachments';
+import { takeNameOut } from '../arena/names';
+import { isDisposed } from '../arena/objects';
 import { objectOf, requester } from '../arena/requests';
 import { owner } from '../arena/threads';
-import { ASKED, E_HELD, E_REQUEST, E_STATE, O_KIND, O_UNREPORTED_DEATHS, STATE_MASK, WAITING } from '../arena/words';
+import {
+  ASKED,
+  E_HELD,
+  E_REQUEST,
+  E_STATE,
+  FIRST_COUNTED,
+  GRANT,
+  O_INITIAL,
+  O_KIND,
+  O_OWNER,
+  O_UNREPORTED_DEATHS,
+  STATE_MASK,
+  TICKET,
+  WAITING,
+} from '../arena/words';
 import { cancelFor } from '../queue/cancelling';
 import { dispose } from '../queue/closing';
 import { becomeHead } from '../queue/pending-call';
@@ -43,7 +59,7 @@ import {
 } from './mutex/mutex';
 import { releaseHead, releaseOfDeadOwner } from './mutex/mutex-head';
 import { KIND_MUTEX, M_WAITER, M_WORD } from './mutex/words';
-import { disposePhase, endOfDead, hasPhase } from './phase/phase';
+import { disposePhase, endOfDead, hasPhase, phaseCount } from './phase/phase';
 import { clearPlaces, NOBODY } from './rw-lock/rw-lock-places';
 import { KIND_RW_LOCK } from './rw-lock/words';
 import { releaseOfDead } from './semaphore/robust';
@@ -142,6 +158,40 @@ export function disposeAgain(o: usize): void {
   else if (kind === KIND_SEMAPHORE || kind === KIND_RW_LOCK || kind === KIND_CONDITION) dispose(o);
   if (hasPhase(kind)) disposePhase(o);
   if (kind === KIND_RW_LOCK) clearPlaces(o, NOBODY);
+}
+
+/**
+ * Detaches the thread from the object. If the object goes with this reference, disposes of the object first. The name
+ * of a disposed object leaves the table before the thread detaches, so the entry of a free object stands in no list
+ * (names.ts). If the thread dies in between, its reaper detaches it in the same way.
+ */
+export function letGo(attachment: i32): void {
+  const o = attachedTo(attachment);
+  if (isDisposed(o)) takeNameOut(o);
+  if (detach(attachment)) return;
+  disposeAgain(o);
+  letGo(attachment);
+}
+
+/**
+ * Whether this thread stays attached to the object although it has no library object of it any more: the thread holds
+ * something of the object, or the object is not as it was made. Without this, a garbage collection would decide whether
+ * a permit that was released is still there when the name is opened next.
+ */
+export function mustStay(attachment: i32): bool {
+  return held(attachment) > 0 || !isAsMade(attachedTo(attachment));
+}
+
+/** Whether nobody could tell the object from a new one with the same properties. It may be out of date at once. */
+function isAsMade(o: usize): bool {
+  const kind = atomic.load<i32>(o, O_KIND);
+  const initial = atomic.load<i32>(o, O_INITIAL);
+  if (hasPhase(kind) && phaseCount(o) !== (kind === KIND_RW_LOCK ? 0 : initial)) return false;
+  return (
+    kind >= FIRST_COUNTED ||
+    (atomic.load<i64>(o, GRANT) - atomic.load<i64>(o, TICKET) === (initial as i64) &&
+      (atomic.load<i32>(o, O_OWNER) | atomic.load<i32>(o, O_UNREPORTED_DEATHS)) === 0)
+  );
 }
 
 /** Returns the permits of a robust object that this thread holds; of a mutex, whether it is the owner. */

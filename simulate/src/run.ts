@@ -17,7 +17,7 @@ import { Signal } from './signal.js';
 import type { Stage } from './stage.js';
 
 /** The arena of a run fits in one page. */
-const SIZES = { objects: 20, names: 2, threads: 6, waiters: 40, slots: 4, chains: 1, watch: false };
+const SIZES = { objects: 20, threads: 6, waiters: 40, slots: 4, chains: 1, watch: false };
 
 /** How a run has ended. */
 export interface Outcome {

@@ -92,7 +92,7 @@ export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> 
 
 /** @internal Makes sure that the thread has a wait element. A thread needs one to wait on chains. */
 export function prepare(membership: Membership, how: 'prepare' | 'prepareLocation' = 'prepare'): void {
-  if (!algorithmsOf(membership)[how]()) throw noRoom();
+  if (!algorithmsOf(membership)[how]()) throw noRoom(membership.core);
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   CLOSED_OBJECT,
   REFUSED,
 } from '../border/numbers.js';
-import { ArenaFullError, checkType } from '../errors.js';
+import { checkType, noRoom } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
 import { given, type Reference } from '../reference.js';
 import { leaves } from '../runtime/membership.js';
@@ -206,9 +206,9 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
       throw new Error(`${this.#kind}.${what}: this thread holds the lock already, and would wait for itself for ever`);
     }
     if (answer === ANSWER_FULL) {
-      throw new ArenaFullError(
-        `${this.#kind}.${what}: the arena has no room for another waiter: make it with more \`waiters\``,
-      );
+      const error = noRoom(this[reference].membership.core);
+      error.message = `${this.#kind}.${what}: ${error.message}`;
+      throw error;
     }
     answer satisfies ANSWER_CLOSED;
     throw this[disposedError]();

@@ -35,15 +35,15 @@ import {
   GONE,
   GRANT,
   H_OBJECTS,
+  H_THREADS,
   KIND_MUTEX,
   KIND_SEMAPHORE,
   O_ADDED,
   O_INITIAL,
   O_KIND,
-  O_KNOWN,
   TICKET,
 } from '../border/numbers.js';
-import { arenaFull, DisposedError, mayNotBlock } from '../errors.js';
+import { arenaFull, DisposedError, mayNotBlock, more, roomForWaiters } from '../errors.js';
 import type { Line } from '../host/host.js';
 import { common } from './common.js';
 import { Doorbell } from './doorbell.js';
@@ -152,8 +152,6 @@ export class Membership {
   readonly expectInterrupt = afterInterrupt(() => this.core.tryLock(CLOSED_OBJECT));
   /** The words that are written once, when an arena is made: magic, version, id and sizes. */
   readonly header: BigInt64Array;
-  /** The entry in which this thread last drafted a name; 0 at first. */
-  draft = 0;
   /** The handle of the arena that this thread last made. */
   handle: { readonly isDefault: boolean } | undefined;
   readonly #endings: ((reason?: Error) => void)[] = [];
@@ -187,7 +185,8 @@ export class Membership {
     this.thread = core.register(host.threadName);
     if (this.thread === ANSWER_FULL) {
       this.#line?.close();
-      throw arenaFull('thread', 'make it with more `threads` or `waiters`');
+      const threads = this.#words[H_THREADS / 4] as number;
+      throw arenaFull('thread', more({ threads, waiters: roomForWaiters(core) }));
     }
     this.#line?.announce();
     host.onSleep?.(core, ['park', 'parkFor', 'compete'], this);
@@ -227,7 +226,7 @@ export class Membership {
     let shared = this.#shared.get(address);
     if (shared) {
       // One attachment serves the thread, however many library objects it has.
-      if (attachment !== HELD) this.core.detach(attachment);
+      if (attachment !== HELD) this.core.letGo(attachment);
     } else {
       shared = given;
       const { away } = shared;
@@ -302,6 +301,7 @@ export class Membership {
   #look(shared: Shared | undefined, most: number): void {
     if (!shared) return;
     if (this.core.isDisposed(shared.address)) this.letGo(shared, (libraryObject) => libraryObject[leaves]);
+    else if (shared.heldBy.size === 0) this.#drop(shared);
     else if (this.#shared.size > most) this.#evict(shared);
   }
 
@@ -318,7 +318,7 @@ export class Membership {
     const words = this.#words.slice(at, at + 32);
     if (
       words[O_KIND / 4] === (countedBy ? KIND_MUTEX : KIND_SEMAPHORE) &&
-      !words[O_KNOWN / 4] &&
+      shared.isPrivate &&
       promises.first === 0 &&
       core.held(attachment) === 0 &&
       balanceOf(words) >= Math.max(0, (words[O_INITIAL / 4] as number) + (words[O_ADDED / 4] as number))
@@ -336,18 +336,15 @@ export class Membership {
     const { address, attachment, heldBy } = shared;
     if (heldBy.size > 0 || this.#shared.get(address) !== shared) return;
     const { core } = this;
-    if (!core.isDisposed(address)) {
-      // Nobody can reach a private object any more. So nobody waits for it, and losing what is held of it does no harm.
-      if (shared.isPrivate) core.dispose(address);
-      // A thread that holds something of a robust object stays attached, because it may get the object again by handle
-      // or name and then give back what it holds.
-      else if (core.held(attachment) > 0) return;
-    }
+    // The thread may get an object that other threads can know again, by handle or name. So it stays attached while it
+    // holds something of the object or the object is not as it was made. Nobody can reach a private object any more. So
+    // nobody waits for it, and losing what is held of it does no harm.
+    if (!shared.isPrivate && !core.isDisposed(address) && core.mustStay(attachment)) return;
     // If an exception has ended a call on the object midway, the next call of the core completes that call
     // (pending-call.ts). This tryLock is such a call, and comes while the memory still belongs to the object.
     core.tryLock(CLOSED_OBJECT);
     this.#shared.set(address, undefined);
-    core.detach(attachment);
+    core.letGo(attachment);
   }
 
   /** Is called when another thread may be about to attach. From then on the death of this thread will be noticed. */

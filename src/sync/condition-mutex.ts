@@ -24,7 +24,9 @@ export function ownMutex(what: string, mutex: Mutex): Mutex {
  * by its name must give the same mutex.
  */
 export function propertiesOf(mutex: Mutex): [Properties, Inside] {
-  const { membership, address } = referenceOf(mutex);
+  const { membership, address, shared } = referenceOf(mutex);
+  // The condition knows the mutex by its place, so the mutex must not be evicted.
+  shared.isPrivate = false;
   const threshold = membership.core.generation(address);
   return [{ permits: 0, max: address, spin: ADAPTIVE, robust: true, threshold }, { [inside]: membership }];
 }

@@ -202,7 +202,7 @@ export class Condition extends SharedObject<typeof KIND> {
     const { attachment } = this.#shared;
     const left = countdown(timeout);
     // A request that leaves the queue at a time-out needs a second wait element for its tombstone.
-    if (timeout !== Infinity && !core.reserveSecond()) throw noRoom();
+    if (timeout !== Infinity && !core.reserveSecond()) throw noRoom(core);
     this.#sync.settleUp(at);
     membership.expectInterrupt();
     this.#expectInterrupt();
@@ -214,7 +214,7 @@ export class Condition extends SharedObject<typeof KIND> {
       core.tryLock(mutexAt);
       taken = core.acquireRobust(at, 1, attachment);
     }
-    if (taken === INTERRUPTED) throw noRoom();
+    if (taken === INTERRUPTED) throw noRoom(core);
     if (taken === ANSWER_CLOSED) throw this[disposedError]();
     let answer = INTERRUPTED;
     try {
@@ -243,7 +243,7 @@ export class Condition extends SharedObject<typeof KIND> {
     }
     this.#putDown(Number(answer === ADMITTED));
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
-    if (answer !== ADMITTED && answer !== REFUSED) throw noRoom();
+    if (answer !== ADMITTED && answer !== REFUSED) throw noRoom(core);
     return answer === ADMITTED;
   }
 
@@ -300,7 +300,7 @@ export class Condition extends SharedObject<typeof KIND> {
       this.#checkOwner('waitAsync');
       this.#sync.settleUp(this.#at);
       run = core.arrive(this.#at, 1, impatient ? 0 : promises.last, this.#shared.attachment);
-      if (run < ADMITTED) throw run === ANSWER_CLOSED ? this[disposedError]() : noRoom();
+      if (run < ADMITTED) throw run === ANSWER_CLOSED ? this[disposedError]() : noRoom(core);
     } catch (error) {
       unwatch();
       throw error;

@@ -175,7 +175,7 @@ describe('tst-barrier of glibc', () => {
   });
 
   it('tst-barrier4: one may be disposed of by the first that goes on', async () => {
-    const arena = new Arena({ objects: 64, names: 16, threads: 16, waiters: 64 });
+    const arena = new Arena({ objects: 64, threads: 16, waiters: 64 });
     const args = { arena: arena.handle, name: 'tst-barrier4', parties: THREADS, rounds: 30 };
     const jobs = members.map((member) => member.run<number>('meet-and-destroy', args));
     const disposed = await Promise.all(jobs);

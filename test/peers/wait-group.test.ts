@@ -18,7 +18,7 @@ const { members, calls } = callers(THREADS);
 
 /** Makes many groups, each with so many tasks, in an arena with room for the attachments of five threads to each. */
 function groups(count: number, tasks: number) {
-  const arena = new Arena({ objects: count, names: 1, threads: 16, waiters: 5 * count });
+  const arena = new Arena({ objects: count, threads: 16, waiters: 5 * count });
   const made = Array.from({ length: count }, () => new WaitGroup({ arena }));
   for (const group of made) group.add(tasks);
   return { made, handles: made.map(({ handle }) => handle) };

@@ -41,7 +41,6 @@ const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const arena = new Arena({
   watch: false,
   objects: 8192,
-  names: 8,
   threads: 64,
   waiters: 1024,
   slots: seed % 2 ? 2 : 64,

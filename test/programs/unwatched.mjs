@@ -27,7 +27,7 @@ const upTo = (n) => Math.floor(draw() * n);
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 // The arena has room for few threads, so records that do not come back are soon missing.
-const arena = new Arena({ threads: 8 * SLOTS, waiters: 1024, objects: 256, names: 256 });
+const arena = new Arena({ threads: 8 * SLOTS, waiters: 1024, objects: 256 });
 const mutex = new Mutex({ arena });
 const semaphores = PERMITS.map((permits) => new Semaphore(permits, { arena, robust: true }));
 const group = new WaitGroup({ arena });

@@ -121,7 +121,7 @@ it('more threads come and go, one after another, than there is room for at once'
 });
 
 it('threads that are killed while they make, dispose, acquire and release do not break the others', async () => {
-  const arena = new Arena({ objects: 4096, names: 64, threads: 64, waiters: 4096, slots: 2 });
+  const arena = new Arena({ objects: 4096, threads: 64, waiters: 4096, slots: 2 });
   const progress = new Int32Array(new SharedArrayBuffer(4 * 32));
   const survivors = crowd
     .slice(0, 2)

@@ -12,7 +12,7 @@ import { until } from '../support/until.js';
 const CROWD = 8;
 const ROUNDS = roundsOf(250);
 const crowd = team(CROWD, { core: true });
-const small = { objects: 256, names: 4, threads: 40, waiters: 512 };
+const small = { objects: 256, threads: 40, waiters: 512 };
 
 interface Score {
   readonly admissions: number;

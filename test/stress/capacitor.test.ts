@@ -18,7 +18,7 @@ import { until } from '../support/until.js';
 
 const CROWD = 12;
 const crowd = team(CROWD);
-const sizes = { objects: 64, names: 4, threads: 40, waiters: 512 };
+const sizes = { objects: 64, threads: 40, waiters: 512 };
 
 interface More {
   readonly trying?: boolean;

@@ -104,7 +104,7 @@ it('what is disposed of is used again, though workers were attached to it that w
 
 it('threads that are killed while they make, dispose, acquire and release need no more room than there is', async () => {
   // Each worker leaves one object at most that no thread disposes of.
-  const arena = new Arena({ watch: false, objects: 40, names: 32, threads: 4, waiters: 32, slots: 2 });
+  const arena = new Arena({ watch: false, objects: 40, threads: 4, waiters: 32, slots: 2 });
   const progress = new Int32Array(new SharedArrayBuffer(4 * 32));
   const seen = (index: number) => Atomics.load(progress, 1 + index);
   const survivors = crowd.map((member, i) => member.run<number>('live', { arena: arena.handle, progress, index: i }));

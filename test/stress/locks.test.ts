@@ -11,7 +11,7 @@ import { until } from '../support/until.js';
 const CROWD = 16;
 const crowd = team(CROWD);
 const disposer = team(1);
-const sizes = { objects: 64, names: 4, threads: 40, waiters: 512 };
+const sizes = { objects: 64, threads: 40, waiters: 512 };
 
 /** Each thread counts to a part of `whole` (rounds.ts) in words that only the lock guards. */
 async function contest(

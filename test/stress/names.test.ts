@@ -9,7 +9,7 @@ const crowd = team(CROWD, { core: true });
 
 it('threads that open a name at once get one semaphore', async () => {
   const names = Array.from({ length: 300 }, (_, i) => `one of ${i}`);
-  const arena = new Arena({ objects: names.length * CROWD, names: names.length + CROWD });
+  const arena = new Arena({ objects: names.length * CROWD });
   const results = await together<{ taken: number; addresses: number[] }>(crowd, 'open-names', {
     arena: arena.handle,
     names,
@@ -26,8 +26,7 @@ it('threads that open a name at once get one semaphore', async () => {
 });
 
 it.each([2, 300])('%i names that many threads open and dispose of at once', async (count) => {
-  // One for each thread, and one more that it is just taking out.
-  const arena = new Arena({ objects: 4 * CROWD, names: 2 * CROWD });
+  const arena = new Arena({ objects: 4 * CROWD });
   const names = Array.from({ length: count }, (_, i) => `one of ${i}`);
   const results = await together<{ used: number; closed: number }>(crowd, 'churn-names', {
     arena: arena.handle,

@@ -11,7 +11,7 @@ import { until } from '../support/until.js';
 
 const crowd = team(16, { core: true });
 const releaser = team(1, { core: true });
-const sizes = { objects: 64, names: 4, threads: 40, waiters: 512 };
+const sizes = { objects: 64, threads: 40, waiters: 512 };
 
 /** A queue of waiters, and the log that they write when they are admitted. */
 class Queue {
@@ -195,7 +195,7 @@ it('an overflowing bucket loses no waiter', async () => {
 it('a bucket whose overflow lines have run out loses no waiter', async () => {
   // So many heavy waiters enter two buckets, and two others in the next round, that the private lines run out. There
   // are many semaphores, because only the first of a semaphore's promises in this thread is entered.
-  const arena = new Arena({ objects: 200, names: 1, threads: 8, waiters: 200, slots: 16 });
+  const arena = new Arena({ objects: 200, threads: 8, waiters: 200, slots: 16 });
   const PROMISES = 190;
   const memory = new Memory(arena);
   const semaphores = upTo(PROMISES + 4).map(() => new Semaphore(0, { arena, spin: 0 }));

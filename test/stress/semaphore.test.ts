@@ -10,7 +10,7 @@ const slots = [1, 2, 1024];
 const crowd = team(CROWD, { core: true });
 
 // A disposed object is used again only after the workers have noticed, when they use or collect it.
-const small = { objects: 256, names: 4, threads: 40, waiters: 512 };
+const small = { objects: 256, threads: 40, waiters: 512 };
 
 describe.each([
   [1, 0],

@@ -13,15 +13,15 @@ export function at(name: string): number {
   return value;
 }
 
-/** Returns how many lists of names an arena for `names` names has, as core/arena/arena.ts computes it. */
-export function nameHeads(names: number): number {
+/** Returns how many lists of names an arena for so many objects has, as core/arena/arena.ts computes it. */
+export function nameHeads(objects: number): number {
   const step = at('NAME_HEADS_STEP');
-  return Math.ceil(Math.max(names, at('NAME_HEADS_LEAST')) / step) * step;
+  return Math.ceil(Math.max(objects, at('NAME_HEADS_LEAST')) / step) * step;
 }
 
-/** Returns the address of the first object of an arena for `names` names. */
-export function firstObject(names = 1024): number {
-  return at('NAME_HEADS') + 8 * nameHeads(names);
+/** Returns the address of the first object of an arena for so many objects. */
+export function firstObject(objects = 65_536): number {
+  return at('NAME_HEADS') + 8 * nameHeads(objects);
 }
 
 /** Returns where a table of `lines` lines begins: at a page, or, if it is shorter, at a multiple of its length. */
@@ -48,8 +48,9 @@ export class Memory {
     this.#longs = new BigInt64Array(buffer);
     // core/arena/arena.ts places the regions in this order.
     const elements = this.word(at('H_ELEMENTS'));
-    const names = firstObject(this.word(at('H_NAMES'))) + this.word(at('H_OBJECTS')) * at('OBJECT_SIZE');
-    this.#threads = names + (this.word(at('H_NAMES')) + 2 * this.word(at('H_THREADS'))) * at('NAME_SIZE');
+    const objects = this.word(at('H_OBJECTS'));
+    const names = firstObject(objects) + objects * at('OBJECT_SIZE');
+    this.#threads = names + (objects + this.word(at('H_THREADS')) + 1) * at('NAME_SIZE');
     const afterThreads = this.#threads + (this.word(at('H_THREADS')) + 1) * at('THREAD_SIZE');
     this.#chains = aligned(afterThreads, this.word(at('H_CHAINS')));
     this.#buckets = aligned(this.#chains + this.word(at('H_CHAINS')) * at('LINE'), this.word(at('H_BUCKETS')));

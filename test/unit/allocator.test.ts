@@ -111,7 +111,7 @@ describe('an old handle', () => {
 
 describe('arenas', () => {
   it('may be of the smallest size', async () => {
-    const arena = new Arena({ objects: 1, names: 1, threads: 1, waiters: 8, slots: 1 });
+    const arena = new Arena({ objects: 1, threads: 1, waiters: 8, slots: 1 });
     const semaphore = Semaphore.open('x', 0, { arena });
     const promises = [semaphore.acquireAsync(), semaphore.acquireAsync(3), semaphore.acquireAsync()];
     semaphore.release(5);
@@ -120,7 +120,7 @@ describe('arenas', () => {
   });
 
   it('may be many in one process', () => {
-    const arenas = Array.from({ length: 20 }, () => new Arena({ objects: 1, names: 1, threads: 1, waiters: 8 }));
+    const arenas = Array.from({ length: 20 }, () => new Arena({ objects: 1, threads: 1, waiters: 8 }));
     const semaphores = arenas.map((arena, i) => new Semaphore(i, { arena }));
     expect(semaphores.map((semaphore) => semaphore.available)).toEqual(arenas.map((_, i) => i));
   });

@@ -122,7 +122,7 @@ describe('Arena.from refuses', () => {
   });
 
   it('an arena that has been cut short', () => {
-    const { memory } = new Arena({ objects: 1, names: 1, threads: 1, waiters: 8 }).handle;
+    const { memory } = new Arena({ objects: 1, threads: 1, waiters: 8 }).handle;
     const short = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
     const bytes = new Uint8Array(memory.buffer).slice(0, 65536);
     new Uint8Array(short.buffer).set(bytes);
@@ -131,7 +131,7 @@ describe('Arena.from refuses', () => {
   });
 
   it('an arena whose header is damaged, though it has the id of a known one', () => {
-    const { memory } = new Arena({ objects: 1, names: 1, threads: 1, waiters: 8 }).handle;
+    const { memory } = new Arena({ objects: 1, threads: 1, waiters: 8 }).handle;
     const pages = memory.buffer.byteLength / 65536;
     const copy = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
     new Uint8Array(copy.buffer).set(new Uint8Array(memory.buffer));

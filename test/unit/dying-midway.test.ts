@@ -127,18 +127,6 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     }
   });
 
-  it('of naming something: the entry is free again', async () => {
-    const arena = new Arena({ objects: 1, names: 2, threads: 3, slots });
-    const semaphore = new Semaphore(1, { arena });
-    for (const _ of upTo(3)) {
-      const dying = recruit(arena);
-      expect(await dying.run('draft-names', { handle: semaphore.handle })).toBe(8);
-      expect(() => Semaphore.open('x', undefined, { arena })).toThrow(/no room for another name/);
-      await dying.kill();
-      expect(() => Semaphore.open('x', undefined, { arena })).toThrow(/nothing of that name/);
-    }
-  });
-
   it('of making an object: its memory is free again', async () => {
     const arena = new Arena({ objects: 2, slots });
     const memory = new Memory(arena);

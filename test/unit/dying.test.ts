@@ -63,7 +63,7 @@ describe.each(ways)('a worker that ends by %s', (way) => {
   });
 
   it('lets go of what it was attached to, of any kind', async () => {
-    const arena = new Arena({ objects: 4, names: 1 });
+    const arena = new Arena({ objects: 4 });
     const objects = [
       new Semaphore(1, { arena }),
       new Semaphore(1, { arena, robust: true }),

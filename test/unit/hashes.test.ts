@@ -101,7 +101,7 @@ describe.each([
   [64, 32],
   [2, 2],
 ])('of %i slots and %i chains', (slots, chains) => {
-  const arena = new Arena({ slots, chains, objects: 3, names: 1, threads: 5 });
+  const arena = new Arena({ slots, chains, objects: 3, threads: 5 });
   const algorithms = over(arena.handle.memory);
   algorithms.adopt(1);
 

@@ -71,7 +71,7 @@ describe('after an interrupted acquire', () => {
 
 describe('after an interrupted acquire, in an arena that is full', () => {
   it('the thread takes permits that are free, and waits for none', async () => {
-    const arena = new Arena({ waiters: 8, objects: 3, threads: 2, names: 1, watch: false });
+    const arena = new Arena({ waiters: 8, objects: 3, threads: 2, watch: false });
     const [free, exhausted, other] = [1, 0, 0].map((permits) => new Semaphore(permits, { arena })) as [
       Semaphore,
       Semaphore,
@@ -167,7 +167,7 @@ describe('a thread that waits again and again', () => {
 
 describe('after an interrupted open', () => {
   it('the next open uses the draft', () => {
-    const arena = new Arena({ names: 1, threads: 1 });
+    const arena = new Arena({ threads: 1 });
     const { core } = membershipOf(arena);
     const { openName } = core;
     core.openName = () => {
@@ -278,7 +278,7 @@ describe('an interrupted wait for a mutex', () => {
   });
 
   it('leaves the line where the arena is full, though its thread makes no call', async () => {
-    const arena = new Arena({ waiters: 8, objects: 3, threads: 4, names: 1, watch: false });
+    const arena = new Arena({ waiters: 8, objects: 3, threads: 4, watch: false });
     const mutex = new Mutex({ arena, bypass: 0 });
     const other = new Semaphore(0, { arena });
     await owner?.('mutex-hold', mutex);

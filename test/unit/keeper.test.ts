@@ -25,7 +25,7 @@ const shared = () => new Int32Array(new SharedArrayBuffer(12));
 
 describe('the keeper', () => {
   it('hears of a death in 500 arenas at once', async () => {
-    const small = { objects: 2, waiters: 8, threads: 4, names: 1, slots: 8, chains: 8 };
+    const small = { objects: 2, waiters: 8, threads: 4, slots: 8, chains: 8 };
     const mutexes = Array.from({ length: 500 }, () => new Mutex({ arena: new Arena(small) }));
     const told = shared();
     const worker = start('locks-all', { handles: mutexes.map(({ handle }) => handle), told });

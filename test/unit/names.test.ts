@@ -1,12 +1,24 @@
-/** Semaphores by name. */
+/** Objects by name. */
 import { Arena, ArenaFullError, DisposedError, Mutex, Semaphore } from 'taketurns';
 import { TicketLock } from 'taketurns/algorithms';
+import { Event, RwLock } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
+import { recruit } from '../support/dying.js';
 import { at, firstObject, Memory, nameHeads } from '../support/memory.js';
+import { report } from '../support/program.js';
 import { shared } from '../support/shared.js';
 import { type Member, team } from '../support/team.js';
 
 const crowd = team(1, { core: true });
+
+/** How many objects of the arena are in use. */
+const used = (arena: Arena) => arena.stats().objects.used;
+
+/** Lets go of the shared object, as the thread does when this library object is collected. */
+function drop(object: object): void {
+  (object as { [closed](): void })[closed]();
+}
+const closed: unique symbol = Symbol.for('taketurns:closed') as never;
 
 describe('open', () => {
   it('makes a semaphore, and finds it again', () => {
@@ -152,7 +164,7 @@ describe('after dispose', () => {
   });
 
   it('a name that has been used a thousand times takes the room of one entry', () => {
-    const arena = new Arena({ objects: 2, names: 2 });
+    const arena = new Arena({ objects: 1 });
     for (let i = 0; i < 1000; i++) {
       const semaphore = Semaphore.open('the same', 1, { arena });
       semaphore.acquire();
@@ -163,14 +175,14 @@ describe('after dispose', () => {
 
 describe('dispose gives the name back', () => {
   it('so that 100,000 names come and go where there is room for 1024', () => {
-    const arena = new Arena();
+    const arena = new Arena({ objects: 1024 });
     for (let i = 0; i < 100_000; i++) Semaphore.open(`job-${i}`, 1, { arena }).dispose();
     expect(Semaphore.open('after all jobs', 1, { arena }).tryAcquire()).toBe(true);
   });
 
   it('also if it stands in its list between names that stay', () => {
-    // In 256 lists, four names each.
-    const arena = new Arena({ names: 1024, objects: 1024 });
+    // In 1024 lists, one name each. Some lists have several.
+    const arena = new Arena({ objects: 1024 });
     const open = (i: number) => Semaphore.open(`between ${i}`, 1, { arena });
     const all = Array.from({ length: 1024 }, (_, i) => open(i));
     for (let round = 1; round <= 4; round++) {
@@ -182,45 +194,231 @@ describe('dispose gives the name back', () => {
   });
 
   it('while an object of this thread or another still refers to it', async () => {
-    const arena = new Arena({ names: 1 });
+    const arena = new Arena({ objects: 2 });
     const old = Semaphore.open('old', 1, { arena });
     await (crowd[0] as Member).run('attempts', { handle: old.handle, rounds: 1 });
-    expect(() => Semaphore.open('new', 1, { arena })).toThrow(ArenaFullError);
     old.dispose();
-    expect(Semaphore.open('new', 2, { arena }).available).toBe(2);
-    expect(() => Semaphore.open('old', 1, { arena })).toThrow(ArenaFullError);
+    const next = Semaphore.open('old', 2, { arena });
+    expect(next.available).toBe(2);
+    old.dispose();
+    expect(next.available).toBe(2);
+    expect(Semaphore.open('old', undefined, { arena }).available).toBe(2);
+  });
+
+  it('once: an object that was disposed of twice, or is used again, leaves the next one of its name alone', () => {
+    const arena = new Arena();
+    const old = Mutex.open('twice', { arena });
+    const same = Mutex.open('twice', { arena });
+    old.dispose();
+    const next = Mutex.open('twice', { arena });
+    next.lock();
+    old.dispose();
+    same.dispose();
+    expect(() => old.lock()).toThrow(DisposedError);
+    expect(() => same.tryLock()).toThrow(DisposedError);
+    expect(() => old.handle).toThrow(DisposedError);
+    expect(next.locked).toBe(true);
+    expect(Mutex.open('twice', { arena }).locked).toBe(true);
+    next.unlock();
+    expect(used(arena)).toBe(1);
   });
 });
 
-describe('no room', () => {
-  it('for another name', () => {
-    const arena = new Arena({ names: 3 });
-    for (const name of ['a', 'b', 'c']) Semaphore.open(name, 1, { arena });
-    expect(() => Semaphore.open('d', 1, { arena })).toThrow(ArenaFullError);
-    expect(() => Semaphore.open('d', 1, { arena })).toThrow(/no room for another name.*`names`/);
+describe('a name goes with its object, when no thread has it open any more', () => {
+  it('as long as a library object of this thread is there, it stays', () => {
+    const arena = new Arena();
+    const one = Mutex.open('of two', { arena });
+    const other = Mutex.open('of two', { arena });
+    drop(one);
+    expect(used(arena)).toBe(1);
+    other.lock();
+    expect(Mutex.open('of two', { arena }).locked).toBe(true);
+    other.unlock();
+    drop(other);
+    // The third library object keeps the name.
+    expect(used(arena)).toBe(1);
   });
 
-  it('for another name does not affect the existing ones', () => {
-    const arena = new Arena({ names: 3 });
+  it('the next thread that opens it gets a new object', () => {
+    const arena = new Arena({ objects: 1 });
+    const old = Semaphore.open('x', 3, { arena });
+    drop(old);
+    drop(old);
+    expect(used(arena)).toBe(0);
+    expect(() => Semaphore.open('x', undefined, { arena })).toThrow(/nothing of that name/);
+    // Of another kind, and with other properties.
+    const lock = RwLock.open('x', { arena });
+    expect(lock.tryLock()).toBe(true);
+    expect(() => old.acquire()).toThrow(DisposedError);
+    lock.unlock();
+    drop(lock);
+    expect(Semaphore.open('x', 1, { arena }).max).toBe(0x7fffffff);
+  });
+
+  it.each([
+    ['a permit is missing', (arena: Arena) => Semaphore.open('x', 2, { arena }), 'acquire', 'release'],
+    ['there is a permit more', (arena: Arena) => Semaphore.open('x', 0, { arena }), 'release', 'acquire'],
+    ['it is locked', (arena: Arena) => Mutex.open('x', { arena }), 'lock', 'unlock'],
+    ['it is locked', (arena: Arena) => TicketLock.open('x', { arena }), 'lock', 'unlock'],
+    ['it is set', (arena: Arena) => Event.open('x', { arena }), 'set', 'reset'],
+  ])('it stays while %s: %s', (_, open, change, back) => {
+    const arena = new Arena();
+    const call = (object: object, method: string) => (object as Record<string, () => void>)[method]?.();
+    const one = open(arena);
+    call(one, change);
+    drop(one);
+    expect(used(arena)).toBe(1);
+    const again = open(arena);
+    call(again, back);
+    drop(again);
+    expect(used(arena)).toBe(0);
+  });
+
+  it('it goes at a later look, if another thread brings it back to what it was', () => {
+    const arena = new Arena();
+    const semaphore = Semaphore.open('x', 1, { arena });
+    semaphore.acquire();
+    drop(semaphore);
+    expect(used(arena)).toBe(1);
+    new Memory(arena).beginRelease({ handle: { address: firstObject() } }, 1);
+    for (let i = 0; i < 2; i++) Mutex.open('look', { arena }).dispose();
+    expect(used(arena)).toBe(0);
+  });
+
+  it('a handle keeps it until it is disposed of', () => {
+    const arena = new Arena();
+    const sent = Semaphore.open('sent', 1, { arena });
+    const { handle } = sent;
+    drop(sent);
+    expect(used(arena)).toBe(1);
+    const got = Semaphore.from(handle);
+    expect(Semaphore.open('sent', 1, { arena }).handle).toEqual(handle);
+    got.dispose();
+    expect(used(arena)).toBe(0);
+    expect(() => Semaphore.from(handle)).toThrow(DisposedError);
+  });
+
+  it('a call that is refused because of other properties leaves nothing behind', () => {
+    const arena = new Arena();
+    const one = Semaphore.open('x', 1, { arena });
+    const { elements } = arena.stats();
+    for (let i = 0; i < 10; i++) {
+      expect(() => Semaphore.open('x', 2, { arena })).toThrow(RangeError);
+      expect(() => Semaphore.open('x', 1, { robust: true, arena })).toThrow(/robust false, not true/);
+      expect(() => Mutex.open('x', { arena })).toThrow(TypeError);
+    }
+    expect(arena.stats().elements).toEqual(elements);
+    drop(one);
+    expect(used(arena)).toBe(0);
+    expect(arena.stats().elements.used).toBe(elements.used - 1);
+  });
+
+  it('a tombstone in the queue does not stay behind', async () => {
+    const arena = new Arena();
+    const semaphore = Semaphore.open('x', 1, { arena });
+    semaphore.acquire();
+    const waits = [5, 10].map((timeout) => semaphore.acquireAsync(1, { timeout }).catch(({ name }) => name));
+    const last = semaphore.acquireAsync(1, { timeout: 20 }).catch(({ name }) => name);
+    expect(await Promise.all([...waits, last])).toEqual(['TimeoutError', 'TimeoutError', 'TimeoutError']);
+    semaphore.release();
+    drop(semaphore);
+    expect(used(arena)).toBe(0);
+    expect(new Memory(arena).standing).toEqual([]);
+    expect(new Memory(arena).cells).toBe(0);
+  });
+
+  it('with a thread that dies: 10,000 names, locked or not', async () => {
+    const arena = new Arena();
+    const worker = recruit(arena);
+    const mine = Mutex.open('b9999', { arena });
+    await worker.run('keep-names', { arena: arena.handle, prefix: 'a', count: 5000, locks: true });
+    await worker.run('keep-names', { arena: arena.handle, prefix: 'b', count: 10_000 });
+    expect(used(arena)).toBe(15_000);
+    await worker.kill();
+    expect(used(arena)).toBe(1);
+    expect(Mutex.open('b9999', { arena }).tryLock()).toBe(true);
+    expect(mine.locked).toBe(true);
+    expect(Mutex.open('a0', { arena }).locked).toBe(false);
+    expect(arena.stats().elements.used).toBeLessThan(10);
+  });
+
+  it('with a thread that leaves the arena', async () => {
+    const arena = new Arena();
+    const worker = recruit(arena);
+    await worker.run('keep-names', { arena: arena.handle, prefix: 'a', count: 10 });
+    await worker.leave();
+    expect(used(arena)).toBe(0);
+  });
+
+  it('if it was only collected: 200,000 names come and go in the default arena, and nothing that matters is lost', async () => {
+    const { opened, gone, ...told } = await report<Record<string, unknown>>('names-go');
+    expect(told).toEqual({
+      errors: [],
+      few: true,
+      left: 0,
+      stay: 9,
+      found: {
+        sent: 1,
+        taken: 1,
+        released: 1,
+        locked: true,
+        'held in the queue': false,
+        set: true,
+        done: true,
+        'to do': 1,
+        read: false,
+      },
+    });
+    expect(opened).toBe(14);
+    expect(gone).toEqual(['taken', 'locked', 'a semaphore', 'a mutex', 'a lock', 'an event', 'a lock of readers']);
+  });
+});
+
+describe('room', () => {
+  it('is for as many names as objects: 65,536, each found again', () => {
+    const arena = new Arena();
+    const all = Array.from({ length: 65_536 }, (_, i) => Mutex.open(`of many ${i}`, { arena }));
+    expect(() => Mutex.open('one more', { arena })).toThrow(ArenaFullError);
+    expect(() => Mutex.open('of many 0', { arena })).not.toThrow();
+    for (let i = 0; i < all.length; i += 97) all[i]?.lock();
+    for (let i = 0; i < all.length; i += 97) expect(Mutex.open(`of many ${i}`, { arena }).locked).toBe(true);
+    for (let i = 0; i < all.length; i += 97) all[i]?.unlock();
+    for (let i = 1; i < all.length; i += 97) expect(Mutex.open(`of many ${i}`, { arena }).locked).toBe(false);
+    all[500]?.dispose();
+    expect(Mutex.open('one more', { arena }).tryLock()).toBe(true);
+  });
+
+  it('is missing for another object: the error has the code that makes room', () => {
+    const arena = new Arena({ objects: 3 });
     for (const name of ['a', 'b', 'c']) Semaphore.open(name, 1, { arena });
+    let message = '';
+    try {
+      Semaphore.open('d', 1, { arena });
+    } catch (error) {
+      expect(error).toBeInstanceOf(ArenaFullError);
+      ({ message } = error as Error);
+    }
+    expect(message).toMatch(/^the arena has no room for another object/);
+    const [code] = /new Arena\([^)]*\)/.exec(message) ?? [];
+    const larger = new Function('Arena', `return ${code}`)(Arena) as Arena;
+    expect(larger.stats().objects.capacity).toBe(6);
+    // The names that are there are not affected.
     for (const name of ['a', 'b', 'c']) expect(Semaphore.open(name, 1, { arena }).tryAcquire()).toBe(true);
   });
 
   it('is not used up by looking for unknown names', () => {
-    const arena = new Arena({ names: 3 });
+    const arena = new Arena({ objects: 1 });
     for (let i = 0; i < 10; i++) {
       expect(() => Semaphore.open(`nobody ${i}`, undefined, { arena })).toThrow(/nothing of that name/);
     }
     Semaphore.open('somebody', 1, { arena });
+    expect(() => Semaphore.open('nobody', undefined, { arena })).toThrow(/nothing of that name/);
   });
 
-  it('for another object', () => {
+  it('for another object is there again when one has been disposed of', () => {
     const arena = new Arena({ objects: 1 });
     const semaphore = shared(new Semaphore(1, { arena }));
-    for (let i = 0; i < 10; i++) {
-      expect(() => Semaphore.open('late', 1, { arena })).toThrow(ArenaFullError);
-      expect(() => Semaphore.open('late', 1, { arena })).toThrow(/no room for another object.*`objects`/);
-    }
+    for (let i = 0; i < 10; i++) expect(() => Semaphore.open('late', 1, { arena })).toThrow(ArenaFullError);
     semaphore.dispose();
     expect(Semaphore.open('late', 1, { arena }).available).toBe(1);
   });
@@ -236,14 +434,40 @@ describe('the lists of names', () => {
       return length;
     });
 
-  it.each([1, 256, 257, 5000])('are as many as the names, of which there are %i, and stay short', (names) => {
-    const arena = new Arena({ names, objects: names });
-    for (let i = 0; i < names; i++) Semaphore.open(`list ${i}`, 1, { arena });
-    const all = lengths(new Memory(arena), nameHeads(names));
-    expect(all.length).toBeGreaterThanOrEqual(names);
-    expect(all.reduce((sum, length) => sum + length)).toBe(names);
+  it.each([1, 256, 257, 5000])('are as many as the objects, of which there are %i, and stay short', (objects) => {
+    const arena = new Arena({ objects });
+    const kept = Array.from({ length: objects }, (_, i) => Semaphore.open(`list ${i}`, 1, { arena }));
+    const all = lengths(new Memory(arena), nameHeads(objects));
+    expect(all.length).toBeGreaterThanOrEqual(objects);
+    expect(all.reduce((sum, length) => sum + length)).toBe(objects);
     expect(Math.max(...all)).toBeLessThanOrEqual(10);
-    expect(firstObject(names)).toBe(Semaphore.open('list 0', 1, { arena }).handle.address);
+    expect(firstObject(objects)).toBe(Semaphore.open('list 0', 1, { arena }).handle.address);
     expect(() => Semaphore.open('one more', 1, { arena })).toThrow(ArenaFullError);
+    for (const semaphore of kept) drop(semaphore);
+    expect(lengths(new Memory(arena), nameHeads(objects)).reduce((sum, length) => sum + length)).toBe(1);
+  });
+
+  it('tell names of one hash apart', () => {
+    const hashOf = (name: string) => {
+      let hash = 0x811c9dc5;
+      for (const byte of Buffer.from(name)) hash = Math.imul(hash ^ byte, 0x01000193);
+      return hash >>> 0;
+    };
+    const byHash = new Map<number, string>();
+    let pair: [string, string] | undefined;
+    for (let i = 0; !pair; i++) {
+      const name = `user ${i}`;
+      const other = byHash.get(hashOf(name));
+      if (other) pair = [other, name];
+      byHash.set(hashOf(name), name);
+    }
+    const arena = new Arena({ objects: 2 });
+    const [one, other] = pair.map((name) => Mutex.open(name, { arena })) as [Mutex, Mutex];
+    one.lock();
+    expect(other.locked).toBe(false);
+    expect(Mutex.open(pair[0], { arena }).locked).toBe(true);
+    one.unlock();
+    drop(other);
+    expect(Mutex.open(pair[1], { arena }).locked).toBe(false);
   });
 });

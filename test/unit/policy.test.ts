@@ -65,7 +65,7 @@ const others: [string, (options: Options) => Made][] = [
 
 describe.each([...algorithms, ...others])('%s', (name, make) => {
   const turns = (options: Options): number => {
-    const arena = new Arena({ objects: 4, names: 4, threads: 4, waiters: 64, slots: 4, chains: 4 });
+    const arena = new Arena({ objects: 4, threads: 4, waiters: 64, slots: 4, chains: 4 });
     return new Memory(arena).word(make({ ...options, arena }).handle.address + at('O_SPIN'));
   };
   const parks = others.some(([other]) => other === name);

@@ -155,7 +155,7 @@ describe('reaping', () => {
     const words = new Int32Array(arena.handle.memory.buffer);
     const word = (offset: number) => words[offset >> 2] as number;
     const names = firstObject() + word(at('H_OBJECTS')) * at('OBJECT_SIZE');
-    const threads = names + (word(at('H_NAMES')) + 2 * word(at('H_THREADS'))) * at('NAME_SIZE');
+    const threads = names + (word(at('H_OBJECTS')) + word(at('H_THREADS')) + 1) * at('NAME_SIZE');
     const hosts = [1, 2].map((thread) => word(threads + thread * at('THREAD_SIZE') + at('T_HOST')));
     expect(hosts[0]).not.toBe(0);
     expect(hosts[1]).toBe(0);

@@ -200,7 +200,7 @@ describe('a robust semaphore', () => {
   });
 
   it('takes no permits back after dispose, and its memory is used again', async () => {
-    const arena = new Arena({ objects: 1, names: 1 });
+    const arena = new Arena({ objects: 1 });
     for (const who of ['here', 'there']) {
       const semaphore = robust(3, { arena });
       const { handle } = semaphore;
@@ -222,7 +222,7 @@ describe('a robust semaphore', () => {
   });
 
   it('stays held by a thread whose library objects are collected, until it releases', async () => {
-    const arena = new Arena({ objects: 1, names: 1 });
+    const arena = new Arena({ objects: 1 });
     let collected = 0;
     const registry = new FinalizationRegistry(() => collected++);
     const { handle } = (() => {

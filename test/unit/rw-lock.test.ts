@@ -756,7 +756,7 @@ describe('a lock that is disposed of', () => {
   });
 
   it('leaves no place behind, and takes no room', () => {
-    const arena = new Arena({ objects: 2, names: 2, threads: 2, waiters: 8 });
+    const arena = new Arena({ objects: 2, threads: 2, waiters: 8 });
     for (let i = 0; i < 1000; i++) {
       const lock = new RwLock({ arena });
       if (i % 2) lock.lockRead();

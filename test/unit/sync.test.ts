@@ -597,7 +597,7 @@ describe.each(kinds)('%s', (kind, make, Class, args, wait) => {
   });
 
   it('takes no room when it has been disposed of', () => {
-    const arena = new Arena({ objects: 2, names: 2, threads: 2, waiters: 8 });
+    const arena = new Arena({ objects: 2, threads: 2, waiters: 8 });
     for (let i = 0; i < 1000; i++)
       new (Class as new (...given: unknown[]) => { dispose(): void })(...args, { arena }).dispose();
     expect(arena.stats().objects.used).toBe(0);

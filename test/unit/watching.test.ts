@@ -233,7 +233,7 @@ describe('a thread that is declared dead in its sleep', () => {
     ['with a time-out that ends', [{ timeout: 1500 }]],
   ])('%s does not wake again, and the arena goes on without it', async (_, patience) => {
     // The arena is small, so that the element soon goes to another thread.
-    const arena = new Arena({ objects: 1, names: 1, threads: 4, waiters: 8, watch: false });
+    const arena = new Arena({ objects: 1, threads: 4, waiters: 8, watch: false });
     const memory = new Memory(arena);
     const semaphore = taken(4, { arena });
     const sleeper = new Member(undefined, { core: true });

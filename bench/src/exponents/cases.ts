@@ -32,7 +32,7 @@ const LONG = 600_000;
 
 /** Makes an arena with room for n of anything. */
 function roomFor(n: number): Arena {
-  return new Arena({ objects: 2 * n + 64, names: n + 64, waiters: 6 * n + 1024, threads: 64 });
+  return new Arena({ objects: 2 * n + 64, waiters: 6 * n + 1024, threads: 64 });
 }
 
 function each<T>(n: number, make: (i: number) => T): T[] {

@@ -38,7 +38,7 @@ const create = (mayFail = false): Op =>
 /** Disposes of the thread's own object and detaches from it. When the last thread detaches, the memory is freed. */
 const drop = (): Op[] => [
   call('dispose', (scene, t) => [mine(scene, t)]),
-  call('detach', (scene, t) => {
+  call('letGo', (scene, t) => {
     scene.set(t, MINE, 0);
     return [scene.get(t, ATTACHMENT)];
   }),
@@ -80,7 +80,7 @@ const attach = (): Op[] => [
     next: (scene, t) => {
       if (mine(scene, t) === 0) return true;
       scene.set(t, MINE, 0);
-      scene.call(t, 'detach', scene.get(t, ATTACHMENT));
+      scene.call(t, 'letGo', scene.get(t, ATTACHMENT));
       return false;
     },
   },
@@ -212,7 +212,7 @@ export const models: readonly Model[] = [
   },
   {
     name: 'references',
-    programs: [[dispose(), call('detach', (scene) => [scene.attachment(0, 0)])], attach(), attach()],
+    programs: [[dispose(), call('letGo', (scene) => [scene.attachment(0, 0)])], attach(), attach()],
     arena: { objects: 1 },
     objects: (scene) => {
       scene.semaphore({ permits: 1 });

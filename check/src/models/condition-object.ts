@@ -697,7 +697,7 @@ export const sections: readonly Section[] = [
     from: { kind: STORE, word: constant('E_HELD') },
     to: [constant('GRANT')],
     // A thread that is the owner of its mutex again passes nothing on.
-    untilCall: 'condition/relay',
+    untilCall: ['condition/relay'],
   },
   // A notification that a dead thread carried goes back to grant of the condition.
   {

@@ -490,8 +490,8 @@ export const sections: readonly Section[] = [
     to: [constant('E_HELD')],
     returns: 'the call changes nothing that a thread holds',
     // For a dead writer of a RwLock, the reaper opens the gate, and its section ends at the notify. If the turn has
-    // gone on already, nothing is written to E_HELD then, and detachDead goes on to closeObject.
-    ...(fn === 'reaping/cleanUp' ? { untilCall: 'objects/closeObject' } : {}),
+    // gone on already, nothing is written to E_HELD then, and detachDead goes on to its last two calls.
+    ...(fn === 'reaping/cleanUp' ? { untilCall: ['kinds/disposeAgain', 'kinds/letGo'] } : {}),
   })),
   ...['finishAction', 'breakPhase', 'disposePhase'].map((fn) => ({
     name: `R11, ${fn}`,

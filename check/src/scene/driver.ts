@@ -32,7 +32,7 @@ const { GIVING, HOST, HOST_ADDRESS, HOST_VALUE, MARKED, OP, PHASE, PROMISES, QUE
 const { CHOICES, KILL, STEP, TIME_OUT } = kinds;
 const { DEAD, LOAD, NOTIFY, PARKED, PENDING, WAIT } = engine;
 const NO_CALL = engine.IDLE;
-const { ALIVE, ELEMENT_SIZE, FREE, IDLE, LIFE_STATE, PUBLISHED_NAMES, RESERVED, THREAD_SIZE } = layout;
+const { ALIVE, ELEMENT_SIZE, FREE, IDLE, LIFE_STATE, REAPER, RESERVED, THREAD_SIZE } = layout;
 const EPOCH = layout.constant('EPOCH');
 const USED_ELEMENTS = layout.constant('USED_ELEMENTS');
 /** More than the phases of any operation, so that no two phases of an operation share a place in `placeOf`. */
@@ -280,7 +280,7 @@ export class Driver extends Scene implements StateSpace {
       m.hostStore32(address, 0);
     } else if (address >= buckets && m.pendingIsWrite(t)) this.elements.step(t);
     else if (address >= objects && m.pendingIsWrite(t)) this.#writeObject(t, address);
-    else if (address >= PUBLISHED_NAMES) m.step(t);
+    else if (address >= REAPER) m.step(t);
     else {
       const before = m.words[address >> 2];
       m.step(t);

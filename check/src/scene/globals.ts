@@ -24,7 +24,7 @@ const GLOBALS: Readonly<Record<ProgramName, Names>> = {
   core: {
     ticketTaken: 'last-ticket/ticketTaken',
     spares: ['elements/spare', 'elements/secondSpare'],
-    looks: ['elements/hint', 'objects/hint', 'names/hint'],
+    looks: ['elements/hint', 'objects/hint'],
     dead: [
       'pending-call/released',
       'pending-call/grantBefore',
@@ -37,6 +37,7 @@ const GLOBALS: Readonly<Record<ProgramName, Names>> = {
       'mutex/limitUnset',
       'mutex/slept',
       'names/first',
+      'names/found',
     ],
     last: ['mutex/guess'],
     pendingCall: 'pending-call/pendingCall',

@@ -71,12 +71,10 @@ export const TIMED_OUT = constant('TIMED_OUT');
 export const LEAVE = constant('LEAVE');
 export const ANSWER_FULL = constant('ANSWER_FULL');
 export const STATE_MASK = constant('STATE_MASK');
-/** The count of published names, which may fall. The counts before it in memory only rise. */
-export const PUBLISHED_NAMES = constant('PUBLISHED_NAMES');
 export const CLOSED_OBJECT = constant('CLOSED_OBJECT');
 export const ADMITTED = constant('ADMITTED');
 export const REFUSED = constant('REFUSED');
-export const O_KNOWN = constant('O_KNOWN');
+export const KEPT = constant('KEPT');
 export const O_OWNER = constant('O_OWNER');
 export const O_TAKEN = constant('O_TAKEN');
 export const ANSWER_NOT_HELD = constant('ANSWER_NOT_HELD');
@@ -117,7 +115,6 @@ const HEADER = words({
   H_VERSION: 'version',
   H_ID: 'id',
   H_OBJECTS: 'size of objects',
-  H_NAMES: 'size of names',
   H_THREADS: 'size of threads',
   H_BUCKETS: 'size of buckets',
   H_CHAINS: 'size of chains',
@@ -125,9 +122,7 @@ const HEADER = words({
   H_END: 'end of the arena',
   USED_ELEMENTS: 'elements used',
   USED_OBJECTS: 'objects used',
-  USED_NAMES: 'names used',
   USED_THREADS: 'threads used',
-  PUBLISHED_NAMES: 'names published',
   REAPER: 'reaper',
   NEVER: 'never',
 });
@@ -154,13 +149,12 @@ const OBJECT = words({
   O_WHERE: 'where',
   O_VAIN_POLLS: 'vain',
   O_SLEEPERS: 'sleepers',
-  O_KNOWN: 'known',
+  O_NAME: 'name',
   O_ASKS: 'asks',
 });
 const NAME = words({
-  N_TARGET: 'target',
   N_NEXT: 'next',
-  N_USED: 'used',
+  N_LENGTH: 'length',
 });
 const THREAD = words({
   T_LIFE: 'life',

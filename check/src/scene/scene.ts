@@ -19,7 +19,6 @@ import { Permits } from './invariants/permits.js';
 import {
   ELEMENT_SIZE,
   GRANT,
-  O_KNOWN,
   O_TIMEOUTS,
   OBJECT_SIZE,
   type Regions,
@@ -193,7 +192,7 @@ export abstract class Scene {
     if (attachment < 0) throw new Error(`${this.model.name}: no room for a semaphore`);
     const address = this.callNow(0, 'attachedTo', attachment);
     const attached = this.model.arena?.attached ?? 1;
-    this.machine.hostStore32(address + O_KNOWN, 1);
+    this.#keep(address);
     this.semaphores.push(address);
     this.#robust.push(o.robust ?? false);
     this.#attachments.push([
@@ -212,8 +211,13 @@ export abstract class Scene {
     const attachment = this.callNow(0, 'createObject', kind, permits, permits, ...knobs, lo, hi);
     if (attachment < 0) throw new Error(`${this.model.name}: no room for an object`);
     const address = this.callNow(0, 'attachedTo', attachment);
-    this.machine.hostStore32(address + O_KNOWN, 1);
+    this.#keep(address);
     return address;
+  }
+
+  /** Other threads know the object by its handle. So it lives until a thread disposes of it (core/arena/objects.ts). */
+  #keep(address: number): void {
+    if (this.program.exports.has('keep')) this.callNow(0, 'keep', address);
   }
 
   isRobust(semaphore: number): boolean {

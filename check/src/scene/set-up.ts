@@ -11,7 +11,6 @@ const MOST_STEPS = 10_000;
 
 export interface ArenaSizes {
   readonly objects?: number;
-  readonly names?: number;
   readonly buckets?: number;
   /** By default there are as many chains as buckets. */
   readonly chains?: number;
@@ -59,7 +58,7 @@ export function newMachine(
   kills: boolean,
   note: (machine: Machine, t: number) => void = () => {},
 ): Arena {
-  const { objects = 2, names = 1, buckets = 2, chains = buckets, elements = 8 } = sizes;
+  const { objects = 2, buckets = 2, chains = buckets, elements = 8 } = sizes;
   const machine = new Machine(program, { bytes: PAGE, threads, kills });
   // Besides the elements that the model asks for, each object takes one element for each attached thread.
   const pool = elements + objects * (sizes.attached ?? 1);
@@ -73,7 +72,7 @@ export function newMachine(
     });
     return machine.resultLo(t);
   };
-  call(0, 'create', 1, 0, objects, names, threads, buckets, chains, pool);
+  call(0, 'create', 1, 0, objects, threads, buckets, chains, pool);
   const end = machine.words[layout.constant('H_END') >> 2];
   if (end > PAGE) throw new Error(`an arena of a model must fit ${PAGE} bytes, got ${end}`);
   for (let t = 0; t < threads; t++) {

@@ -60,7 +60,6 @@ export interface Counted extends Costs {
 const BYTES = 12 * 65536;
 // These are the library's defaults, except the number of elements. Here a thread needs only one element, one attachment
 // and queue nodes.
-const NAMES = 1;
 const BUCKETS = 2048;
 const CHAINS = 4096;
 const ELEMENTS = 640;
@@ -142,7 +141,7 @@ class Simulation {
     this.#sink = objects.some(({ delay }) => delay !== undefined) ? globalIndex(program, PAUSE_SINK) : NOTHING;
     this.#endless = this.#sink === NOTHING && objects.every(({ spin }) => spin === WITHOUT_END);
     this.#pausing = new Int32Array(processors);
-    this.#callNow(0, 'create', 1, 0, objects.length, NAMES, processors, BUCKETS, CHAINS, ELEMENTS);
+    this.#callNow(0, 'create', 1, 0, objects.length, processors, BUCKETS, CHAINS, ELEMENTS);
     for (let t = 0; t < processors; t++) {
       enrol(program, t, (name, ...args) => this.#callNow(t, name, ...args));
     }

@@ -90,7 +90,7 @@ export function live(): void {
     let run: Run;
     try {
       // The page's thread is the first in this arena. The workers follow in the order in which they attach.
-      const arena = new Arena({ slots: slots.value, threads: 32, waiters: 64, objects: 8, names: 1 });
+      const arena = new Arena({ slots: slots.value, threads: 32, waiters: 64, objects: 8 });
       const semaphore = new Semaphore(permits.value, { arena });
       const { handle } = semaphore;
       const memory = new Memory(new Int32Array(arena.handle.memory.buffer));

@@ -76,7 +76,7 @@ export function basesIn(words: Int32Array): Bases {
   const size = (name: string): number => words[constant(name) >> 2] as number;
   const [bucketCount, elementCount, end] = [size('H_BUCKETS'), size('H_ELEMENTS'), size('H_END')];
   const step = constant('NAME_HEADS_STEP');
-  const heads = Math.ceil(Math.max(size('H_NAMES'), constant('NAME_HEADS_LEAST')) / step) * step;
+  const heads = Math.ceil(Math.max(size('H_OBJECTS'), constant('NAME_HEADS_LEAST')) / step) * step;
   const rounds = Math.min(Math.max(Math.floor(elementCount / 8 / bucketCount), 1), ROUNDS_MOST);
   const elements = end - elementCount * ELEMENT;
   const common = elements - (Math.floor(elementCount / 6) + 1) * LINE;

@@ -202,7 +202,7 @@ export abstract class WritersHalf extends ReadersHalf {
       const answer = core.arrive(this.at, 1, isImpatient ? 0 : promises.last, attachment);
       if (answer === ADMITTED) due();
       side.acts = NOTHING;
-      if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
+      if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom(core);
       await (answer === ADMITTED ||
         new Promise((resolve) => {
           const settle = (refusal?: Promise<never>): void => {

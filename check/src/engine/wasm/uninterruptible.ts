@@ -34,8 +34,8 @@ export interface Section {
   readonly from: { readonly kind: number; readonly word: number; readonly bytes?: number };
   /** The offsets of the words that the last write may go to. If there are none, the section ends with the function. */
   readonly to: readonly number[];
-  /** The function whose call ends the section too. */
-  readonly untilCall?: string;
+  /** The functions whose calls end the section too. */
+  readonly untilCall?: readonly string[];
   /** Why a path that returns before the last write has nothing left to write. If absent, no path may return earlier. */
   readonly returns?: string;
   /** The kinds of access that end the section: writes by default. */
@@ -79,7 +79,7 @@ function lookFrom({ image: code, origins, functions }: Program, run: Section, st
   const todo = [start + STRIDE];
   const found: string[] = [];
   const seen = new Set<number>();
-  const untilCall = functions.find(({ name }) => name === run.untilCall)?.entry ?? -1;
+  const untilCall = functions.filter(({ name }) => run.untilCall?.includes(name)).map(({ entry }) => entry);
   let ends = false;
   for (let pc = todo.pop(); pc !== undefined; pc = todo.pop()) {
     if (seen.has(pc)) continue;
@@ -87,7 +87,7 @@ function lookFrom({ image: code, origins, functions }: Program, run: Section, st
     const op = code[pc];
     const broken = (what: string): number =>
       found.push(`${run.name}: a ${what} at ${origins[pc / STRIDE]} in ${run.fn}`);
-    if (op === OP_CALL && code[pc + IMM] === untilCall) ends = true;
+    if (op === OP_CALL && untilCall.includes(code[pc + IMM])) ends = true;
     else if (op === OP_CALL || op === OP_ENTER_LOOP) broken(op === OP_CALL ? 'call' : 'loop');
     else if (op === OP_RETURN) {
       if (run.to.length === 0) ends = true;

@@ -40,6 +40,7 @@ import {
   E_GATE,
   ELEMENT_SIZE,
   LINE,
+  KEPT,
   O_LIFE,
   O_TAKEN,
   O_VAIN_POLLS,
@@ -263,7 +264,7 @@ function checkDisposed(scene: Scene, semaphores: ReadonlySet<number>): void {
     if (!semaphores.has(s) && scene.closed(s)) throw new Violation('a semaphore is closed, and nobody has done that');
   }
   for (const s of semaphores) {
-    const life = scene.machine.words[(scene.semaphores[s] + O_LIFE) >> 2];
+    const life = scene.machine.words[(scene.semaphores[s] + O_LIFE) >> 2] & ~KEPT;
     // The thread that was to dispose may have died before it began. Then the object still lives, and must not be
     // closed.
     if (references < attached && life === LIVE + references && !scene.closed(s)) continue;

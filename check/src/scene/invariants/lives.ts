@@ -9,11 +9,15 @@ import { nameAt } from '../trace-text.js';
 
 const { ATTACHED, E_HELD, ELEMENT_SIZE, FREE, LIFE_STATE, O_LIFE, OBJECT_SIZE, REAPER } = layout;
 const { STATE_MASK, THREAD_SIZE } = layout;
+const O_NAME = layout.constant('O_NAME');
+const N_NEXT = layout.constant('N_NEXT');
+/** The bit of a link whose entry is being taken out. */
+const GONE = 1;
 const T_HOST = layout.constant('T_HOST');
 
 /** The states of an object's life (core/arena/objects.ts). */
 const BUILDING = 1;
-const REFERENCES = 0xffffff;
+const REFERENCES = layout.KEPT - 1;
 
 /** Returns the life in a thread's record. */
 export function lifeOf(arena: Arena, t: number): number {
@@ -27,13 +31,25 @@ export function checkRecord(arena: Arena, record: number, before: number, after:
     throw new Violation(`${nameAt(arena, record)} goes from 0x${before.toString(16)} to 0x${after.toString(16)}`);
 }
 
-/** Checks a write to an object: a freed object has the next generation. `lo` and `hi` are the word before the write. */
+/**
+ * Checks a write to an object: a freed object has the next generation, and no name. `lo` and `hi` are the word before
+ * the write.
+ */
 export function checkGeneration(arena: Arena, address: number, lo: number, hi: number): void {
   const { machine, regions } = arena;
   if ((address - regions.objects) % OBJECT_SIZE !== O_LIFE || address >= regions.names) return;
   const freed = machine.words[address >> 2] >>> 24 === 0 && lo >>> 24 !== 0;
   if (((machine.words[(address >> 2) + 1] - hi) | 0) !== Number(freed))
     throw new Violation(`the generation of ${nameAt(arena, address)} was ${hi}`);
+  const head = machine.words[(address - O_LIFE + O_NAME) >> 2];
+  if (freed && head !== 0) checkNameless(arena, address - O_LIFE, head);
+}
+
+/** Checks that the entry of a free object is not in the list of its last name (core/arena/names.ts). */
+function checkNameless({ machine: { words }, regions }: Arena, object: number, head: number): void {
+  let entry = words[head >> 2];
+  for (; entry !== 0; entry = words[(entry + N_NEXT) >> 2] & ~GONE)
+    if (entry - regions.names === object - regions.objects) throw new Violation('a free object has a name');
 }
 
 /** Checks, at the end, that no free record has a host. If a thread reaps the dead, no record may say that it reaps. */
