@@ -15,35 +15,24 @@ export class ArenaFullError extends Error {
 
 knowEverywhere(ArenaFullError);
 
-/** @internal The error of an arena that is full. */
-export function arenaFull(thing: string, advice: string): ArenaFullError {
-  return new ArenaFullError(`the arena has no room for another ${thing}: ${advice}`);
-}
-
 /** @internal The most of each that an arena may have. */
 export const MOST = { objects: 1 << 20, threads: 4095, waiters: 4_000_000 } as const;
 
-/** @internal Says how to make an arena with twice as much room, in code to paste. `room` is what the arena has now. */
-export function more(room: { readonly [option in keyof typeof MOST]?: number }): string {
-  const options = Object.keys(room) as (keyof typeof MOST)[];
-  const larger = options.map((option) => `${option}: ${Math.min(2 * (room[option] as number), MOST[option])}`);
-  const made = `new Arena({ ${larger.join(', ')} })`;
-  return `make it with more \`${options.join('` or `')}\`: ${made} (if it is the default arena, the main thread does this before all else: ${made}.makeDefault())`;
+/**
+ * @internal Makes the error of an arena that has no room for another thing. The message has the code that makes an
+ * arena with twice as much room.
+ * @param option says how much room an arena has, and `room` is what this arena has.
+ */
+export function arenaFull(thing: string, option: keyof typeof MOST, room: number): ArenaFullError {
+  const made = `new Arena({ ${option}: ${Math.min(2 * room, MOST[option])} })`;
+  return new ArenaFullError(
+    `the arena has no room for another ${thing}: let some go, or make a larger one by ${made}. For the default arena, first of all call ${made}.makeDefault() in the main thread`,
+  );
 }
 
-/** @internal How many waiters the arena has room for. Its threads may have a few of them. */
-export function roomForWaiters(core: Core): number {
-  return core.mostElements() - 2 * core.mostObjects();
-}
-
-/** @internal The error of an arena that has no room for another object. */
-export function noRoomForObject(core: Core): ArenaFullError {
-  return arenaFull('object', `dispose of some, or ${more({ objects: core.mostObjects() })}`);
-}
-
-/** @internal The error of a request, or of an attachment, for which there is no element. */
+/** @internal The error of a request for which there is no wait element. Another `thing` may need an element, too. */
 export function noRoom(core: Core, thing = 'waiter'): ArenaFullError {
-  return arenaFull(thing, more({ waiters: roomForWaiters(core) }));
+  return arenaFull(thing, 'waiters', core.mostElements() - 2 * core.mostObjects());
 }
 
 /** @internal The error of a call that would block a thread that must not block. */

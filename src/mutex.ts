@@ -118,7 +118,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   /**
    * Attaches to the mutex of this name in the arena. Creates the mutex if there is none, or if it has been disposed of.
    * Threads that open a name at the same time get one mutex. Never blocks.
-   * @param name 1 to 108 bytes of UTF-8, well-formed.
+   * @param name 1 to 116 bytes of UTF-8, well-formed.
    * @throws {RangeError | TypeError} for a bad name or option, if the mutex exists with another `bypass`, or if the
    * name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.

@@ -21,7 +21,7 @@ import {
   O_MAX,
   O_ROBUST,
 } from './border/numbers.js';
-import { bad, badType, checkInteger, checkType, DisposedError, noRoom, noRoomForObject } from './errors.js';
+import { arenaFull, bad, badType, checkInteger, checkType, DisposedError, noRoom } from './errors.js';
 import type { Properties } from './options.js';
 import {
   type ArenaHandle,
@@ -258,7 +258,7 @@ function referenceBy(
 ): Reference {
   switch (answer) {
     case ANSWER_OBJECTS_FULL:
-      throw noRoomForObject(membership.core);
+      throw arenaFull('object', 'objects', membership.core.mostObjects());
     case ANSWER_FULL:
       throw noRoom(membership.core, 'attachment');
     case ANSWER_WRONG_KIND:

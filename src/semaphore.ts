@@ -122,7 +122,7 @@ export class Semaphore extends SemaphoreCounts {
   /**
    * Attaches to the semaphore of this name in the arena. Creates it if there is none, or if it has been disposed of.
    * Threads that open a name at the same time get one semaphore. Never blocks.
-   * @param name 1 to 108 bytes of UTF-8, well-formed.
+   * @param name 1 to 116 bytes of UTF-8, well-formed.
    * @param permits the number available at first, 0 to `max`. Without it the semaphore must exist.
    * @throws {RangeError | TypeError} for a bad argument, or if the name belongs to another kind of object.
    * @throws {RangeError} if it exists with other permits, another max or another `robust`.

@@ -84,7 +84,6 @@ export class Sequence {
   #attachments: Attachment[] = [];
   /** The runs with promises that are not settled. */
   #runs: Run[] = [];
-  readonly #drafts: number[] = [];
   readonly #log: string[] = [];
   readonly #performed: Set<number>;
 
@@ -107,9 +106,9 @@ export class Sequence {
 
   /** Returns how many calls were made, and how many trapped. */
   run(): { calls: number; traps: number } {
-    // The sizes are those of objects, names, threads, buckets, chains and elements.
+    // The sizes are those of objects, threads, buckets, chains and elements.
     const pick = (...sizes: number[]) => sizes[this.#draw(sizes.length)] as number;
-    const sizes = [pick(2, 3), pick(1, 2), pick(2, 3), pick(1, 2), pick(1, 2), pick(3, 8, 8, 24)];
+    const sizes = [pick(2, 3), pick(2, 3), pick(1, 2), pick(1, 2), pick(3, 8, 8, 24)];
     const algorithms = this.#loaded.name === 'algorithms';
     if (this.#draw(20)) this.#call(0, 'create', [BigInt(this.#draw(99)), ...sizes]);
     for (let t = 0; t < THREADS; t++) {
@@ -260,13 +259,7 @@ export class Sequence {
   /** Writes a name, as the library does before openName. */
   #name(t: number) {
     const draft = this.#call(t, 'draftName', []);
-    if (typeof draft !== 'number' || draft <= 0) return draft;
-    this.#drafts.push(draft);
-    return this.#open(t);
-  }
-
-  #open(t: number) {
-    const draft = this.#drafts.pop() as number;
+    if (typeof draft !== 'number') return draft;
     const length = this.#draw(24);
     const letter = this.#draw(2);
     for (let i = 0; i < length; i++) {
@@ -280,7 +273,7 @@ export class Sequence {
     const kind = 1 + this.#draw(KINDS);
     const max = this.#from([count, 2]);
     const robust = this.#draw(5) === 0;
-    const args = [draft, length, kind, count, max, 1, 1, Number(robust)];
+    const args = [length, kind, count, max, 1, 1, Number(robust)];
     return this.#attached(t, this.#call(t, 'openName', args), robust);
   }
 
@@ -475,7 +468,7 @@ export class Sequence {
         if (this.#draw(2)) return this.#call(t, 'register', [t + 1]);
         return this.#call(t, 'unregister', []) === 'trap' ? 'trap' : this.#forget(t);
       case 26:
-        return this.#drafts.length ? this.#open(t) : this.#call(t, 'draftName', []);
+        return this.#call(t, 'draftName', []);
       case 27:
         return this.#call(t, 'cancel', [s, counted]);
       case 28:

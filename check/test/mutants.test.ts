@@ -68,7 +68,7 @@ describe('a mutant', () => {
     const last = modelOf('2x2');
     const program = mutant('parking/lookAtGrant: load grant, zero', last);
     const candidates = [
-      [modelOf('names, robust'), 300],
+      [modelOf('names, one thread'), 300],
       [last, 300],
     ] as const;
     expect(tryMutant(program, candidates)).toMatchObject({ outcome: 'killed', model: '2x2' });

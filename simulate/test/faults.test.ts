@@ -24,7 +24,7 @@ test.each(Object.entries(faults))('%s', async (name, { patches, kinds }) => {
     least.error.message,
   );
   const operations = least.program.threads.flat();
-  expect(operations.length).toBeLessThanOrEqual(12);
+  expect(operations.length).toBeLessThanOrEqual(13);
   expect(report(world, least, name)).toContain(`--fault ${name} --again ${wordOf(least)}`);
   // Without the fault, the program and its schedule do not fail.
   expect(failing(new World(), again.program, new Listed(again.answers))).toBeUndefined();

@@ -43,7 +43,7 @@ import {
   O_KIND,
   TICKET,
 } from '../border/numbers.js';
-import { arenaFull, DisposedError, mayNotBlock, more, roomForWaiters } from '../errors.js';
+import { arenaFull, DisposedError, mayNotBlock, noRoom } from '../errors.js';
 import type { Line } from '../host/host.js';
 import { common } from './common.js';
 import { Doorbell } from './doorbell.js';
@@ -80,7 +80,7 @@ export function isMembership(value: unknown): value is Membership {
 
 /** Returns the words of an arena's memory that are written once. The second is the id. */
 function headerOf(buffer: ArrayBufferLike): BigInt64Array {
-  return new BigInt64Array(buffer, 0, 6);
+  return new BigInt64Array(buffer, 0, 5);
 }
 
 /**
@@ -185,8 +185,9 @@ export class Membership {
     this.thread = core.register(host.threadName);
     if (this.thread === ANSWER_FULL) {
       this.#line?.close();
+      // A thread needs a record and an element.
       const threads = this.#words[H_THREADS / 4] as number;
-      throw arenaFull('thread', more({ threads, waiters: roomForWaiters(core) }));
+      throw core.threadCount() < threads ? noRoom(core, 'thread') : arenaFull('thread', 'threads', threads);
     }
     this.#line?.announce();
     host.onSleep?.(core, ['park', 'parkFor', 'compete'], this);

@@ -139,7 +139,7 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /**
    * Opens the condition of this name in the arena of the mutex, and makes it if there is none. Never blocks.
-   * @param name 1 to 108 bytes of UTF-8, well-formed.
+   * @param name 1 to 116 bytes of UTF-8, well-formed.
    * @throws {RangeError | TypeError} for a bad name.
    * @throws {TypeError} if the name is that of a condition of another mutex, or belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.

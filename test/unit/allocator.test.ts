@@ -23,7 +23,7 @@ describe('objects', () => {
       LocationSemaphore,
     ]) {
       expect(() => new make(1, { arena })).toThrow(ArenaFullError);
-      expect(() => new make(1, { arena })).toThrow(/no room for another object.*`objects`/);
+      expect(() => new make(1, { arena })).toThrow(/no room for another object.*{ objects: /);
     }
     expect(all.map((semaphore) => semaphore.available)).toEqual([0, 1, 2, 3]);
     all[1]?.dispose();

@@ -120,20 +120,22 @@ describe('after dispose', () => {
 });
 
 describe('objects', () => {
-  it('that no other thread can know are freed when their thread leaves', async () => {
+  it('that no other thread has open are freed when their thread leaves, but for those of a handle', async () => {
     const arena = new Arena();
     const semaphore = new Semaphore(0, { arena });
     const member = crowd[0] as Member;
     await member.run('attempts', { handle: semaphore.handle, rounds: 1 });
     new Semaphore(1, { arena });
     new McsLock({ arena }).lock();
-    Semaphore.open('known', 1, { arena });
-    expect(arena.stats().objects.used).toBe(4);
+    Semaphore.open('named', 1, { arena });
+    Semaphore.open('sent', 1, { arena }).handle;
+    expect(arena.stats().objects.used).toBe(5);
     const { handle } = arena;
     arena.dispose();
     const again = Arena.from(handle);
     expect(again.stats().objects.used).toBe(2);
-    expect(Semaphore.open('known', undefined, { arena: again }).available).toBe(1);
+    expect(Semaphore.open('sent', undefined, { arena: again }).available).toBe(1);
+    expect(() => Semaphore.open('named', undefined, { arena: again })).toThrow(/nothing of that name/);
   });
 });
 

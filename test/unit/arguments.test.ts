@@ -379,7 +379,6 @@ it.each(
 describe('making an arena', () => {
   it.each([
     ['objects', 1, 2 ** 20],
-    ['names', 1, 2 ** 20],
     ['threads', 1, 2 ** 12 - 1],
     ['waiters', 8, 4_000_000],
     ['slots', 1, 2 ** 16],

@@ -180,7 +180,7 @@ describe('an object that was never shared', () => {
       few: true,
       kept: [1, 1],
       told: ['admitted'],
-      full: expect.stringMatching(/^ArenaFullError: .*no room for another object.*`objects`/),
+      full: expect.stringMatching(/^ArenaFullError: .*no room for another object.*{ objects: 4000 }/),
     });
   });
 });

@@ -72,7 +72,7 @@ describe('references', () => {
     const semaphore = new CountingSemaphore();
     const memory = new Memory(arenaOf(semaphore));
     const { handle } = semaphore;
-    const references = () => memory.word(handle.address + at('O_LIFE')) & 0xffffff;
+    const references = () => (at('KEPT') - 1) & memory.word(handle.address + at('O_LIFE')) & 0xffffff;
     expect(references()).toBe(1);
     const others = [0, 1, 2].map(() => CountingSemaphore.from(handle));
     expect(references()).toBe(1);

@@ -946,7 +946,7 @@ describe('several locks', () => {
     const ninth = locks[8] as RwLock;
     for (const lock of locks.slice(0, 8)) lock.lockRead();
     expect(() => ninth.lockRead()).toThrow(ArenaFullError);
-    expect(() => ninth.tryLockRead()).toThrow(/a thread reads 8 at a time/);
+    expect(() => ninth.tryLockRead()).toThrow(/this thread reads 8 RwLocks/);
     await expect(ninth.lockReadAsync()).rejects.toThrow(ArenaFullError);
     const held = ninth.write();
     expect(() => held.downgrade()).toThrow(ArenaFullError);

@@ -320,7 +320,7 @@ describe('undo', () => {
 
     constructor(seed: number) {
       this.#draw = draws(seed);
-      this.#finish(0, 'create', 7, 0, 2, 2, 4, 1 + this.#draw(2), 1, 9);
+      this.#finish(0, 'create', 7, 0, 2, 4, 1 + this.#draw(2), 1, 9);
       for (let t = 0; t < 3; t++) {
         this.#finish(t, 'open');
         this.#finish(t, 'register', 0);

@@ -122,7 +122,7 @@ export class RwLock extends WritersHalf {
 
   /**
    * Opens the lock of this name, and makes it if there is none. Never blocks.
-   * @param name 1 to 108 bytes of UTF-8, well-formed.
+   * @param name 1 to 116 bytes of UTF-8, well-formed.
    * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    * @example const lock = RwLock.open('table');

@@ -55,7 +55,7 @@ import {
   type REFUSED,
 } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
-import { arenaFull } from '../../errors.js';
+import { ArenaFullError } from '../../errors.js';
 import type { Reference } from '../../reference.js';
 import { common } from '../../runtime/common.js';
 import type { Membership, Shared } from '../../runtime/membership.js';
@@ -168,7 +168,7 @@ export class Side {
       this.#membership.sweep();
       place = this.#sync.placeFor(this.at);
     }
-    if (place === 0) throw arenaFull('RwLock that this thread reads', 'unlock one: a thread reads 8 at a time');
+    if (place === 0) throw new ArenaFullError('this thread reads 8 RwLocks, and no thread reads more: unlock one');
     this.place = place;
   }
 
