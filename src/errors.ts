@@ -5,8 +5,8 @@ import { knowEverywhere } from './common-errors.js';
 export * from './common-errors.js';
 
 /**
- * The arena has no room left for another object, thread or waiter. Nothing was changed. The message says which option of
- * the arena makes room, and has the code that makes such an arena.
+ * The arena has no room left for another object, thread or waiter. Nothing was changed. The message says which option
+ * of the arena makes room, and has the code that makes such an arena.
  */
 export class ArenaFullError extends Error {
   /** `ArenaFullError`. */
@@ -26,7 +26,8 @@ export const MOST = { objects: 1 << 20, threads: 4095, waiters: 4_000_000 } as c
 export function arenaFull(thing: string, option: keyof typeof MOST, room: number): ArenaFullError {
   const made = `new Arena({ ${option}: ${Math.min(2 * room, MOST[option])} })`;
   return new ArenaFullError(
-    `the arena has no room for another ${thing}: let some go, or make a larger one by ${made}. For the default arena, first of all call ${made}.makeDefault() in the main thread`,
+    `the arena has no room for another ${thing}: let some go, or make a larger one by ${made}. ` +
+      `For the default arena, first of all call ${made}.makeDefault() in the main thread`,
   );
 }
 

@@ -174,8 +174,9 @@ export function create(options: ArenaOptions): Membership {
   // that are never touched cost nothing.
   const records = objects + 2 * threads + slots + chains;
   // An object with its name, a record, a bucket, and an element with its share of the overflow lines each take no more
-  // bytes than are reckoned here (core/arena/arena.ts). The surplus makes up for the header and for the gaps that align tables. In a small
-  // arena the surplus may be too small for them. But then the whole arena fits the first page of 64 KiB.
+  // bytes than are reckoned here (core/arena/arena.ts). The surplus makes up for the header, for the heads of the lists
+  // of names, and for the gaps that align tables. In a small arena the surplus may be too small for them. But then the
+  // whole arena fits the first page of 64 KiB.
   const PAGE = 65536;
   const RECORD = 256;
   const ELEMENT = 96;

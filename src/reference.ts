@@ -249,13 +249,7 @@ function differencesOf(has: Int32Array, p: Properties, only: (() => Error) | str
  * Returns the reference of an attachment, or throws the error of another answer. An answer without a case here does not
  * compile, because only an Attachment makes a Reference.
  */
-function referenceBy(
-  membership: Membership,
-  answer: Attached,
-  what: string,
-  kind: Kind,
-  isPrivate = false,
-): Reference {
+function referenceBy(membership: Membership, answer: Attached, what: string, kind: Kind, isPrivate = false): Reference {
   switch (answer) {
     case ANSWER_OBJECTS_FULL:
       throw arenaFull('object', 'objects', membership.core.mostObjects());

@@ -120,13 +120,15 @@ export class Semaphore extends SemaphoreCounts {
   }
 
   /**
-   * Attaches to the semaphore of this name in the arena. Creates it if there is none, or if it has been disposed of.
-   * Threads that open a name at the same time get one semaphore. Never blocks.
+   * Attaches to the semaphore of this name in the arena. Creates it if there is none. Threads that open a name at the
+   * same time get one semaphore. The name and its semaphore go when no thread has the semaphore open any more: every
+   * thread that had it open has ended, or the garbage collector has taken its library objects while all permits were
+   * there. A semaphore whose handle was taken stays until it is disposed of. Never blocks.
    * @param name 1 to 116 bytes of UTF-8, well-formed.
    * @param permits the number available at first, 0 to `max`. Without it the semaphore must exist.
    * @throws {RangeError | TypeError} for a bad argument, or if the name belongs to another kind of object.
    * @throws {RangeError} if it exists with other permits, another max or another `robust`.
-   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws {ArenaFullError} if the arena has no room for another object or attachment.
    * @throws {Error} if it does not exist and no permits are given.
    * @example const pool = Semaphore.open('connections', 4, { max: 4 });
    */

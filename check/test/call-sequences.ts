@@ -454,7 +454,7 @@ export class Sequence {
       case 22:
         return this.#call(
           t,
-          this.#from(['available', 'waiting', 'maxOf', 'generation', 'isRobust', 'isDisposed', 'ownersDied']),
+          this.#from(['available', 'waiting', 'maxOf', 'generation', 'keep', 'isRobust', 'isDisposed', 'ownersDied']),
           [s],
         );
       case 23:
@@ -477,7 +477,9 @@ export class Sequence {
         return this.#inspect(t, s);
       case 30:
         if (this.#draw(4) === 0) return this.#call(t, 'restoreOwnerDeaths', [s, this.#draw(3)]);
-        return this.#call(t, 'held', [this.#attachments.find((each) => each.t === t)?.number ?? 1]);
+        return this.#call(t, this.#from(['held', 'mustStay']), [
+          this.#attachments.find((each) => each.t === t)?.number ?? 1,
+        ]);
       default: {
         const run = this.#from(this.#runs.filter((each) => each.t === t));
         if (!run) return this.#arrive(t, s, n);

@@ -70,13 +70,7 @@ function aligned(at: usize, count: u32): usize {
 }
 
 /** Computes the bases from the sizes. Returns the number of bytes that the arena takes. */
-function layOut(
-  objectCount: u32,
-  threadCount: u32,
-  bucketCount: u32,
-  chainCount: u32,
-  elementCount: u32,
-): usize {
+function layOut(objectCount: u32, threadCount: u32, bucketCount: u32, chainCount: u32, elementCount: u32): usize {
   objectCapacity = objectCount;
   bucketMask = bucketCount - 1;
   chainMask = chainCount - 1;

@@ -124,7 +124,8 @@ export function buildObject(
   atomic.store<i32>(o, threshold, O_THRESHOLD);
   atomic.store<i32>(o, permits, O_INITIAL);
   atomic.store<i32>(o, robust, O_ROBUST);
-  // Each of these stores also clears the word next to the one that it names: O_DEATHS, O_DEPARTED, O_VAIN_POLLS, O_NAME.
+  // Each of these stores also clears the word next to the one that it names: O_DEATHS, O_DEPARTED, O_VAIN_POLLS,
+  // O_NAME.
   atomic.store<i64>(o, 0, O_UNREPORTED_DEATHS);
   atomic.store<i64>(o, 0, O_TIMEOUTS);
   atomic.store<i64>(o, 0, O_WHERE);

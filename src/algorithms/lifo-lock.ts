@@ -52,7 +52,7 @@ export class LifoLock extends SharedLock<typeof KIND> {
    * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 116 bytes of UTF-8.
    * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
-   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws {ArenaFullError} if the arena has no room for another object or attachment.
    * @example const lock = LifoLock.open('accounts');
    */
   static open(name: string, options?: LifoLockOptions): LifoLock {

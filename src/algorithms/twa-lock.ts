@@ -84,7 +84,7 @@ export class TwaLock extends SharedLock<typeof KIND> {
    * @param name 1 to 116 bytes of UTF-8.
    * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object or to a
    * lock with another `hash` or `waiting`.
-   * @throws {ArenaFullError} if the arena has no room for another object, name, attachment or waiter.
+   * @throws {ArenaFullError} if the arena has no room for another object, attachment or waiter.
    * @example const lock = TwaLock.open('accounts');
    */
   static open(name: string, options: TwaLockOptions = {}): TwaLock {

@@ -142,7 +142,7 @@ export class Condition extends SharedObject<typeof KIND> {
    * @param name 1 to 116 bytes of UTF-8, well-formed.
    * @throws {RangeError | TypeError} for a bad name.
    * @throws {TypeError} if the name is that of a condition of another mutex, or belongs to another kind of object.
-   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws {ArenaFullError} if the arena has no room for another object or attachment.
    * @example const condition = Condition.open('not empty', mutex);
    */
   static open(name: string, mutex: Mutex): Condition {

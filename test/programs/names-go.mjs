@@ -60,7 +60,7 @@ const idle = {
     event.set();
     event.reset();
   },
-  'a lock of readers': () => RwLock.open('a lock of readers').runExclusive(() => {}),
+  'a lock of readers': () => RwLock.open('a lock of readers').write().unlock(),
 };
 for (const use of Object.values(idle)) use();
 const opened = used() - left;
@@ -74,8 +74,8 @@ const found = {
   'held in the queue': McsLock.open('held in the queue').tryLock(),
   set: Event.open('set').isSet,
   done: Once.open('done').done,
-  'to do': WaitGroup.open('to do').count,
-  read: RwLock.open('read').tryLock(),
+  'to do': WaitGroup.open('to do').pending,
+  read: RwLock.open('read').readers,
 };
 // What is given back by another library object goes at the next look.
 Semaphore.open('taken').release();

@@ -170,8 +170,7 @@ const drop = (name = 0): Op[] => [
 ];
 
 /** Takes the handle of an object. */
-const keep = (name = 0): Op =>
-  call('keep', (scene, t) => [scene.get(t, slot(name)) & -OBJECT_SIZE]);
+const keep = (name = 0): Op => call('keep', (scene, t) => [scene.get(t, slot(name)) & -OBJECT_SIZE]);
 
 /** Checks that the name is still open in this thread: nobody has closed or freed the object. */
 const stillOpen = (name = 0): Op => ({
@@ -412,7 +411,10 @@ export const models: readonly Model[] = [
   },
   {
     name: 'names, closed, and the object is another name in another list',
-    programs: [[close(0), open(ELSEWHERE)], [open(0), stillOpen()]],
+    programs: [
+      [close(0), open(ELSEWHERE)],
+      [open(0), stillOpen()],
+    ],
     arena: { objects: 3 },
     objects: (scene) => openNow(scene, 0),
     end: whole,
@@ -461,7 +463,10 @@ export const models: readonly Model[] = [
   },
   {
     name: 'names, a handle of what is disposed of',
-    programs: [[keep(), ...drop()], [close(), open(0, { permits: -1, answer: NOT_FOUND })]],
+    programs: [
+      [keep(), ...drop()],
+      [close(), open(0, { permits: -1, answer: NOT_FOUND })],
+    ],
     arena: { objects: 1 },
     objects: (scene) => {
       openNow(scene, 0, 0);
@@ -535,10 +540,7 @@ export const models: readonly Model[] = [
   {
     // The first thread may be about to mark a stale entry, while this entry comes back for the same name.
     name: 'names, an entry used again as it was',
-    programs: [
-      [open(2, { permits: -1, answer: NOT_FOUND })],
-      [close(1), open(1), close(1), open(1), open(1)],
-    ],
+    programs: [[open(2, { permits: -1, answer: NOT_FOUND })], [close(1), open(1), close(1), open(1), open(1)]],
     arena: { objects: 1 },
     objects: (scene) => openNow(scene, 1, 1),
     end: whole,
@@ -571,7 +573,10 @@ export const models: readonly Model[] = [
   },
   {
     name: 'names, a thread is killed beside an open',
-    programs: [[open(0), close()], [open(0), stillOpen(), supervise(), stillOpen()]],
+    programs: [
+      [open(0), close()],
+      [open(0), stillOpen(), supervise(), stillOpen()],
+    ],
     arena: { objects: 3 },
     deaths: 1,
     mortal: [0],

@@ -124,7 +124,7 @@ export class RwLock extends WritersHalf {
    * Opens the lock of this name, and makes it if there is none. Never blocks.
    * @param name 1 to 116 bytes of UTF-8, well-formed.
    * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
-   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws {ArenaFullError} if the arena has no room for another object or attachment.
    * @example const lock = RwLock.open('table');
    */
   static open(name: string, options: SyncOptions = {}): RwLock {
