@@ -161,6 +161,11 @@ export function isLiveIn(life: u64): bool {
   return ((life as u32) & STATES) === LIVE;
 }
 
+/** Whether the object lives until a thread disposes of it, because its handle was taken. */
+export function isKept(o: usize): bool {
+  return ((lifeOfObject(o) as u32) & KEPT) !== 0;
+}
+
 export function maxOf(o: usize): i32 {
   return atomic.load<i32>(o, O_MAX);
 }

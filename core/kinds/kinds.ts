@@ -23,7 +23,7 @@
 
 import { attachedTo, detach, recordOf } from '../arena/attachments';
 import { takeNameOut } from '../arena/names';
-import { isDisposed } from '../arena/objects';
+import { isDisposed, isKept } from '../arena/objects';
 import { objectOf, requester } from '../arena/requests';
 import { owner } from '../arena/threads';
 import {
@@ -175,11 +175,12 @@ export function letGo(attachment: i32): void {
 
 /**
  * Whether this thread stays attached to the object although it has no library object of it any more: the thread holds
- * something of the object, or the object is not as it was made. Without this, a garbage collection would decide whether
- * a permit that was released is still there when the name is opened next.
+ * something of the object, or the object would go with its last reference and is not as it was made. Without this, a
+ * garbage collection would decide whether a permit that was released is still there when the name is opened next.
  */
 export function mustStay(attachment: i32): bool {
-  return held(attachment) > 0 || !isAsMade(attachedTo(attachment));
+  const o = attachedTo(attachment);
+  return held(attachment) > 0 || !(isKept(o) || isAsMade(o));
 }
 
 /** Whether nobody could tell the object from a new one with the same properties. It may be out of date at once. */

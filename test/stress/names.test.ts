@@ -1,6 +1,7 @@
 /** Many threads open names at once. */
 import { Arena, Semaphore } from 'taketurns';
 import { expect, it } from 'vitest';
+import { recruit } from '../support/dying.js';
 import { roundsOf } from '../support/rounds.js';
 import { team, together } from '../support/team.js';
 
@@ -42,4 +43,36 @@ it.each([2, 300])('%i names that many threads open and dispose of at once', asyn
   for (const name of names) Semaphore.open(name, CROWD, { arena }).dispose();
   const all = Array.from({ length: 4 * CROWD }, () => new Semaphore(1, { arena }));
   for (const semaphore of all) semaphore.dispose();
+});
+
+it.each([1, 2, 300])('%i names that many threads open and close at once: a name has one lock at a time', async (count) => {
+  const arena = new Arena({ objects: 3 * CROWD });
+  const names = Array.from({ length: count }, (_, i) => `one of ${i}`);
+  const inside = new SharedArrayBuffer(4 * count);
+  const overlaps = await together<number>(crowd, 'open-and-close', {
+    arena: arena.handle,
+    names,
+    inside,
+    rounds: roundsOf(4000),
+  });
+  expect(overlaps).toEqual(overlaps.map(() => 0));
+  expect(arena.stats().objects.used).toBe(0);
+  expect(() => Semaphore.open('one of 0', undefined, { arena })).toThrow(/nothing of that name/);
+});
+
+it('names that threads open and close while others of them are killed: nothing is left of the dead', async () => {
+  const arena = new Arena({ objects: 3 * CROWD });
+  const names = ['a', 'b', 'c'];
+  const given = { arena: arena.handle, names, inside: new SharedArrayBuffer(4 * names.length) };
+  const barrier = () => new Int32Array(new SharedArrayBuffer(4));
+  for (let round = 0; round < 4; round++) {
+    const victims = [recruit(arena), recruit(arena)];
+    for (const victim of victims)
+      victim.run('open-and-close', { ...given, rounds: 1e9, index: 0, barrier: barrier(), parties: 1 }).catch(() => {});
+    const rest = together<number>(crowd, 'open-and-close', { ...given, rounds: roundsOf(2000) });
+    await new Promise((resolve) => setTimeout(resolve, 20 * round));
+    await Promise.all(victims.map((victim) => victim.kill()));
+    await rest;
+    expect(arena.stats().objects.used).toBe(0);
+  }
 });

@@ -127,7 +127,72 @@ function postTooMany(): Op {
   };
 }
 
+/** The attachment to the object that the thread has made last. */
+const made = (scene: Scene, t: number): number[] => [scene.get(t, GOT + 1)];
+
+/** Stores to a word of the object that the thread has made last, as another thread would. */
+const poke = (offset: string, value: number): Op => ({
+  text: `${offset} = ${value}`,
+  next(scene, t) {
+    scene.machine.hostStore32(scene.objectOf(scene.get(t, GOT + 1)) + constant(offset), value);
+    return true;
+  },
+});
+
+/**
+ * Makes an object that no handle keeps. The thread need not stay attached to the object as it was made, but must stay
+ * after each change of a word, given as the word, its value and the value before. Then lets go of the object.
+ */
+const staysFor = (
+  kind: string,
+  permits: number,
+  changes: readonly (readonly [word: string, value: number, before: number])[],
+): Op[] => [
+  call(
+    'createObject',
+    () => [constant(kind), permits, LIMIT, 0, 0, 0, 0, 0, -1, 0],
+    (answer, scene, t) => scene.set(t, GOT + 1, answer),
+  ),
+  asks('mustStay', made, 0),
+  ...changes.flatMap(([offset, value, before]) => [
+    poke(offset, value),
+    asks('mustStay', made, 1),
+    poke(offset, before),
+    asks('mustStay', made, 0),
+  ]),
+  asks('letGo', made, 0),
+];
+
 export const models: readonly Model[] = [
+  {
+    name: 'answers, whether a thread must stay',
+    programs: [
+      [
+        ...staysFor('KIND_SEMAPHORE', 2, [
+          ['TICKET', 0, -1],
+          ['GRANT', 5, 1],
+          ['O_UNREPORTED_DEATHS', 1, 0],
+        ]),
+        ...staysFor('KIND_TICKET_LOCK', 1, [['O_OWNER', 1, 0]]),
+        ...staysFor('KIND_LATCH', 2, [['O_PHASE', 1, 2]]),
+        ...staysFor('KIND_EVENT', 1, [['O_PHASE', 0, 1]]),
+        ...staysFor('KIND_RW_LOCK', 1, [
+          ['O_PHASE', constant('GATE_DIED'), 0],
+          ['GRANT', -1, 0],
+        ]),
+        // The object of a handle lives on, whether or not a thread is attached. But the thread holds a permit of it.
+        asks('mustStay', mine, 0),
+        call('acquireRobust', (scene) => [...ofFirst(1)(scene), ...mine(scene)]),
+        asks('mustStay', mine, 1),
+        call('releaseRobust', (scene) => [...ofFirst(1)(scene), ...mine(scene)]),
+      ],
+    ],
+    arena: { objects: 2 },
+    objects: (scene) => {
+      scene.semaphore({ permits: 2, robust: true });
+    },
+    ...UNCHECKED,
+  },
   {
     name: 'answers about an object',
     programs: [

@@ -4,10 +4,6 @@
  * smaller models, which are tried first, use up the budget.
  */
 export const firstModels: readonly (readonly [mutant: RegExp, model: string])[] = [
-  [
-    /^names\/openName: rmw used, swapped with cmpxchg head of names$/,
-    'names, given back before the thread that made it goes on',
-  ],
   [/^elements\/reserve: cmpxchg elements used, loosened$/, 'first registrations'],
   [/^reaping\/cleanUp: store held #1, dropped$/, 'condition: carried by a dead thread, whose reaper dies'],
   [/^reaping\/cleanUp: load (held|counter\/variant) #[34], (zero|ones)$/, 'wait group: a holder dies'],

@@ -93,7 +93,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   // --- A later comparison decides ---
   [
-    /^(waiting-array\/enter: load cell|names\/draftName: load used), zero/,
+    /^waiting-array\/enter: load cell, zero/,
     'The load only avoids a cmpxchg that would fail. It fails if another number is there, and the search goes on.',
   ],
   [
@@ -101,12 +101,8 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The cmpxchg that raises the count fails if the loaded count is wrong, and then the right one is loaded.',
   ],
   [
-    /^names\/findName: store used, swapped/,
-    'The count falls before the entry is free, and not after. Both are one section, and until both are done the count allows for a draft more or less of each thread.',
-  ],
-  [
-    /^names\/openName: (store target|store next|load next), swapped/,
-    'Both accesses go to the draft, which no other thread can see before the cmpxchg on the head.',
+    /^names\/openName: (store name|store length|store bytes|store next|load next), swapped/,
+    'Both accesses go to the new object and its entry, which no other thread can see before the cmpxchg on the head.',
   ],
   [
     /^(cancelling\/(cancelRun|cancelFor|leaveTombstone)|reaping\/cleanUp): cmpxchg state, loosened/,
@@ -377,10 +373,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^arena\/create: store life, dropped/,
     'No model has a keeper, which is thread 0. test/unit/keeper.test.ts and reaping.test.ts fail.',
-  ],
-  [
-    /^(objects\/generation|names\/openName): store known, (dropped|swapped)/,
-    'No model sends a handle before a death. test/unit/noticed.test.ts fails in 13 places.',
   ],
   // --- The phase word (kinds/phase/phase.ts) ---
   [
