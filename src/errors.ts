@@ -26,8 +26,8 @@ export const MOST = { objects: 1 << 20, threads: 4095, waiters: 4_000_000 } as c
 export function arenaFull(thing: string, option: keyof typeof MOST, room: number): ArenaFullError {
   const made = `new Arena({ ${option}: ${Math.min(2 * room, MOST[option])} })`;
   return new ArenaFullError(
-    `the arena has no room for another ${thing}: let some go, or make a larger one by ${made}. ` +
-      `For the default arena, first of all call ${made}.makeDefault() in the main thread`,
+    `the arena has no room for another ${thing}: let some go, or make a larger arena: ${made}, ` +
+      `and for the default arena, before all else, ${made}.makeDefault()`,
   );
 }
 

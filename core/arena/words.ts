@@ -17,7 +17,7 @@
  *
  * Chains and buckets begin at the start of a page (arena.ts), as the papers ask. A region is touched only as it comes
  * into use, so unused capacity costs address space alone. Every shared access is a sequentially consistent atomic one.
- * The few plain accesses (name bytes) are to memory that is private until a compare-and-swap publishes it.
+ * The few plain accesses are to the drafts of names, of which each belongs to one thread.
  *
  * The words of a bucket are in queue/words.ts. Most words that only some kinds of objects have are in the words.ts of
  * these kinds. A few of them are in this file, because objects.ts sets them in each new object of any kind: for example

@@ -107,6 +107,28 @@ export function balanceOf(words: Int32Array): number {
   return ((words[GRANT / 4] as number) - (words[TICKET / 4] as number)) | 0;
 }
 
+/**
+ * Refers to a library object: strongly until the running code has ended, and weakly from then on. A WeakRef would keep
+ * the library object until then, even if the object lets go before. So a loop that makes and disposes of very many
+ * objects, in one turn of the event loop, would fill the memory.
+ */
+interface Ref {
+  deref(): LibraryObject | undefined;
+}
+/** The references that are perhaps strong. */
+const strong = new Set<Ref>();
+let weakens: Promise<void> | undefined;
+
+function weaken(): void {
+  weakens = undefined;
+  for (const ref of strong) {
+    const libraryObject = ref.deref();
+    const weak = libraryObject && new WeakRef(libraryObject);
+    ref.deref = () => weak?.deref();
+  }
+  strong.clear();
+}
+
 /** The things that this thread knows of a shared object to which it is attached. */
 export interface Shared {
   address: number;
@@ -122,7 +144,7 @@ export interface Shared {
   /** The promise of this thread that is the head of the object. A mutex makes it. */
   head?: HeadPromise;
   /** The library objects that hold the shared object. If one was collected, its finalizer may not have run yet. */
-  readonly heldBy: Set<WeakRef<LibraryObject>>;
+  readonly heldBy: Set<Ref>;
   /** Whether no other thread can know the shared object: it has no name, and its handle was never taken. */
   isPrivate: boolean;
   /** The words of the object while it is evicted. */
@@ -170,8 +192,8 @@ export class Membership {
   isOver = false;
   /** Whether the thread locks a mutex again after a wait on a condition, and so cannot give up. */
   declare locksAgain?: boolean;
-  readonly #refs = new WeakMap<LibraryObject, WeakRef<LibraryObject>>();
-  readonly #collected = new FinalizationRegistry<{ shared: Shared; ref: WeakRef<LibraryObject> }>(({ shared, ref }) =>
+  readonly #refs = new WeakMap<LibraryObject, Ref>();
+  readonly #collected = new FinalizationRegistry<{ shared: Shared; ref: Ref }>(({ shared, ref }) =>
     this.#forget(shared, ref),
   );
 
@@ -242,7 +264,9 @@ export class Membership {
       shared.promises ??= new Promises(this.core, this.doorbell, shared);
       this.#shared.set(address, shared);
     }
-    const ref = this.#refs.get(libraryObject) ?? new WeakRef(libraryObject);
+    const ref: Ref = this.#refs.get(libraryObject) ?? { deref: () => libraryObject };
+    strong.add(ref);
+    weakens ??= Promise.resolve().then(weaken);
     shared.heldBy.add(ref);
     this.#refs.set(libraryObject, ref);
     this.#collected.register(libraryObject, { shared, ref }, libraryObject);
@@ -252,7 +276,9 @@ export class Membership {
   /** Ends what `hold` began. */
   detach(libraryObject: LibraryObject, shared: Shared): void {
     this.#collected.unregister(libraryObject);
-    this.#forget(shared, this.#refs.get(libraryObject) as WeakRef<LibraryObject>);
+    const ref = this.#refs.get(libraryObject) as Ref;
+    strong.delete(ref);
+    this.#forget(shared, ref);
   }
 
   /**
@@ -328,7 +354,7 @@ export class Membership {
   }
 
   /** A library object has let go, or has been collected. Nothing happens if the membership knows this already. */
-  #forget(shared: Shared, ref: WeakRef<LibraryObject>): void {
+  #forget(shared: Shared, ref: Ref): void {
     if (shared.heldBy.delete(ref)) this.#drop(shared);
   }
 

@@ -261,10 +261,11 @@ export class Driver extends Scene implements StateSpace {
     );
   }
 
-  /** Throws for a plain access, except to the table of names: a name is written before it is published. */
+  /** Throws for a plain access, except to the drafts of names, which lie behind the entries of the objects. */
   #checkPlain(t: number): void {
     const { address, fn } = this.machine.describe(t);
-    if (address >= this.regions.names && address < this.regions.threads) return;
+    const { objects, names, threads } = this.regions;
+    if (address >= names + (names - objects) && address < threads) return;
     throw new Violation(`thread ${t} accesses ${nameAt(this, address)} with no atomic instruction, in ${fn}`);
   }
 
