@@ -117,9 +117,8 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   /**
    * Attaches to the mutex of this name in the arena. Creates the mutex if there is none. Threads that open a name at
-   * the same time get one mutex. The name and its mutex go when no thread has the mutex open any more: every thread
-   * that had it open has ended, or the garbage collector has taken its library objects while the thread did not have
-   * the lock. A mutex whose handle was taken stays until it is disposed of. Never blocks.
+   * the same time get one mutex. The name and its mutex go when every thread that had the mutex open has ended, or its
+   * library objects were collected. A mutex whose handle was taken stays until it is disposed of. Never blocks.
    * @param name 1 to 116 bytes of UTF-8, well-formed.
    * @throws {RangeError | TypeError} for a bad name or option, if the mutex exists with another `bypass`, or if the
    * name belongs to another kind of object.

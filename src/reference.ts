@@ -222,7 +222,7 @@ export function open<K extends Kind>(
   if (p === ANY) return found;
   const differences = differencesOf(new Int32Array(memory.buffer, found.address), p, mismatch);
   if (differences === '') return found;
-  core.letGo(answer);
+  core.letGo(answer, 1);
   throw typeof mismatch === 'function' ? mismatch() : new RangeError(`${which}: it exists already with ${differences}`);
 }
 

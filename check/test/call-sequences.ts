@@ -445,7 +445,7 @@ export class Sequence {
         const attachment = this.#from(this.#attachments.filter((each) => each.t === t));
         if (!attachment) return this.#call(t, 'mostThreads', []);
         this.#attachments = this.#attachments.filter((each) => each !== attachment);
-        return this.#call(t, 'letGo', [attachment.number]);
+        return this.#call(t, 'letGo', [attachment.number, this.#draw(2)]);
       }
       case 20:
         return this.#call(t, this.#draw(3) ? 'waiting' : this.#from(['dispose', 'askAll', 'asks']), [s]);
@@ -477,9 +477,7 @@ export class Sequence {
         return this.#inspect(t, s);
       case 30:
         if (this.#draw(4) === 0) return this.#call(t, 'restoreOwnerDeaths', [s, this.#draw(3)]);
-        return this.#call(t, this.#from(['held', 'mustStay']), [
-          this.#attachments.find((each) => each.t === t)?.number ?? 1,
-        ]);
+        return this.#call(t, 'held', [this.#attachments.find((each) => each.t === t)?.number ?? 1]);
       default: {
         const run = this.#from(this.#runs.filter((each) => each.t === t));
         if (!run) return this.#arrive(t, s, n);

@@ -114,7 +114,7 @@ describe('a promise of a semaphore that is closed', () => {
     goOn(scene, t, told) {
       if (scene.get(t, LOCAL + 3) === 1) return right.goOn(scene, t, told);
       scene.set(t, LOCAL + 3, 1);
-      scene.call(t, 'letGo', scene.attachment(t, 0));
+      scene.call(t, 'letGo', scene.attachment(t, 0), 0);
       return false;
     },
   });

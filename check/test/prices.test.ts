@@ -64,7 +64,7 @@ describe('an object', () => {
     for (const number of [99, 0, 50].map((i) => numbers[i] as number)) {
       const address = shop.call(0, 'attachedTo', number).answer;
       shop.call(0, 'dispose', address);
-      shop.call(0, 'letGo', number);
+      shop.call(0, 'letGo', number, 0);
       const { answer, price } = shop.create();
       expect(shop.call(0, 'attachedTo', answer).answer).toBe(address);
       expect(price).toBeLessThanOrEqual(first + SLACK);
@@ -133,7 +133,7 @@ describe('dispose', () => {
     const runs = Array.from({ length: count }, (_, i) => shop.call(1, 'arrive', s, 1 + (i % 2), 0, 0).answer);
     for (const run of runs) shop.call(1, 'dropRun', run);
     shop.call(1, 'dispose', s);
-    shop.call(1, 'letGo', number);
+    shop.call(1, 'letGo', number, 0);
   }
 
   function price(used: number, waits: boolean): number {

@@ -80,12 +80,12 @@ export function attachedTo(attachment: i32): usize {
 
 /**
  * Detaches the thread from the object, and returns true. The permits that the thread holds of the object are not given
- * back. If the object goes with this reference, the function closes the object instead, and returns false
- * (detachObject).
+ * back. Returns false if the object would have no reference left (detachObject): then the thread stays attached, and if
+ * the object `goes`, it is closed from now on.
  */
-export function detach(attachment: i32): bool {
+export function detach(attachment: i32, goes: bool): bool {
   const e = recordOf(attachment);
-  if (!detachObject(objectOf(atomic.load<i64>(e, E_REQUEST)))) return false; // R6 begins at its cmpxchg
+  if (!detachObject(objectOf(atomic.load<i64>(e, E_REQUEST)), goes)) return false; // R6 begins at its cmpxchg
   freeElement(e); // R6 ends
   return true;
 }

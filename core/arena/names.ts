@@ -150,7 +150,7 @@ export function openName(
   if (fresh > 0) {
     // No other thread knows the object, so it has no waiters to wake.
     closeObject(attachedTo(fresh));
-    detach(fresh);
+    detach(fresh, true);
   }
   return answer;
 }

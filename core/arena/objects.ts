@@ -161,11 +161,6 @@ export function isLiveIn(life: u64): bool {
   return ((life as u32) & STATES) === LIVE;
 }
 
-/** Whether the object lives until a thread disposes of it, because its handle was taken. */
-export function isKept(o: usize): bool {
-  return ((lifeOfObject(o) as u32) & KEPT) !== 0;
-}
-
 export function maxOf(o: usize): i32 {
   return atomic.load<i32>(o, O_MAX);
 }
@@ -191,13 +186,14 @@ export function attachObject(o: usize, gen: u32, kind: i32): i32 {
 
 /**
  * Takes a reference back, and returns true. Taking back the last one of a disposed object frees the object. If this is
- * the last reference of a live object that is not KEPT, the function closes the object instead, and returns false: the
- * caller ends the object, and then takes the reference back.
+ * the last reference of a live object that is not KEPT, the function returns false. If the object `goes`, the function
+ * has closed the object then: the caller ends the object, and takes the reference back afterwards.
  */
-export function detachObject(o: usize): bool {
+export function detachObject(o: usize, goes: bool): bool {
   while (true) {
     const life = atomic.load<u64>(o, O_LIFE);
     const closes = ((life as u32) & (STATES | KEPT | REFERENCES)) === LIVE + 1;
+    if (closes && !goes) return false;
     const last = ((life as u32) & (STATES | REFERENCES)) === DISPOSED + 1;
     const next = closes ? life - LIVE + DISPOSED : last ? (life & GENERATIONS) + GENERATION : life - 1;
     if (atomic.cmpxchg<u64>(o, life, next, O_LIFE) !== life) continue;

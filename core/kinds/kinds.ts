@@ -23,7 +23,7 @@
 
 import { attachedTo, detach, recordOf } from '../arena/attachments';
 import { takeNameOut } from '../arena/names';
-import { isDisposed, isKept } from '../arena/objects';
+import { isDisposed } from '../arena/objects';
 import { objectOf, requester } from '../arena/requests';
 import { owner } from '../arena/threads';
 import {
@@ -164,23 +164,19 @@ export function disposeAgain(o: usize): void {
  * Detaches the thread from the object. If the object goes with this reference, disposes of the object first. The name
  * of a disposed object leaves the table before the thread detaches, so the entry of a free object stands in no list
  * (names.ts). If the thread dies in between, its reaper detaches it in the same way.
+ *
+ * If the thread `mayStay`, the object does not go unless it is as it was made: then the thread stays attached, and the
+ * function returns false. Without this, a garbage collection would decide whether a permit that was released is still
+ * there when the name is opened next. Returns true if the thread is detached.
  */
-export function letGo(attachment: i32): void {
+export function letGo(attachment: i32, mayStay: bool): bool {
   const o = attachedTo(attachment);
   if (isDisposed(o)) takeNameOut(o);
-  if (detach(attachment)) return;
+  const goes = !mayStay || isAsMade(o);
+  if (detach(attachment, goes)) return true;
+  if (!goes) return false;
   disposeAgain(o);
-  letGo(attachment);
-}
-
-/**
- * Whether this thread stays attached to the object although it has no library object of it any more: the thread holds
- * something of the object, or the object would go with its last reference and is not as it was made. Without this, a
- * garbage collection would decide whether a permit that was released is still there when the name is opened next.
- */
-export function mustStay(attachment: i32): bool {
-  const o = attachedTo(attachment);
-  return held(attachment) > 0 || !(isKept(o) || isAsMade(o));
+  return letGo(attachment, false);
 }
 
 /** Whether nobody could tell the object from a new one with the same properties. It may be out of date at once. */

@@ -117,10 +117,10 @@ interface Ref {
 }
 /** The references that are perhaps strong. */
 const strong = new Set<Ref>();
-let weakens: Promise<void> | undefined;
+let willWeaken = false;
 
 function weaken(): void {
-  weakens = undefined;
+  willWeaken = false;
   for (const ref of strong) {
     const libraryObject = ref.deref();
     const weak = libraryObject && new WeakRef(libraryObject);
@@ -249,7 +249,7 @@ export class Membership {
     let shared = this.#shared.get(address);
     if (shared) {
       // One attachment serves the thread, however many library objects it has.
-      if (attachment !== HELD) this.core.letGo(attachment);
+      if (attachment !== HELD) this.core.letGo(attachment, 0);
     } else {
       shared = given;
       const { away } = shared;
@@ -266,7 +266,8 @@ export class Membership {
     }
     const ref: Ref = this.#refs.get(libraryObject) ?? { deref: () => libraryObject };
     strong.add(ref);
-    weakens ??= Promise.resolve().then(weaken);
+    if (!willWeaken) Promise.resolve().then(weaken);
+    willWeaken = true;
     shared.heldBy.add(ref);
     this.#refs.set(libraryObject, ref);
     this.#collected.register(libraryObject, { shared, ref }, libraryObject);
@@ -364,14 +365,14 @@ export class Membership {
     if (heldBy.size > 0 || this.#shared.get(address) !== shared) return;
     const { core } = this;
     // The thread may get an object that other threads can know again, by handle or name. So it stays attached while it
-    // holds something of the object or the object is not as it was made. Nobody can reach a private object any more. So
-    // nobody waits for it, and losing what is held of it does no harm.
-    if (!shared.isPrivate && !core.isDisposed(address) && core.mustStay(attachment)) return;
+    // holds something of the object, or would be the last and the object is not as it was made. Nobody can reach a
+    // private object any more. So nobody waits for it, and losing what is held of it does no harm.
+    const mayStay = !shared.isPrivate;
+    if (mayStay && !core.isDisposed(address) && core.held(attachment) > 0) return;
     // If an exception has ended a call on the object midway, the next call of the core completes that call
     // (pending-call.ts). This tryLock is such a call, and comes while the memory still belongs to the object.
     core.tryLock(CLOSED_OBJECT);
-    this.#shared.set(address, undefined);
-    core.letGo(attachment);
+    if (core.letGo(attachment, Number(mayStay))) this.#shared.set(address, undefined);
   }
 
   /** Is called when another thread may be about to attach. From then on the death of this thread will be noticed. */

@@ -45,20 +45,23 @@ it.each([2, 300])('%i names that many threads open and dispose of at once', asyn
   for (const semaphore of all) semaphore.dispose();
 });
 
-it.each([1, 2, 300])('%i names that many threads open and close at once: a name has one lock at a time', async (count) => {
-  const arena = new Arena({ objects: 3 * CROWD });
-  const names = Array.from({ length: count }, (_, i) => `one of ${i}`);
-  const inside = new SharedArrayBuffer(4 * count);
-  const overlaps = await together<number>(crowd, 'open-and-close', {
-    arena: arena.handle,
-    names,
-    inside,
-    rounds: roundsOf(4000),
-  });
-  expect(overlaps).toEqual(overlaps.map(() => 0));
-  expect(arena.stats().objects.used).toBe(0);
-  expect(() => Semaphore.open('one of 0', undefined, { arena })).toThrow(/nothing of that name/);
-});
+it.each([1, 2, 300])(
+  '%i names that many threads open and close at once: a name has one lock at a time',
+  async (count) => {
+    const arena = new Arena({ objects: 3 * CROWD });
+    const names = Array.from({ length: count }, (_, i) => `one of ${i}`);
+    const inside = new SharedArrayBuffer(4 * count);
+    const overlaps = await together<number>(crowd, 'open-and-close', {
+      arena: arena.handle,
+      names,
+      inside,
+      rounds: roundsOf(4000),
+    });
+    expect(overlaps).toEqual(overlaps.map(() => 0));
+    expect(arena.stats().objects.used).toBe(0);
+    expect(() => Semaphore.open('one of 0', undefined, { arena })).toThrow(/nothing of that name/);
+  },
+);
 
 it('names that threads open and close while others of them are killed: nothing is left of the dead', async () => {
   const arena = new Arena({ objects: 3 * CROWD });

@@ -160,7 +160,7 @@ describe('Capacitor', () => {
       } catch (error) {
         refusals++;
         expect(error).toBeInstanceOf(ArenaFullError);
-        expect((error as Error).message).toContain('`waiters`');
+        expect((error as Error).message).toContain('{ waiters: ');
         hog.release();
         await new Promise(setImmediate);
       }

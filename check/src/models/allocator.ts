@@ -40,7 +40,7 @@ const drop = (): Op[] => [
   call('dispose', (scene, t) => [mine(scene, t)]),
   call('letGo', (scene, t) => {
     scene.set(t, MINE, 0);
-    return [scene.get(t, ATTACHMENT)];
+    return [scene.get(t, ATTACHMENT), 0];
   }),
 ];
 
@@ -80,7 +80,7 @@ const attach = (): Op[] => [
     next: (scene, t) => {
       if (mine(scene, t) === 0) return true;
       scene.set(t, MINE, 0);
-      scene.call(t, 'letGo', scene.get(t, ATTACHMENT));
+      scene.call(t, 'letGo', scene.get(t, ATTACHMENT), 0);
       return false;
     },
   },
@@ -212,7 +212,7 @@ export const models: readonly Model[] = [
   },
   {
     name: 'references',
-    programs: [[dispose(), call('letGo', (scene) => [scene.attachment(0, 0)])], attach(), attach()],
+    programs: [[dispose(), call('letGo', (scene) => [scene.attachment(0, 0), 0])], attach(), attach()],
     arena: { objects: 1 },
     objects: (scene) => {
       scene.semaphore({ permits: 1 });

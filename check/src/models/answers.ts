@@ -140,8 +140,8 @@ const poke = (offset: string, value: number): Op => ({
 });
 
 /**
- * Makes an object that no handle keeps. The thread need not stay attached to the object as it was made, but must stay
- * after each change of a word, given as the word, its value and the value before. Then lets go of the object.
+ * Makes an object that no handle keeps. The only thread of the object stays attached after each change of a word, given
+ * as the word, its value and the value before. When the object is as it was made, the thread lets go of it.
  */
 const staysFor = (
   kind: string,
@@ -153,14 +153,12 @@ const staysFor = (
     () => [constant(kind), permits, LIMIT, 0, 0, 0, 0, 0, -1, 0],
     (answer, scene, t) => scene.set(t, GOT + 1, answer),
   ),
-  asks('mustStay', made, 0),
   ...changes.flatMap(([offset, value, before]) => [
     poke(offset, value),
-    asks('mustStay', made, 1),
+    asks('letGo', (scene, t) => [...made(scene, t), 1], 0),
     poke(offset, before),
-    asks('mustStay', made, 0),
   ]),
-  asks('letGo', made, 0),
+  asks('letGo', (scene, t) => [...made(scene, t), 1], 1),
 ];
 
 export const models: readonly Model[] = [
@@ -180,16 +178,14 @@ export const models: readonly Model[] = [
           ['O_PHASE', constant('GATE_DIED'), 0],
           ['GRANT', -1, 0],
         ]),
-        // The object of a handle lives on, whether or not a thread is attached. But the thread holds a permit of it.
-        asks('mustStay', mine, 0),
-        call('acquireRobust', (scene) => [...ofFirst(1)(scene), ...mine(scene)]),
-        asks('mustStay', mine, 1),
-        call('releaseRobust', (scene) => [...ofFirst(1)(scene), ...mine(scene)]),
+        // The object of a handle lives on without a reference, whatever it is like.
+        call('acquire', ofFirst(1)),
+        asks('letGo', (scene) => [...mine(scene), 1], 1),
       ],
     ],
     arena: { objects: 2 },
     objects: (scene) => {
-      scene.semaphore({ permits: 2, robust: true });
+      scene.semaphore({ permits: 2 });
     },
     ...UNCHECKED,
   },
@@ -222,9 +218,9 @@ export const models: readonly Model[] = [
         asks('isDisposed', ofFirst(), 1),
         asks('attach', ofFirst(0, KIND), ANSWER_CLOSED),
         asks('available', ofFirst(), 0),
-        call('letGo', () => [SECOND]),
+        call('letGo', () => [SECOND, 0]),
         asks('generation', ofFirst(), 0),
-        call('letGo', (scene) => [scene.attachment(0, 0)]),
+        call('letGo', (scene) => [scene.attachment(0, 0), 0]),
         asks('generation', ofFirst(), 1),
         asks('attach', ofFirst(0, KIND), STALE),
         asks('attach', ofFirst(1, KIND), STALE),
@@ -280,7 +276,7 @@ export const models: readonly Model[] = [
           (scene, t) => [scene.get(t, GOT + 1)],
           ({ regions }) => regions.objects + OBJECT_SIZE,
         ),
-        call('letGo', (scene, t) => [scene.get(t, GOT + 1)]),
+        call('letGo', (scene, t) => [scene.get(t, GOT + 1), 0]),
       ],
     ],
     arena: { objects: 2 },
@@ -367,7 +363,7 @@ export const models: readonly Model[] = [
         post(),
         eventLoop(),
         call('dispose', ofFirst()),
-        call('letGo', (scene) => [scene.attachment(0, 0)]),
+        call('letGo', (scene) => [scene.attachment(0, 0), 0]),
         call(
           'createObject',
           () => [KIND, 0, 1, 0, 0, 0, 0, 0, 0, 0],

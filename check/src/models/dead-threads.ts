@@ -100,7 +100,7 @@ const stranger: Model = {
     const s = scene.semaphore({ permits: 0 });
     scene.callNow(1, 'acquire', s, 1);
     scene.callNow(1, 'enqueue', s, 1, QUEUED, 0);
-    scene.callNow(0, 'letGo', scene.attachment(0, 0));
+    scene.callNow(0, 'letGo', scene.attachment(0, 0), 0);
     scene.machine.hostStore32(s + GRANT, 1);
     scene.kill(0);
   },

@@ -92,7 +92,7 @@ function open(name: number, { permits = 1, max = MAX, kind = KIND, robust = 0, a
       if (phase === 3) return true;
       const number = scene.result(t);
       if (!opened(scene, t, name, number, answer)) return true;
-      scene.call(t, 'letGo', number);
+      scene.call(t, 'letGo', number, 0);
       return false;
     },
   };
@@ -160,8 +160,20 @@ const close = (name = 0): Op =>
     const number = scene.get(t, attachment(name));
     scene.set(t, slot(name), 0);
     scene.set(t, attachment(name), 0);
-    return [number];
+    return [number, 0];
   });
+
+/** Lets go of an object as after a garbage collection: the thread stays attached if the object must not go. */
+const closeIfAsMade = (name = 0): Op =>
+  call(
+    'letGo',
+    (scene, t) => [scene.get(t, attachment(name)), 1],
+    (isGone, scene, t) => {
+      if (isGone === 0) return;
+      scene.set(t, slot(name), 0);
+      scene.set(t, attachment(name), 0);
+    },
+  );
 
 /** Disposes of the object of a name, and lets go of it. */
 const drop = (name = 0): Op[] => [
@@ -391,6 +403,24 @@ export const models: readonly Model[] = [
     ],
     arena: { objects: 3 },
     end: gone,
+  },
+  {
+    // Neither thread gives its permit back. So one of the two stays attached, and the object stays.
+    name: 'names, two last closes of an object that is not as it was made',
+    programs: [
+      [take(), closeIfAsMade()],
+      [take(), closeIfAsMade()],
+    ],
+    arena: { objects: 1 },
+    objects: (scene) => {
+      openNow(scene, 0, 0);
+      openNow(scene, 0, 1);
+    },
+    end: (scene) => {
+      whole(scene);
+      if (scene.threadNumbers.filter((t) => scene.get(t, slot(0)) !== 0).length !== 1)
+        throw new Violation('not just one thread has stayed attached');
+    },
   },
   {
     name: 'names, two of a list closed beside a third that is opened',

@@ -474,7 +474,7 @@ const dead = (behind: number, reapers = 1): Model => ({
   },
 });
 
-const detaches = (): Op => call('letGo', (scene, t) => [scene.attachment(t, 0)]);
+const detaches = (): Op => call('letGo', (scene, t) => [scene.attachment(t, 0), 0]);
 
 /** When both threads have detached from the closed semaphore, another object takes its place. */
 const usedAgain: Model = {

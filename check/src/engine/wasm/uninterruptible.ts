@@ -117,7 +117,8 @@ function ways(code: Int32Array, pc: number, exchange: number): number[] {
     }
   }
   // The only exchange of 32 bits that begins a section is that of a cell (R5). It expects 0, so a test for 0 tests it.
-  if (exchange >= 0 && (op === EQZ || op === NOT_ZERO) && code[pc + A] === code[exchange + DST]) {
+  const isShort = exchange >= 0 && (code[exchange + META] & BYTES) === 4;
+  if (isShort && (op === EQZ || op === NOT_ZERO) && code[pc + A] === code[exchange + DST]) {
     const branchesOnSuccess = (op === EQZ) === ((code[pc + META] & NEGATED) === 0);
     return [branchesOnSuccess ? code[pc + IMM] : pc + STRIDE];
   }
