@@ -140,10 +140,11 @@ export function openName(
     }
     const mine = attachedTo(fresh);
     const entry = mine - objects + names;
-    atomic.store<i32>(mine, head as i32, O_NAME);
     atomic.store<i32>(entry, length, N_LENGTH);
     for (let i: usize = 0; i < (length as usize); i += 4)
       atomic.store<i32>(entry + i, load<i32>(draft + i, N_BYTES), N_BYTES);
+    // After the name, because a report reads the name of each object that has this word (src/report/look.ts).
+    atomic.store<i32>(mine, head as i32, O_NAME);
     atomic.store<i64>(entry, ((atomic.load<i64>(entry, N_NEXT) & TAGS) + TAG) | (first & ~TAGS), N_NEXT);
     if (atomic.cmpxchg<i64>(head, first, (first & TAGS) + TAG + (entry as i64)) === first) return fresh;
   }

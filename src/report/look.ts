@@ -3,7 +3,7 @@
  *
  *     threads       alive, asleep on which word, or dead; its name                the registry
  *     objects       kind and words                                              the objects that are live
- *     names         object ──► name                                             the table of names, read backwards
+ *     names         object ──► name                                             the entries of the table of names
  *     requests      who waits in the queue of an object, in order               elements: WAITING, AWAKE, ...
  *     attachments   what a thread holds of an object; its waits for phases      elements: ATTACHED
  *     places        who reads a RwLock, or waits to read it                     the records of the threads
@@ -34,12 +34,10 @@ import {
   IDLE,
   LIFE_STATE,
   N_BYTES,
-  N_TARGET,
-  N_USED,
-  NAME_SIZE,
+  N_LENGTH,
   O_KIND,
   O_LIFE,
-  OBJECT_SIZE,
+  O_NAME,
   PLACE_FLAGS,
   PLACE_SIZE,
   T_PLACES,
@@ -49,7 +47,6 @@ import {
   THREAD_SIZE,
   TOMBSTONE,
   USED_ELEMENTS,
-  USED_NAMES,
   USED_THREADS,
   WAITING,
   WIDTH_MASK,
@@ -57,8 +54,6 @@ import {
 import { labelOf } from './labels.js';
 import { isAsync, isClosed, objectIndexOf, threadOf, View } from './view.js';
 
-/** What N_USED says of a name that is in the table (core/arena/names.ts). */
-const PUBLISHED = -1;
 /** The bits of a state that are not its epoch. */
 const STATES = 15;
 
@@ -166,12 +161,13 @@ export function lookAt(memory: WebAssembly.Memory, now: number, most: number): L
   const view = new View(memory);
   const threads = threadsIn(view);
   const elements = elementsIn(view, now, most);
+  const objects = objectsIn(view);
   return {
     view,
     now,
     threads,
-    objects: objectsIn(view),
-    names: namesIn(view),
+    objects,
+    names: namesOf(view, objects),
     places: placesIn(view, threads),
     ...elements,
   };
@@ -209,39 +205,25 @@ function objectsIn(view: View): number[] {
   return objects;
 }
 
-/** Returns which object an entry of the table of names names, and its name; undefined if none. */
-function namedBy(view: View, entry: number): { readonly object: number; readonly name: string } | undefined {
-  if (view.load(entry + N_USED) !== PUBLISHED) return undefined;
-  const low = view.load(entry + N_TARGET);
-  const generation = view.load(entry + N_TARGET + 4);
-  const length = low & (OBJECT_SIZE - 1);
-  const object = low - length;
-  const name = view.text(entry + N_BYTES, length);
-  // A stale entry names an object that has been disposed of. The entry may have got another name during the look.
-  const isSame = view.load(entry + N_TARGET) === low && view.load(entry + N_TARGET + 4) === generation;
-  return isSame && generation === view.load(object + O_LIFE + 4) && view.isLive(object) ? { object, name } : undefined;
+/** Returns the name of an object; undefined if it has none. */
+export function nameIn(view: View, object: number): string | undefined {
+  if (!view.isLive(object)) return undefined;
+  const generation = view.load(object + O_LIFE + 4);
+  // A thread writes the whole name before it stores O_NAME.
+  if (view.load(object + O_NAME) === 0) return undefined;
+  const entry = object - view.objects + view.names;
+  const name = view.text(entry + N_BYTES, view.load(entry + N_LENGTH));
+  // The object may have been freed during the look, and may be another object by now.
+  return view.isLive(object) && generation === view.load(object + O_LIFE + 4) ? name : undefined;
 }
 
-function namesIn(view: View): Map<number, string> {
+function namesOf(view: View, objects: readonly number[]): Map<number, string> {
   const names = new Map<number, string>();
-  const end = view.names + view.load(USED_NAMES) * NAME_SIZE;
-  for (let entry = view.names; entry < end; entry += NAME_SIZE) {
-    const named = namedBy(view, entry);
-    if (named) names.set(named.object, named.name);
+  for (const object of objects) {
+    const name = nameIn(view, object);
+    if (name !== undefined) names.set(object, name);
   }
   return names;
-}
-
-/** Returns the name of one object; undefined if it has none. */
-export function nameIn(view: View, object: number): string | undefined {
-  const end = view.names + view.load(USED_NAMES) * NAME_SIZE;
-  for (let entry = view.names; entry < end; entry += NAME_SIZE) {
-    // The length is in the low bits.
-    if ((view.load(entry + N_TARGET) & -OBJECT_SIZE) !== object) continue;
-    const named = namedBy(view, entry);
-    if (named) return named.name;
-  }
-  return undefined;
 }
 
 function placesIn(view: View, threads: ReadonlyMap<number, Thread>): Map<number, Place[]> {

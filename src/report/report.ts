@@ -5,7 +5,6 @@ import {
   GATE_SHUT,
   GRANT,
   H_ELEMENTS,
-  H_NAMES,
   H_OBJECTS,
   H_THREADS,
   KIND_CONDITION,
@@ -24,7 +23,6 @@ import {
   O_ROBUST,
   O_TIMEOUTS,
   PHASE_COUNT,
-  PUBLISHED_NAMES,
   TICKET,
 } from '../border/numbers.js';
 import type { Used } from '../stats.js';
@@ -139,7 +137,6 @@ export interface ArenaReport {
   readonly used: {
     readonly threads: Used;
     readonly objects: Used;
-    readonly names: Used;
     /** Wait elements: waiters and attachments use them. */
     readonly elements: Used;
     /** Bytes of the memory: at most so many have been touched. */
@@ -360,7 +357,6 @@ function usedOf({ view, threads, objects, elements }: Look): ArenaReport['used']
   return {
     threads: { used: threads.size, capacity: view.load(H_THREADS) },
     objects: { used: objects.length, capacity: view.load(H_OBJECTS) },
-    names: { used: view.load(PUBLISHED_NAMES), capacity: view.load(H_NAMES) },
     elements: { used: elements, capacity: view.load(H_ELEMENTS) },
     bytes: { used: view.touched(), capacity: view.byteLength },
   };

@@ -11,7 +11,6 @@ import {
   ELEMENT_SIZE,
   H_ELEMENTS,
   H_END,
-  H_NAMES,
   H_OBJECTS,
   H_THREADS,
   NAME_HEADS,
@@ -25,7 +24,6 @@ import {
   THREAD_MASK,
   THREAD_SIZE,
   USED_ELEMENTS,
-  USED_NAMES,
   USED_OBJECTS,
   USED_THREADS,
 } from '../border/numbers.js';
@@ -47,11 +45,11 @@ export class View {
   constructor(memory: WebAssembly.Memory) {
     this.words = new Int32Array(memory.buffer);
     this.byteLength = memory.buffer.byteLength;
-    const names = this.load(H_NAMES);
-    const heads = (Math.max(names, NAME_HEADS_LEAST) + NAME_HEADS_STEP - 1) & -NAME_HEADS_STEP;
+    const objects = this.load(H_OBJECTS);
+    const heads = (Math.max(objects, NAME_HEADS_LEAST) + NAME_HEADS_STEP - 1) & -NAME_HEADS_STEP;
     this.objects = NAME_HEADS + heads * 8;
-    this.names = this.objects + this.load(H_OBJECTS) * OBJECT_SIZE;
-    this.threads = this.names + (names + 2 * this.load(H_THREADS)) * NAME_SIZE;
+    this.names = this.objects + objects * OBJECT_SIZE;
+    this.threads = this.names + (objects + this.load(H_THREADS) + 1) * NAME_SIZE;
     this.labels = this.load(H_END);
     this.elements = this.labels - this.load(H_ELEMENTS) * ELEMENT_SIZE;
   }
@@ -123,8 +121,7 @@ export class View {
     const used = (counter: number, size: number): number => this.load(counter) * size;
     return (
       objects +
-      used(USED_OBJECTS, OBJECT_SIZE) +
-      used(USED_NAMES, NAME_SIZE) +
+      used(USED_OBJECTS, OBJECT_SIZE + NAME_SIZE) +
       used(USED_THREADS, THREAD_SIZE) +
       (elements - threads - (this.load(H_THREADS) + 1) * THREAD_SIZE) +
       used(USED_ELEMENTS, ELEMENT_SIZE)

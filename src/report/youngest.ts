@@ -14,7 +14,6 @@
  * A thread may wait for several others, such as all readers of a RwLock, and so it may be in several circles. The
  * circles of `circlesIn` share no thread, and all threads find the same ones.
  */
-import { O_KNOWN, O_LIFE } from '../border/numbers.js';
 import { DeadlockError } from './deadlock-error.js';
 import { circlesIn, describe, type Found, isCertain } from './deadlocks.js';
 import { lookAt, nameIn } from './look.js';
@@ -58,29 +57,8 @@ export function ownCircle(memory: WebAssembly.Memory, thread: number, now: numbe
   return { error: new DeadlockError(describe(look, found)), object: objectOf(thread), circle };
 }
 
-interface Known {
-  readonly generation: number;
-  readonly name: string | undefined;
-}
-
-/** The names that were asked for, by the address of the object. Thousands of errors at once may name one object. */
-const known = new WeakMap<WebAssembly.Memory, Map<number, Known>>();
-
 /** See `Host`. */
 export function nameText(memory: WebAssembly.Memory, address: number, after: string): string | undefined {
-  const view = new View(memory);
-  // An object that no other thread can know has no name.
-  if (!view.isLive(address) || view.load(address + O_KNOWN) === 0) return undefined;
-  let names = known.get(memory);
-  if (!names) {
-    names = new Map();
-    known.set(memory, names);
-  }
-  const generation = view.load(address + O_LIFE + 4);
-  let own = names.get(address);
-  if (own?.generation !== generation) {
-    own = { generation, name: nameIn(view, address) };
-    names.set(address, own);
-  }
-  return own.name === undefined ? undefined : quoted(own.name) + after;
+  const name = nameIn(new View(memory), address);
+  return name === undefined ? undefined : quoted(name) + after;
 }
