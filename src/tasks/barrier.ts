@@ -9,11 +9,10 @@
  */
 import { checkInteger, checkOptions, checkType, DisposedError, knowEverywhere } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
-import { limitsOf } from './limits.js';
 import { Queue } from './queue.js';
 import { refusePromise } from './refuse-promise.js';
 import { togetherIn, type Waiting } from './stats.js';
-import { checkOpen, QueueObject, queue, state } from './task-object.js';
+import { begin, checkOpen, QueueObject, queue, state } from './task-object.js';
 
 /** The options of a new `Barrier`. */
 export interface BarrierOptions {
@@ -102,7 +101,7 @@ export class Barrier extends QueueObject {
    * @example await barrier.arriveAndWaitAsync({ signal });
    */
   async arriveAndWaitAsync(options?: WaitOptions): Promise<number> {
-    const limits = limitsOf(`${KIND}.arriveAndWaitAsync`, options);
+    const limits = this[begin]('arriveAndWaitAsync', options);
     this.#check();
     const index = this.#arrived++;
     if (index < this.parties - 1) return this[queue].wait<number>(index, limits);
@@ -124,8 +123,8 @@ export class Barrier extends QueueObject {
 
   #newQueue(): Queue {
     return new Queue(
-      () => this.#break(),
       () => 'the others at the barrier',
+      () => this.#break(),
     );
   }
 

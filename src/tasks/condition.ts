@@ -8,12 +8,12 @@
  */
 import { badType, CancelledError, checkInteger, checkType } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
-import { type Limits, limitsOf } from './limits.js';
+import type { Limits } from './limits.js';
 import { Mutex } from './mutex.js';
 import { Queue } from './queue.js';
 import { refusePromise } from './refuse-promise.js';
 import { type QueueStats, statsOf } from './stats.js';
-import { checkOpen, QueueObject, queue, state } from './task-object.js';
+import { begin, checkOpen, QueueObject, queue, state } from './task-object.js';
 
 /** The answer of `Condition.inspect`. */
 export type ConditionStats = QueueStats;
@@ -80,7 +80,7 @@ export class Condition extends QueueObject {
    * @example while (items.length === 0) await notEmpty.waitAsync({ signal });
    */
   async waitAsync(options?: WaitOptions): Promise<boolean> {
-    return this.#wait(limitsOf(`${KIND}.waitAsync`, options), 'waitAsync');
+    return this.#wait(this[begin]('waitAsync', options), 'waitAsync');
   }
 
   async #wait(limits: Limits | undefined, method: string): Promise<boolean> {
@@ -121,7 +121,7 @@ export class Condition extends QueueObject {
   async waitForAsync(ready: () => boolean, options?: WaitOptions): Promise<boolean> {
     const what = `${KIND}.waitForAsync: ready`;
     checkType(what, ready, 'function', 'a function');
-    const limits = limitsOf(`${KIND}.waitForAsync`, options);
+    const limits = this[begin]('waitForAsync', options);
     this.#check('waitForAsync');
     for (let goesOn = true; ; ) {
       const answer: unknown = ready();

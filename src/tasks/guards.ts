@@ -10,6 +10,8 @@ import { asyncDispose, dispose, inspected } from './task-object.js';
 export const giveBack: unique symbol = Symbol();
 /** @internal */
 export const end: unique symbol = Symbol();
+/** @internal */
+export const what: unique symbol = Symbol();
 
 /** @internal The object that has given something to a guard, and takes it back. */
 export interface Source<What> {
@@ -17,12 +19,29 @@ export interface Source<What> {
 }
 
 /** A guard. Each kind of guard has a call of its own that gives back what it holds. */
-abstract class Guard implements Disposable, AsyncDisposable {
-  /** @internal Gives everything back, the first time. */
-  protected abstract [end](): void;
+export abstract class Held implements Disposable, AsyncDisposable {
+  /** @internal What it holds is of this object, as long as it holds it. */
+  [giveBack]: Source<never> | undefined;
+  /** @internal */
+  protected [what]: unknown;
+
+  /** Only the methods that hold make guards. */
+  protected constructor(source: object, held: unknown) {
+    this[giveBack] = source as Source<never>;
+    this[what] = held;
+  }
 
   /** Whether it still holds what it was made for. */
-  abstract get held(): boolean;
+  get held(): boolean {
+    return this[giveBack] !== undefined;
+  }
+
+  /** @internal Gives everything back, the first time. */
+  protected [end](): void {
+    const source = this[giveBack];
+    this[giveBack] = undefined;
+    source?.[giveBack](this[what] as never);
+  }
 
   /** The name of its class. */
   abstract get [Symbol.toStringTag](): string;
@@ -48,31 +67,6 @@ abstract class Guard implements Disposable, AsyncDisposable {
   }
 }
 
-/** A guard that gives everything back at once. */
-export abstract class Held extends Guard {
-  /** @internal What it holds is of this object, as long as it holds it. */
-  [giveBack]: Source<never> | undefined;
-  readonly #what: unknown;
-
-  /** @internal */
-  protected constructor(source: Source<never>, what: unknown) {
-    super();
-    this[giveBack] = source;
-    this.#what = what;
-  }
-
-  get held(): boolean {
-    return this[giveBack] !== undefined;
-  }
-
-  /** @internal */
-  protected [end](): void {
-    const source = this[giveBack];
-    this[giveBack] = undefined;
-    source?.[giveBack](this.#what as never);
-  }
-}
-
 /**
  * Permits that `holdAsync` or `tryHold` has taken. They go back at the end of the `using` or `await using` scope.
  * `release` gives them back sooner, all at once or in parts. Each permit goes back once.
@@ -88,24 +82,10 @@ export abstract class Held extends Guard {
  * }
  * ```
  */
-export class HeldPermits extends Guard {
-  #source: Source<number>;
-  #permits: number;
-
-  private constructor(source: Source<number>, permits: number) {
-    super();
-    this.#source = source;
-    this.#permits = permits;
-  }
-
+export class HeldPermits extends Held {
   /** The number of permits that the guard still holds; 0 once all have been given back. */
   get permits(): number {
-    return this.#permits;
-  }
-
-  /** Whether the guard still holds permits. */
-  get held(): boolean {
-    return this.#permits > 0;
+    return this.held ? (this[what] as number) : 0;
   }
 
   /**
@@ -118,12 +98,14 @@ export class HeldPermits extends Guard {
    * @example held.release(1);
    */
   release(permits?: number): void {
-    const rest = this.#permits;
+    const rest = this.permits;
     if (permits !== undefined) checkInteger('HeldPermits.release: permits', permits, 1, rest, ' (what it holds)');
-    const given = permits ?? rest;
-    if (given === rest) this.#permits = 0;
-    if (given) this.#source[giveBack](given);
-    if (given < rest) this.#permits = rest - given;
+    if (permits === undefined || permits === rest) {
+      this[end]();
+      return;
+    }
+    this[giveBack]?.[giveBack](permits as never);
+    this[what] = rest - permits;
   }
 
   /** `HeldPermits`. */
@@ -133,12 +115,7 @@ export class HeldPermits extends Guard {
 
   /** Returns, for example, `HeldPermits(2)`: it still holds two permits. Never blocks, throws nothing. */
   override toString(): string {
-    return `HeldPermits(${this.#permits})`;
-  }
-
-  /** @internal */
-  protected [end](): void {
-    this.release();
+    return `HeldPermits(${this.permits})`;
   }
 }
 

@@ -1,9 +1,9 @@
 /** KeyedMutex is a mutex for each key: a table of keyed.ts with one permit a key. */
 import { checkType } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
-import { type HeldLock, LockGuard } from './guards.js';
-import { acquire, entryOf, give, type Key, Keyed, take } from './keyed.js';
-import { limitsOf } from './limits.js';
+import { giveBack, type HeldLock, LockGuard } from './guards.js';
+import { entryOf, type Key, Keyed } from './keyed.js';
+import { begin } from './task-object.js';
 
 /**
  * A mutex for each key, for the tasks of one thread: tasks with the same key exclude one another, first come, first
@@ -39,10 +39,10 @@ export class KeyedMutex extends Keyed {
    * cancelled it, and with DisposedError if the object has been or is being disposed of.
    */
   async holdAsync(key: Key, options?: WaitOptions): Promise<HeldLock> {
-    const limits = limitsOf('KeyedMutex.holdAsync', options);
+    const limits = this[begin]('holdAsync', options);
     const entry = this[entryOf]('holdAsync', key, 1);
-    await this[acquire](entry, 1, limits);
-    return new LockGuard(this, entry);
+    await entry.acquire(1, limits);
+    return new LockGuard(entry, 1);
   }
 
   /**
@@ -53,7 +53,7 @@ export class KeyedMutex extends Keyed {
    */
   tryHold(key: Key): HeldLock | undefined {
     const entry = this[entryOf]('tryHold', key, 1);
-    return this[take](entry, 1) ? new LockGuard(this, entry) : undefined;
+    return entry.take(1) ? new LockGuard(entry, 1) : undefined;
   }
 
   /**
@@ -64,13 +64,13 @@ export class KeyedMutex extends Keyed {
    */
   async runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
     checkType('KeyedMutex.runExclusive: run', run, 'function', 'a function');
-    const limits = limitsOf('KeyedMutex.runExclusive', options);
+    const limits = this[begin]('runExclusive', options);
     const entry = this[entryOf]('runExclusive', key, 1);
-    await this[acquire](entry, 1, limits);
+    await entry.acquire(1, limits);
     try {
       return await run();
     } finally {
-      this[give](entry, 1);
+      entry[giveBack](1);
     }
   }
 

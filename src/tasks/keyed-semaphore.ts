@@ -2,9 +2,9 @@
 import { checkInteger, checkType } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
 import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
-import { acquire, type Entry, entryOf, give, type Key, Keyed, take } from './keyed.js';
-import { limitsOf } from './limits.js';
+import { entryOf, type Key, Keyed } from './keyed.js';
 import { requestOf } from './requests.js';
+import { begin } from './task-object.js';
 
 const KIND = 'KeyedSemaphore';
 
@@ -51,14 +51,10 @@ export class KeyedSemaphore extends Keyed {
   holdAsync(key: Key, options: WaitOptions): Promise<HeldPermits>;
   async holdAsync(key: Key, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
     const [wanted, more] = requestOf(permits, options);
-    const limits = limitsOf('KeyedSemaphore.holdAsync', more);
+    const limits = this[begin]('holdAsync', more);
     const entry = this[entryOf]('holdAsync', key, wanted);
-    await this[acquire](entry, wanted, limits);
-    return this.#guard(entry, wanted);
-  }
-
-  #guard(entry: Entry, permits: number): HeldPermits {
-    return new PermitsGuard({ [giveBack]: (some) => this[give](entry, some) }, permits);
+    await entry.acquire(wanted, limits);
+    return new PermitsGuard(entry, wanted);
   }
 
   /**
@@ -70,7 +66,7 @@ export class KeyedSemaphore extends Keyed {
    */
   tryHold(key: Key, permits = 1): HeldPermits | undefined {
     const entry = this[entryOf]('tryHold', key, permits);
-    return this[take](entry, permits) ? this.#guard(entry, permits) : undefined;
+    return entry.take(permits) ? new PermitsGuard(entry, permits) : undefined;
   }
 
   /**
@@ -90,13 +86,13 @@ export class KeyedSemaphore extends Keyed {
   ): Promise<T> {
     checkType('KeyedSemaphore.runExclusive: run', run, 'function', 'a function');
     const [wanted, more] = requestOf(permits, options);
-    const limits = limitsOf('KeyedSemaphore.runExclusive', more);
+    const limits = this[begin]('runExclusive', more);
     const entry = this[entryOf]('runExclusive', key, wanted);
-    await this[acquire](entry, wanted, limits);
+    await entry.acquire(wanted, limits);
     try {
       return await run();
     } finally {
-      this[give](entry, wanted);
+      entry[giveBack](wanted);
     }
   }
 

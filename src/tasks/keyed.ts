@@ -2,24 +2,21 @@
 /**
  * Locks by key, for the tasks of one thread: what KeyedMutex and KeyedSemaphore share.
  *
- *     key ──► Entry    out     how many of its permits are out, 0 to `permits`
- *                      queue    those who wait for it, in the order of their calls
+ *     key ──► Entry    the permits of the key, and those who wait for them (permits.ts)
  *
- * Invariant: the first of a queue asks for more permits than are free. So nobody waits for a key of which no permit is
- * out. A key is in use as long as permits of it are out. A key is often wanted again soon, and to delete it and enter it
- * again takes as long as all the rest. So the entries of the last 256 keys are kept, in use or not. Whoever makes a key
- * free that is not kept keeps it, in the place of the oldest, which is deleted if it is not in use. So nothing is left of
- * any other key, however many keys there have been.
+ * A key is in use as long as permits of it are out. So nobody waits for a key that is not in use. A key is often wanted
+ * again soon, and to delete it and enter it again takes as long as all the rest. So the entries of the last 256 keys are
+ * kept, in use or not. Whoever makes a key free that is not kept keeps it, in the place of the oldest, which is deleted
+ * if it is not in use. So nothing is left of any other key, however many keys there have been.
  *
  * A call for several keys takes them one after the other, in one order for all calls: numbers before strings, and
  * ascending. So who waits for a key holds only lesser keys, and such calls cannot wait in a circle.
  */
-import { bad, badType, CancelledError, checkInteger } from '../common-errors.js';
+import { bad, badType, checkInteger } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
 import { end, giveBack, Held, type Source } from './guards.js';
-import { type Limits, limitsOf } from './limits.js';
-import { Queue } from './queue.js';
-import { checkOpen, close, DONE, state, TaskObject } from './task-object.js';
+import { Permits } from './permits.js';
+import { begin, checkOpen, close, state, TaskObject } from './task-object.js';
 
 /** A key: a string, or an integer from -9,007,199,254,740,991 to 9,007,199,254,740,991. `1` and `'1'` are two keys. */
 export type Key = string | number;
@@ -50,24 +47,29 @@ export interface KeyedStats {
 const MOST_KEPT = 256;
 
 /** @internal A key that is held or waited for, or was so lately. */
-export interface Entry {
+export class Entry extends Permits implements Source<number> {
   readonly key: Key;
-  /** How many of its permits are out. */
-  out: number;
-  /** Those who wait for it. Undefined if nobody has waited for it yet. */
-  queue: Queue | undefined;
+  readonly #table: Keyed;
   /** Whether it is in the ring of the entries that are kept. */
-  isKept: boolean;
+  isKept = false;
+
+  constructor(table: Keyed, key: Key, permits: number) {
+    super(permits, () => `the key ${JSON.stringify(key)} (${this.count} waiting)`);
+    this.#table = table;
+    this.key = key;
+  }
+
+  /** @internal Permits of the key are free again. */
+  [giveBack](permits: number): void {
+    this.give(permits);
+    this.#table[free](this);
+  }
 }
 
 /** @internal */
 export const entryOf = Symbol();
 /** @internal */
-export const take = Symbol();
-/** @internal */
-export const acquire = Symbol();
-/** @internal */
-export const give = Symbol();
+export const free = Symbol();
 
 export abstract class Keyed extends TaskObject {
   readonly #kind: string;
@@ -95,13 +97,13 @@ export abstract class Keyed extends TaskObject {
   /** The number of promises that wait, for all keys together. It looks at every key. */
   get waiting(): number {
     let waiting = 0;
-    for (const { queue } of this.#entries.values()) if (queue) waiting += queue.count;
+    for (const { count } of this.#entries.values()) waiting += count;
     return waiting;
   }
 
   /**
-   * @internal Checks the arguments of a request. Returns the entry of the key: the caller must then take permits of
-   * it.
+   * @internal Checks the arguments of a request. Returns the entry of the key. If nobody had permits of the key, the
+   * caller must now take some.
    */
   protected [entryOf](method: string, key: Key, permits: number): Entry {
     this.#check(method, key);
@@ -119,52 +121,16 @@ export abstract class Keyed extends TaskObject {
     let entry = this.#entries.get(key);
     if (!entry) {
       // -0 and 0 are one key.
-      entry = { key: key === 0 ? 0 : key, out: 0, queue: undefined, isKept: false };
+      entry = new Entry(this, key === 0 ? 0 : key, this.#permits);
       this.#entries.set(key, entry);
     }
+    if (entry.balance === this.#permits) this.#used++;
     return entry;
   }
 
-  /** @internal Takes permits of a key if they are free and nobody waits for it. */
-  protected [take](entry: Entry, permits: number): boolean {
-    const isFree = entry.out + permits <= this.#permits && !entry.queue?.first;
-    if (isFree) {
-      if (entry.out === 0) this.#used++;
-      entry.out += permits;
-    }
-    return isFree;
-  }
-
-  /** @internal Takes permits of a key: the promise is fulfilled when it is its turn. */
-  protected [acquire](entry: Entry, permits: number, limits: Limits | undefined): Promise<void> {
-    if (this[take](entry, permits)) return DONE;
-    entry.queue ??= this.#queueOf(entry);
-    if (limits?.timeout === 0) throw entry.queue.timedOut(permits, 0);
-    return entry.queue.wait(permits, limits);
-  }
-
-  #queueOf(entry: Entry): Queue {
-    return new Queue(
-      (_, count) => {
-        this.#timeouts += count;
-        this[give](entry, 0);
-      },
-      () => `the key ${JSON.stringify(entry.key)} (${entry.queue?.count} waiting)`,
-    );
-  }
-
-  /** @internal Permits of a key are free again. */
-  protected [give](entry: Entry, permits: number): void {
-    entry.out -= permits;
-    const { queue } = entry;
-    if (queue) {
-      for (let { first } = queue; first && entry.out + first.width <= this.#permits; first = queue.first) {
-        entry.out += first.width;
-        queue.settle();
-      }
-    }
-    // Nobody waits, since the first of the queue would have got permits.
-    if (entry.out > 0 || this.disposed) return;
+  /** @internal Permits of a key have been given back. */
+  [free](entry: Entry): void {
+    if (entry.balance < this.#permits || this.disposed) return;
     this.#used--;
     if (!entry.isKept) this.#keep(entry);
   }
@@ -176,12 +142,9 @@ export abstract class Keyed extends TaskObject {
     entry.isKept = true;
     if (!oldest) return;
     oldest.isKept = false;
-    if (oldest.out === 0) this.#entries.delete(oldest.key);
-  }
-
-  /** @internal */
-  [giveBack](entry: Entry): void {
-    this[give](entry, 1);
+    if (oldest.balance < this.#permits) return;
+    this.#timeouts += oldest.timeouts;
+    this.#entries.delete(oldest.key);
   }
 
   /**
@@ -197,24 +160,24 @@ export abstract class Keyed extends TaskObject {
    * @returns a promise of a guard. It rejects as that of `holdAsync` does, and holds nothing then.
    */
   async holdAllAsync(keys: readonly Key[], options?: WaitOptions): Promise<HeldKeys> {
-    const what = `${this.#kind}.holdAllAsync`;
-    if (!Array.isArray(keys)) throw badType(`${what}: keys`, 'an array', keys);
-    const limits = limitsOf(what, options);
+    if (!Array.isArray(keys)) throw badType(`${this.#kind}.holdAllAsync: keys`, 'an array', keys);
+    const limits = this[begin]('holdAllAsync', options);
     const sorted = [...new Set(keys)];
     for (const key of sorted) this.#check('holdAllAsync', key);
     sorted.sort((a, b) => (typeof a === typeof b ? (a < b ? -1 : 1) : typeof a === 'number' ? -1 : 1));
     const held: Entry[] = [];
     try {
       for (const key of sorted) {
-        const entry = this[entryOf]('holdAllAsync', key, 1);
-        await this[acquire](entry, 1, limits);
+        this[checkOpen]();
+        const entry = this.#entryOf(key);
+        await entry.acquire(1, limits);
         held.push(entry);
       }
     } catch (error) {
-      for (const entry of held) this[give](entry, 1);
+      for (const entry of held) entry[giveBack](1);
       throw error;
     }
-    return new KeysGuard(this, held);
+    return new KeysGuard(held);
   }
 
   /**
@@ -224,7 +187,7 @@ export abstract class Keyed extends TaskObject {
    * @example accounts.cancelAll(new Error('the server shuts down'));
    */
   cancelAll(reason?: unknown): void {
-    for (const { queue } of [...this.#entries.values()]) queue?.cancelAll(new CancelledError(reason));
+    for (const entry of [...this.#entries.values()]) entry.cancelAll(reason);
   }
 
   /**
@@ -242,16 +205,18 @@ export abstract class Keyed extends TaskObject {
       this.#check('inspect', key);
       return this.#inspect(key);
     }
+    let timeouts = this.#timeouts;
     const keys: KeyStats[] = [];
     for (const entry of this.#entries.values()) {
-      if (entry.out > 0 && keys.length < MOST_LISTED) keys.push(this.#inspect(entry.key));
+      timeouts += entry.timeouts;
+      if (entry.balance < this.#permits && keys.length < MOST_LISTED) keys.push(this.#inspect(entry.key));
     }
-    return { size: this.size, waiting: this.waiting, timeouts: this.#timeouts, keys };
+    return { size: this.size, waiting: this.waiting, timeouts, keys };
   }
 
   #inspect(key: Key): KeyStats {
-    const { out = 0, queue } = this.#entries.get(key) ?? {};
-    return { key, out, waiting: queue?.count ?? 0 };
+    const { balance = this.#permits, width = 0, count: waiting = 0 } = this.#entries.get(key) ?? {};
+    return { key, out: this.#permits - balance - width, waiting };
   }
 
   /** @internal */
@@ -261,7 +226,7 @@ export abstract class Keyed extends TaskObject {
 
   /** @internal */
   protected [close](error: Error): void {
-    for (const { queue } of this.#entries.values()) queue?.close(error);
+    for (const entry of this.#entries.values()) entry.close(error);
     this.#entries.clear();
     this.#kept = [];
     this.#used = 0;
@@ -288,13 +253,13 @@ export class HeldKeys extends Held {
   readonly keys: readonly Key[];
 
   /** @internal */
-  protected constructor(table: Source<Entry>, held: readonly Entry[]) {
+  protected constructor(held: readonly Entry[]) {
     const source = {
-      [giveBack](all: readonly Entry[]) {
-        for (const entry of all) table[giveBack](entry);
+      [giveBack]() {
+        for (const entry of held) entry[giveBack](1);
       },
     };
-    super(source, held);
+    super(source, 0);
     this.keys = held.map(({ key }) => key);
   }
 
@@ -312,4 +277,4 @@ export class HeldKeys extends Held {
   }
 }
 
-const KeysGuard = HeldKeys as unknown as new (table: Source<Entry>, held: readonly Entry[]) => HeldKeys;
+const KeysGuard = HeldKeys as unknown as new (held: readonly Entry[]) => HeldKeys;

@@ -10,7 +10,7 @@ import { checkMilliseconds, checkOptions, checkSignal } from '../common-errors.j
 import type { Signal, WaitOptions } from '../options.js';
 import { clearTimeout, now, setTimeout } from './clock.js';
 
-/** How long a call waits at most: the options of the call after the check. A call without options has none. */
+/** How long a call waits at most: the options of the call after the check. */
 export interface Limits {
   /** Milliseconds, or Infinity. */
   readonly timeout: number;
@@ -19,13 +19,8 @@ export interface Limits {
   readonly begun: number;
 }
 
-/** Checks the options of a call, if it has any. Throws the reason of a signal that is aborted already. */
-export function limitsOf(
-  what: string,
-  options: WaitOptions | undefined,
-  names = ['timeout', 'signal'],
-): Limits | undefined {
-  if (options === undefined) return undefined;
+/** Checks the options of a call. Throws the reason of a signal that is aborted already. */
+export function limitsOf(what: string, options: WaitOptions, names = ['timeout', 'signal']): Limits {
   checkOptions(what, options, names);
   const { timeout = Infinity, signal } = options;
   checkMilliseconds(what, 'timeout', timeout);
@@ -39,21 +34,27 @@ function reasonOf({ reason }: Signal): unknown {
   return reason === undefined ? Object.assign(new Error('the wait was aborted'), { name: 'AbortError' }) : reason;
 }
 
-/** The waits that a signal ends, and the one listener for all of them. */
+/** The waits that a signal ends. */
 interface Ends {
   readonly waits: Set<() => void>;
-  readonly listener: () => void;
+  /** Takes the listener from the signal if no wait is left. */
+  readonly stop: () => void;
 }
 
 const endsOf = new WeakMap<Signal, Ends>();
 
 function listen(signal: Signal): Ends {
   const waits = new Set<() => void>();
-  // A wait that ends may let another wait go on. That one leaves the set, and is not ended.
   const listener = (): void => {
+    // A wait that ends may let another wait go on. That one leaves the set, and is not ended.
     for (const end of waits) end();
   };
-  const ends = { waits, listener };
+  const stop = (): void => {
+    if (waits.size || endsOf.get(signal) !== ends) return;
+    endsOf.delete(signal);
+    signal.removeEventListener('abort', listener);
+  };
+  const ends = { waits, stop };
   signal.addEventListener('abort', listener);
   endsOf.set(signal, ends);
   return ends;
@@ -64,8 +65,11 @@ function listen(signal: Signal): Ends {
  * the signal is aborted; at once if it has been aborted. Returns a function that stops both. The code of the signal
  * belongs to the user, and may call the library.
  */
-export function watch(limits: Limits, late: () => void, abort: (reason: unknown) => void): () => void {
-  const { timeout, signal, begun } = limits;
+export function watch(
+  { timeout, signal, begun }: Limits,
+  late: () => void,
+  abort: (reason: unknown) => void,
+): () => void {
   let timer: unknown;
   const tick = (): void => {
     const left = timeout - (now() - begun);
@@ -74,8 +78,8 @@ export function watch(limits: Limits, late: () => void, abort: (reason: unknown)
     else late();
   };
   if (timeout < Infinity) tick();
-  const end = (): void => abort(reasonOf(signal as Signal));
   let ends: Ends | undefined;
+  const end = (): void => abort(reasonOf(signal as Signal));
   if (signal) {
     try {
       ends = endsOf.get(signal) ?? listen(signal);
@@ -87,13 +91,7 @@ export function watch(limits: Limits, late: () => void, abort: (reason: unknown)
   }
   return () => {
     clearTimeout(timer as never);
-    if (!ends?.waits.delete(end) || ends.waits.size) return;
-    const { waits, listener } = ends;
     // The code of the signal belongs to the user. Here a call may be under way.
-    Promise.resolve().then(() => {
-      if (waits.size || endsOf.get(signal as Signal)?.listener !== listener) return;
-      endsOf.delete(signal as Signal);
-      signal?.removeEventListener('abort', listener);
-    });
+    if (ends?.waits.delete(end) && !ends.waits.size) Promise.resolve().then(ends.stop);
   };
 }

@@ -1,14 +1,10 @@
-/**
- * Mutex, for the tasks of one thread. `unlock` hands the lock to the first of the queue, so the lock is free only while
- * nobody waits, and nobody is overtaken.
- */
-import { CancelledError, checkInteger, checkOptions, checkType } from '../common-errors.js';
+/** Mutex, for the tasks of one thread: one permit of permits.ts. */
+import { checkInteger, checkOptions, checkType } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
 import { giveBack, type HeldLock, LockGuard } from './guards.js';
-import { type Limits, limitsOf } from './limits.js';
-import { Queue } from './queue.js';
+import { Permits } from './permits.js';
 import { type QueueStats, statsOf } from './stats.js';
-import { checkOpen, DONE, QueueObject, queue, state } from './task-object.js';
+import { begin, checkOpen, QueueObject, queue, state } from './task-object.js';
 
 /** The options of a new `Mutex`. */
 export interface MutexOptions {
@@ -54,9 +50,8 @@ const KIND = 'Mutex';
 export class Mutex extends QueueObject {
   /** How often a waiter may be overtaken at most; see `MutexOptions.bypass`. */
   readonly bypass: number;
-  #locked = false;
   /** @internal */
-  protected readonly [queue] = new Queue(undefined, () => `the lock (${this.waiting} waiting)`);
+  protected readonly [queue] = new Permits(1, () => `the lock (${this.waiting} waiting)`);
 
   /** @throws {RangeError | TypeError} for an option out of its range. */
   constructor(options: MutexOptions = {}) {
@@ -67,7 +62,7 @@ export class Mutex extends QueueObject {
 
   /** Whether a task is the owner. */
   get locked(): boolean {
-    return this.#locked && !this.disposed;
+    return this[queue].balance < 1 && !this.disposed;
   }
 
   /** As `locked`: whether a task of this thread is the owner. */
@@ -84,28 +79,11 @@ export class Mutex extends QueueObject {
    * @example await mutex.lockAsync({ timeout: 50 });
    */
   lockAsync(options?: WaitOptions): Promise<void> {
-    if (options === undefined && !this.disposed) {
-      if (this.#locked) return this[queue].wait(1);
-      this.#locked = true;
-      return DONE;
-    }
     try {
-      const limits = this.#check('lockAsync', options);
-      return this.tryLock() ? DONE : this.#wait(limits);
+      return this[queue].acquire(1, this[begin]('lockAsync', options));
     } catch (error) {
       return Promise.reject(error);
     }
-  }
-
-  #check(method: string, options: WaitOptions | undefined): Limits | undefined {
-    const limits = limitsOf(`${KIND}.${method}`, options);
-    this[checkOpen]();
-    return limits;
-  }
-
-  #wait(limits: Limits | undefined): Promise<void> {
-    if (limits?.timeout === 0) throw this[queue].timedOut(1, 0);
-    return this[queue].wait(1, limits);
   }
 
   /**
@@ -116,9 +94,7 @@ export class Mutex extends QueueObject {
    */
   tryLock(): boolean {
     this[checkOpen]();
-    const isFree = !this.#locked;
-    this.#locked = true;
-    return isFree;
+    return this[queue].take(1);
   }
 
   /**
@@ -136,9 +112,9 @@ export class Mutex extends QueueObject {
    * @example mutex.unlock();
    */
   unlock(): void {
-    if (this[queue].first) this[queue].settle();
-    else if (this.locked) this.#locked = false;
-    else if (!this.disposed) throw new Error(`${KIND}.unlock: nobody is the owner`);
+    if (this.disposed) return;
+    if (!this.locked) throw new Error(`${KIND}.unlock: nobody is the owner`);
+    this[queue].give(1);
   }
 
   /** @internal */
@@ -178,9 +154,9 @@ export class Mutex extends QueueObject {
    * @returns a promise. It rejects as that of `lockAsync` does.
    */
   async waitForUnlockAsync(options?: WaitOptions): Promise<void> {
-    const limits = this.#check('waitForUnlockAsync', options);
-    if (!this.#locked) return;
-    await this.#wait(limits);
+    const limits = this[begin]('waitForUnlockAsync', options);
+    if (!this.locked) return;
+    await this[queue].acquire(1, limits);
     this.unlock();
   }
 
@@ -193,7 +169,7 @@ export class Mutex extends QueueObject {
    * @param reason the `cause` of the errors.
    */
   cancelAll(reason?: unknown): void {
-    this[queue].cancelAll(new CancelledError(reason));
+    this[queue].cancelAll(reason);
   }
 
   /**

@@ -9,10 +9,9 @@
  */
 import { checkType } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
-import { limitsOf } from './limits.js';
 import { Queue } from './queue.js';
 import { togetherIn, type Waiting } from './stats.js';
-import { checkOpen, QueueObject, queue, state } from './task-object.js';
+import { begin, checkOpen, QueueObject, queue, state } from './task-object.js';
 
 /** What `inspect` tells about a Once. */
 export interface OnceState {
@@ -43,7 +42,7 @@ export class Once extends QueueObject {
   #done = false;
   #runs = false;
   /** @internal */
-  protected readonly [queue] = new Queue(undefined, () => 'the result of the call that runs it');
+  protected readonly [queue] = new Queue(() => 'the result of the call that runs it');
 
   /** Makes an object whose work is not done. Throws nothing. */
   constructor() {
@@ -61,10 +60,8 @@ export class Once extends QueueObject {
    * @example await once.runAsync(async () => fill(table, await load()));
    */
   async runAsync(fn: () => void | PromiseLike<void>, options?: WaitOptions): Promise<boolean> {
-    const what = `${KIND}.runAsync`;
-    checkType(`${what}: fn`, fn, 'function', 'a function');
-    const limits = limitsOf(what, options);
-    this[checkOpen]();
+    checkType(`${KIND}.runAsync: fn`, fn, 'function', 'a function');
+    const limits = this[begin]('runAsync', options);
     if (this.#runs) await this[queue].wait(1, limits);
     this[checkOpen]();
     if (this.#done) return false;

@@ -1,9 +1,8 @@
 /** What Event, Latch and WaitGroup share: a count. Promises wait together until the count has been 0. */
 import type { WaitOptions } from '../options.js';
-import { limitsOf } from './limits.js';
 import { Queue } from './queue.js';
 import { togetherIn, type Waiting } from './stats.js';
-import { checkOpen, QueueObject, queue } from './task-object.js';
+import { begin, checkOpen, QueueObject, queue } from './task-object.js';
 
 /** The most that a count can be. */
 export const MOST = 2 ** 30 - 1;
@@ -16,7 +15,6 @@ export const setCount = Symbol();
 export const together = Symbol();
 
 export abstract class Opening extends QueueObject {
-  readonly #kind: string;
   /** @internal */
   protected readonly [queue] = new Queue();
   /** @internal */
@@ -25,7 +23,6 @@ export abstract class Opening extends QueueObject {
   /** @internal */
   protected constructor(kind: string, first: number) {
     super(kind);
-    this.#kind = kind;
     this[count] = first;
   }
 
@@ -43,10 +40,8 @@ export abstract class Opening extends QueueObject {
    * @example if (!(await latch.waitAsync({ timeout: 50 }))) console.log('not open in time');
    */
   async waitAsync(options?: WaitOptions): Promise<boolean> {
-    const limits = limitsOf(`${this.#kind}.waitAsync`, options);
-    this[checkOpen]();
-    if (this[count] === 0) return true;
-    return limits?.timeout !== 0 && this[queue].wait<boolean>(1, limits);
+    const limits = this[begin]('waitAsync', options);
+    return this[count] === 0 || this[queue].wait(1, limits);
   }
 
   /** @internal */

@@ -15,18 +15,17 @@
  * except `wait` with a signal. `wait` therefore enters the waiter before it calls the signal: whatever the signal does
  * finds the waiter in its place.
  */
-import { TimeoutError } from '../common-errors.js';
+import { CancelledError, TimeoutError } from '../common-errors.js';
 import { type Limits, watch } from './limits.js';
-
-const nothing = (): void => {};
 
 /** A promise that waits. */
 export interface Waiter {
   /** What it asks for, such as permits. */
   readonly width: number;
-  /** Undefined if nobody listens; see `add`. */
-  readonly resolve: ((value: never) => void) | undefined;
+  readonly resolve: (value: never) => void;
   readonly reject: (reason: unknown) => void;
+  /** What `reduce` takes away when it and all in front of it have left. */
+  debt: number;
   /** Ends the watch over its time-out and its signal. */
   unwatch: (() => void) | undefined;
   previous: Waiter | undefined;
@@ -43,36 +42,25 @@ function capture(resolve: (value: never) => void, reject: (reason: unknown) => v
 
 export class Queue {
   first: Waiter | undefined;
-  #last: Waiter | undefined;
+  last: Waiter | undefined;
   /** How many promises wait. */
   count = 0;
+  /** What they ask for, and what `reduce` takes away. */
   width = 0;
   /** How many waits have ended by a time-out, a signal or `cancelAll`. */
   timeouts = 0;
-  readonly #moveUp: (width: number, count: number) => void;
   readonly #wanted: ((width: number) => string) | undefined;
+  readonly #moveUp: ((width: number) => void) | undefined;
 
   /**
-   * @param moveUp is called when so many waiters have left, after their promises have been rejected. `width` is the sum
-   * of what they have asked for.
    * @param wanted says, for a TimeoutError, what a waiter of this width has waited for. Without it the promise of a
    * waiter whose time has passed is fulfilled with false.
+   * @param moveUp is called when waiters have left, after their promises have been rejected. `width` is the sum of what
+   * they have asked for.
    */
-  constructor(moveUp: (width: number, count: number) => void = nothing, wanted?: (width: number) => string) {
-    this.#moveUp = moveUp;
+  constructor(wanted?: (width: number) => string, moveUp?: (width: number) => void) {
     this.#wanted = wanted;
-  }
-
-  /** Enters a waiter at the end. */
-  add(width: number, resolve?: (value: never) => void, reject: (reason: unknown) => void = nothing): Waiter {
-    const previous = this.#last;
-    const waiter: Waiter = { width, resolve, reject, unwatch: undefined, previous, next: undefined };
-    if (previous) previous.next = waiter;
-    else this.first = waiter;
-    this.#last = waiter;
-    if (resolve) this.count++;
-    this.width += width;
-    return waiter;
+    this.#moveUp = moveUp;
   }
 
   /**
@@ -81,49 +69,72 @@ export class Queue {
    */
   wait<T>(width: number, limits?: Limits, entered?: () => void): Promise<T> {
     const promise = new Promise<T>(capture);
-    const waiter = this.add(width, resolveNew, rejectNew);
+    const { last } = this;
+    const waiter: Waiter = {
+      width,
+      resolve: resolveNew,
+      reject: rejectNew,
+      debt: 0,
+      unwatch: undefined,
+      previous: last,
+      next: undefined,
+    };
+    if (last) last.next = waiter;
+    else this.first = waiter;
+    this.last = waiter;
+    this.count++;
+    this.width += width;
     entered?.();
     if (limits) this.#watch(waiter, limits);
     return promise;
   }
 
   #watch(waiter: Waiter, limits: Limits): void {
+    const leave = (end: () => void): void => {
+      if (!this.#has(waiter)) return;
+      this.timeouts++;
+      this.#remove(waiter);
+      end();
+      this.#moveUp?.(waiter.width);
+    };
     const late = (): void =>
-      this.leave(waiter, () => {
-        if (this.#wanted) waiter.reject(this.timedOut(waiter.width, limits.timeout));
-        else waiter.resolve?.(false as never);
+      leave(() => {
+        if (!this.#wanted) waiter.resolve(false as never);
+        else {
+          const wanted = this.#wanted(waiter.width);
+          waiter.reject(new TimeoutError(`timed out after ${limits.timeout} ms waiting for ${wanted}`));
+        }
       });
-    const unwatch = watch(limits, late, (reason) => this.leave(waiter, () => waiter.reject(reason)));
+    const unwatch = watch(limits, late, (reason) => leave(() => waiter.reject(reason)));
     if (this.#has(waiter)) waiter.unwatch = unwatch;
     else unwatch();
-  }
-
-  /** The error of a waiter of this width whose time has passed. */
-  timedOut(width: number, timeout: number): TimeoutError {
-    return new TimeoutError(`timed out after ${timeout} ms waiting for ${this.#wanted?.(width)}`);
   }
 
   #has(waiter: Waiter): boolean {
     return waiter === this.first || waiter.previous !== undefined;
   }
 
-  #remove(waiter: Waiter): void {
+  #remove(waiter: Waiter): Waiter {
     const { previous, next } = waiter;
-    if (previous) previous.next = next;
-    else this.first = next;
+    if (previous) {
+      previous.next = next;
+      previous.debt += waiter.debt;
+    } else {
+      this.first = next;
+      this.width -= waiter.debt;
+    }
     if (next) next.previous = previous;
-    else this.#last = previous;
+    else this.last = previous;
     waiter.previous = undefined;
-    if (waiter.resolve) this.count--;
+    this.count--;
     this.width -= waiter.width;
     waiter.unwatch?.();
+    return waiter;
   }
 
   /** The turn of the first waiter has come. */
   settle(value?: unknown): void {
-    const waiter = this.first as Waiter;
-    this.#remove(waiter);
-    waiter.resolve?.(value as never);
+    this.#remove(this.first as Waiter).resolve(value as never);
   }
 
   /** The turn of all waiters has come. */
@@ -131,31 +142,19 @@ export class Queue {
     while (this.first) this.settle(value);
   }
 
-  /** A waiter leaves before its turn, if it has not left yet. */
-  leave(waiter: Waiter, end: () => void): void {
-    if (!this.#has(waiter)) return;
-    this.timeouts++;
-    this.#remove(waiter);
-    end();
-    this.#moveUp(waiter.width, 1);
-  }
-
-  /** Refuses all waiters, and lets nobody move up. */
-  close(error: Error): void {
+  /** Refuses all waiters, and lets nobody move up. Returns the sum of what they have asked for. */
+  close(error: Error): number {
+    let width = 0;
     while (this.first) {
-      const { reject } = this.first;
-      this.#remove(this.first);
-      reject(error);
+      width += this.first.width;
+      this.#remove(this.first).reject(error);
     }
+    return width;
   }
 
   /** Refuses all waiters of `cancelAll`. */
-  cancelAll(error: Error): void {
-    let width = 0;
-    for (let waiter = this.first; waiter; waiter = waiter.next) if (waiter.resolve) width += waiter.width;
-    const { count } = this;
-    this.timeouts += count;
-    this.close(error);
-    if (count) this.#moveUp(width, count);
+  cancelAll(reason: unknown): void {
+    this.timeouts += this.count;
+    this.#moveUp?.(this.close(new CancelledError(reason)));
   }
 }

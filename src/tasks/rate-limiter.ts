@@ -13,14 +13,13 @@
  * The log has at most about 1,000 entries: permits that are given within a thousandth of the window share an entry,
  * with the time of the last of them. So none of them leaves the log too early.
  */
-import { CancelledError, checkInteger, checkOptions, checkType } from '../common-errors.js';
+import { checkInteger, checkOptions, checkType } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
 import { clearTimeout, now, setTimeout } from './clock.js';
-import { limitsOf } from './limits.js';
 import { Queue } from './queue.js';
 import { requestOf } from './requests.js';
 import { type QueueStats, statsOf } from './stats.js';
-import { checkOpen, close, DONE, QueueObject, queue, state } from './task-object.js';
+import { begin, checkOpen, close, DONE, QueueObject, queue, state } from './task-object.js';
 
 /** The options of a new `RateLimiter`. */
 export interface RateLimiterOptions {
@@ -88,8 +87,8 @@ export class RateLimiter extends QueueObject {
   #timer: unknown;
   /** @internal */
   protected readonly [queue] = new Queue(
-    () => this.#moveUp(),
     (width) => `${width} permit${width > 1 ? 's' : ''} (${this.waiting} waiting)`,
+    () => this.#moveUp(),
   );
 
   /**
@@ -120,9 +119,9 @@ export class RateLimiter extends QueueObject {
   takeAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<void> {
     try {
       const [wanted, more] = requestOf(permits, options);
-      const limits = limitsOf(`${KIND}.takeAsync`, more);
-      if (this.#try('takeAsync', wanted)) return DONE;
-      if (limits?.timeout === 0) throw this[queue].timedOut(wanted, 0);
+      this.#check('takeAsync', wanted);
+      const limits = this[begin]('takeAsync', more);
+      if (this.#try(wanted)) return DONE;
       return this[queue].wait(wanted, limits, () => this.#moveUp());
     } catch (error) {
       return Promise.reject(error);
@@ -138,16 +137,16 @@ export class RateLimiter extends QueueObject {
    * @example if (!requests.tryTake()) console.log('too many requests');
    */
   tryTake(permits = 1): boolean {
-    return this.#try('tryTake', permits);
+    this.#check('tryTake', permits);
+    this[checkOpen]();
+    return this.#try(permits);
   }
 
   #check(method: string, permits: number): void {
     checkInteger(`${KIND}.${method}: permits`, permits, 1, this.permits);
   }
 
-  #try(method: string, permits: number): boolean {
-    this.#check(method, permits);
-    this[checkOpen]();
+  #try(permits: number): boolean {
     return this.waiting === 0 && this.#take(permits) <= 0;
   }
 
@@ -236,7 +235,7 @@ export class RateLimiter extends QueueObject {
    * @example requests.cancelAll(new Error('the server shuts down'));
    */
   cancelAll(reason?: unknown): void {
-    this[queue].cancelAll(new CancelledError(reason));
+    this[queue].cancelAll(reason);
   }
 
   /**
@@ -257,8 +256,8 @@ export class RateLimiter extends QueueObject {
   }
 
   /** @internal */
-  protected override [close](error: Error): void {
+  protected override [close](error: Error): unknown {
     clearTimeout(this.#timer as never);
-    super[close](error);
+    return super[close](error);
   }
 }

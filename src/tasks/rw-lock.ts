@@ -32,7 +32,7 @@ import {
 import { type Limits, limitsOf } from './limits.js';
 import { Queue } from './queue.js';
 import { togetherIn, type Waiting } from './stats.js';
-import { checkOpen, close, QueueObject, queue, state } from './task-object.js';
+import { begin, checkOpen, close, QueueObject, queue, state } from './task-object.js';
 
 /** How long a promise may take to lock for reading, and within which guard it reads. */
 export interface ReadOptions extends WaitOptions {
@@ -96,12 +96,12 @@ export class RwLock extends QueueObject {
   /** How often the gate has been shut. */
   #phase = 0;
   /** Those who want the turn: the width is WRITE or UPDATE. @internal */
-  protected readonly [queue] = new Queue(undefined, () => 'the lock');
-  readonly #readers = new Queue(undefined, () => 'the lock');
+  protected readonly [queue] = new Queue(() => 'the lock');
+  readonly #readers = new Queue(() => 'the lock');
   /** The writer that waits until the readers have left. If it gives up, the gate opens before anything else happens. */
   readonly #drain = new Queue(
-    (mode) => (mode === WRITE ? this.#endTurn() : this.#open()),
     () => 'the lock',
+    (mode) => (mode === WRITE ? this.#endTurn() : this.#open()),
   );
 
   /** Makes a lock that nobody has. Throws nothing. */
@@ -124,15 +124,12 @@ export class RwLock extends QueueObject {
   }
 
   async #read(method: string, options: ReadOptions | undefined): Promise<void> {
-    const what = `${KIND}.${method}`;
-    const limits = limitsOf(what, options, ['timeout', 'signal', 'within']);
+    const limits = this[begin](method, options, ['timeout', 'signal', 'within']);
     const within = options?.within;
-    this[checkOpen]();
     if (within !== undefined && !(within instanceof HeldRead && within[giveBack] === this)) {
-      throw badType(`${what}: within`, 'a HeldRead of this lock that is held', within);
+      throw badType(`${KIND}.${method}: within`, 'a HeldRead of this lock that is held', within);
     }
     if (within || !this.writing) this.#reads++;
-    else if (limits?.timeout === 0) throw this.#readers.timedOut(1, 0);
     else await this.#readers.wait(1, limits);
   }
 
@@ -196,12 +193,10 @@ export class RwLock extends QueueObject {
   }
 
   async #write(method: string, options: WaitOptions | undefined, mode: Mode): Promise<void> {
-    const limits = limitsOf(`${KIND}.${method}`, options);
-    this[checkOpen]();
-    if (limits?.timeout === 0 && (this.#turn !== NO_TURN || (mode === WRITE && this.#reads > 0))) {
-      throw this[queue].timedOut(1, 0);
-    }
-    if (this.#turn === NO_TURN) this.#takeTurn(mode);
+    const limits = this[begin](method, options);
+    // A call that does not wait shuts no gate.
+    const isBusy = limits?.timeout === 0 && mode === WRITE && this.#reads > 0;
+    if (this.#turn === NO_TURN && !isBusy) this.#takeTurn(mode);
     else await this[queue].wait(mode, limits);
     if (mode === WRITE) await this.#awaitReaders(WRITE, limits);
   }
@@ -326,7 +321,7 @@ export class RwLock extends QueueObject {
 
   /** @internal */
   async [upgrade](options: WaitOptions | undefined): Promise<HeldWrite> {
-    const limits = limitsOf('HeldUpdate.upgradeAsync', options);
+    const limits = options === undefined ? options : limitsOf('HeldUpdate.upgradeAsync', options);
     this[checkOpen]();
     this.#shut();
     await this.#awaitReaders(UPDATE, limits);

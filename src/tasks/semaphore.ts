@@ -1,25 +1,11 @@
-/**
- * Semaphore, for the tasks of one thread.
- *
- *     balance   the permits that are free, less what the waiting promises ask for
- *
- *     balance >= n      acquireAsync(n) takes them at once: nobody waits
- *     balance < n       the promise waits, and the balance counts its n permits as taken already
- *     release(n)        balance + n; the first of the queue goes on as long as the free permits (balance + width of the
- *                       queue) suffice for it
- *
- * Invariant: the first of the queue asks for more than is free. So while somebody waits the balance is below 0, and the
- * common calls need to look at the balance alone. `reduce` takes permits of the balance. If promises wait, it stands in
- * the queue behind them, as a waiter to which nobody listens.
- */
-import { CancelledError, checkInteger, checkOptions, checkType } from '../common-errors.js';
+/** Semaphore, for the tasks of one thread: permits.ts with its options, its guards and what it tells. */
+import { checkInteger, checkOptions, checkType } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
 import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
-import { limitsOf } from './limits.js';
-import { Queue } from './queue.js';
+import { Permits } from './permits.js';
 import { permitsOf, requestOf } from './requests.js';
 import { type QueueStats, statsOf } from './stats.js';
-import { checkOpen, close, DONE, QueueObject, queue, state } from './task-object.js';
+import { begin, checkOpen, QueueObject, queue, state } from './task-object.js';
 
 /** The options of a new `Semaphore`. */
 export interface SemaphoreOptions {
@@ -77,12 +63,8 @@ export class Semaphore extends QueueObject {
   readonly max: number;
   readonly #permits: number;
   #added = 0;
-  #balance: number;
   /** @internal */
-  protected readonly [queue] = new Queue(
-    (width) => this.#give(width),
-    (width) => `${width} permit${width > 1 ? 's' : ''} (${this.available} available, ${this.waiting} waiting)`,
-  );
+  protected readonly [queue]: Permits;
 
   /**
    * @param permits the number available at first, 0 to `max`.
@@ -92,12 +74,16 @@ export class Semaphore extends QueueObject {
     super(KIND);
     checkOptions(KIND, options, ['max']);
     this.max = checkInteger(`${KIND}: max`, options.max ?? LIMIT, 1, LIMIT);
-    this.#permits = this.#balance = checkInteger(`${KIND}: permits`, permits, 0, this.max);
+    this.#permits = checkInteger(`${KIND}: permits`, permits, 0, this.max);
+    this[queue] = new Permits(
+      permits,
+      (width) => `${width} permit${width > 1 ? 's' : ''} (${this.available} available, ${this.waiting} waiting)`,
+    );
   }
 
   /** The number of permits that `tryAcquire` could take now. */
   get available(): number {
-    return Math.max(this.#balance, 0);
+    return this.disposed ? 0 : Math.max(this[queue].balance, 0);
   }
 
   /**
@@ -116,35 +102,19 @@ export class Semaphore extends QueueObject {
   acquireAsync(permits?: number, options?: WaitOptions): Promise<void>;
   acquireAsync(options: WaitOptions): Promise<void>;
   acquireAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<void> {
-    if (permits === 1 && options === undefined && !this.disposed) {
-      if (this.#balance-- > 0) return DONE;
-      return this[queue].wait(1);
-    }
+    // The common call is fast.
+    if (permits === 1 && options === undefined && !this.disposed) return this[queue].acquire(1);
     try {
-      return this.#enqueue(...requestOf(permits, options));
+      const [wanted, more] = requestOf(permits, options);
+      this.#check('acquireAsync', wanted);
+      return this[queue].acquire(wanted, this[begin]('acquireAsync', more));
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  #enqueue(permits: number, options: WaitOptions | undefined): Promise<void> {
-    this.#check('acquireAsync', permits);
-    const limits = limitsOf(`${KIND}.acquireAsync`, options);
-    this[checkOpen]();
-    if (this.#take(permits)) return DONE;
-    if (limits?.timeout === 0) throw this[queue].timedOut(permits, 0);
-    this.#balance -= permits;
-    return this[queue].wait(permits, limits);
-  }
-
   #check(method: string, permits: number): void {
     checkInteger(`${KIND}.${method}: permits`, permits, 1, this.max, ' (its max)');
-  }
-
-  #take(permits: number): boolean {
-    const isFree = this.#balance >= permits;
-    if (isFree) this.#balance -= permits;
-    return isFree;
   }
 
   /**
@@ -158,7 +128,7 @@ export class Semaphore extends QueueObject {
   tryAcquire(permits = 1): boolean {
     if (permits !== 1) this.#check('tryAcquire', permits);
     this[checkOpen]();
-    return this.#take(permits);
+    return this[queue].take(permits);
   }
 
   /**
@@ -178,7 +148,7 @@ export class Semaphore extends QueueObject {
   drain(): number {
     this[checkOpen]();
     const taken = this.available;
-    this.#balance -= taken;
+    this[queue].balance -= taken;
     return taken;
   }
 
@@ -209,9 +179,8 @@ export class Semaphore extends QueueObject {
   reduce(permits = 1): void {
     this.#check('reduce', permits);
     this[checkOpen]();
-    this.#balance -= permits;
+    this[queue].reduce(permits);
     this.#added -= permits;
-    if (this.waiting) this[queue].add(permits);
   }
 
   /**
@@ -223,31 +192,19 @@ export class Semaphore extends QueueObject {
    * @example pool.release(2);
    */
   release(permits = 1): void {
-    const balance = this.#balance;
-    if (permits === 1 && balance >= 0 && balance < this.max) this.#balance = balance + 1;
-    else this.#return('release', permits);
+    this.#return('release', permits);
   }
 
   #return(method: string, permits: number): boolean {
     if (permits !== 1) this.#check(method, permits);
     if (this.disposed) return false;
-    if (this.#balance + permits > this.max) {
+    if (this[queue].balance + permits > this.max) {
       throw new RangeError(
         `${KIND}.${method}: ${permits} more would make more than ${this.max} (its max) available; ${this.available} are`,
       );
     }
-    this.#give(permits);
+    this[queue].give(permits);
     return true;
-  }
-
-  /** So many permits are free again. */
-  #give(permits: number): void {
-    this.#balance += permits;
-    const waits = this[queue];
-    for (let first = waits.first; first; first = waits.first) {
-      if (first.resolve && this.#balance + waits.width < first.width) return;
-      waits.settle();
-    }
   }
 
   /** @internal */
@@ -263,7 +220,7 @@ export class Semaphore extends QueueObject {
    * @param reason the `cause` of the errors.
    */
   cancelAll(reason?: unknown): void {
-    this[queue].cancelAll(new CancelledError(reason));
+    this[queue].cancelAll(reason);
   }
 
   /**
@@ -333,7 +290,6 @@ export class Semaphore extends QueueObject {
     let widest = 0;
     let asked = 0;
     for (let waiter = this[queue].first; waiter; waiter = waiter.next) {
-      if (!waiter.resolve) continue;
       widest = Math.max(widest, waiter.width);
       asked += waiter.width;
     }
@@ -342,7 +298,7 @@ export class Semaphore extends QueueObject {
       added: this.#added,
       max: this.max,
       available: this.available,
-      out: this.#permits + this.#added - this.#balance - asked,
+      out: this.#permits + this.#added - this[queue].balance - asked,
       widest,
       ...statsOf(this[queue]),
     };
@@ -351,12 +307,5 @@ export class Semaphore extends QueueObject {
   /** @internal */
   protected get [state](): string {
     return `${this.available} available`;
-  }
-
-  /** @internal */
-  protected override [close](error: Error): void {
-    // A release finds no room for the common case.
-    this.#balance = -1;
-    super[close](error);
   }
 }

@@ -31,7 +31,7 @@ export function statsOf(queue: Queue): QueueStats {
   const MOST_LISTED = 100;
   const waiters: WaiterStats[] = [];
   for (let waiter = queue.first; waiter && waiters.length < MOST_LISTED; waiter = waiter.next) {
-    if (waiter.resolve) waiters.push({ permits: waiter.width });
+    waiters.push({ permits: waiter.width });
   }
   return { waiting: queue.count, timeouts: queue.timeouts, waiters };
 }

@@ -1,6 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The classes of this folder extend this class, which has the end of an object, and its description. */
 import { DisposedError } from '../common-errors.js';
+import type { WaitOptions } from '../options.js';
+import { type Limits, limitsOf } from './limits.js';
 import type { Queue } from './queue.js';
 
 // Node 20 before 20.5.1 has no Symbol.dispose. The helpers of TypeScript and its polyfills all use this name.
@@ -19,6 +21,8 @@ export const close = Symbol();
 export const state = Symbol();
 /** @internal */
 export const checkOpen = Symbol();
+/** @internal */
+export const begin = Symbol();
 
 /** The answer of a call that has nothing to wait for. */
 export const DONE: Promise<void> = /*#__PURE__*/ Promise.resolve();
@@ -56,7 +60,7 @@ export abstract class TaskObject implements Disposable {
   }
 
   /** @internal Refuses all that wait. */
-  protected abstract [close](error: Error): void;
+  protected abstract [close](error: Error): unknown;
 
   #end(): DisposedError {
     return new DisposedError(`the ${this.#kind} has been disposed of`);
@@ -65,6 +69,13 @@ export abstract class TaskObject implements Disposable {
   /** @internal Throws if the object has been disposed of. */
   [checkOpen](): void {
     if (this.#disposed) throw this.#end();
+  }
+
+  /** @internal Checks the options of a call, if it has any, and that the object is open. */
+  [begin](method: string, options: WaitOptions | undefined, names?: string[]): Limits | undefined {
+    const limits = options === undefined ? options : limitsOf(`${this.#kind}.${method}`, options, names);
+    this[checkOpen]();
+    return limits;
   }
 
   /** Returns the class and the state, for example `Semaphore(2 available, 0 waiting)`. Never blocks, throws nothing. */
@@ -99,7 +110,7 @@ export abstract class QueueObject extends TaskObject {
   }
 
   /** @internal */
-  protected [close](error: Error): void {
-    this[queue].close(error);
+  protected [close](error: Error): unknown {
+    return this[queue].close(error);
   }
 }

@@ -42,6 +42,13 @@ export const saved: (id: string, n: number) => Promise<string> = new tasks.Keyed
 );
 export const rate = new tasks.RateLimiter(10, 1000, { burst: 2 });
 export const both: Promise<tasks.HeldKeys> = new tasks.KeyedSemaphore(2).holdAllAsync(['a', 1], { timeout: 5 });
+// Only the methods that hold make guards.
+// @ts-expect-error
+new tasks.HeldPermits(slots, 1);
+// @ts-expect-error
+new tasks.HeldLock(slots, 1);
+// @ts-expect-error
+new tasks.HeldKeys([]);
 // @ts-expect-error a task cannot block
 slots.acquire();
 // @ts-expect-error the object has no handle
