@@ -104,6 +104,7 @@ export class Condition extends QueueObject {
 
   #check(method: string): void {
     this[checkOpen]();
+    this.mutex[checkOpen]();
     if (!this.mutex.held) throw new Error(`${KIND}.${method}: nobody is the owner of the mutex`);
   }
 

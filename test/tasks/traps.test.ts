@@ -1,4 +1,5 @@
 /** What breaks queues of promises: callbacks that call back, guards given back twice, a crowd, an end in the midst. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import * as threads from 'taketurns';
 import * as sync from 'taketurns/sync';
@@ -108,6 +109,33 @@ const waits: Record<string, () => Wait> = {
     };
   },
 };
+
+type Run = (run: () => unknown, options?: WaitOptions) => Promise<unknown>;
+interface Runner {
+  readonly object: { readonly waiting: number; dispose(): void; cancelAll(): void };
+  readonly run: Run;
+}
+
+/** The objects whose `runExclusive` lets one function in at a time. */
+const exclusive: Record<string, () => Runner> = {
+  Semaphore() {
+    const object = new Semaphore(1, { max: 1 });
+    return { object, run: (run, options = {}) => object.runExclusive(run, options) };
+  },
+  Mutex() {
+    const object = new Mutex();
+    return { object, run: (run, options) => object.runExclusive(run, options) };
+  },
+  KeyedMutex() {
+    const object = new KeyedMutex();
+    return { object, run: (run, options) => object.runExclusive('key', run, options) };
+  },
+  KeyedSemaphore() {
+    const object = new KeyedSemaphore(2);
+    return { object, run: (run, options = {}) => object.runExclusive('key', run, 2, options) };
+  },
+};
+const runner = (name: string): Runner => (exclusive[name] as () => Runner)();
 
 /** A signal of which `listens` runs in `addEventListener`. */
 function calling(listens: (listener: () => void) => void): AbortSignal & { listeners: number } {
@@ -232,6 +260,35 @@ describe('a crowd of 100,000', () => {
     await first;
     expect((await all).filter(({ status }) => status === 'rejected').length).toBe(MANY);
     expect(['pending', 'fulfilled']).toContain(last.state);
+  });
+
+  it.each(Object.keys(exclusive))('of which each second one leaves by a signal of its own: %s', async (name) => {
+    const many = name === 'Semaphore' ? MANY : MANY / 5;
+    const order: number[] = [];
+    const controllers = Array.from({ length: many }, () => new AbortController());
+    const { object, run } = runner(name);
+    let open = (): void => {};
+    const first = run(() => new Promise<void>((resolve) => (open = resolve)));
+    const all = Promise.allSettled(
+      controllers.map(({ signal }, i) =>
+        run(
+          () => {
+            order.push(i);
+          },
+          i % 4 === 3 ? { signal, timeout: 600_000 } : { signal },
+        ),
+      ),
+    );
+    for (const [i, controller] of controllers.entries()) if (i % 2) controller.abort(i);
+    expect(object.waiting).toBe(many / 2);
+    await turn();
+    open();
+    await first;
+    const outcomes = await all;
+    expect(outcomes.every((outcome, i) => outcome.status === (i % 2 ? 'rejected' : 'fulfilled'))).toBe(true);
+    expect(outcomes[7777]).toEqual({ status: 'rejected', reason: 7777 });
+    expect(order).toEqual(Array.from({ length: many / 2 }, (_, i) => 2 * i));
+    expect(object.waiting).toBe(0);
   });
 
   it('is served in its order, one after the other, and each wakes the next', async () => {
@@ -454,6 +511,85 @@ describe('a callback of the user that calls the object', () => {
     expect([once.waiting, once.done]).toEqual([0, false]);
   });
 
+  it.each(Object.keys(exclusive))(
+    'a function of %s that disposes of it: the others are refused, and its answer stays',
+    async (name) => {
+      const { object, run } = runner(name);
+      const answer = run(async () => {
+        await null;
+        object.dispose();
+        return 'done';
+      });
+      const others = [run(() => 'never'), run(() => 'never', { timeout: 5 })].map((call) => failure(() => call));
+      expect(await answer).toBe('done');
+      for (const error of await Promise.all(others)) expect(error).toBeInstanceOf(DisposedError);
+      expect(await failure(() => run(() => 'never'))).toBeInstanceOf(DisposedError);
+      expect(object.waiting).toBe(0);
+    },
+  );
+
+  it.each(Object.keys(exclusive))(
+    'a function of %s that aborts one who waits, cancels the others and asks again',
+    async (name) => {
+      const { object, run } = runner(name);
+      const controller = new AbortController();
+      const later: Promise<unknown>[] = [];
+      const first = run(() => {
+        controller.abort('enough');
+        expect(object.waiting).toBe(1);
+        object.cancelAll();
+        later.push(run(() => 'later'));
+      });
+      const aborted = run(() => 'never', { signal: controller.signal }).catch((reason) => reason);
+      const cancelled = failure(() => run(() => 'never'));
+      await first;
+      expect([await aborted, await cancelled, await later[0]]).toEqual(['enough', expect.any(CancelledError), 'later']);
+      expect(object.waiting).toBe(0);
+    },
+  );
+
+  it.each(names)('%s: a listener of the same signal disposes of the object, or waits again', async (name) => {
+    const { wait, dispose, waiting } = made(name);
+    const controller = new AbortController();
+    const again: Promise<unknown>[] = [];
+    controller.signal.addEventListener('abort', () => {
+      again.push(wait({ signal: controller.signal }).catch((reason) => reason));
+      dispose();
+    });
+    const errors = [wait({ signal: controller.signal }), wait({})].map((call) => failure(() => call));
+    controller.abort(new SyntaxError('enough'));
+    expect((await Promise.all(errors)).map(({ name: kind }) => kind)).toEqual(['DisposedError', 'DisposedError']);
+    expect([await again[0], waiting()]).toEqual([controller.signal.reason, 0]);
+  });
+
+  it('a condition whose mutex has been disposed of, before or by the function that it asks', async () => {
+    for (const disposes of [false, true]) {
+      const m = new Mutex();
+      const c = new Condition(m);
+      await m.lockAsync();
+      if (!disposes) m.dispose();
+      const waits = disposes ? () => c.waitForAsync(() => Boolean(m.dispose())) : () => c.waitAsync();
+      expect(await failure(waits)).toBeInstanceOf(DisposedError);
+    }
+  });
+
+  it.each(Object.keys(exclusive))('%s runs each function in the asynchronous context of its call', async (name) => {
+    const context = new AsyncLocalStorage<number>();
+    const { run } = runner(name);
+    const seen: unknown[] = [];
+    const calls = [1, 2, 3].map((n) =>
+      context.run(n, () =>
+        run(async () => {
+          seen.push(context.getStore());
+          await null;
+          seen.push(context.getStore());
+        }),
+      ),
+    );
+    await Promise.all(calls);
+    expect(seen).toEqual([1, 1, 2, 2, 3, 3]);
+  });
+
   it('getters of options that call the object', async () => {
     const s = new Semaphore(1);
     const options = {
@@ -481,7 +617,11 @@ describe('a callback of the user that calls the object', () => {
 
 describe('fake timers that come after the library was loaded', () => {
   it('do not stop a time-out', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'queueMicrotask', 'Date', 'performance'],
+    });
+    vi.stubGlobal('performance', { now: () => Number.NaN });
+    vi.stubGlobal('Date', { now: () => Number.NaN });
     try {
       const s = new Semaphore(0);
       expect((await failure(() => s.acquireAsync(1, { timeout: 5 }))).message).toBe(
@@ -490,7 +630,12 @@ describe('fake timers that come after the library was loaded', () => {
       const limiter = new RateLimiter(1, 5);
       await limiter.takeAsync();
       await limiter.takeAsync();
+      const k = new KeyedMutex();
+      using held = k.tryHold('key');
+      expect((await failure(() => k.holdAllAsync(['a', 'key'], { timeout: 5 }))).name).toBe('TimeoutError');
+      expect([held?.held, await new Latch(1).waitAsync({ timeout: 5 })]).toEqual([true, false]);
     } finally {
+      vi.unstubAllGlobals();
       vi.useRealTimers();
     }
   });
