@@ -157,7 +157,8 @@ export class Mutex extends QueueObject {
     const limits = this[begin]('waitForUnlockAsync', options);
     if (!this.locked) return;
     await this[queue].acquire(1, limits);
-    this.unlock();
+    // A wrong call may have unlocked before this promise goes on.
+    if (this.locked) this.unlock();
   }
 
   /**

@@ -769,6 +769,16 @@ describe('the errors', () => {
   });
 });
 
+it('a wait for an unlock takes nothing from others, though a wrong call has unlocked before it goes on', async () => {
+  const m = new Mutex();
+  await m.lockAsync();
+  const waited = m.waitForUnlockAsync();
+  m.unlock();
+  m.unlock();
+  await waited;
+  expect([m.locked, m.waiting]).toEqual([false, 0]);
+});
+
 it('a promise that is fulfilled at once is settled before those that come later', async () => {
   const s = new Semaphore(1);
   const log: string[] = [];
