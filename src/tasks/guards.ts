@@ -25,7 +25,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
   /** @internal */
   protected [what]: unknown;
 
-  /** Only the methods that hold make guards. */
+  /** Only the methods that hold make guards. Throws nothing. */
   protected constructor(source: object, held: unknown) {
     this[giveBack] = source as Source<never>;
     this[what] = held;
