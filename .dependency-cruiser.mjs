@@ -183,6 +183,13 @@ const valkey = [
     '^valkey/',
     [],
   ),
+  only(
+    'valkey-twin',
+    'The twin of the script decides by its state, the arguments of the call and the time. So it needs nothing else.',
+    '^valkey/src/local/twin/',
+    '^valkey/',
+    [],
+  ),
   forbid(
     'valkey-product-alone',
     'The package needs nothing of what proves and measures it, and carries nothing of taketurns.',

@@ -5,6 +5,8 @@ import { KEYS } from './server.js';
 
 /** So short, in milliseconds, that sessions die. */
 export const LEASE = '40';
+/** So long that none dies. */
+const LONG = '3600000';
 
 /** A small generator of random numbers, the same for the same seed. */
 function random(seed: number): (below: number) => number {
@@ -43,12 +45,15 @@ const PARTITIONS = '3';
 
 /** Writes calls that mostly make sense: their arguments are taken from the data of the model. */
 export class CallWriter {
+  /** The calls are such as the twin takes (src/local/twin/turn.ts): nobody watches leases, and `P` comes alone. */
+  readonly #isForTwin: boolean;
   readonly channel: string;
   readonly #keys: readonly string[];
   readonly #below: (below: number) => number;
   #calls = 0;
 
-  constructor(seed: number, keys: readonly string[] = KEYS) {
+  constructor(seed: number, keys: readonly string[] = KEYS, isForTwin = false) {
+    this.#isForTwin = isForTwin;
     this.#keys = keys;
     this.channel = (keys[0] as string).replace('meta', 'c:');
     this.#below = random(seed);
@@ -78,8 +83,9 @@ export class CallWriter {
       if (known !== undefined)
         conn = this.chance(60) ? conn + this.#pick([1, 1, 9]) : Math.max(0, conn - this.#below(3));
       else if (this.chance(5)) conn = 1;
-      const agreed = data.hash(this.#keys[0] as string).get('lease') ?? LEASE;
-      const lease = this.chance(isAlone ? 70 : 97) ? agreed : this.#pick([LEASE, '2000']);
+      const usual = this.#isForTwin ? LONG : LEASE;
+      const agreed = data.hash(this.#keys[0] as string).get('lease') ?? usual;
+      const lease = this.chance(isAlone ? 70 : 97) ? agreed : this.#pick([usual, '2000']);
       const version = this.chance(98) ? '1' : '2';
       ops.push(
         'O',
@@ -94,6 +100,11 @@ export class CallWriter {
     const count = 1 + this.#below(4);
     for (let op = 0; op < count; op++) {
       const more = this.#operation(data, sid);
+      if (this.#isForTwin && more[0] === 'P') {
+        if (ops.length > 0) continue;
+        ops.push(...more);
+        break;
+      }
       // The time may go on between two beats of one call, and only the last is known.
       if (!/^[BW]$/.test(more[0] as string) || (!ops.includes('B') && !ops.includes('W'))) ops.push(...more);
       // What comes after is of no session.
@@ -105,7 +116,7 @@ export class CallWriter {
   /** None, or the ticket of the last sign of life of a session, or one around it. */
   #seen(data: Data): string {
     const leases = data.sorted(this.#keys[5] as string);
-    if (leases.length === 0 || this.chance(50)) return '-';
+    if (this.#isForTwin || leases.length === 0 || this.chance(50)) return '-';
     const meta = data.hash(this.#keys[0] as string);
     const history = this.chance(95) ? meta.get('history') : hex(0, 40);
     return `${hex(Math.max(0, this.#pick(leases).score - this.#below(2)), 14)} ${meta.get('epoch')}.${history}`;
@@ -160,8 +171,11 @@ export class CallWriter {
     }
     if (roll < 70) {
       const objects = data.hash(this.#keys[1] as string);
-      const old = mine.filter((each) => each.slice(26, 40) < (objects.get(each.slice(48))?.split(' ')[4] ?? 'g'));
-      const from = old.length > 0 && this.chance(30) ? old : mine;
+      // A process cannot know the ticket of a request that waits.
+      const waiting = this.#isForTwin ? data.sorted(this.#keys[2] as string).map(({ member }) => member) : [];
+      const mayReturn = mine.filter((each) => !waiting.some((entry) => entry.includes(each.slice(26, 40))));
+      const old = mayReturn.filter((each) => each.slice(26, 40) < (objects.get(each.slice(48))?.split(' ')[4] ?? 'g'));
+      const from = old.length > 0 && this.chance(30) ? old : mayReturn;
       const record = this.chance(95) && from.length > 0 ? this.#pick(from) : undefined;
       const n = record ? Number.parseInt(record.slice(40, 48), 16) : 1;
       const k = this.chance(80) ? n : 1 + this.#below(n);

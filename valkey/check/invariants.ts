@@ -31,6 +31,8 @@ export interface Ask {
 
 export interface Entry extends Ask {
   readonly p0: number;
+  /** The time of the last beat before the request, in milliseconds. */
+  readonly beaten: number;
 }
 
 export function objectsOf(data: Data): Map<string, SharedObject> {
@@ -92,6 +94,7 @@ export function queueOf(data: Data): Entry[] {
       rid: rest.slice(30, 40),
       n: Number.parseInt(rest.slice(40, 48), 16),
       p0: Number.parseInt(rest.slice(48, 62), 16),
+      beaten: Number.parseInt(rest.slice(62, 73), 16),
     };
   });
 }
