@@ -17,9 +17,23 @@ export interface Result {
   readonly finding: Finding | undefined;
 }
 
-export function search(configuration: Configuration, most = 5_000_000, server?: Server): Result {
+/** A graph of states. */
+export interface Model<S> {
+  first(): S;
+  /** The same text for the same state. */
+  text(state: S): string;
+  steps(state: S): readonly { readonly label: string; readonly to: S; readonly optional?: boolean }[];
+  /** What is wrong with a state, and with one after which nothing must happen. */
+  fault(state: S): string | undefined;
+  endFault(state: S): string | undefined;
+}
+
+/** Searches the protocol on the script, from the first steps of the configuration on. */
+export const search = (configuration: Configuration, most?: number, server?: Server): Result =>
+  explore<State>(new Protocol(configuration, server), most, configuration.after);
+
+export function explore<S>(model: Model<S>, most = 5_000_000, after: readonly string[] = []): Result {
   const started = performance.now();
-  const protocol = new Protocol(configuration, server);
   const seen = new Set<string>();
   const parents: number[] = [];
   const labels: string[] = [];
@@ -36,40 +50,39 @@ export function search(configuration: Configuration, most = 5_000_000, server?: 
     for (let at = from; at > 0; at = parents[at] as number) steps.push(labels[at] as string);
     return steps.reverse();
   };
-  const first = protocol.first();
-  seen.add(protocol.text(first));
+  const first = model.first();
+  seen.add(model.text(first));
   parents.push(-1);
   labels.push('');
   let state = first;
-  for (const label of configuration.after ?? []) {
-    const step = protocol.steps(state).find((each) => each.label.startsWith(label));
-    if (!step)
-      throw new Error(`${configuration.name}: "${label}" cannot come next; what can is ${labelsOf(protocol, state)}`);
+  for (const label of after) {
+    const step = model.steps(state).find((each) => each.label.startsWith(label));
+    if (!step) throw new Error(`"${label}" cannot come next; what can is ${labelsOf(model, state)}`);
     state = step.to;
-    seen.add(protocol.text(state));
+    seen.add(model.text(state));
     parents.push(parents.length - 1);
     labels.push(step.label);
-    const fault = protocol.fault(state);
+    const fault = model.fault(state);
     if (fault) return result({ fault, trace: trace(parents.length - 1) }, false);
   }
-  let level: { id: number; state: State }[] = [{ id: parents.length - 1, state }];
+  let level: { id: number; state: S }[] = [{ id: parents.length - 1, state }];
   while (level.length > 0) {
     const below: typeof level = [];
     for (const { id, state } of level) {
-      const steps = protocol.steps(state);
+      const steps = model.steps(state);
       if (steps.every(({ optional }) => optional)) {
         ends++;
-        const fault = protocol.endFault(state);
+        const fault = model.endFault(state);
         if (fault) return result({ fault, trace: trace(id) }, false);
       }
       for (const { label, to } of steps) {
-        const text = protocol.text(to);
+        const text = model.text(to);
         if (seen.has(text)) continue;
         seen.add(text);
         const next = parents.length;
         parents.push(id);
         labels.push(label);
-        const fault = protocol.fault(to);
+        const fault = model.fault(to);
         if (fault) return result({ fault, trace: trace(next) }, false);
         if (seen.size >= most) return result(undefined, false);
         below.push({ id: next, state: to });
@@ -80,8 +93,8 @@ export function search(configuration: Configuration, most = 5_000_000, server?: 
   return result(undefined, true);
 }
 
-const labelsOf = (protocol: Protocol, state: State): string =>
-  protocol
+const labelsOf = <S>(model: Model<S>, state: S): string =>
+  model
     .steps(state)
     .map(({ label }) => `"${label}"`)
     .join(', ');
