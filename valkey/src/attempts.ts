@@ -62,7 +62,7 @@ export async function tryToEnter(session: Entering): Promise<void> {
       clock.stop(timer);
     }
     if (!session.isEntering || era !== session.era) continue;
-    const pause = Math.min(1000, 10 * 2 ** attempt) * (0.5 + Math.random() / 2);
+    const pause = Math.min(driver.longestPause ?? 1000, 10 * 2 ** attempt) * (0.5 + Math.random() / 2);
     await new Promise<void>((resolve) => clock.after(pause, resolve, session.isNeeded));
   }
 }

@@ -20,7 +20,8 @@ export class SpaceError extends Error {
   /**
    * `UNREACHABLE`: no server answers. `SETTINGS`: the space has another version, lease or number of partitions.
    * `EVICTION`: the server may evict the keys of the space. `UNCONFIRMED`: too few replicas have confirmed the grant.
-   * Otherwise the code of the server's error, such as `OOM`, `NOPERM` or `WRONGPASS`.
+   * Without a server: `DIRECTORY`: the folder of the space is not safe to use, or cannot be made. `JOURNAL`: a file in it
+   * cannot be read. Otherwise the code of the server's error, such as `OOM`, `NOPERM` or `WRONGPASS`.
    */
   readonly code: string;
 

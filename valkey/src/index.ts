@@ -10,7 +10,7 @@ export type { HeldAll, HeldOf, Holdable } from './hold-all.js';
 export type { Leader, LeaderState } from './leader.js';
 export type { Mutex } from './mutex.js';
 export type { MutexOptions, ObjectOptions } from './object.js';
-export type { Durability, SpaceOptions } from './options.js';
+export type { Durability, LocalOptions, SpaceOptions } from './options.js';
 export type { RwLock } from './rw-lock.js';
 export type { Semaphore } from './semaphore.js';
 export { type ObjectEntry, Space, type SpaceState } from './space.js';

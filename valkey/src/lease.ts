@@ -25,8 +25,9 @@ export class Lease {
   #told: { readonly sign: Sign; readonly due: number }[] = [];
   /** When the last call that renewed the lease was sent. */
   renewedAt = 0;
-  /** When the lease is lost; `Infinity` while there is no lease. */
+  /** When the lease is lost; `Infinity` while there is no lease, and if the driver knows deaths. */
   deadline = Infinity;
+  isRunning = false;
   #timer: Timer;
 
   /** over: is called when the lease is over, and ends it. */
@@ -36,13 +37,11 @@ export class Lease {
     this.#over = over;
   }
 
-  get isRunning(): boolean {
-    return this.deadline !== Infinity;
-  }
-
   /** Is called when a call that was sent at this time was answered. */
   renew(sentAt: number): void {
     this.renewedAt = sentAt;
+    this.isRunning = true;
+    if (this.#around.driver.knowsDeaths) return;
     this.deadline = sentAt + LOST_AFTER * this.#around.lease;
     this.#wait();
   }
@@ -61,7 +60,7 @@ export class Lease {
   #wait(): void {
     const { clock } = this.#around;
     clock.stop(this.#timer);
-    if (!this.isRunning) return;
+    if (this.deadline === Infinity) return;
     const look = (): void => {
       this.look();
       // A timer of Node may fire too early.
@@ -71,6 +70,7 @@ export class Lease {
   }
 
   end(): void {
+    this.isRunning = false;
     this.deadline = Infinity;
     this.#around.clock.stop(this.#timer);
   }

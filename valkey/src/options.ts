@@ -45,6 +45,17 @@ export interface SpaceOptions {
   readonly clock?: Clock;
 }
 
+/** The options of `Space.local`. */
+export interface LocalOptions extends Pick<SpaceOptions, 'space' | 'turn' | 'label' | 'connectTimeout'> {
+  /**
+   * The folder in which the spaces of this user have their folders, instead of `/tmp/taketurns-<user id>`. It must belong
+   * to this user alone (mode 700). Processes that give different folders share nothing.
+   */
+  readonly directory?: string;
+  /** @internal */
+  readonly clock?: Clock;
+}
+
 /** The options with their defaults. */
 export interface Checked extends Required<Omit<SpaceOptions, 'durability' | 'heartbeat'>> {
   readonly durability: Durability | undefined;
@@ -63,10 +74,30 @@ function ownLabel(): string {
   return `pid ${process?.pid} on ${process?.getBuiltinModule?.('node:os').hostname().slice(0, 80)}`;
 }
 
+const OPTIONS_OF_LOCAL = ['space', 'turn', 'label', 'connectTimeout', 'directory'];
+
+/** Without a server, a session sends a sign of life every quarter of this time, and ends when it is idle for so long. */
+const LEASE_OF_LOCAL = 3_600_000;
+
+/** Checks the options of `Space.local`, and fills in the defaults. */
+export function checkLocalOptions(options: LocalOptions): Checked & { readonly directory: string | undefined } {
+  const what = 'Space.local';
+  checkOptions(what, options, 'clock' in Object(options) ? [...OPTIONS_OF_LOCAL, 'clock'] : OPTIONS_OF_LOCAL);
+  const { directory, ...others } = options;
+  if (directory !== undefined && (typeof directory !== 'string' || directory === '')) {
+    throw badType(`${what}: directory`, 'the path of a folder', directory);
+  }
+  return { ...check(what, { ...others, lease: LEASE_OF_LOCAL }), directory };
+}
+
 /** Checks the options of `Space.connect`, and fills in the defaults. */
 export function checkSpaceOptions(options: SpaceOptions): Checked {
   const what = 'Space.connect';
   checkOptions(what, options, 'clock' in Object(options) ? [...OPTIONS, 'clock'] : OPTIONS);
+  return check(what, options);
+}
+
+function check(what: string, options: SpaceOptions): Checked {
   const { space = 'default', lease = 10_000, partitions = 1, turn = 5, connectTimeout = 5000 } = options;
   const { label = ownLabel(), durability, heartbeat, clock = realClock } = options;
   checkName(`${what}: space`, space, 64);

@@ -37,7 +37,6 @@ import { Requests } from './requests.js';
 import { refusal, settingsDiffer } from './server-error.js';
 import type { Surroundings } from './surroundings.js';
 import { soon } from './ticks.js';
-import { TURN } from './turn-source.js';
 import * as wire from './wire.js';
 
 /**
@@ -120,11 +119,11 @@ export class Session implements Sender, Runner, Beating, Entering {
 
   /** Resolves when enough replicas have confirmed all that was granted to this process so far. */
   async confirm({ replicas, timeout }: Durability): Promise<void> {
-    const { driver } = this.around;
+    const { driver, script } = this.around;
     const era = this.era;
     // Nobody looks for grants in the reply to this beat. So the beat must be one after which grants come by message.
     const args = [...this.#head(), ...wire.beatAside()];
-    const confirmed = await driver.confirm(TURN, this.#keys, args, replicas, timeout).catch((error) => {
+    const confirmed = await driver.confirm(script, this.#keys, args, replicas, timeout).catch((error) => {
       throw refusal(error) ?? error;
     });
     if (confirmed >= replicas && era === this.era) return;
@@ -140,7 +139,8 @@ export class Session implements Sender, Runner, Beating, Entering {
    */
   async run(args: wire.Arguments, sid = this.sid): Promise<unknown[] | undefined> {
     const era = this.era;
-    const reply = await this.around.driver.run(TURN, this.#keys, [...this.#head(sid), ...args]);
+    const { driver, script } = this.around;
+    const reply = await driver.run(script, this.#keys, [...this.#head(sid), ...args]);
     this.look();
     if (era !== this.era) return undefined;
     const answers: unknown[] = Array.isArray(reply) ? reply : [reply];
@@ -431,11 +431,11 @@ export class Session implements Sender, Runner, Beating, Entering {
     this.calls.flush();
     this.#phase = 'ended';
     this.fatal = error;
-    const { clock, driver, lease } = this.around;
+    const { clock, driver, script, lease } = this.around;
     // The process must stay alive until `close` is settled. If the server does not answer, the connection is reset.
     this.calls.operating++;
     const patience = clock.after(Math.min(CLOSING, lease / 2), () => driver.reset(), true);
-    const end = (): Promise<unknown> => driver.run(TURN, this.#keys, [...head, ...wire.leave()]);
+    const end = (): Promise<unknown> => driver.run(script, this.#keys, [...head, ...wire.leave()]);
     const head = this.#head();
     let sent = wasOpen ? end() : undefined;
     this.#fail(error);

@@ -1,15 +1,14 @@
 /**
- * A space is a name under which processes share objects, on one server or cluster.
+ * A space is a name under which processes share objects: on one server or cluster, or on one machine without a server.
  *
- *     Space ---> driver: the connections to the server (drivers/)
+ *     Space ---> driver: the connections to the server (drivers/), or to the broker of this machine (local/)
  *           ---> session of partition 0, 1, ...: one lease in each partition that this process uses (session.ts)
  *                    ---> objects and requests (requests.ts)
  *
  * The name of an object decides its partition, by a hash. All keys of a partition lie in one slot of a cluster.
  */
 import type { WaitOptions } from './acquire.js';
-import type { Driver } from './drivers/driver.js';
-import { driverOf } from './drivers/recognise.js';
+import type { Driver, Script } from './drivers/driver.js';
 import { checkBoolean, checkName, checkOptions, DisposedError, SpaceError } from './errors.js';
 import { Listeners, type SpaceEvents } from './events.js';
 import { asyncDispose, inspected } from './hold.js';
@@ -17,7 +16,7 @@ import { type HeldAll, type HeldOf, type Holdable, holdAll } from './hold-all.js
 import { Leader } from './leader.js';
 import { Mutex } from './mutex.js';
 import { KINDS, type MutexOptions, type ObjectOptions, READERS, type SharedObject, settingsOf } from './object.js';
-import { type Checked, checkSpaceOptions, type SpaceOptions } from './options.js';
+import { type Checked, checkLocalOptions, checkSpaceOptions, type LocalOptions, type SpaceOptions } from './options.js';
 import { RwLock } from './rw-lock.js';
 import { Semaphore } from './semaphore.js';
 import { refusal } from './server-error.js';
@@ -84,14 +83,15 @@ export class Space implements AsyncDisposable {
   /** What keeps the space from the server now. */
   #trouble: Error | undefined;
 
-  private constructor(driver: Driver, options: Checked) {
+  private constructor(driver: Driver, script: Script, options: Checked) {
     if (typeof driver?.confirm !== 'function') {
-      throw new TypeError('a Space is made by await Space.connect(client, options)');
+      throw new TypeError('a Space is made by await Space.local(options) or await Space.connect(client, options)');
     }
     this.#driver = driver;
     this.#options = options;
     this.#around = {
       driver,
+      script,
       ...options,
       heartbeat: undefined,
       whenConnected: async () => {
@@ -149,7 +149,32 @@ export class Space implements AsyncDisposable {
    */
   static async connect(client: unknown, options: SpaceOptions = {}): Promise<Space> {
     const checked = checkSpaceOptions(options);
-    const space = new Space(driverOf(client), checked);
+    // Loaded here, so that who uses `local` alone loads no driver.
+    const [{ driverOf }, { TURN }] = await Promise.all([import('./drivers/recognise.js'), import('./turn-source.js')]);
+    return Space.#joined(driverOf(client), TURN, checked);
+  }
+
+  /**
+   * Joins a space of this user's processes on this machine. No server is needed: one of the processes answers the
+   * others, and when it ends another one goes on. A process holds what it holds as long as it lives, whatever happens to
+   * the others. Never blocks the thread.
+   *
+   *     await using space = await Space.local({ space: 'shop' });
+   *     await (await space.mutex('token')).runExclusive(refresh);
+   * @throws {TypeError | RangeError} (rejects) for a bad argument.
+   * @throws {SpaceError} (rejects) with the code `DIRECTORY` if the folder of the space cannot be made, or is not this
+   * user's alone; `JOURNAL` if a file in it cannot be read; `SETTINGS` if processes of another version of the package use
+   * the space; `UNREACHABLE` if no process answers within `connectTimeout`.
+   * @example const space = await Space.local({ space: 'shop' });
+   */
+  static async local(options: LocalOptions = {}): Promise<Space> {
+    const { directory, ...checked } = checkLocalOptions(options);
+    const { directoryOf, localDriver } = await import('./local/index.js');
+    return Space.#joined(localDriver(directoryOf(checked.space, directory)), { text: '', sha: '' }, checked);
+  }
+
+  static async #joined(driver: Driver, script: Script, checked: Checked): Promise<Space> {
+    const space = new Space(driver, script, checked);
     try {
       await space.#connect();
       return space;

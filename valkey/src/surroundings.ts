@@ -1,5 +1,5 @@
 /** What the sessions of a space share: the options, the driver, and functions of the space. space.ts makes it. */
-import type { Driver } from './drivers/driver.js';
+import type { Driver, Script } from './drivers/driver.js';
 import type { SpaceError } from './errors.js';
 import type { Metric, SpaceEvents } from './events.js';
 import type { Heartbeat } from './heartbeat.js';
@@ -8,6 +8,8 @@ import type { Checked } from './options.js';
 
 export interface Surroundings extends Omit<Checked, 'heartbeat'> {
   readonly driver: Driver;
+  /** What the server runs. A broker has it as code of its own. */
+  readonly script: Script;
   /** The thread that beats, if the user wants one. */
   heartbeat: Heartbeat | undefined;
   /** Resolves when both connections to the server are up. Rejects if the driver gives up. */

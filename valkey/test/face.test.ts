@@ -55,7 +55,9 @@ onServers(
       }
       await expect(Space.connect('redis://localhost')).rejects.toThrow('Space.connect: client must be a client of');
       const make = Space as never as new (client: unknown) => Space;
-      expect(() => new make(another())).toThrow('a Space is made by await Space.connect(client, options)');
+      expect(() => new make(another())).toThrow(
+        'a Space is made by await Space.local(options) or await Space.connect(client, options)',
+      );
       for (const object of [pool, mutex, lock]) {
         const state = (await object.inspect?.()) as { max: number } | undefined;
         expect(state).toMatchObject({ free: state?.max, waiting: 0 });

@@ -13,6 +13,15 @@ export interface Driver {
   readonly cluster: boolean;
 
   /**
+   * Whether what the driver speaks to knows by itself when a process ends. Then a session has no lease that could run
+   * out: it holds what it holds as long as its process lives.
+   */
+  readonly knowsDeaths?: boolean;
+
+  /** The longest pause between two attempts to enter a session, in milliseconds. Default 1,000. */
+  readonly longestPause?: number;
+
+  /**
    * Runs the script with the keys and arguments: by `EVALSHA`, and by `EVAL` if the server does not know the script.
    * Resolves to the reply, whose strings are decoded as UTF-8. Rejects at once while the driver is not connected. If
    * the connection is lost before the answer has come, rejects with the client's error. Calls are sent in the order in

@@ -1,0 +1,217 @@
+/**
+ * The broker of a space: it answers the calls of all members by the twin of the script.
+ *
+ *     linked: gen.G is made --> reading the last journal --> serving: its own journal is complete, and it listens
+ *        any --> over: a later broker has taken over, its journal takes no more, its socket fails, or `end` is called
+ *
+ * All calls that one `data` event brings are run, written by one `write`, and then answered, if the broker is still
+ * current (generations.ts says why). The answer to a call that only looks waits for the same check, so it tells the
+ * present state.
+ *
+ * Deaths. The end of a connection proves nothing, because the member may have dropped it. So the broker connects to the
+ * member's own socket (m.<member>). If this is refused, the process has ended: its sessions are reaped, and whoever is
+ * next gets what they held. If it is accepted, by the kernel, the process lives, even if it stands still; the
+ * connection is kept, and its end asks the question again. A new broker asks all members at first, because some may
+ * have died with the broker before. Its line on this connection tells the living that there is a new broker: who only
+ * waits would not notice otherwise.
+ *
+ * The broker ends as if its process had died: nothing is handed over, because the next broker needs nothing but files.
+ */
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type Folder, type Generation, isMember, pidOf, random } from './generations.js';
+import { callLine, deathLine, Journal, readJournal } from './journal.js';
+import { type Line, Lines, lineOf } from './lines.js';
+import { address, showsEnd } from './platform.js';
+import { State } from './twin/state.js';
+import { type Message, type Outcome, reap, turn } from './twin/turn.js';
+
+const QUEUE = 511;
+/** The time after which the broker tries again to connect to a member, if the answer shows nothing, in milliseconds. */
+const AGAIN = 50;
+
+const { setTimeout: start } = globalThis;
+
+export class Broker {
+  readonly #folder: Folder;
+  readonly #generation: Generation;
+  readonly #state: State;
+  readonly #journal: Journal;
+  readonly #server: Server;
+  /** The connections of members. */
+  readonly #members = new Map<string, Socket>();
+  /** The connections to members' own sockets. */
+  readonly #calls = new Map<string, Socket>();
+  readonly #sockets = new Set<Socket>();
+  readonly #ended: (error: unknown) => void;
+  #isOver = false;
+  /** Resolves when the broker listens, or is over. */
+  readonly listening: Promise<void>;
+
+  /** Reads the last journal, and begins to serve. Throws if the journal cannot be read, or its own cannot be written. */
+  constructor(folder: Folder, generation: Generation, ended: (error: unknown) => void) {
+    this.#folder = folder;
+    this.#generation = generation;
+    this.#ended = ended;
+    this.#state = readJournal(folder, generation.number) ?? State.begin(random() + random(), Date.now());
+    this.#journal = new Journal(folder, generation.number, this.#state);
+    this.#server = createServer((socket) => this.#accept(socket));
+    this.#server.unref();
+    this.listening = new Promise((resolve) => {
+      this.#server.once('error', (error) => {
+        this.end(error);
+        resolve();
+      });
+      // In a process of `cluster`, `exclusive` keeps the socket in this process.
+      this.#server.listen({ path: generation.address.path, exclusive: true, backlog: QUEUE }, () => {
+        this.#begin();
+        resolve();
+      });
+    });
+  }
+
+  #begin(): void {
+    if (this.#isOver) return;
+    try {
+      this.#folder.clean(this.#generation.number);
+      const known = [...this.#state.sessions.values()].map(({ member }) => member);
+      for (const member of new Set([...known, ...this.#folder.members()])) this.#call(member);
+    } catch (error) {
+      this.end(error);
+    }
+  }
+
+  /** Ends the broker. error: why, if it ends by itself. */
+  end(error?: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    this.#journal.close();
+    this.#ended(error);
+  }
+
+  #watch(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+    socket.unref();
+  }
+
+  #accept(socket: Socket): void {
+    this.#watch(socket);
+    socket.setEncoding('utf8');
+    const lines = new Lines();
+    let member: string | undefined;
+    socket.on('error', () => {});
+    socket.on('data', (text) => {
+      if (this.#isOver) return;
+      let read: Line[];
+      try {
+        read = lines.push(`${text}`);
+        if (member === undefined && read.length > 0) {
+          const [cookie, name] = read.shift() as Line;
+          if (cookie !== this.#generation.address.cookie || !isMember(name)) throw new Error('not a member');
+          member = name;
+          this.#members.get(member)?.destroy();
+          this.#members.set(member, socket);
+          socket.write(lineOf('ready'));
+        }
+      } catch {
+        // Not a member.
+        socket.destroy();
+        return;
+      }
+      if (member !== undefined && read.length > 0) this.#serve(member, socket, read);
+    });
+    socket.on('close', () => {
+      if (member === undefined || this.#members.get(member) !== socket) return;
+      this.#members.delete(member);
+      this.#call(member);
+    });
+  }
+
+  #serve(member: string, socket: Socket, lines: readonly Line[]): void {
+    const now = Date.now();
+    let written = '';
+    let answers = '';
+    const messages: Message[] = [];
+    try {
+      for (const [id, args] of lines) {
+        if (args === undefined) {
+          answers += lineOf(id);
+          continue;
+        }
+        const outcome = turn(this.#state, args as string[], member, now);
+        if (outcome.changes) written += callLine(now, member, args as string[]);
+        answers += lineOf(id, outcome.reply);
+        messages.push(...outcome.messages);
+      }
+      if (!this.#write(written)) return;
+    } catch (error) {
+      this.end(error);
+      return;
+    }
+    socket.write(answers);
+    this.#deliver(messages);
+    this.#journal.rotate();
+  }
+
+  /** Writes lines to the journal (B1). Returns whether somebody may hear what they have done (B2, B3). */
+  #write(lines: string): boolean {
+    if (lines !== '') this.#journal.append(lines);
+    if (this.#folder.isCurrent(this.#generation)) return true;
+    this.end();
+    return false;
+  }
+
+  #deliver(messages: readonly Message[]): void {
+    for (const { sid, text } of messages) {
+      const member = this.#state.sessions.get(sid)?.member;
+      if (member !== undefined) this.#members.get(member)?.write(lineOf(0, sid, text));
+    }
+  }
+
+  /** Tells a member of this broker, and finds out whether its process lives. */
+  #call(member: string): void {
+    if (this.#isOver || this.#calls.has(member) || this.#members.has(member)) return;
+    const socket = connect(address(this.#folder.of(`m.${member}`), member));
+    this.#calls.set(member, socket);
+    this.#watch(socket);
+    let hasEnded = false;
+    let pause = AGAIN;
+    socket.on('connect', () => {
+      pause = 0;
+      socket.write(lineOf(this.#generation.number));
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      hasEnded = showsEnd(error.code, pidOf(member));
+    });
+    socket.on('close', () => {
+      this.#calls.delete(member);
+      if (this.#isOver || this.#members.has(member)) return;
+      if (hasEnded) this.#reap(member);
+      else start(() => this.#call(member), pause).unref();
+    });
+    socket.resume();
+  }
+
+  /** The process of the member has ended. */
+  #reap(member: string): void {
+    try {
+      for (const { sid, member: of } of [...this.#state.sessions.values()]) {
+        if (of !== member) continue;
+        let outcome: Outcome;
+        do {
+          const now = Date.now();
+          outcome = reap(this.#state, sid, now);
+          if (!this.#write(deathLine(now, sid))) return;
+          this.#deliver(outcome.messages);
+        } while (outcome.isLeft);
+      }
+    } catch (error) {
+      this.end(error);
+      return;
+    }
+    this.#folder.remove(`m.${member}`);
+    this.#journal.rotate();
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * The folder of a space, and whether it is safe to use. Whoever can write into the folder can be the broker of the
+ * space, so the folder must belong to this user alone.
+ *
+ *     /tmp/taketurns-<uid>/<boot>/<space>/        space: 12 digits of a hash of the name
+ *     ^ made with the mode 0700; checked before it is used
+ */
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import { SpaceError } from '../errors.js';
+import { boot, home, LONGEST_PATH, user } from './platform.js';
+
+/** The longest name of a socket: `b.`, ten digits, a dot and 16 digits. */
+const LONGEST_NAME = 29;
+
+/**
+ * Makes the folder if it does not exist, and returns its path. base: the folder for all spaces, instead of the usual.
+ * @throws {SpaceError} with the code `DIRECTORY`.
+ */
+export function directoryOf(space: string, base = home()): string {
+  const path = join(base, boot(), createHash('sha1').update(space).digest('hex').slice(0, 12));
+  const length = Buffer.byteLength(path) + 1 + LONGEST_NAME;
+  if (length > LONGEST_PATH) {
+    const most = LONGEST_PATH - (length - Buffer.byteLength(base));
+    throw refused(`the path ${JSON.stringify(base)} is too long for sockets: it may have ${most} bytes`);
+  }
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw refused(`the folder ${path} cannot be made: ${(cause as Error).message}`, cause);
+  }
+  // A link, or a folder above that somebody else may rename, would lead elsewhere.
+  for (const each of [base, join(path, '..'), path]) check(each, lstatSync(each));
+  return path;
+}
+
+function check(path: string, stats: Stats): void {
+  if (!stats.isDirectory()) throw refused(`${path} is ${stats.isSymbolicLink() ? 'a link' : 'no folder'}`);
+  if (user === undefined) return;
+  if (stats.uid !== user) {
+    throw refused(`the folder ${path} belongs to the user ${stats.uid}, and this process runs as ${user}`);
+  }
+  const mode = stats.mode & 0o777;
+  if (mode & 0o077) {
+    const octal = mode.toString(8).padStart(3, '0');
+    throw refused(`the folder ${path} is open to other users (mode ${octal}); it must have the mode 700`);
+  }
+}
+
+const refused = (why: string, cause?: unknown): SpaceError => new SpaceError('DIRECTORY', why, cause);

@@ -1,0 +1,159 @@
+/**
+ * The files of a space, and which broker is the present one. Each broker has a number, its generation.
+ *
+ *     gen.G           JSON: how to reach the broker of generation G. A hard link, so it is made once, whole
+ *     b.G.<16 hex>    its socket       j.G.n   its journal number n (journal.ts)
+ *     m.<member>      the socket of a member, which is called <16 hex>-<process id>: proof that the process lives
+ *     t.<16 hex>      a file before it gets its name
+ *
+ *     usurper of G+1: U1 link gen.G+1     U2 gen.G is still linked     U3 choose a journal, read     U4 rename, serve
+ *     broker G:       B1 append the call  B2 gen.G+1 is not there      B3 gen.G is still linked      B4 answer
+ *
+ * Why no two brokers grant the same permits. Let broker G answer a call, and let another broker of a higher generation
+ * serve. When B2 came, gen.G+1 was not made yet, or was removed already. In the first case B1 < B2 < U1 < U3, so the
+ * usurper reads the call. In the second case gen.G was removed before, because a broker removes the links of older
+ * generations from the lowest on; so B3 fails, and broker G does not answer. No clock takes part in this argument, so
+ * anybody may take over at any time.
+ *
+ * U2 is for a usurper that was slow: gen.G+1 was made and removed meanwhile, and now it makes gen.G+1 again. Then gen.G
+ * was removed before, and the usurper gives up. check/takeover.ts tries all orders of these steps.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { SpaceError } from '../errors.js';
+import { address } from './platform.js';
+
+/** The version of the files and of the lines. Processes of different versions must not share a space. */
+const VERSION = 1;
+
+/** How to reach a broker. */
+export interface Address {
+  readonly v: number;
+  readonly path: string;
+  readonly cookie: string;
+  readonly member: string;
+}
+
+/** A broker, as its file gen.G tells. `fd` is this file, also when it is removed. */
+export interface Generation {
+  readonly number: number;
+  readonly fd: number;
+  readonly address: Address;
+}
+
+export const random = (): string => randomBytes(8).toString('hex');
+
+export const newMember = (): string => `${random()}-${process.pid}`;
+export const isMember = (name: unknown): name is string => typeof name === 'string' && /^[0-9a-f]{16}-\d+$/.test(name);
+export const pidOf = (member: string): number => Number(member.slice(17));
+
+const without = (path: string): void => {
+  try {
+    unlinkSync(path);
+  } catch {}
+};
+
+export class Folder {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  of(name: string): string {
+    return `${this.path}/${name}`;
+  }
+
+  /** The members whose sockets are there. */
+  members(): string[] {
+    return readdirSync(this.path).flatMap((name) =>
+      name.startsWith('m.') && isMember(name.slice(2)) ? [name.slice(2)] : [],
+    );
+  }
+
+  /** The journals, the newest first. */
+  journals(): { readonly generation: number; readonly n: number }[] {
+    const found = readdirSync(this.path).flatMap((name) => {
+      const [, generation, n] = /^j\.(\d+)\.(\d+)$/.exec(name) ?? [];
+      return generation === undefined ? [] : [{ generation: Number(generation), n: Number(n) }];
+    });
+    return found.sort((a, b) => b.generation - a.generation || b.n - a.n);
+  }
+
+  /** The broker of the highest generation, or undefined if there is none. */
+  highest(): Generation | undefined {
+    while (true) {
+      const number = Math.max(0, ...this.#generations());
+      if (number === 0) return undefined;
+      let fd: number;
+      try {
+        fd = openSync(this.of(`gen.${number}`), 'r');
+      } catch (error) {
+        // A later broker has removed it meanwhile.
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
+        throw error;
+      }
+      const address: Address = JSON.parse(readFileSync(fd, 'utf8'));
+      if (address.v === VERSION) return { number, fd, address };
+      closeSync(fd);
+      throw new SpaceError('SETTINGS', `another version of the package uses the space in ${this.path}`);
+    }
+  }
+
+  /**
+   * Makes the next generation (U1, U2). before: the broker from which to take over; undefined if there is none. Returns
+   * undefined if somebody else was faster.
+   */
+  usurp(before: Generation | undefined, member: string): Generation | undefined {
+    const number = (before?.number ?? this.journals()[0]?.generation ?? 0) + 1;
+    const path = address(this.of(`b.${number}.${random()}`), random());
+    const made: Address = { v: VERSION, path, cookie: random(), member };
+    const draft = this.of(`t.${random()}`);
+    writeFileSync(draft, JSON.stringify(made), { mode: 0o600, flag: 'wx' });
+    const fd = openSync(draft, 'r');
+    try {
+      linkSync(draft, this.of(`gen.${number}`));
+      const isFirst = before ? fstatSync(before.fd).nlink > 0 : Math.max(...this.#generations()) === number;
+      if (isFirst) return { number, fd, address: made };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    } finally {
+      without(draft);
+    }
+    closeSync(fd);
+    return undefined;
+  }
+
+  /** Whether no later broker can serve that does not know what this broker has written by now (B2, B3). */
+  isCurrent({ number, fd }: Generation): boolean {
+    const next = lstatSync(this.of(`gen.${number + 1}`), { throwIfNoEntry: false });
+    return !next && fstatSync(fd).nlink > 0;
+  }
+
+  /** Removes what earlier brokers have left, their links from the lowest on. */
+  clean(number: number): void {
+    for (const each of this.#generations().sort((a, b) => a - b)) if (each < number) without(this.of(`gen.${each}`));
+    for (const name of readdirSync(this.path)) {
+      const [, generation] = /^[jb]\.(\d+)\./.exec(name) ?? [];
+      if (generation !== undefined && Number(generation) < number) without(this.of(name));
+    }
+  }
+
+  remove(name: string): void {
+    without(this.of(name));
+  }
+
+  #generations(): number[] {
+    return readdirSync(this.path).flatMap((name) => (/^gen\.\d+$/.test(name) ? [Number(name.slice(4))] : []));
+  }
+}

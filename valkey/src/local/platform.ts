@@ -1,0 +1,67 @@
+/**
+ * What differs between operating systems: where the folders of spaces are, what a process can listen at, and what shows
+ * that a process has ended.
+ *
+ * Linux, macOS and the BSDs have Unix sockets: files, which the rights of their folder protect. Windows has named
+ * pipes: names that all users share, so a pipe has a random name, which a file of the folder tells. Only Linux was run.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const { platform, env } = process;
+const isWindows = platform === 'win32';
+
+/** The number of the user, or undefined on Windows, where each user has a profile of his own. */
+export const user: number | undefined = isWindows ? undefined : process.geteuid?.();
+
+/**
+ * The longest path of a socket, in bytes. Node cuts off what is longer, without an error, and the socket is then at
+ * another path: Linux takes 107 bytes, macOS and the BSDs 103.
+ */
+export const LONGEST_PATH = 103;
+
+/**
+ * The folder for all spaces of this user. It depends on nothing that differs between two shells of the user: not on
+ * `TMPDIR`, and not on `XDG_RUNTIME_DIR`, which is gone when the user logs out while a program runs on.
+ */
+export function home(): string {
+  if (isWindows) return join(env.LOCALAPPDATA ?? join(env.USERPROFILE ?? 'C:\\', 'AppData', 'Local'), 'taketurns');
+  return `/tmp/taketurns-${user}`;
+}
+
+/**
+ * Names the time since the machine was started, on Linux. Two machines may share a folder. To each of them the sockets
+ * of the other seem to be of processes that have ended. So each has a folder of its own within it. After a restart of
+ * the machine, nobody reads what was written before.
+ */
+export function boot(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8);
+  } catch {
+    return 'any';
+  }
+}
+
+/** What to listen at, for a socket file of this path. */
+export const address = (path: string, random: string): string =>
+  isWindows ? `\\\\.\\pipe\\taketurns-${random}` : path;
+
+/**
+ * Whether the error of a connection shows that nobody listens at a socket that is there. On Linux in Node and Deno only
+ * the end of the listener refuses; a socket whose queue is full says EAGAIN. On macOS and the BSDs, and in Bun, a full
+ * queue refuses too, so there the process must have ended besides.
+ */
+export function showsEnd(code: string | undefined, pid: number): boolean {
+  if (code === 'ECONNREFUSED') return (platform === 'linux' && !('Bun' in globalThis)) || hasEnded(pid);
+  // Somebody may have removed the file of a process that lives.
+  return code === 'ENOENT' && hasEnded(pid);
+}
+
+function hasEnded(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
