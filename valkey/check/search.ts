@@ -1,4 +1,5 @@
 /** Looks at every state that can be reached, breadth first, so that the trace of a finding is one of the shortest. */
+import { createHash } from 'node:crypto';
 import { type Configuration, Protocol, type State } from './protocol.js';
 import type { Server } from './server.js';
 
@@ -32,8 +33,11 @@ export interface Model<S> {
 export const search = (configuration: Configuration, most?: number, server?: Server): Result =>
   explore<State>(new Protocol(configuration, server), most, configuration.after);
 
+const hashOf = (text: string): string => createHash('md5').update(text).digest('base64');
+
 export function explore<S>(model: Model<S>, most = 5_000_000, after: readonly string[] = []): Result {
   const started = performance.now();
+  /** The hashes of the states, which are shorter than their texts. */
   const seen = new Set<string>();
   const parents: number[] = [];
   const labels: string[] = [];
@@ -51,7 +55,7 @@ export function explore<S>(model: Model<S>, most = 5_000_000, after: readonly st
     return steps.reverse();
   };
   const first = model.first();
-  seen.add(model.text(first));
+  seen.add(hashOf(model.text(first)));
   parents.push(-1);
   labels.push('');
   let state = first;
@@ -59,7 +63,7 @@ export function explore<S>(model: Model<S>, most = 5_000_000, after: readonly st
     const step = model.steps(state).find((each) => each.label.startsWith(label));
     if (!step) throw new Error(`"${label}" cannot come next; what can is ${labelsOf(model, state)}`);
     state = step.to;
-    seen.add(model.text(state));
+    seen.add(hashOf(model.text(state)));
     parents.push(parents.length - 1);
     labels.push(step.label);
     const fault = model.fault(state);
@@ -76,9 +80,9 @@ export function explore<S>(model: Model<S>, most = 5_000_000, after: readonly st
         if (fault) return result({ fault, trace: trace(id) }, false);
       }
       for (const { label, to } of steps) {
-        const text = model.text(to);
-        if (seen.has(text)) continue;
-        seen.add(text);
+        const hash = hashOf(model.text(to));
+        if (seen.has(hash)) continue;
+        seen.add(hash);
         const next = parents.length;
         parents.push(id);
         labels.push(label);

@@ -210,9 +210,12 @@ export class TakeoverModel {
   /** The same text for the same state. */
   text({ brokers, members, kills, stops, suspicions, rotations, top, fault }: TakeoverState): string {
     return JSON.stringify([
+      // A broker that is over does nothing more. Only its files count.
       brokers.map((b) => [
         ...[b.generation, b.member, b.before, b.linked, b.phase, b.chosen, b.known && knownOf(b.known), b.calls],
-        b.journals.map(({ n, known, half, removed }) => [n, knownOf(known), half && lineOf(half), removed]),
+        b.journals
+          .filter(({ removed }) => !removed || b.phase !== 'over')
+          .map(({ n, known, half, removed }) => [n, knownOf(known), half && lineOf(half), removed]),
         b.serves && [lineOf(b.serves.line), b.serves.stage, b.serves.out.map(([to, news]) => [to, newsOf(news)])],
       ]),
       members.map((m) => [
@@ -278,9 +281,9 @@ export class TakeoverModel {
         'is killed',
         (self, next) => {
           next.kills--;
-          Object.assign(self, { alive: false, stopped: false, up: [], down: [], phase: 'looking', to: -1 });
-          delete self.called;
-          delete self.listed;
+          drop(self);
+          Object.assign(self, { alive: false, stopped: false });
+          for (const each of next.brokers) if (each.member === at) end(each);
         },
         true,
       );

@@ -21,6 +21,7 @@ const FORBIDDEN = /NOPERM|ACL failure|can't run this command|can't access at lea
  * lost, or if the server's state will pass.
  */
 export function refusal(error: unknown): SpaceError | undefined {
+  if (error instanceof SpaceError) return error;
   const text = error instanceof Error ? error.message : String(error);
   if (PASSING.test(text)) return undefined;
   if (FORBIDDEN.test(text)) return new SpaceError('NOPERM', `the server's user lacks a right: ${text}`, error);

@@ -234,7 +234,7 @@ export class Space implements AsyncDisposable {
    */
   #giveUp(code = 'UNREACHABLE'): void {
     const why = `the client's strategy has given up to connect${this.#around.lastWords()}`;
-    const error = new SpaceError(code, why, this.#trouble);
+    const error = this.#trouble instanceof SpaceError ? this.#trouble : new SpaceError(code, why, this.#trouble);
     this.#listeners.emit('error', error);
     for (const { reject } of this.#whenConnected.splice(0)) reject(error);
     for (const session of this.#sessions.values()) session.abandon(error);

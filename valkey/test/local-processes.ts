@@ -1,5 +1,5 @@
 /** Processes that share a space without a server, each of them told by messages what to do. */
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -27,9 +27,10 @@ export class Member {
     });
   }
 
-  /** Starts a process, and waits until it has joined the space. */
-  static async start(directory: string): Promise<Member> {
-    const child = fork(program, [directory], { execArgv: [] });
+  /** Starts a process, and waits until it has joined the space. Its files may have so many blocks of 512 bytes. */
+  static async start(directory: string, blocks: number | 'unlimited' = 'unlimited'): Promise<Member> {
+    const limited = ['-c', `ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, program, directory];
+    const child = spawn('sh', limited, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     onTestFinished(async () => {
       if (child.exitCode === null && child.signalCode === null) {
         child.kill('SIGKILL');

@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, type Stats } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { SpaceError } from '../errors.js';
 import { boot, home, LONGEST_PATH, user } from './platform.js';
 
@@ -25,13 +25,16 @@ export function directoryOf(space: string, base = home()): string {
     const most = LONGEST_PATH - (length - Buffer.byteLength(base));
     throw refused(`the path ${JSON.stringify(base)} is too long for sockets: it may have ${most} bytes`);
   }
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    throw refused(`the folder ${path} cannot be made: ${(cause as Error).message}`, cause);
+  // Each folder is checked before the next is made in it. So nothing is made in a folder of somebody else.
+  for (const each of [base, dirname(path), path]) {
+    try {
+      mkdirSync(each, { mode: 0o700 });
+    } catch (cause) {
+      const { code, message } = cause as NodeJS.ErrnoException;
+      if (code !== 'EEXIST') throw refused(`the folder ${each} cannot be made: ${message}`, cause);
+    }
+    check(each, lstatSync(each));
   }
-  // A link, or a folder above that somebody else may rename, would lead elsewhere.
-  for (const each of [base, join(path, '..'), path]) check(each, lstatSync(each));
   return path;
 }
 

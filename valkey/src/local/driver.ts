@@ -60,6 +60,7 @@ class Member implements Driver {
   #broker: Broker | undefined;
   #isLooking = false;
   #isClosed = false;
+  #wasUp = false;
   #isNeeded = true;
   /** The connection to the broker, and the broker's generation. */
   #socket: Socket | undefined;
@@ -80,6 +81,10 @@ class Member implements Driver {
 
   watch(events: Parameters<Driver['watch']>[0]): void {
     this.#events = events;
+    void this.#look();
+  }
+
+  connect(): void {
     void this.#look();
   }
 
@@ -138,7 +143,10 @@ class Member implements Driver {
           await this.#listening;
           if (await this.#attempt()) continue;
         } catch (error) {
-          this.#events?.down(error as Error);
+          // Who has never been up cannot lose anything, so its caller hears at once of what will not pass by itself.
+          const givesUp = error instanceof SpaceError && !this.#wasUp;
+          this.#events?.down(error as Error, givesUp);
+          if (givesUp) return;
           pause = PAUSE.most;
         }
         await new Promise<void>((resolve) => {
@@ -272,6 +280,7 @@ class Member implements Driver {
   }
 
   #isUp(): void {
+    this.#wasUp = true;
     this.keepAlive(this.#isNeeded);
     const socket = this.#socket;
     queueMicrotask(() => {

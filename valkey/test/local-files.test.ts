@@ -1,0 +1,187 @@
+/** The files of a space without a server: folders that are not safe, journals, and files that nobody expects. */
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { directoryOf } from '../src/local/directory.js';
+import { Folder } from '../src/local/generations.js';
+import { callLine, deathLine, Journal, readJournal } from '../src/local/journal.js';
+import { State } from '../src/local/twin/state.js';
+import { reap, turn } from '../src/local/twin/turn.js';
+import type { LocalOptions } from '../src/options.js';
+import { Space } from '../src/space.js';
+import { folder, Member, members } from './local-processes.js';
+
+async function joined(options: LocalOptions): Promise<Space> {
+  const space = await Space.local(options);
+  onTestFinished(() => space.close());
+  return space;
+}
+
+const refused = (directory: string, why: string) =>
+  expect(Space.local({ directory })).rejects.toMatchObject({
+    code: 'DIRECTORY',
+    message: expect.stringContaining(why),
+  });
+
+test('bad options have clear errors', async () => {
+  await expect(Space.local({ directory: '' })).rejects.toThrow('Space.local: directory must be the path of a folder');
+  await expect(Space.local({ lease: 1000 } as never)).rejects.toThrow(/Space\.local: .*lease/);
+  await expect(Space.local({ space: 'a{b' })).rejects.toThrow('Space.local: space');
+});
+
+test('a folder that others may use is refused', async () => {
+  const directory = folder();
+  chmodSync(directory, 0o755);
+  await refused(directory, `the folder ${directory} is open to other users (mode 755); it must have the mode 700`);
+});
+
+test('a folder within, that others may use, is refused', async () => {
+  const directory = folder();
+  const path = directoryOf('default', directory);
+  for (const each of [path, dirname(path)]) {
+    chmodSync(each, 0o750);
+    await refused(directory, `the folder ${each} is open to other users (mode 750)`);
+    chmodSync(each, 0o700);
+  }
+});
+
+test('a link, and a file, are refused', async () => {
+  const directory = folder();
+  symlinkSync(directory, join(directory, 'link'));
+  await refused(join(directory, 'link'), `${join(directory, 'link')} is a link`);
+  writeFileSync(join(directory, 'file'), '');
+  await refused(join(directory, 'file'), `${join(directory, 'file')} is no folder`);
+});
+
+test('a folder whose parent does not exist cannot be made', async () => {
+  const directory = join(folder(), 'none', 'here');
+  await refused(directory, `the folder ${directory} cannot be made: ENOENT`);
+});
+
+test.runIf(process.geteuid?.() === 0)('a folder of another user is refused', async () => {
+  const directory = folder();
+  chownSync(directory, 12_345, 12_345);
+  await refused(directory, `the folder ${directory} belongs to the user 12345, and this process runs as 0`);
+});
+
+test('a path that is too long for sockets is refused, and the longest is not', async () => {
+  const within = folder();
+  const longest = (length: number): string => {
+    const path = join(within, 'x'.repeat(length - within.length - 1));
+    mkdirSync(path, { mode: 0o700 });
+    return path;
+  };
+  await refused(longest(60), 'is too long for sockets: it may have 51 bytes');
+  const space = await joined({ directory: longest(51) });
+  await (await space.mutex('m')).runExclusive(() => {});
+});
+
+test('foreign files are left alone', async () => {
+  const directory = folder();
+  const path = directoryOf('default', directory);
+  const names = ['README', 'gen.x', 'gen.', 'j.1', 'j.x.1', 'm.', 'm.abc', 'b.x'];
+  for (const name of names) writeFileSync(join(path, name), 'foreign');
+  const space = await joined({ directory });
+  await (await space.mutex('m')).runExclusive(() => {});
+  for (const name of names) expect(readFileSync(join(path, name), 'utf8')).toBe('foreign');
+});
+
+test('processes of another version are not joined', async () => {
+  const directory = folder();
+  const path = directoryOf('default', directory);
+  writeFileSync(join(path, 'gen.7'), JSON.stringify({ v: 99 }));
+  await expect(Space.local({ directory })).rejects.toMatchObject({ code: 'SETTINGS' });
+});
+
+test('a journal that cannot be read is an error, and is left as it is', async () => {
+  const directory = folder();
+  const path = directoryOf('default', directory);
+  writeFileSync(join(path, 'j.3.1'), '{"history":\n');
+  await expect(Space.local({ directory })).rejects.toMatchObject({
+    code: 'JOURNAL',
+    message: expect.stringContaining(`the journal in ${path} cannot be read`),
+  });
+  expect(readFileSync(join(path, 'j.3.1'), 'utf8')).toBe('{"history":\n');
+});
+
+/** Calls of a session: it makes a semaphore, holds its permit, and then waits and gives up as often as told. */
+function* calls(count: number): Generator<string[]> {
+  const call = (...args: string[]): string[] => ['p000000000000001', '0', 'c:', ...args];
+  yield call('O', '2', '1', '1000', 'label', '-', '0');
+  yield call('N', 's', 's', '1', '0', '0', '0');
+  for (let at = 0; at <= count; at++) {
+    const rid = at.toString(16).padStart(10, '0');
+    yield call('A', 's', '-', rid, '00000001');
+    if (at > 0) yield call('C', rid);
+  }
+}
+
+test('a journal leads to the same state, over rotations', () => {
+  const files = new Folder(folder());
+  const state = State.begin('history', 1_700_000_000_000);
+  const journal = new Journal(files, 4, state);
+  for (const args of calls(20_000)) {
+    turn(state, args, 'member', 1);
+    journal.append(callLine(1, 'member', args));
+    journal.rotate();
+  }
+  // The first of three is removed.
+  expect(readdirSync(files.path).sort()).toEqual(['j.4.2', 'j.4.3']);
+  expect(readJournal(files, 5)?.dump()).toBe(state.dump());
+  reap(state, 'p000000000000001', 5);
+  journal.append(deathLine(5, 'p000000000000001'));
+  expect(readJournal(files, 5)?.dump()).toBe(state.dump());
+  expect(readJournal(files, 4)).toBeUndefined();
+  journal.close();
+});
+
+test('a line without its end does not count', () => {
+  const files = new Folder(folder());
+  const state = State.begin('history', 1_700_000_000_000);
+  const journal = new Journal(files, 1, state);
+  const dumps: string[] = [];
+  const sizes: number[] = [];
+  for (const args of calls(3)) {
+    dumps.push(state.dump());
+    sizes.push(readFileSync(files.of('j.1.1')).length);
+    turn(state, args, 'member', 1);
+    journal.append(callLine(1, 'member', args));
+  }
+  journal.close();
+  let size = readFileSync(files.of('j.1.1')).length;
+  expect(readJournal(files, 2)?.dump()).toBe(state.dump());
+  for (const [at, dump] of [...dumps.entries()].reverse()) {
+    for (; size > (sizes[at] as number); size--) {
+      truncateSync(files.of('j.1.1'), size - 1);
+      expect(readJournal(files, 2)?.dump()).toBe(dump);
+    }
+  }
+});
+
+test('a broker whose journal takes no more hands over, and nothing is lost', { timeout: 120_000 }, async () => {
+  const directory = folder();
+  // 100 blocks of 512 bytes.
+  const broker = await Member.start(directory, 100);
+  const [holder, other] = (await members(directory, 2)) as [Member, Member];
+  await holder.hold('mutex', 'held');
+  await broker.hold('mutex', 'of the broker');
+  for (let section = 0; section < 300; section++) {
+    await other.hold('mutex', 'm');
+    await other.unlock('m');
+  }
+  expect(await other.do('inspect', 'mutex', 'held')).toEqual({ free: 0, waiting: 0 });
+  await holder.unlock('held');
+  await broker.unlock('of the broker');
+  expect(await other.do('inspect', 'mutex', 'of the broker')).toEqual({ free: 1, waiting: 0 });
+  for (const member of [broker, holder, other]) expect(await member.do('events')).not.toContain('lost');
+  expect(await holder.do('events')).toContain('resumed');
+});
