@@ -1,7 +1,7 @@
 /**
  * Writes the files of src/ that are not in git: common-errors.ts, a copy of the file of `taketurns`; turn.lua, the parts of the
- * script joined (turn/turn.lua is the frame); and turn-source.ts, the script without its comments and with short names, and
- * its SHA-1.
+ * script joined (turn/turn.lua is the frame); turn-source.ts, the script without its comments and with short names, and
+ * its SHA-1; and local/thread-source.ts, the program of a broker's thread in one text.
  *
  * A name stands for itself wherever it is written: all locals that are called alike get one short name. So the scopes
  * stay as they are, and no two names become one. Fields of the script's own tables get short names too, but for those of
@@ -9,7 +9,9 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import luaparse from 'luaparse';
+import { rolldown } from 'rolldown';
 
 const common = readFileSync(new URL('../../src/common-errors.ts', import.meta.url), 'utf8');
 writeFileSync(
@@ -85,4 +87,16 @@ const sha = createHash('sha1').update(text).digest('hex');
 writeFileSync(
   out,
   `// Written by scripts/embed.mjs from the parts in turn/.\nexport const TURN = {\n  text: ${JSON.stringify(text)},\n  sha: '${sha}',\n};\n`,
+);
+
+const thread = await rolldown({
+  input: fileURLToPath(new URL('../src/local/broker-thread.ts', import.meta.url)),
+  platform: 'node',
+  resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+});
+const { output } = await thread.generate({ format: 'cjs', minify: true, codeSplitting: false });
+await thread.close();
+writeFileSync(
+  new URL('../src/local/thread-source.ts', import.meta.url),
+  `// Written by scripts/embed.mjs from broker-thread.ts.\nexport const THREAD =\n  ${JSON.stringify(output[0].code)};\n`,
 );

@@ -149,7 +149,7 @@ test('a stopped broker that goes on grants nothing that another has granted', as
   await Promise.all([one, two]);
 });
 
-test('a broker whose thread computes for long is replaced', async () => {
+test('a process that has the broker and computes for long stops nobody', async () => {
   const [broker, other] = (await members(folder(), 2)) as [Member, Member];
   const blocked = broker.do('block', 4000);
   await other.hold('mutex', 'm');
@@ -165,10 +165,13 @@ test('a process that holds nothing and waits for nothing ends by itself', () => 
     const space = await Space.local({ space: 'ends', directory: ${JSON.stringify(directory)} });
     const mutex = await space.mutex('m');
     await mutex.runExclusive(() => {});
+    // Meanwhile a thread may take over from the main thread.
+    await new Promise((resolve) => setTimeout(resolve, Number(process.argv[1])));
+    await mutex.runExclusive(() => {});
     console.log('done');`;
   const cwd = fileURLToPath(new URL('..', import.meta.url));
-  for (let run = 0; run < 3; run++) {
-    const args = ['--input-type=module', '--eval', source];
+  for (const ms of [0, 0, 1000]) {
+    const args = ['--input-type=module', '--eval', source, `${ms}`];
     const { stdout, status, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', timeout: 30_000 });
     expect({ stdout, status, stderr }).toEqual({ stdout: 'done\n', status: 0, stderr: '' });
   }
@@ -176,7 +179,7 @@ test('a process that holds nothing and waits for nothing ends by itself', () => 
   const [boot] = readdirSync(directory);
   const [space] = readdirSync(join(directory, `${boot}`));
   const files = readdirSync(join(directory, `${boot}`, `${space}`));
-  expect(files.filter((name) => name.startsWith('gen.'))).toEqual(['gen.3']);
+  expect(files.filter((name) => name.startsWith('gen.')).length).toBe(1);
   expect(files.length).toBeLessThanOrEqual(4);
   for (const each of [directory, join(directory, `${boot}`)]) expect(statSync(each).mode & 0o777).toBe(0o700);
 });

@@ -1,8 +1,8 @@
 /**
  * The broker of a space: it answers the calls of all members by the twin of the script.
  *
- *     linked: gen.G is made --> reading the last journal --> serving: its own journal is complete, and it listens
- *        any --> over: a later broker has taken over, its journal takes no more, its socket fails, or `end` is called
+ *     listening --> gen.G is made --> reading the last journal --> serving: its own journal is complete
+ *        any --> over: a later broker has taken over, its journal takes no more, or `end` is called
  *
  * All calls that one `data` event brings are run, written by one `write`, and then answered, if the broker is still
  * current (generations.ts says why). The answer to a call that only looks waits for the same check, so it tells the
@@ -17,6 +17,7 @@
  *
  * The broker ends as if its process had died: nothing is handed over, because the next broker needs nothing but files.
  */
+import { closeSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { type Folder, type Generation, isMember, pidOf, random } from './generations.js';
 import { callLine, deathLine, Journal, readJournal } from './journal.js';
@@ -43,41 +44,65 @@ export class Broker {
   readonly #calls = new Map<string, Socket>();
   readonly #sockets = new Set<Socket>();
   readonly #ended: (error: unknown) => void;
+  /** Whether the broker has a thread for itself, which it keeps alive. */
+  readonly #isAlone: boolean;
   #isOver = false;
-  /** Resolves when the broker listens, or is over. */
-  readonly listening: Promise<void>;
 
-  /** Reads the last journal, and begins to serve. Throws if the journal cannot be read, or its own cannot be written. */
-  constructor(folder: Folder, generation: Generation, ended: (error: unknown) => void) {
-    this.#folder = folder;
-    this.#generation = generation;
-    this.#ended = ended;
-    this.#state = readJournal(folder, generation.number) ?? State.begin(random() + random(), Date.now());
-    this.#journal = new Journal(folder, generation.number, this.#state);
-    this.#server = createServer((socket) => this.#accept(socket));
-    this.#server.unref();
-    this.listening = new Promise((resolve) => {
-      this.#server.once('error', (error) => {
-        this.end(error);
-        resolve();
-      });
+  /**
+   * Takes over from a broker: listens, makes the next generation, reads the last journal, and serves. Resolves to
+   * undefined if somebody else was faster. Rejects if the journal cannot be read, or its own cannot be written. ended: is
+   * called when the broker is over, with the reason if something is wrong.
+   */
+  static async start(
+    folder: Folder,
+    before: Generation | undefined,
+    member: string,
+    ended: (error: unknown) => void,
+    isAlone = false,
+  ): Promise<Broker | undefined> {
+    const draft = folder.draft(before, member);
+    const server = createServer();
+    if (!isAlone) server.unref();
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
       // In a process of `cluster`, `exclusive` keeps the socket in this process.
-      this.#server.listen({ path: generation.address.path, exclusive: true, backlog: QUEUE }, () => {
-        this.#begin();
-        resolve();
-      });
+      server.listen({ path: draft.address.path, exclusive: true, backlog: QUEUE }, resolve);
     });
+    let generation: Generation | undefined;
+    try {
+      generation = folder.usurp(before, draft);
+      if (generation) return new Broker(folder, generation, server, ended, isAlone);
+    } catch (error) {
+      if (generation) closeSync(generation.fd);
+      server.close();
+      throw error;
+    }
+    server.close();
+    return undefined;
   }
 
-  #begin(): void {
-    if (this.#isOver) return;
-    try {
-      this.#folder.clean(this.#generation.number);
-      const known = [...this.#state.sessions.values()].map(({ member }) => member);
-      for (const member of new Set([...known, ...this.#folder.members()])) this.#call(member);
-    } catch (error) {
-      this.end(error);
-    }
+  private constructor(
+    folder: Folder,
+    generation: Generation,
+    server: Server,
+    ended: (error: unknown) => void,
+    isAlone: boolean,
+  ) {
+    this.#folder = folder;
+    this.#generation = generation;
+    this.#server = server;
+    this.#ended = ended;
+    this.#isAlone = isAlone;
+    this.#state = readJournal(folder, generation.number) ?? State.begin(random() + random(), Date.now());
+    this.#journal = new Journal(folder, generation.number, this.#state);
+    server.on('connection', (socket) => this.#accept(socket));
+    folder.clean(generation.number);
+    const known = [...this.#state.sessions.values()].map(({ member }) => member);
+    for (const member of new Set([...known, ...folder.members()])) this.#call(member);
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   /** Ends the broker. error: why, if it ends by itself. */
@@ -87,13 +112,14 @@ export class Broker {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
     this.#journal.close();
+    closeSync(this.#generation.fd);
     this.#ended(error);
   }
 
   #watch(socket: Socket): void {
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));
-    socket.unref();
+    if (!this.#isAlone) socket.unref();
   }
 
   #accept(socket: Socket): void {

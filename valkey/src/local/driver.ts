@@ -10,26 +10,35 @@
  * Two things make this process take over. The broker's process has ended: then it refuses, and the process's own socket
  * m.<member> refuses too. Or the broker does not answer for `PATIENCE`: then it may be stopped, or its process computes
  * for long. A takeover is right at any time, so the timer decides about progress alone. Who only waits has no call that
- * is not answered. So a process that is needed sends a ping every second.
+ * is not answered. So a process that is needed sends pings.
+ *
+ * A broker serves in the main thread at first, because a thread takes longer to start than a short program lives. If the
+ * process lives for `SOON`, a thread of the process takes over (broker-thread.ts). So a main thread that computes for long
+ * stops nobody.
  *
  * The member's own socket is bound under another name and gets its name when it listens. So a socket with this name that
  * refuses is of a process that has ended, or has closed the space. It stays until a broker removes it.
  */
 import { closeSync, renameSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import type { Driver, StopListening } from '../drivers/driver.js';
 import { SpaceError } from '../errors.js';
 import { eventsHandled } from '../ticks.js';
 import { Broker } from './broker.js';
+import type { ThreadData } from './broker-thread.js';
 import { Folder, type Generation, newMember, pidOf, random } from './generations.js';
 import { Lines, lineOf } from './lines.js';
 import { address, showsEnd } from './platform.js';
+import { THREAD } from './thread-source.js';
 
 /** How long a broker may take to answer, in milliseconds. Doubles with each takeover in a row. */
 const PATIENCE = 1500;
 const MOST_PATIENCE = 48_000;
 /** How often a process that is needed sends a ping, in milliseconds. */
-const PING = 1000;
+const PING = 400;
+/** How long a broker serves in the main thread, in milliseconds. */
+const SOON = 200;
 /** The pauses between two attempts to find a broker, in milliseconds. */
 const PAUSE = { first: 1, most: 50 };
 
@@ -58,6 +67,9 @@ class Member implements Driver {
   #listening: Promise<void> | undefined;
   /** The broker that this process has made last. */
   #broker: Broker | undefined;
+  #thread: Worker | undefined;
+  /** Why the last broker of this process has ended. */
+  #trouble: Error | undefined;
   #isLooking = false;
   #isClosed = false;
   #wasUp = false;
@@ -124,6 +136,7 @@ class Member implements Driver {
     this.#isClosed = true;
     this.#lose(new Error('the space is closed'));
     this.#broker?.end();
+    await this.#thread?.terminate();
     await this.#listening?.catch(() => {});
     this.#own.close();
     if (this.#generation) closeSync(this.#generation.fd);
@@ -198,27 +211,48 @@ class Member implements Driver {
     return this.#usurp();
   }
 
-  /** Makes the next generation. Returns whether this process has the broker now. */
+  /** Takes over, unless somebody else is faster. Returns true: there is a broker to look for. */
   async #usurp(): Promise<boolean> {
-    const made = this.#folder.usurp(this.#generation, this.#name);
-    if (!made) return true;
-    this.#broker?.end();
-    let broker: Broker;
+    const before = this.#generation;
+    this.#generation = undefined;
+    let broker: Broker | undefined;
     try {
-      broker = new Broker(this.#folder, made, (error) => {
-        closeSync(made.fd);
-        if (error) this.#events?.down(error as Error);
-      });
+      broker = await Broker.start(this.#folder, before, this.#name, (error) => this.#ended(error));
     } catch (error) {
-      closeSync(made.fd);
       // An error of the file system has a code. All else is an error of what the journal says.
       if ((error as NodeJS.ErrnoException).code !== undefined) throw error;
       const why = `the journal in ${this.#folder.path} cannot be read: ${(error as Error).message}`;
       throw new SpaceError('JOURNAL', why, error);
+    } finally {
+      if (before) closeSync(before.fd);
     }
+    if (!broker) return true;
+    this.#broker?.end();
+    void this.#thread?.terminate();
     this.#broker = broker;
-    await broker.listening;
+    if (this.#isClosed) broker.end();
+    else start(() => this.#startThread(broker), SOON).unref();
     return true;
+  }
+
+  /** Lets a thread take over from the broker of the main thread. */
+  #startThread(broker: Broker): void {
+    if (broker.isOver) return;
+    const workerData: ThreadData = { path: this.#folder.path, member: this.#name };
+    const thread = new Worker(THREAD, { eval: true, execArgv: [], workerData });
+    this.#thread = thread;
+    // If the thread fails, the broker of the main thread goes on, or somebody takes over.
+    thread.on('error', (error) => this.#ended(error));
+    thread.on('message', (text) => this.#ended(new Error(text)));
+    thread.on('exit', () => {
+      if (this.#thread === thread) this.#thread = undefined;
+    });
+    thread.unref();
+  }
+
+  /** A broker of this process has ended. If something was wrong, whoever loses the connection hears of it. */
+  #ended(error: unknown): void {
+    if (error) this.#trouble = error as Error;
   }
 
   /** Whether the process of a member has ended, or has closed the space. */
@@ -327,30 +361,36 @@ class Member implements Driver {
   /** While calls are not answered, looks whether the broker is silent. While this process is needed, sends pings. */
   #watchOver(): void {
     if (this.#watch !== undefined || !this.#socket || (this.#pending.size === 0 && !this.#isNeeded)) return;
-    this.#watch = start(async () => {
-      const socket = this.#socket;
-      const [oldest] = this.#pending.values();
-      if (oldest && (await this.#isSilent(oldest.sentAt)) && this.#socket === socket) {
-        const [still] = this.#pending.values();
-        if (still === oldest) await this.#suspect(socket);
-      }
-      this.#watch = undefined;
-      if (this.#pending.size === 0 && this.#isNeeded) this.#send(undefined).catch(() => {});
-      else this.#watchOver();
-    }, PING);
+    const [oldest] = this.#pending.values();
+    const left = oldest ? Math.max(1, oldest.sentAt + this.#patience - performance.now()) : PING;
+    this.#watch = start(() => void this.#lookOver(), left);
     this.#watch.unref();
   }
 
+  async #lookOver(): Promise<void> {
+    const socket = this.#socket;
+    const [oldest] = this.#pending.values();
+    if (socket && oldest && (await this.#isSilent(oldest.sentAt))) {
+      // The answer may have been read meanwhile.
+      const [still] = this.#pending.values();
+      if (this.#socket === socket && still === oldest) await this.#suspect(socket);
+    }
+    this.#watch = undefined;
+    if (this.#pending.size === 0 && this.#isNeeded) this.#send(undefined).catch(() => {});
+    else this.#watchOver();
+  }
+
   /** The broker does not answer: takes over from it. */
-  async #suspect(socket: Socket | undefined): Promise<void> {
-    if (socket === undefined) return;
+  async #suspect(socket: Socket): Promise<void> {
     this.#patience = Math.min(MOST_PATIENCE, 2 * this.#patience);
     await this.#usurp().catch((error) => this.#events?.down(error as Error));
     if (this.#socket === socket) this.#lose(new Error('the broker does not answer'));
   }
 
   /** The connection is over. What is not answered is rejected. */
-  #lose(error: Error): void {
+  #lose(why: Error): void {
+    const error = this.#trouble ?? why;
+    this.#trouble = undefined;
     const socket = this.#socket;
     this.#error = error;
     this.#socket = undefined;

@@ -51,6 +51,9 @@ export interface Generation {
   readonly address: Address;
 }
 
+/** A generation that nobody has made yet. */
+export type Draft = Omit<Generation, 'fd'>;
+
 export const random = (): string => randomBytes(8).toString('hex');
 
 export const newMember = (): string => `${random()}-${process.pid}`;
@@ -110,25 +113,26 @@ export class Folder {
     }
   }
 
-  /**
-   * Makes the next generation (U1, U2). before: the broker from which to take over; undefined if there is none. Returns
-   * undefined if somebody else was faster.
-   */
-  usurp(before: Generation | undefined, member: string): Generation | undefined {
+  /** How a broker of the next generation will be reached. before: the broker from which it takes over. */
+  draft(before: Generation | undefined, member: string): Draft {
     const number = (before?.number ?? this.journals()[0]?.generation ?? 0) + 1;
     const path = address(this.of(`b.${number}.${random()}`), random());
-    const made: Address = { v: VERSION, path, cookie: random(), member };
-    const draft = this.of(`t.${random()}`);
-    writeFileSync(draft, JSON.stringify(made), { mode: 0o600, flag: 'wx' });
-    const fd = openSync(draft, 'r');
+    return { number, address: { v: VERSION, path, cookie: random(), member } };
+  }
+
+  /** Makes the generation (U1, U2). Returns undefined if somebody else was faster. */
+  usurp(before: Generation | undefined, { number, address }: Draft): Generation | undefined {
+    const name = `t.${random()}`;
+    writeFileSync(this.of(name), JSON.stringify(address), { mode: 0o600, flag: 'wx' });
+    const fd = openSync(this.of(name), 'r');
     try {
-      linkSync(draft, this.of(`gen.${number}`));
+      linkSync(this.of(name), this.of(`gen.${number}`));
       const isFirst = before ? fstatSync(before.fd).nlink > 0 : Math.max(...this.#generations()) === number;
-      if (isFirst) return { number, fd, address: made };
+      if (isFirst) return { number, fd, address };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     } finally {
-      without(draft);
+      this.remove(name);
     }
     closeSync(fd);
     return undefined;
