@@ -10,10 +10,12 @@ export const TAKEOVERS: readonly Takeover[] = [
   of('two ask, one is killed', ['asks', 'asks'], { kills: 1 }),
   of('two ask, one is stopped', ['asks', 'asks'], { stops: 1 }),
   of('two ask, a suspicion', ['asks', 'asks'], { suspicions: 1 }),
+  of('a broker, one asks, two suspicions', ['idle', 'asks'], { suspicions: 2 }),
+  of('a broker, one holds, two suspicions, another journal', ['idle', 'holds'], { suspicions: 2, rotations: 1 }),
   of('one holds, one asks, two suspicions', ['holds', 'asks'], { suspicions: 2 }),
   of('one holds, one asks, a suspicion, another journal', ['holds', 'asks'], { suspicions: 1, rotations: 1 }),
   of('nothing exists, two ask', ['asks', 'asks'], { cold: true }),
-  of('nothing exists, one asks, one is killed', ['asks', 'idle'], { cold: true, kills: 1 }),
+  of('nothing exists, two ask, one is killed', ['asks', 'asks'], { cold: true, kills: 1 }),
   of('a broker, one holds, one asks, one is killed, one is stopped', ['idle', 'holds', 'asks'], {
     ...{ kills: 1, stops: 1, generations: 4 },
   }),

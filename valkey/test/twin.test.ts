@@ -62,6 +62,35 @@ test('answers the fixed sequence as the script', () => {
   expect(server.compared).toBeGreaterThan(20);
 });
 
+test('goes on with the grants that are left in the order of the names', () => {
+  const server = new ComparingServer(FEW);
+  let { data } = server.turn(
+    new Data(),
+    [WATCHER, '0', 'c:', 'O', '1', '1', '3600000', 'l', '-', '0'],
+    surroundings(START),
+  );
+  const run = (...operations: string[]): void => {
+    ({ data } = server.turn(data, [WATCHER, '0', 'c:', ...operations], surroundings(START)));
+  };
+  const rid = (number: number): string => number.toString(16).padStart(10, '0');
+  // Each of these has three waiters, and gives back all permits. One grant comes at once, and two are left.
+  const names = ['z', 'a', 'ab', 'a b', '\u00e4'];
+  for (const [at, name] of names.entries()) {
+    const first = 10 * at;
+    run('N', name, 's', '3', '0', '0', '0', 'A', name, '-', rid(first), '00000003');
+    for (const each of [1, 2, 3]) run('A', name, '-', rid(first + each), '00000001');
+    const ticket = ticketIn(data)(WATCHER, rid(first));
+    // What differs in one thing from what is held gives nothing back.
+    run('D', `${name}x`, rid(first), ticket, '00000003', '3', '-', '0', '0');
+    run('D', name, rid(first), ticket.replace(/.$/, 'f'), '00000003', '3', '-', '0', '0');
+    run('D', name, rid(first), ticket, '00000002', '2', '-', '0', '0');
+    run('D', name, rid(first), ticket, '00000003', '3', '-', '0', '0');
+  }
+  for (let beat = 0; beat < 12; beat++) run('B', '-');
+  expect(server.difference).toBeUndefined();
+  expect(data.sorted('queue')).toEqual([]);
+});
+
 /** The searches in which no lease ends while its process lives, and no data is lost. */
 const SEARCHES = SHORT.filter(({ budget }) => {
   const { failovers = 0, returns = 0, changes = 0, lapses = 0, reapings = 0 } = budget;
