@@ -145,11 +145,14 @@ export class ComparingServer extends Server {
     if (isDeath || this.difference) return script;
     const now = Math.floor(surroundings.time / 1000);
     const state = stateOf(before) ?? State.begin(surroundings.history as string, now);
+    const was = textOf(state);
     const twin = args[3] === 'P' ? allObjects(state, args, now) : turn(state, args, MEMBER, now, this.#limits);
     this.compared++;
     const difference = differenceOf(script, twin, state, args);
     if (difference) this.difference = `${args.join(' ')}: ${difference}`;
     else if (textOf(State.load(state.dump())) !== textOf(state)) this.difference = 'a dump that is loaded differs';
+    else if (!twin.changes && textOf(state) !== was)
+      this.difference = `${args.join(' ')}: changes the state, and denies`;
     return script;
   }
 

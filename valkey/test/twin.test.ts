@@ -86,9 +86,41 @@ test('goes on with the grants that are left in the order of the names', () => {
     run('D', name, rid(first), ticket, '00000002', '2', '-', '0', '0');
     run('D', name, rid(first), ticket, '00000003', '3', '-', '0', '0');
   }
-  for (let beat = 0; beat < 12; beat++) run('B', '-');
+  for (let beat = 0; beat < 12; beat++) run(beat % 2 === 0 ? 'B' : 'W', '-');
   expect(server.difference).toBeUndefined();
   expect(data.sorted('queue')).toEqual([]);
+});
+
+test('takes back and grants 100,000 requests', () => {
+  const [mine, yours] = ['p000000000000001', 'p000000000000002'];
+  const state = State.begin('history', START);
+  const run = (sid: string, ...operations: string[]) => turn(state, [sid, '0', 'c:', ...operations], 'member', START);
+  const rid = (number: number): string => number.toString(16).padStart(10, '0');
+  for (const sid of [mine, yours]) run(sid, 'O', '2', '1', '1000', 'l', '-', '0');
+  run(
+    mine,
+    'N',
+    'many',
+    's',
+    '100000',
+    '0',
+    '0',
+    '0',
+    'A',
+    'many',
+    '-',
+    rid(0),
+    (100_000).toString(16).padStart(8, '0'),
+  );
+  for (let at = 1; at <= 100_000; at++) run(at % 2 === 0 ? mine : yours, 'A', 'many', '-', rid(at), '00000001');
+  expect(copyOf(state).dump()).toBe(state.dump());
+  let calls = 0;
+  for (let isLeft = true; isLeft; calls++) ({ isLeft } = reap(state, mine, START));
+  for (let isLeft = true; isLeft; calls++) isLeft = `${run(yours, 'B', '-').reply[0]}`.split(' ')[2] === '1';
+  expect(`${run(yours, 'I', 'many', '0', '', '').reply[0]}`).toContain(' 50000 0 0 0');
+  expect(calls).toBeGreaterThan(700);
+  for (let isLeft = true; isLeft; ) isLeft = run(yours, 'X').reply[0] === '+';
+  expect([...state.sessions.keys()]).toEqual([]);
 });
 
 /** The searches in which no lease ends while its process lives, and no data is lost. */
@@ -106,7 +138,7 @@ test.each(SEARCHES)('answers as the script in the search $name', { timeout: 300_
   expect(server.compared).toBeGreaterThan(20);
 });
 
-/** A state that changes only if a guess was right. */
+/** A copy of a state: what a guess changes is forgotten if the guess was wrong. */
 const copyOf = (state: State): State => State.load(state.dump());
 
 onEachServer((binary) => {

@@ -156,7 +156,6 @@ class Turn {
     object.deaths = 0;
     if (object.kind === 'm') {
       object.holder = request.sid + request.rid;
-      object.noticed = false;
       object.lent = Math.min(MOST_LENT, object.bypass);
       this.#lend(object, request);
     }
@@ -178,7 +177,6 @@ class Turn {
       ...{ base: object.passes, beaten: this.#beaten, deaths: 0 },
     };
     session.requests.add(request);
-    this.#changed.add(object);
     if (isFree) return `H ${this.#hold(object, request)}`;
     object.queue.add(request);
     const holder = object.holder.slice(0, 16);
@@ -224,7 +222,6 @@ class Turn {
     object.free += k;
     for (const each of waiting) if (each) this.#takeOff(name, object, each);
     if (object.holder === this.#sid + rid) this.#endTurn(object, passes);
-    this.#changed.add(object);
     this.#grant(object);
     return 'D';
   }
@@ -336,7 +333,6 @@ class Turn {
   }
 
   #expel(object: SharedObject, why: string, upTo: string): boolean {
-    this.#changed.add(object);
     for (let head = object.queue.head; head; head = object.queue.head) {
       const isLeft = head.ticket <= upTo;
       if (!isLeft || this.#work <= 0) {
