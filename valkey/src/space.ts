@@ -170,7 +170,11 @@ export class Space implements AsyncDisposable {
   static async local(options: LocalOptions = {}): Promise<Space> {
     const { directory, ...checked } = checkLocalOptions(options);
     const { directoryOf, localDriver } = await import('./local/index.js');
-    return Space.#joined(localDriver(directoryOf(checked.space, directory)), { text: '', sha: '' }, checked);
+    return Space.#joined(
+      localDriver(() => directoryOf(checked.space, directory)),
+      { text: '', sha: '' },
+      checked,
+    );
   }
 
   static async #joined(driver: Driver, script: Script, checked: Checked): Promise<Space> {

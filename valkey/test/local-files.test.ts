@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -19,6 +20,7 @@ import { reap, turn } from '../src/local/twin/turn.js';
 import type { LocalOptions } from '../src/options.js';
 import { Space } from '../src/space.js';
 import { folder, Member, members } from './local-processes.js';
+import { until } from './setting.js';
 
 async function joined(options: LocalOptions): Promise<Space> {
   const space = await Space.local(options);
@@ -165,6 +167,20 @@ test('a line without its end does not count', () => {
       expect(readJournal(files, 2)?.dump()).toBe(dump);
     }
   }
+});
+
+test('a folder that is removed: holders hear of the loss, tokens rise, and the space goes on', async () => {
+  const directory = folder();
+  const [a, b] = (await members(directory, 2)) as [Member, Member];
+  const { token } = await a.hold('mutex', 'm');
+  const waiting = b.hold('mutex', 'm');
+  await until(async () => (await b.do<{ waiting: number }>('inspect', 'mutex', 'm')).waiting === 1);
+  rmSync(join(directory, readdirSync(directory)[0] as string), { recursive: true });
+  const next = await waiting;
+  expect(BigInt(next.token)).toBeGreaterThan(BigInt(token));
+  await until(async () => (await a.do<string[]>('events')).includes('lost'));
+  await b.unlock('m');
+  await a.hold('mutex', 'm');
 });
 
 test('a broker whose journal takes no more hands over, and nothing is lost', { timeout: 120_000 }, async () => {

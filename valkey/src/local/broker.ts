@@ -19,6 +19,7 @@
  */
 import { closeSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { clock } from '../clock.js';
 import { type Folder, type Generation, isMember, pidOf, random } from './generations.js';
 import { callLine, deathLine, Journal, readJournal } from './journal.js';
 import { type Line, Lines, lineOf } from './lines.js';
@@ -30,7 +31,8 @@ const QUEUE = 511;
 /** The time after which the broker tries again to connect to a member, if the answer shows nothing, in milliseconds. */
 const AGAIN = 50;
 
-const { setTimeout: start } = globalThis;
+/** The time of day, as it is when this file is loaded: a test may replace the global clock. */
+const { now: timeOfDay } = Date;
 
 export class Broker {
   readonly #folder: Folder;
@@ -93,7 +95,7 @@ export class Broker {
     this.#server = server;
     this.#ended = ended;
     this.#isAlone = isAlone;
-    this.#state = readJournal(folder, generation.number) ?? State.begin(random() + random(), Date.now());
+    this.#state = readJournal(folder, generation.number) ?? State.begin(random() + random(), timeOfDay());
     this.#journal = new Journal(folder, generation.number, this.#state);
     server.on('connection', (socket) => this.#accept(socket));
     folder.clean(generation.number);
@@ -156,7 +158,7 @@ export class Broker {
   }
 
   #serve(member: string, socket: Socket, lines: readonly Line[]): void {
-    const now = Date.now();
+    const now = timeOfDay();
     let written = '';
     let answers = '';
     const messages: Message[] = [];
@@ -215,7 +217,7 @@ export class Broker {
       this.#calls.delete(member);
       if (this.#isOver || this.#members.has(member)) return;
       if (hasEnded) this.#reap(member);
-      else start(() => this.#call(member), pause).unref();
+      else clock.after(pause, () => this.#call(member), false);
     });
     socket.resume();
   }
@@ -227,7 +229,7 @@ export class Broker {
         if (of !== member) continue;
         let outcome: Outcome;
         do {
-          const now = Date.now();
+          const now = timeOfDay();
           outcome = reap(this.#state, sid, now);
           if (!this.#write(deathLine(now, sid))) return;
           this.#deliver(outcome.messages);

@@ -20,8 +20,9 @@
  * refuses is of a process that has ended, or has closed the space. It stays until a broker removes it.
  */
 import { closeSync, renameSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
+import { clock, type Timer } from '../clock.js';
 import type { Driver, StopListening } from '../drivers/driver.js';
 import { SpaceError } from '../errors.js';
 import { eventsHandled } from '../ticks.js';
@@ -42,9 +43,6 @@ const SOON = 200;
 /** The pauses between two attempts to find a broker, in milliseconds. */
 const PAUSE = { first: 1, most: 50 };
 
-const { setTimeout: start, clearTimeout: stop } = globalThis;
-type Timer = ReturnType<typeof start>;
-
 type Found = 'up' | 'refused' | 'silent';
 
 interface Pending {
@@ -53,16 +51,18 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** Returns a driver for the space in this folder, which must exist. */
-export const localDriver = (path: string): Driver => new Member(new Folder(path));
+/** Returns a driver. folder: makes the folder of the space if it does not exist, and returns its path. */
+export const localDriver = (folder: () => string): Driver => new Member(folder);
 
 class Member implements Driver {
   readonly cluster = false;
   readonly knowsDeaths = true;
   readonly longestPause = 20;
+  readonly #makeFolder: () => string;
   readonly #folder: Folder;
   readonly #name = newMember();
-  readonly #own = createServer((socket) => this.#called(socket));
+  /** The member's own socket. */
+  #own: Server | undefined;
   #events: Parameters<Driver['watch']>[0] | undefined;
   #listening: Promise<void> | undefined;
   /** The broker that this process has made last. */
@@ -84,9 +84,9 @@ class Member implements Driver {
   #watch: Timer | undefined;
   #error = new Error('not connected');
 
-  constructor(folder: Folder) {
-    this.#folder = folder;
-    this.#own.unref();
+  constructor(folder: () => string) {
+    this.#makeFolder = folder;
+    this.#folder = new Folder(folder());
   }
 
   // The driver --------------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ class Member implements Driver {
     this.#broker?.end();
     await this.#thread?.terminate();
     await this.#listening?.catch(() => {});
-    this.#own.close();
+    this.#own?.close();
     if (this.#generation) closeSync(this.#generation.fd);
     this.#generation = undefined;
   }
@@ -156,6 +156,8 @@ class Member implements Driver {
           await this.#listening;
           if (await this.#attempt()) continue;
         } catch (error) {
+          // Somebody has removed the folder.
+          if ((error as NodeJS.ErrnoException).code === 'ENOENT') this.#listening = undefined;
           // Who has never been up cannot lose anything, so its caller hears at once of what will not pass by itself.
           const givesUp = error instanceof SpaceError && !this.#wasUp;
           this.#events?.down(error as Error, givesUp);
@@ -163,8 +165,7 @@ class Member implements Driver {
           pause = PAUSE.most;
         }
         await new Promise<void>((resolve) => {
-          const timer = start(resolve, pause * (0.5 + Math.random()));
-          if (!this.#isNeeded) timer.unref();
+          clock.after(pause * (0.5 + Math.random()), resolve, this.#isNeeded);
         });
         pause = Math.min(PAUSE.most, 2 * pause);
       }
@@ -173,12 +174,17 @@ class Member implements Driver {
     }
   }
 
-  /** Listens at the member's own socket. */
+  /** Listens at the member's own socket, in a folder that may be made anew. */
   async #listen(): Promise<void> {
+    this.#makeFolder();
+    this.#own?.close();
+    const own = createServer((socket) => this.#called(socket));
+    this.#own = own;
+    own.unref();
     const draft = this.#folder.of(`t.${random()}`);
     await new Promise<void>((resolve, reject) => {
-      this.#own.once('error', reject);
-      this.#own.listen({ path: address(draft, this.#name), exclusive: true }, () => resolve());
+      own.once('error', reject);
+      own.listen({ path: address(draft, this.#name), exclusive: true }, resolve);
     });
     renameSync(draft, this.#folder.of(`m.${this.#name}`));
   }
@@ -205,8 +211,8 @@ class Member implements Driver {
   /** The process of the broker lives, and the broker does not listen. Returns whether this process has taken over. */
   async #waits(): Promise<boolean> {
     const { number } = this.#generation as Generation;
-    if (this.#refusedSince?.number !== number) this.#refusedSince = { number, at: performance.now() };
-    if (performance.now() - this.#refusedSince.at < this.#patience) return false;
+    if (this.#refusedSince?.number !== number) this.#refusedSince = { number, at: clock.now() };
+    if (clock.now() - this.#refusedSince.at < this.#patience) return false;
     this.#patience = Math.min(MOST_PATIENCE, 2 * this.#patience);
     return this.#usurp();
   }
@@ -231,7 +237,7 @@ class Member implements Driver {
     void this.#thread?.terminate();
     this.#broker = broker;
     if (this.#isClosed) broker.end();
-    else start(() => this.#startThread(broker), SOON).unref();
+    else clock.after(SOON, () => this.#startThread(broker), false);
     return true;
   }
 
@@ -272,18 +278,16 @@ class Member implements Driver {
       const { path, cookie } = generation.address;
       const socket = connect(path);
       const lines = new Lines();
-      const sentAt = performance.now();
-      const timer = start(() => void this.#isSilent(sentAt).then((is) => is && over('silent')), this.#patience);
+      const sentAt = clock.now();
+      const late = (): void => void this.#isSilent(sentAt).then((is) => is && over('silent'));
+      const timer = clock.after(this.#patience, late, this.#isNeeded);
       const over = (found: Found): void => {
-        stop(timer);
+        clock.stop(timer);
         resolve(found);
         if (found !== 'up') socket.destroy();
       };
       socket.setEncoding('utf8');
-      if (!this.#isNeeded) {
-        socket.unref();
-        timer.unref();
-      }
+      if (!this.#isNeeded) socket.unref();
       socket.on('connect', () => socket.write(lineOf(cookie, this.#name)));
       socket.on('error', ({ code }: NodeJS.ErrnoException) => {
         if (code === 'ECONNREFUSED' || code === 'ENOENT') over('refused');
@@ -310,7 +314,7 @@ class Member implements Driver {
   /** All that has come by now is read before anybody is suspected, because this process may itself have stood still. */
   async #isSilent(sentAt: number): Promise<boolean> {
     await eventsHandled();
-    return performance.now() - sentAt >= this.#patience;
+    return clock.now() - sentAt >= this.#patience;
   }
 
   #isUp(): void {
@@ -341,7 +345,7 @@ class Member implements Driver {
     return new Promise((resolve, reject) => {
       if (!this.#socket) return reject(this.#error);
       const id = ++this.#last;
-      this.#pending.set(id, { sentAt: performance.now(), resolve, reject });
+      this.#pending.set(id, { sentAt: clock.now(), resolve, reject });
       this.#socket.write(args ? lineOf(id, args) : lineOf(id));
       this.#watchOver();
     });
@@ -362,9 +366,8 @@ class Member implements Driver {
   #watchOver(): void {
     if (this.#watch !== undefined || !this.#socket || (this.#pending.size === 0 && !this.#isNeeded)) return;
     const [oldest] = this.#pending.values();
-    const left = oldest ? Math.max(1, oldest.sentAt + this.#patience - performance.now()) : PING;
-    this.#watch = start(() => void this.#lookOver(), left);
-    this.#watch.unref();
+    const left = oldest ? Math.max(1, oldest.sentAt + this.#patience - clock.now()) : PING;
+    this.#watch = clock.after(left, () => void this.#lookOver(), false);
   }
 
   async #lookOver(): Promise<void> {
