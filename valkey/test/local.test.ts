@@ -158,6 +158,15 @@ test('a process that has the broker and computes for long stops nobody', async (
   await broker.hold('mutex', 'm');
 });
 
+test.each(['cluster', 'threads'])('of four that try one mutex, one holds it: %s', (kind) => {
+  const program = fileURLToPath(new URL('local-cluster-program.mjs', import.meta.url));
+  const { stdout, stderr } = spawnSync(process.execPath, [program, folder(), kind], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  expect({ stdout, stderr }).toEqual({ stdout: '[true,false,false,false]\n', stderr: '' });
+});
+
 test('a process that holds nothing and waits for nothing ends by itself', () => {
   const directory = folder();
   const source = `

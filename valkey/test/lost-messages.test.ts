@@ -5,6 +5,9 @@ import { recordsOf } from '../check/invariants.js';
 import { Server, turnChunk } from '../check/server.js';
 import { VirtualClock, VirtualDriver } from '../check/simulation.js';
 import { Space } from '../src/space.js';
+// `Space.connect` loads these. Here each step must be done at once.
+import '../src/drivers/recognise.js';
+import '../src/turn-source.js';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
