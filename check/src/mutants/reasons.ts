@@ -101,7 +101,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The cmpxchg that raises the count fails if the loaded count is wrong, and then the right one is loaded.',
   ],
   [
-    /^names\/openName: (store name|store length|store bytes|store next|load next), swapped/,
+    /^names\/openName: store name, swapped/,
     'Both accesses go to the new object and its entry, which no other thread can see before the cmpxchg on the head.',
   ],
   [
@@ -311,7 +311,11 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'It only decides how long a waiter polls before it sleeps.',
   ],
   // --- Only slower ---
-  [/^names\/openName: load bytes,/, 'All names of one length have the same hash, and stand in one list.'],
+  [/^names\/openName: load bytes #1,/, 'All names of one length have the same hash, and stand in one list.'],
+  [
+    /^kinds\/letGo: load life, ones/,
+    'The thread walks along the list of the name of a live object, too, and takes out what is stale there.',
+  ],
   [
     /^(tickets\/acquire(Robust)?|semaphore\/acquireOne|mutex\/queue|runs\/arrive): rmw ticket #1, swapped/,
     'grant is read too early, so the thread does not see that it has become due in between. enterUntilDue and enterRun read grant again after they have entered the element, and the same settles a queued promise.',
