@@ -6,8 +6,8 @@
  *                                                       ---> messages: news for other sessions, with numbers
  *
  * The files in turn/ say what each operation does, and why it is right. The functions here have the names that they
- * have there, and they stand in the order of those files: tickets, requests, queue, sessions, operations, call. What
- * differs:
+ * have there, and they stand in the order of those files: tickets, requests, queue and sessions in call.ts, operations
+ * and call here. What differs:
  *
  * - Nobody watches leases. The broker knows deaths from the kernel and tells them by `reap`. So the ticket `seen` of `O`
  *   and `B` counts for nothing, and the answer Z never comes.
@@ -22,7 +22,7 @@
  * check/twin.ts compares the twin with the script: fixed, random and searched sequences.
  */
 
-import type { Ticket } from './state.js';
+import { type Answer, Call, type Limits } from './call.js';
 import {
   END,
   hex,
@@ -35,13 +35,13 @@ import {
   type State,
 } from './state.js';
 
+export type { Answer, Limits };
+
 /** A message to a session, as the script publishes it: its number, a semicolon and news. */
 export interface Message {
   readonly sid: string;
   readonly text: string;
 }
-
-export type Answer = string | readonly Answer[];
 
 export interface Outcome {
   readonly reply: readonly Answer[];
@@ -52,14 +52,7 @@ export interface Outcome {
   readonly isLeft: boolean;
 }
 
-/** How much one call does. The script has the same numbers. */
-export interface Limits {
-  readonly work: number;
-  readonly found: number;
-}
-
 const LIMITS: Limits = { work: 128, found: 256 };
-const MOST_LENT = 255;
 const SEQS_OF_A_CONNECTION = 2 ** 32;
 
 /** The operations that change nothing. */
@@ -74,321 +67,23 @@ export function turn(state: State, args: readonly string[], member: string, now:
 export function reap(state: State, sid: string, now: number, limits = LIMITS): Outcome {
   return new Turn(state, ['', '', ''], '', now, limits).reap(sid);
 }
-
-class Turn {
-  readonly #state: State;
-  readonly #args: readonly string[];
-  #at = 3;
-  readonly #sid: string;
-  readonly #conn: number;
-  readonly #member: string;
-  readonly #now: number;
-  readonly #found: number;
-  /** How much work this call may still do. */
-  #work: number;
-  /** The time of the last beat before this call. */
-  readonly #beaten: number;
-  /** Who gets its news in the reply. */
-  #caller: string;
-  readonly #own: string[] = [];
-  readonly #told = new Map<string, string[]>();
-  readonly #changed = new Set<SharedObject>();
-
-  constructor(state: State, args: readonly string[], member: string, now: number, { work, found }: Limits) {
-    this.#state = state;
-    this.#args = args;
-    this.#sid = args[0] as string;
-    this.#caller = this.#sid;
-    this.#conn = Number(args[1]);
-    this.#member = member;
-    this.#now = now;
-    this.#work = work;
-    this.#found = found;
-    this.#beaten = state.beaten;
-  }
-
-  #next(): string {
-    return this.#args[this.#at++] as string;
-  }
-
-  #nextNumber(radix = 10): number {
-    return Number.parseInt(this.#next(), radix);
-  }
-
-  #nextList(): readonly string[] {
-    const count = this.#nextNumber();
-    this.#at += count;
-    return this.#args.slice(this.#at - count, this.#at);
-  }
-
-  // Objects and tickets -----------------------------------------------------------------------------------------------
-
-  /** The object of this name, if it is the one that was made with the ticket `born`, or if any will do (-). */
-  #object(name: string, born = '-'): SharedObject | undefined {
-    const object = this.#state.objects.get(name);
-    return born === '-' || born === object?.born ? object : undefined;
-  }
-
-  /** The object for which the request was made, if it still exists. */
-  #objectOf({ name, ticket }: Pick<Request, 'name' | 'ticket'>): SharedObject | undefined {
-    const object = this.#state.objects.get(name);
-    return object && ticket > object.born ? object : undefined;
-  }
-
-  #nextTicket(): Ticket {
-    return hex(++this.#state.ticket, 14);
-  }
-
-  get #place(): string {
-    return `1.${this.#state.history}`;
-  }
-
-  // Requests ----------------------------------------------------------------------------------------------------------
-
-  #request(sid: string, rid: string): Request | undefined {
-    return this.#state.sessions.get(sid)?.requests.get(rid);
-  }
-
-  #hold(object: SharedObject, request: Request): string {
-    request.waits = false;
-    object.free -= request.n;
-    request.deaths = object.deaths;
-    object.deaths = 0;
-    if (object.kind === 'm') {
-      object.holder = request.sid + request.rid;
-      object.lent = Math.min(MOST_LENT, object.bypass);
-      this.#lend(object, request);
-    }
-    return `${request.ticket}:${request.deaths}:${object.lent}:${object.queue.length}`;
-  }
-
-  #ask(queues: boolean): Answer {
-    const [name, born, rid, n] = [this.#next(), this.#next(), this.#next(), this.#nextNumber(16)];
-    const session = this.#state.sessions.get(this.#sid) as Session;
-    const known = session.requests.get(rid);
-    if (known) return this.#stateOf(known);
-    const object = this.#object(name, born);
-    if (!object) return 'X';
-    if (n > object.max) return `M ${object.max}`;
-    const isFree = object.queue.length === 0 && n <= object.free;
-    if (!isFree && !queues) return 'R';
-    const request: Request = {
-      ...{ sid: this.#sid, rid, name, ticket: this.#nextTicket(), n, waits: !isFree },
-      ...{ base: object.passes, beaten: this.#beaten, deaths: 0 },
-    };
-    session.requests.add(request);
-    if (isFree) return `H ${this.#hold(object, request)}`;
-    object.queue.add(request);
-    const holder = object.holder.slice(0, 16);
-    if (object.kind === 'm' && !object.noticed && object.lent > 0 && holder !== this.#sid) {
-      object.noticed = true;
-      this.#tell(holder, `!${object.holder.slice(16)}`);
-    }
-    return `Q ${object.queue.length}`;
-  }
-
-  #endTurn(object: SharedObject, used: number): void {
-    object.passes += Math.min(used, object.lent);
-    object.lent = 0;
-    object.noticed = false;
-    object.holder = NOBODY;
-  }
-
-  #giveBack(): Answer {
-    const [name, rid, ticket, n, k, note, passes, served] = [
-      ...([this.#next(), this.#next(), this.#next(), this.#nextNumber(16), this.#nextNumber()] as const),
-      ...([this.#next(), this.#nextNumber(), this.#nextList()] as const),
-    ];
-    const { requests } = this.#state.sessions.get(this.#sid) as Session;
-    const request = requests.get(rid);
-    if (!request || request.waits) return 'G';
-    if (request.name !== name || request.ticket !== ticket || request.n !== n) return 'G';
-    if (note.length > 1) this.#state.since.delete(this.#sid + rid);
-    if (k < n) request.n = n - k;
-    else requests.delete(rid);
-    const waiting = served.map((each) => requests.get(each));
-    const object = this.#objectOf(request);
-    if (!object) {
-      request.deaths = 0;
-      for (const each of waiting) if (each) this.#drop(each, false);
-      return 'D';
-    }
-    if (note[0] === 'r' || note[0] === 'd') {
-      this.#restore(object, request);
-      if (note[0] === 'd' && object.robust) object.deaths++;
-    } else if (note[0] === 'c') {
-      request.deaths = 0;
-    }
-    object.free += k;
-    for (const each of waiting) if (each) this.#takeOff(name, object, each);
-    if (object.holder === this.#sid + rid) this.#endTurn(object, passes);
-    this.#grant(object);
-    return 'D';
-  }
-
-  // The queue ---------------------------------------------------------------------------------------------------------
-
-  #tell(to: string, news: string): void {
-    if (to === this.#caller) {
-      this.#own.push(news);
-      return;
-    }
-    const list = this.#told.get(to);
-    if (list) list.push(news);
-    else this.#told.set(to, [news]);
-  }
-
-  #lend(object: SharedObject, holder: Request): void {
-    const eldest = object.queue.head;
-    if (!eldest) return;
-    const left = object.bypass - (object.passes - eldest.base);
-    object.lent = Math.max(0, Math.min(MOST_LENT, Math.ceil(left / Math.min(object.queue.length, 64))));
-    if (eldest.sid !== holder.sid) object.noticed = true;
-  }
-
-  #turnAway(object: SharedObject, request: Request, why: string): void {
-    this.#work--;
-    object.queue.delete(request);
-    this.#state.sessions.get(request.sid)?.requests.delete(request.rid);
-    this.#tell(request.sid, `${request.rid}:${why}`);
-  }
-
-  #grant(object: SharedObject): void {
-    this.#changed.add(object);
-    for (let head = object.queue.head; head; head = object.queue.head) {
-      if (head.n > object.free && head.n <= object.max) return;
-      if (this.#work <= 0) {
-        this.#state.left.add(object.name);
-        this.#own.push('+');
-        return;
-      }
-      if (head.n > object.max) {
-        this.#turnAway(object, head, `m${object.max}`);
-        continue;
-      }
-      this.#work--;
-      if (head.ticket <= this.#state.leapt) head.ticket = hex(++this.#state.late, 14);
-      object.queue.delete(head);
-      this.#tell(head.sid, `${head.rid}:${this.#hold(object, head)}`);
-    }
-  }
-
-  #restore(object: SharedObject, request: Request): void {
-    object.deaths += request.deaths;
-    request.deaths = 0;
-  }
-
-  #stateOf(request: Request | undefined): string {
-    if (!request) return 'G';
-    if (request.waits) return 'Q';
-    const { sid, rid, ticket, n, deaths } = request;
-    const object = this.#objectOf(request);
-    const isHolder = object?.holder === sid + rid && ticket > this.#state.leapt;
-    return `H ${ticket}:${deaths}:${isHolder ? object.lent : 0}:${object?.queue.length ?? 0}:${n}`;
-  }
-
-  #drop(request: Request, died: boolean): void {
-    const { sid, rid, n } = request;
-    const requests = this.#state.sessions.get(sid)?.requests;
-    // Another drop of this call has turned it away.
-    if (requests?.get(rid) !== request) return;
-    requests.delete(rid);
-    this.#state.since.delete(sid + rid);
-    const object = this.#objectOf(request);
-    if (!object) return;
-    if (request.waits) {
-      object.queue.delete(request);
-    } else {
-      object.free += n;
-      if (object.robust) {
-        this.#restore(object, request);
-        if (died) object.deaths++;
-      }
-      if (object.holder === sid + rid) this.#endTurn(object, object.lent);
-    }
-    this.#grant(object);
-  }
-
-  #takeOff(name: string, object: SharedObject, request: Request): void {
-    if (request.name !== name) return;
-    if (request.waits) {
-      object.queue.delete(request);
-      this.#state.sessions.get(request.sid)?.requests.delete(request.rid);
-    } else if (!this.#objectOf(request)) {
-      this.#drop(request, false);
-    }
-  }
-
-  // Sessions ----------------------------------------------------------------------------------------------------------
-
-  #clear(session: Session, died: boolean): boolean {
-    const requests = session.requests.range('', END, Math.max(this.#work, 0));
-    for (const request of requests) this.#drop(request, died);
-    this.#work -= requests.length;
-    return this.#work > 0;
-  }
-
-  #forget(session: Session): void {
-    this.#state.sessions.delete(session.sid);
-  }
-
-  #expel(object: SharedObject, why: string, upTo: string): boolean {
-    for (let head = object.queue.head; head; head = object.queue.head) {
-      const isLeft = head.ticket <= upTo;
-      if (!isLeft || this.#work <= 0) {
-        this.#grant(object);
-        return isLeft;
-      }
-      this.#turnAway(object, head, why);
-    }
-    return false;
-  }
-
-  #resize(object: SharedObject, max: number): void {
-    object.free += max - object.max;
-    Object.assign(object, { kind: 'r', max, lent: max });
-    this.#grant(object);
-  }
-
-  /** The request that holds what the arguments name. */
-  #heldBy(): Request | undefined {
-    const [name, rid, ticket, sid] = [this.#next(), this.#next(), this.#next(), this.#next()];
-    const request = this.#request(sid, rid);
-    if (!request || request.waits || request.ticket !== ticket || request.name !== name) return undefined;
-    return this.#objectOf(request) && request;
-  }
-
-  #renewSign(): Ticket {
-    this.#state.beaten = this.#now;
-    return this.#nextTicket();
-  }
-
-  #goOn(): boolean {
-    const { left } = this.#state;
-    const name = firstOf(left);
-    if (name === undefined) return false;
-    left.delete(name);
-    const object = this.#object(name);
-    if (object) this.#grant(object);
-    return true;
-  }
-
+class Turn extends Call {
   #beat(): Answer {
-    this.#next();
-    const session = this.#state.sessions.get(this.#sid) as Session;
-    session.sign = this.#renewSign();
-    const isLeft = this.#goOn();
-    return `B ${session.seq} ${isLeft ? 1 : 0} ${session.sign} ${this.#place}`;
+    this.next();
+    const session = this.state.sessions.get(this.sid) as Session;
+    session.sign = this.renewSign();
+    const isLeft = this.goOn();
+    return `B ${session.seq} ${isLeft ? 1 : 0} ${session.sign} ${this.place}`;
   }
 
   reap(sid: string): Outcome {
-    const session = this.#state.sessions.get(sid);
+    const session = this.state.sessions.get(sid);
     let isLeft = false;
     if (session) {
       session.isDead = true;
       session.sign = hex(0, 14);
-      isLeft = !this.#clear(session, true);
-      if (!isLeft) this.#forget(session);
+      isLeft = !this.clear(session, true);
+      if (!isLeft) this.forget(session);
     }
     return { ...this.#finish([], true), isLeft };
   }
@@ -397,17 +92,17 @@ class Turn {
 
   /** The answer, or DEAD or STALE, which end the call. */
   #open(): Answer {
-    const state = this.#state;
-    const [version, partitions, lease, label] = [this.#next(), this.#next(), this.#next(), this.#next()];
-    this.#next();
-    const topmost = this.#nextNumber(16);
-    const known = state.sessions.get(this.#sid);
-    if (this.#conn !== 0) {
+    const state = this.state;
+    const [version, partitions, lease, label] = [this.next(), this.next(), this.next(), this.next()];
+    this.next();
+    const topmost = this.nextNumber(16);
+    const known = state.sessions.get(this.sid);
+    if (this.conn !== 0) {
       if (!known || known.isDead) return 'DEAD';
-      if (known.conn > this.#conn) return 'STALE';
+      if (known.conn > this.conn) return 'STALE';
     }
-    if (topmost > state.ticket) state.leap(this.#now, topmost);
-    if (this.#conn === 0) {
+    if (topmost > state.ticket) state.leap(this.now, topmost);
+    if (this.conn === 0) {
       const { agreed } = state;
       const isShared = state.sessions.size > 0;
       if (
@@ -416,23 +111,23 @@ class Turn {
           version < agreed.version ||
           (isShared && (version > agreed.version || lease !== agreed.lease)))
       ) {
-        this.#at = this.#args.length;
+        this.at = this.args.length;
         return `V ${agreed.version} ${agreed.partitions} ${agreed.lease}`;
       }
       state.agreed = { version, partitions, lease };
     }
-    const sign = this.#renewSign();
-    state.sessions.set(this.#sid, {
-      ...{ sid: this.#sid, conn: this.#conn, label, sign, isDead: false, member: this.#member },
-      ...{ seq: this.#conn * SEQS_OF_A_CONNECTION, requests: known?.requests ?? new Requests() },
+    const sign = this.renewSign();
+    state.sessions.set(this.sid, {
+      ...{ sid: this.sid, conn: this.conn, label, sign, isDead: false, member: this.member },
+      ...{ seq: this.conn * SEQS_OF_A_CONNECTION, requests: known?.requests ?? new Requests() },
     });
-    return `O ${sign} ${this.#place}`;
+    return `O ${sign} ${this.place}`;
   }
 
   #make(): Answer {
-    const { objects } = this.#state;
-    const [name, kind, max] = [this.#next(), this.#next(), this.#nextNumber()];
-    const [robust, ephemeral, bypass] = [this.#next() === '1', this.#next() === '1', this.#nextNumber()];
+    const { objects } = this.state;
+    const [name, kind, max] = [this.next(), this.next(), this.nextNumber()];
+    const [robust, ephemeral, bypass] = [this.next() === '1', this.next() === '1', this.nextNumber()];
     let object = objects.get(name);
     if (object) {
       const both = object.kind + kind;
@@ -441,103 +136,103 @@ class Turn {
       if (differs || object.robust !== robust || object.ephemeral !== ephemeral || object.bypass !== bypass) {
         return `E ${object.kind} ${object.max} ${flag(object.robust)} ${flag(object.ephemeral)} ${object.bypass}`;
       }
-      if (both === 'sr') this.#resize(object, max);
+      if (both === 'sr') this.resize(object, max);
     } else {
       object = {
-        ...{ name, kind, max, robust, ephemeral, born: this.#nextTicket(), free: max, deaths: 0 },
+        ...{ name, kind, max, robust, ephemeral, born: this.nextTicket(), free: max, deaths: 0 },
         ...{ bypass: kind === 'm' ? bypass : 0, passes: 0, lent: 0, noticed: false, holder: NOBODY },
         queue: new Queue(),
       };
       objects.set(name, object);
-      this.#changed.add(object);
+      this.changed.add(object);
     }
     return `N ${object.born}${object.kind === 'r' ? ` ${object.max}` : ''}`;
   }
 
   #changeMax(): Answer {
-    const [object, max] = [this.#object(this.#next(), this.#next()), this.#nextNumber()];
+    const [object, max] = [this.object(this.next(), this.next()), this.nextNumber()];
     if (object?.kind !== 's' && object?.kind !== 'r') return 'X';
-    this.#resize(object, max);
+    this.resize(object, max);
     return 'R';
   }
 
   #cancel(): Answer {
-    const request = this.#request(this.#sid, this.#next());
-    if (!request?.waits) return this.#stateOf(request);
-    this.#drop(request, false);
+    const request = this.request(this.sid, this.next());
+    if (!request?.waits) return this.stateOf(request);
+    this.drop(request, false);
     return 'C';
   }
 
   #list(): Answer {
-    const [from, upTo, listed] = [this.#next(), this.#next(), this.#nextList()];
-    const { requests, seq } = this.#state.sessions.get(this.#sid) as Session;
+    const [from, upTo, listed] = [this.next(), this.next(), this.nextList()];
+    const { requests, seq } = this.state.sessions.get(this.sid) as Session;
     const wanted = new Set(listed);
-    const found = requests.range(from, upTo, this.#found);
-    for (const request of found) if (!wanted.has(request.rid)) this.#drop(request, false);
-    const isWhole = found.length < this.#found;
-    return [`${isWhole ? 'S' : 's'} ${seq} ${this.#place}`, ...listed.map((rid) => this.#stateOf(requests.get(rid)))];
+    const found = requests.range(from, upTo, this.found);
+    for (const request of found) if (!wanted.has(request.rid)) this.drop(request, false);
+    const isWhole = found.length < this.found;
+    return [`${isWhole ? 'S' : 's'} ${seq} ${this.place}`, ...listed.map((rid) => this.stateOf(requests.get(rid)))];
   }
 
   #mark(): Answer {
-    const { since } = this.#state;
-    for (const rid of this.#nextList()) {
-      const key = this.#sid + rid;
-      const request = this.#request(this.#sid, rid);
+    const { since } = this.state;
+    for (const rid of this.nextList()) {
+      const key = this.sid + rid;
+      const request = this.request(this.sid, rid);
       if (!request || request.waits) since.delete(key);
-      else if (!since.has(key)) since.set(key, this.#now);
+      else if (!since.has(key)) since.set(key, this.now);
     }
     return 'U';
   }
 
   #leave(): Answer {
-    const session = this.#state.sessions.get(this.#sid) as Session;
-    if (!this.#clear(session, false)) return '+';
-    this.#forget(session);
+    const session = this.state.sessions.get(this.sid) as Session;
+    if (!this.clear(session, false)) return '+';
+    this.forget(session);
     return 'X';
   }
 
   #revoke(): Answer {
-    const request = this.#heldBy();
+    const request = this.heldBy();
     if (!request) return '0';
-    this.#tell(request.sid, `${request.rid}:r`);
-    this.#drop(request, true);
+    this.tell(request.sid, `${request.rid}:r`);
+    this.drop(request, true);
     return '1';
   }
 
   #tellObjects(): Answer {
-    const behind = this.#next();
+    const behind = this.next();
     const lines: string[] = [];
-    for (const object of this.#state.objects.values()) {
+    for (const object of this.state.objects.values()) {
       const { name, born, kind, free, queue, deaths, bypass, passes, lent, noticed, holder } = object;
       if (born <= behind) continue;
       const ofMutex = kind === 'm' ? ` ${bypass} ${passes} ${lent} ${flag(noticed)} ${holder}` : '';
       lines.push(`${name}\0${settingsOf(object)} ${free} ${queue.length} ${deaths}${ofMutex}`);
-      if (lines.length === this.#found) return [born, ...lines];
+      if (lines.length === this.found) return [born, ...lines];
     }
     return ['0', ...lines];
   }
 
   #cancelAll(): Answer {
-    const [name, born, upTo] = [this.#next(), this.#next(), this.#next()];
-    const object = this.#object(name, born);
+    const [name, born, upTo] = [this.next(), this.next(), this.next()];
+    const object = this.object(name, born);
     if (!object) return 'X';
-    const last = upTo === '-' ? hex(this.#state.ticket, 14) : upTo;
-    return this.#expel(object, 'c', last) ? `L ${last}` : 'L';
+    const last = upTo === '-' ? hex(this.state.ticket, 14) : upTo;
+    return this.expel(object, 'c', last) ? `L ${last}` : 'L';
   }
 
   #dispose(): Answer {
-    const object = this.#object(this.#next(), this.#next());
+    const object = this.object(this.next(), this.next());
     if (!object) return 'X';
-    if (this.#expel(object, 'x', END)) return '+';
-    this.#state.objects.delete(object.name);
+    if (this.expel(object, 'x', END)) return '+';
+    this.state.objects.delete(object.name);
     return 'K';
   }
 
   #inspect(): Answer {
-    const [name, limit, place, from] = [this.#next(), this.#nextNumber(), this.#next(), this.#next()];
-    const object = this.#object(name);
+    const [name, limit, place, from] = [this.next(), this.nextNumber(), this.next(), this.next()];
+    const object = this.object(name);
     if (!object) return 'X';
-    const { sessions, since } = this.#state;
+    const { sessions, since } = this.state;
     const sids = new Set<string>();
     const entries: string[] = [];
     for (const { ticket, sid, rid, n, base, beaten } of object.queue) {
@@ -548,45 +243,45 @@ class Turn {
       sids.add(sid);
     }
     const looked = limit === 0 ? [] : object.kind === 'm' ? this.#holderOf(object, from) : this.#requestsFrom(from);
-    const holders = looked.filter((each) => each.name === name && this.#objectOf(each) && !each.waits);
+    const holders = looked.filter((each) => each.name === name && this.objectOf(each) && !each.waits);
     for (const { sid } of holders) sids.add(sid);
     const last = looked.at(-1);
     return [
       `I ${settingsOf(object)} ${object.free} ${object.queue.length} ${object.deaths} ${object.bypass}`,
       entries,
       holders.map(({ sid, rid, ticket, n }) => sid + rid + ticket + hex(n, 8) + name),
-      last && looked.length === this.#found ? last.sid + last.rid + END : '',
+      last && looked.length === this.found ? last.sid + last.rid + END : '',
       Array.from(sids, (sid) => `${sid} ${labelOf(sessions.get(sid), '')}`),
       holders.map(({ sid, rid }) => `${since.get(sid + rid) ?? ''}`),
-      `${this.#now}`,
+      `${this.now}`,
     ];
   }
 
   #holderOf({ holder }: SharedObject, from: string): Request[] {
-    const request = from === '' ? this.#request(holder.slice(0, 16), holder.slice(16)) : undefined;
+    const request = from === '' ? this.request(holder.slice(0, 16), holder.slice(16)) : undefined;
     return request ? [request] : [];
   }
 
   /** The first requests of all sessions, from a place on, in the order of sid and rid. */
   #requestsFrom(from: string): Request[] {
-    const { sessions } = this.#state;
+    const { sessions } = this.state;
     const found: Request[] = [];
     const at = from.slice(0, 16);
     for (const sid of [...sessions.keys()].filter((each) => each >= at).sort()) {
       const first = sid === at ? from.slice(16) : '';
-      found.push(...(sessions.get(sid) as Session).requests.range(first, END, this.#found - found.length));
-      if (found.length >= this.#found) break;
+      found.push(...(sessions.get(sid) as Session).requests.range(first, END, this.found - found.length));
+      if (found.length >= this.found) break;
     }
     return found;
   }
 
   #tellSessions(): Answer {
-    const from = this.#next();
-    const { ticket, history, sessions } = this.#state;
+    const from = this.next();
+    const { ticket, history, sessions } = this.state;
     const behind = from.startsWith('(') ? hex(Number(from.slice(1)), 14) : '';
     const all = [...sessions.values()].filter(({ sign }) => sign > behind).sort((a, b) => (a.sign < b.sign ? -1 : 1));
-    const told = all.slice(0, this.#found);
-    const last = told.length === this.#found ? `(${Number.parseInt((told.at(-1) as Session).sign, 16)}` : '-';
+    const told = all.slice(0, this.found);
+    const last = told.length === this.found ? `(${Number.parseInt((told.at(-1) as Session).sign, 16)}` : '-';
     const lines = told.map((session) => `${session.sid} ${labelOf(session, 'dead')}`);
     return [`J 1 ${history} ${ticket} ${last}`, ...lines];
   }
@@ -596,11 +291,11 @@ class Turn {
   #operate(letter: string): Answer {
     switch (letter) {
       case 'A':
-        return this.#ask(true);
+        return this.ask(true);
       case 'T':
-        return this.#ask(false);
+        return this.ask(false);
       case 'D':
-        return this.#giveBack();
+        return this.giveBack();
       case 'O':
         return this.#open();
       case 'N':
@@ -612,7 +307,7 @@ class Turn {
       case 'S':
         return this.#list();
       case 'W':
-        this.#caller = '';
+        this.caller = '';
         return this.#beat();
       case 'B':
         return this.#beat();
@@ -621,7 +316,7 @@ class Turn {
       case 'X':
         return this.#leave();
       case 'V':
-        return this.#heldBy() ? '1' : '0';
+        return this.heldBy() ? '1' : '0';
       case 'F':
         return this.#revoke();
       case 'P':
@@ -640,16 +335,16 @@ class Turn {
   }
 
   run(): Outcome {
-    const [, , , opening] = this.#args;
+    const [, , , opening] = this.args;
     if (opening !== 'O') {
-      const known = this.#state.sessions.get(this.#sid);
+      const known = this.state.sessions.get(this.sid);
       if (!known || known.isDead) return ended('DEAD');
-      if (known.conn !== this.#conn) return ended('STALE');
+      if (known.conn !== this.conn) return ended('STALE');
     }
     const answers: Answer[] = [];
     let changes = false;
-    while (this.#at < this.#args.length) {
-      const letter = this.#next();
+    while (this.at < this.args.length) {
+      const letter = this.next();
       const answer = this.#operate(letter);
       if (letter === 'O' && (answer === 'DEAD' || answer === 'STALE')) return ended(answer);
       answers.push(answer);
@@ -659,19 +354,19 @@ class Turn {
   }
 
   #finish(answers: Answer[], changes: boolean): Outcome {
-    const { objects, sessions } = this.#state;
-    for (const object of this.#changed) {
+    const { objects, sessions } = this.state;
+    for (const object of this.changed) {
       const { name, kind, max, ephemeral, free, queue, deaths } = object;
       if (kind === 'r') object.lent = max;
       const isIdle = free === max && queue.length === 0 && deaths === 0;
       if (ephemeral && isIdle && objects.get(name) === object) objects.delete(name);
     }
     const messages: Message[] = [];
-    for (const [sid, news] of this.#told) {
+    for (const [sid, news] of this.told) {
       const session = sessions.get(sid);
       if (session) messages.push({ sid, text: `${++session.seq};${news.join(',')}` });
     }
-    return { reply: [...answers, ...this.#own], messages, changes, isLeft: false };
+    return { reply: [...answers, ...this.own], messages, changes, isLeft: false };
   }
 }
 
@@ -685,20 +380,3 @@ const settingsOf = ({ kind, max, robust, ephemeral, born }: SharedObject): strin
 /** What is told of a session besides its sid. otherwise: what is told of one that has ended. */
 const labelOf = (session: Session | undefined, otherwise: string): string =>
   session && !session.isDead ? `${session.conn} ${session.label}` : otherwise;
-
-/** The first of these names in the order of their bytes. */
-function firstOf(names: ReadonlySet<string>): string | undefined {
-  let first: string | undefined;
-  for (const name of names) if (first === undefined || compareBytes(name, first) < 0) first = name;
-  return first;
-}
-
-const encoder = new TextEncoder();
-
-function compareBytes(a: string, b: string): number {
-  const [x, y] = [encoder.encode(a), encoder.encode(b)];
-  for (let at = 0; at < Math.min(x.length, y.length); at++) {
-    if (x[at] !== y[at]) return (x[at] as number) - (y[at] as number);
-  }
-  return x.length - y.length;
-}
