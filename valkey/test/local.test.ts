@@ -91,7 +91,7 @@ test('a broker that is killed: the holder keeps its hold, and the waiters their 
   expect(order).toEqual(waiters);
   expect(tokens).toEqual([...tokens].sort((x, y) => (x < y ? -1 : 1)));
   // Once more, if the next broker has moved to a thread by now.
-  expect(new Set(await holder.do('events'))).toEqual(new Set(['resumed']));
+  expect(new Set((await holder.do('events')) as string[])).toEqual(new Set(['resumed']));
 });
 
 test('a broker that holds is killed: the next holds, and learns of the death', async () => {
