@@ -87,6 +87,18 @@ export const bundlers: Record<string, (folder: string, entry: string, out: strin
   },
 };
 
+/** Does the same by Vite for a program that Node runs. */
+export async function viteForNode(folder: string, entry: string, out: string): Promise<string> {
+  await viteBuild({
+    root: folder,
+    configFile: false,
+    logLevel: 'error',
+    build: { outDir: out, ssr: join(folder, entry), minify: true },
+    ssr: { noExternal: true },
+  });
+  return code(out);
+}
+
 /** Returns the paths of the scripts below a folder. */
 export function scripts(out: string): string[] {
   return readdirSync(out, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));

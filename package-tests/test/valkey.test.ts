@@ -8,7 +8,7 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findServers, type Server, startServer } from '../../valkey/servers/servers.js';
-import { bundlers, code } from '../support/bundle.js';
+import { bundlers, code, viteForNode } from '../support/bundle.js';
 import { checkLinks, node } from '../support/run.js';
 import { installValkey, type Project } from '../support/valkey.js';
 
@@ -138,6 +138,7 @@ describe('taketurns-valkey', () => {
 });
 
 describe('bundles of taketurns-valkey', () => {
+  const forNode = { ...bundlers, vite: viteForNode };
   let running: Server | undefined;
   beforeAll(async () => {
     if (server) running = await startServer({ server });
@@ -146,7 +147,7 @@ describe('bundles of taketurns-valkey', () => {
 
   async function run(name: string, entry: string): Promise<string> {
     const out = join(project.folder, 'out', `${name}-${entry}`);
-    const bundle = bundlers[name] as (typeof bundlers)[string];
+    const bundle = forNode[name] as (typeof bundlers)[string];
     await bundle(project.folder, `./${entry}.js`, out);
     expect(code(out)).toContain('EVALSHA');
     process.env.REDIS_URL = running?.url;
@@ -157,7 +158,7 @@ describe('bundles of taketurns-valkey', () => {
     return node(project.folder, ...preload, join(out, file as string));
   }
 
-  it.skipIf(server === undefined).each(Object.keys(bundlers))('by %s run', async (name) => {
+  it.skipIf(server === undefined).each(Object.keys(forNode))('by %s run', async (name) => {
     expect(await run(name, 'main')).toBe('bigint\n');
   });
 

@@ -135,7 +135,9 @@ export interface ArenaReport {
   readonly unseen: readonly string[];
   /** What the arena has room for, and how much of the room is in use. */
   readonly used: {
+    /** Threads that are attached. */
     readonly threads: Used;
+    /** Shared objects, with or without a name. */
     readonly objects: Used;
     /** Wait elements: waiters and attachments use them. */
     readonly elements: Used;

@@ -149,8 +149,12 @@ export class Space implements AsyncDisposable {
    */
   static async connect(client: unknown, options: SpaceOptions = {}): Promise<Space> {
     const checked = checkSpaceOptions(options);
-    // Loaded here, so that who uses `local` alone loads no driver.
-    const [{ driverOf }, { TURN }] = await Promise.all([import('./drivers/recognise.js'), import('./turn-source.js')]);
+    // Loaded here, so that who uses `local` alone loads no driver. webpack puts all into one file, because its chunks
+    // for Node are no modules.
+    const [{ driverOf }, { TURN }] = await Promise.all([
+      import(/* webpackMode: "eager" */ './drivers/recognise.js'),
+      import(/* webpackMode: "eager" */ './turn-source.js'),
+    ]);
     return Space.#joined(driverOf(client), TURN, checked);
   }
 
@@ -169,7 +173,7 @@ export class Space implements AsyncDisposable {
    */
   static async local(options: LocalOptions = {}): Promise<Space> {
     const { directory, ...checked } = checkLocalOptions(options);
-    const { directoryOf, localDriver } = await import('./local/index.js');
+    const { directoryOf, localDriver } = await import(/* webpackMode: "eager" */ './local/index.js');
     return Space.#joined(
       localDriver(() => directoryOf(checked.space, directory)),
       { text: '', sha: '' },
