@@ -91,6 +91,8 @@ interface Group {
   listens: boolean;
 }
 
+const FOR_EVER = nanoseconds(Infinity);
+
 /** For each membership: the groups by their addresses. A group stays here while promises wait or it listens. */
 const groups = new WeakMap<Membership, Map<number, Group>>();
 
@@ -194,14 +196,29 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     return this.lastAnswer(phase);
   }
 
+  /** @internal Blocks until the phase is over, without a time limit. A barrier calls it in every round. */
+  protected sleepForEver(phase: number): ReturnType<Sync['sleepInPhase']> {
+    this.#prepareToPoll();
+    this.countBlocked();
+    try {
+      return this.sync.sleepInPhase(this.at, phase, FOR_EVER);
+    } finally {
+      this.uncountBlocked();
+    }
+  }
+
+  #prepareToPoll(): void {
+    const { pollTime } = this.#membership;
+    pollTime.waits();
+    this.sync.setAwake(this.mayPoll ? pollTime.pauses : 0, pollTime.near);
+  }
+
   /**
    * @internal Blocks the thread by calls of `sleep`, until one of them answers something other than TIMED_OUT, or until
    * no time is left. Returns the last answer. Meanwhile this call of the thread is counted as one that waits.
    */
   protected block<A>(left: () => number, sleep: (nanoseconds: bigint) => A): A | TIMED_OUT {
-    const { pollTime } = this.#membership;
-    pollTime.waits();
-    this.sync.setAwake(this.mayPoll ? pollTime.pauses : 0, pollTime.near);
+    this.#prepareToPoll();
     this.countBlocked();
     try {
       let answer: A | TIMED_OUT = TIMED_OUT;
