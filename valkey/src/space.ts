@@ -14,6 +14,7 @@ import { Listeners, type SpaceEvents } from './events.js';
 import { asyncDispose, inspected } from './hold.js';
 import { type HeldAll, type HeldOf, type Holdable, holdAll } from './hold-all.js';
 import { Leader } from './leader.js';
+import { driverFor, localDriverFor } from './load.js';
 import { Mutex } from './mutex.js';
 import { KINDS, type MutexOptions, type ObjectOptions, READERS, type SharedObject, settingsOf } from './object.js';
 import { type Checked, checkLocalOptions, checkSpaceOptions, type LocalOptions, type SpaceOptions } from './options.js';
@@ -149,13 +150,7 @@ export class Space implements AsyncDisposable {
    */
   static async connect(client: unknown, options: SpaceOptions = {}): Promise<Space> {
     const checked = checkSpaceOptions(options);
-    // Loaded here, so that who uses `local` alone loads no driver. webpack puts all into one file, because its chunks
-    // for Node are no modules.
-    const [{ driverOf }, { TURN }] = await Promise.all([
-      import(/* webpackMode: "eager" */ './drivers/recognise.js'),
-      import(/* webpackMode: "eager" */ './turn-source.js'),
-    ]);
-    return Space.#joined(driverOf(client), TURN, checked);
+    return Space.#joined(...(await driverFor(client)), checked);
   }
 
   /**
@@ -173,12 +168,7 @@ export class Space implements AsyncDisposable {
    */
   static async local(options: LocalOptions = {}): Promise<Space> {
     const { directory, ...checked } = checkLocalOptions(options);
-    const { directoryOf, localDriver } = await import(/* webpackMode: "eager" */ './local/index.js');
-    return Space.#joined(
-      localDriver(() => directoryOf(checked.space, directory)),
-      { text: '', sha: '' },
-      checked,
-    );
+    return Space.#joined(...(await localDriverFor(checked.space, directory)), checked);
   }
 
   static async #joined(driver: Driver, script: Script, checked: Checked): Promise<Space> {
