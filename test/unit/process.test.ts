@@ -7,6 +7,10 @@ describe('a process', () => {
     expect(await runProgram('two-arenas')).toEqual({ code: 0, out: 'done\n', err: '' });
   });
 
+  it('ends after the last promise of a mutex has got the lock', async () => {
+    expect(await runProgram('last-of-a-mutex')).toEqual({ code: 0, out: 'unlocked\n', err: '' });
+  });
+
   it('may release in an exit handler', async () => {
     expect(await runProgram('release-on-exit')).toEqual({ code: 0, out: '1 available\n', err: '' });
   });
