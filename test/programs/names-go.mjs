@@ -31,8 +31,11 @@ for (let i = 0; i < NAMES; i++) {
   } catch (error) {
     errors.push(error.message);
   }
-  if (i % 100 === 0) await turn();
-  if (i % 10_000 === 0) most = Math.max(most, used());
+  if (i % 10_000 === 0) {
+    most = Math.max(most, used());
+    // The collector of a busy machine may come late; the test is about what the library does once it came.
+    await collect();
+  }
 }
 await collect();
 const left = used();
@@ -94,4 +97,4 @@ const gone = ['taken', 'locked', ...Object.keys(idle)].filter((name) => {
     return /nothing of that name/.test(error.message);
   }
 });
-console.log(JSON.stringify({ errors, few: most < 65_536 / 2, left, opened, stay, found, gone }));
+console.log(JSON.stringify({ errors, few: most <= 10_001, left, opened, stay, found, gone }));
