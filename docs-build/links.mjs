@@ -1,6 +1,7 @@
 /**
  * Checks, without the network, that each relative link of the pages leads to a file that exists, and to a heading that
  * the file has. The argument may name the folder of an installed package. Then a link must not lead out of this folder.
+ * More arguments name the pages to check.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,8 +10,8 @@ import { remark } from 'remark';
 import validateLinks from 'remark-validate-links';
 import { engine } from 'unified-engine';
 
-const cwd = process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url));
-const pages = [
+const [cwd = fileURLToPath(new URL('..', import.meta.url)), ...named] = process.argv.slice(2);
+const all = [
   'README.md',
   'CHANGELOG.md',
   'CONTRIBUTING.md',
@@ -28,7 +29,7 @@ engine(
     cwd,
     processor: remark(),
     plugins: [[validateLinks, { repository: false }]],
-    files: pages.filter((page) => existsSync(join(cwd, page))),
+    files: (named.length > 0 ? named : all).filter((page) => existsSync(join(cwd, page))),
     extensions: ['md'],
     frail: true,
     quiet: true,

@@ -7,33 +7,24 @@
  *
  * A worker imports the library when it starts. Node takes about a millisecond for each file that it imports. In a pool
  * whose threads come and go, each new thread pays for all these files. Bundlers get the single files, and drop what a
- * program does not use. The source maps lead to the sources.
+ * program does not use.
  *
  * Each file also has a twin of CommonJS, such as index.cjs. `require` gets the twin where it cannot load modules: in
  * Node before 20.19 and 22.12, and in Jest. Deno, Bun and newer Nodes have the condition `module-sync` or `bun`, by which
- * `require` gets the very files that `import` gets. So shared.cjs contains the host of Node. To keep the package small,
- * the twins have no comments and no source maps.
+ * `require` gets the very files that `import` gets. So shared.cjs contains the host of Node.
  */
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-/**
- * Loads each file of dist/ with its source map, so that the maps of the bundle lead to the sources and not to dist/.
- * The runtime chooses the host of the modules.
- */
-const loading = (format) => ({
-  name: 'dist',
+/** The runtime chooses the host of the modules. */
+const choosing = (format) => ({
+  name: 'host',
   resolveId(id) {
     if (id !== '#host') return null;
     return format === 'esm' ? { id: '#bundled-host', external: true } : { id: resolve('dist/report/host-node.js') };
-  },
-  async load(id) {
-    const [code, map] = await Promise.all([readFile(id, 'utf8'), readFile(`${id}.map`, 'utf8')]);
-    return { code, map: JSON.parse(map) };
   },
 });
 
@@ -41,7 +32,7 @@ async function write(input, format, cleanDir, groups) {
   const bundle = await rolldown({
     input,
     platform: 'node',
-    plugins: [loading(format)],
+    plugins: [choosing(format)],
     // Else the bundle would require the module `url`, to make an address of this path.
     ...(format === 'cjs' ? { transform: { define: { 'import.meta.url': '__filename' } } } : {}),
   });
@@ -53,10 +44,7 @@ async function write(input, format, cleanDir, groups) {
     entryFileNames: `[name].${end}`,
     chunkFileNames: `[name].${end}`,
     codeSplitting: { groups },
-    // The package has the sources as files, so the maps need not contain them.
-    ...(format === 'esm'
-      ? { sourcemap: true, sourcemapExcludeSources: true }
-      : { comments: { jsdoc: false }, strict: true }),
+    ...(format === 'cjs' ? { strict: true } : {}),
   });
   await bundle.close();
 }

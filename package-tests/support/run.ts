@@ -26,9 +26,9 @@ export function npm(cwd: string, ...args: string[]): string {
 }
 
 /**
- * Checks that all links in the pages of an installed package lead into the package. Throws an error that lists the
- * others.
+ * Checks that all links in the pages of an installed package, or in these `pages` alone, lead to a file of the folder.
+ * Throws an error that lists the others.
  */
-export function checkLinks(folder: string): void {
-  node(folder, fileURLToPath(new URL('../../docs-build/links.mjs', import.meta.url)), folder);
+export function checkLinks(folder: string, ...pages: string[]): void {
+  node(folder, fileURLToPath(new URL('../../docs-build/links.mjs', import.meta.url)), folder, ...pages);
 }

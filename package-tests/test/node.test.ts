@@ -39,13 +39,6 @@ describe(`in Node ${process.versions.node}`, () => {
     expect(urls.size).toBeLessThanOrEqual(most);
   });
 
-  it('source maps lead to the sources', () => {
-    const program =
-      "const { Semaphore } = await import('taketurns'); try { new Semaphore(-1) } catch (e) { console.log(e.stack) }";
-    const said = node(folder, '--enable-source-maps', '--input-type=module', '--eval', program);
-    expect(said).toMatch(/\/src\/semaphore\.ts:\d+/);
-  });
-
   it('threads synchronise', () => {
     expect(node(folder, 'node/main.js')).toBe('counted to 40000, 1 death\n');
   });
