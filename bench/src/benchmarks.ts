@@ -6,6 +6,7 @@ import { ASYNC_LOCKS, LOCKS, LOCKS_BY_NAME, PAPER_LOCKS, sweptRow, TRACE_ROW } f
 import { NO_LOCK } from './rows/no-lock.js';
 import type { AsyncRow, Row, ScriptRow } from './rows/row.js';
 import { ASYNC_SEMAPHORES, PAPER_SEMAPHORES, SEMAPHORES, SEMAPHORES_BY_NAME } from './rows/semaphores.js';
+import { TODAY } from './rows/today.js';
 
 /**
  * How many steps a thread makes: of the common generator in the section, and of its own generator after the section.
@@ -17,7 +18,7 @@ export interface Work {
 
 export interface Benchmark {
   /** The name on the command line. */
-  name: 'semaphores' | 'hashes' | 'locks';
+  name: 'semaphores' | 'hashes' | 'locks' | 'today';
   /** The loop of its threads, by its name in workers/loop.ts and in the native binary. */
   workload: 'semabench' | 'hashbench' | 'mutexbench';
   summary: string;
@@ -40,16 +41,25 @@ export interface Benchmark {
   asyncRows: readonly AsyncRow[];
   /** Thread counts, if they are not the usual ones. */
   threads?: readonly number[];
-  /** Whether the benchmark only counts how threads disturb one another. Then it measures no order, bypass or pair. */
+  /** Whether the benchmark only counts how threads disturb one another. Then it measures no order and no bypass. */
   crowdsOnly?: true;
+  /** Whether the benchmark has no tables on one thread. */
+  threadsOnly?: true;
 }
+
+/** The work of the loops that count no steps. */
+export const LEAST_WORK: Readonly<Record<Benchmark['workload'], Work>> = {
+  semabench: { inside: 1, outside: 1 },
+  hashbench: { inside: 1, outside: 0 },
+  mutexbench: { inside: 1, outside: 0 },
+};
 
 export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
   semaphores: {
     name: 'semaphores',
     workload: 'semabench',
     summary: 'semabench: throughput and fairness of semaphores with one permit, beside native ones',
-    work: { inside: 1, outside: 1 },
+    work: LEAST_WORK.semabench,
     calls: 'acquire + release',
     asyncCalls: 'await acquire + release',
     rows: SEMAPHORES,
@@ -69,12 +79,13 @@ export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
     asyncRows: [],
     threads: [8, 32, 64],
     crowdsOnly: true,
+    threadsOnly: true,
   },
   locks: {
     name: 'locks',
     workload: 'mutexbench',
     summary: 'MutexBench: throughput and fairness of locks, with and without a capacitor, beside native ones',
-    work: { inside: 1, outside: 0 },
+    work: LEAST_WORK.mutexbench,
     calls: 'lock + unlock',
     asyncCalls: 'await lock + unlock',
     rows: LOCKS,
@@ -83,6 +94,18 @@ export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
     floors: NO_LOCK,
     unlisted: (row) => (row === TRACE_ROW.name ? TRACE_ROW : sweptRow(row)),
     asyncRows: ASYNC_LOCKS,
+  },
+  today: {
+    name: 'today',
+    workload: 'mutexbench',
+    summary: 'what people use today: the longest wait and the throughput of one lock held for some 0.1 ms each time',
+    work: { inside: 30_000, outside: 300 },
+    calls: 'lock + unlock',
+    asyncCalls: 'await lock + unlock',
+    rows: TODAY,
+    asyncRows: [],
+    threads: [2, 4, 8, 16],
+    threadsOnly: true,
   },
 };
 

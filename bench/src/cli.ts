@@ -1,11 +1,11 @@
-// The command line of `taketurns bench`. The commands `semaphores`, `hashes` and `locks` are here. hand-over/command.ts
+// The command line of `taketurns bench`. The commands `semaphores`, `hashes`, `locks` and `today` are here. hand-over/command.ts
 // has `hand-over`, sync/command.ts has `sync`, tasks/command.ts has `tasks`, exponents/command.ts has `exponents`, and
 // draw-command.ts has `draw`.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { Command, Option } from 'commander';
-import { BENCHMARKS, type Benchmark, rowsOf, usualRows, type Work } from './benchmarks.js';
+import { BENCHMARKS, type Benchmark, LEAST_WORK, rowsOf, usualRows, type Work } from './benchmarks.js';
 import { build } from './build.js';
 import { addDraw } from './draw-command.js';
 import { environment } from './environment.js';
@@ -173,11 +173,12 @@ function sweep(rows: readonly Row[], limits: readonly number[], threads: readonl
   return wrapped.flatMap((of) => others.map((limit) => withLimit(of, limit, only)));
 }
 
-/** Returns the work that the command line gives, or undefined if it is the default work of the benchmark. */
-function otherWork({ work: own }: Benchmark, { inside, outside }: Given): Work | undefined {
+/** Returns the work of a run, or undefined if it is that of the loops that count no steps. */
+function otherWork({ work: own, workload }: Benchmark, { inside, outside }: Given): Work | undefined {
   if (own === undefined) return undefined;
   const work = { inside: inside ?? own.inside, outside: outside ?? own.outside };
-  return work.inside === own.inside && work.outside === own.outside ? undefined : work;
+  const least = LEAST_WORK[workload];
+  return work.inside === least.inside && work.outside === least.outside ? undefined : work;
 }
 
 async function act(benchmark: Benchmark, given: Given): Promise<void> {
@@ -192,9 +193,9 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
   const { paper } = given.paper ? benchmark : {};
   const short = given.quick === true;
   if (short && paper) program.error("error: options '--quick' and '--paper' exclude each other. Allowed: one of them.");
-  if (given.pairsOnly && (!given.pairs || benchmark.crowdsOnly)) {
+  if (given.pairsOnly && (!given.pairs || benchmark.threadsOnly)) {
     program.error(
-      "error: option '--pairs-only' leaves nothing to measure. Allowed: without '--no-pairs', and not of hashes.",
+      "error: option '--pairs-only' leaves nothing to measure. Allowed: without '--no-pairs', for semaphores and locks.",
     );
   }
   const usual = paper ? PAPER : short ? QUICK : FULL;
@@ -215,7 +216,7 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
     native: given.native,
     targets: given.targets === true,
     contention: !given.pairsOnly,
-    pairs: given.pairs && !benchmark.crowdsOnly,
+    pairs: given.pairs && !benchmark.threadsOnly,
     quick: short,
     json: given.json ?? `${files}.json`,
     svg: given.svg ?? `${files}.svg`,

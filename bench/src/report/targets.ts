@@ -21,7 +21,7 @@ const NOTIFY_ALL = 'js-ticket-notify-all';
 const ASYNC_PEERS = ['async-mutex', 'async-sema'];
 
 export function targets(results: Results): Target[] {
-  if (results.benchmark === 'hashes' || results.work !== undefined) return [];
+  if (results.benchmark === 'hashes' || results.benchmark === 'today' || results.work !== undefined) return [];
   return results.benchmark === 'semaphores' ? semaphoreTargets(results) : lockTargets(results);
 }
 

@@ -2,6 +2,7 @@
 //
 // Packages are imported only when a row is used, so a missing or broken package affects only its own rows.
 
+import type { MessagePort } from 'node:worker_threads';
 import type { Arena } from 'taketurns';
 import type { Trace } from './platoon.js';
 
@@ -25,6 +26,8 @@ export interface Joined<Subject> {
 export interface Shared {
   shared: unknown;
   dispose?: () => void;
+  /** Opens a port to the subject for one more thread, if the subject lives in a thread of its own. */
+  port?: () => MessagePort;
   /** Returns the counts so far. */
   wakes?: () => Wakes;
   /** Returns the last part of the log before a time, in milliseconds of `clock`, if the subject keeps one. */
@@ -61,6 +64,8 @@ export interface ScriptRow<Subject = unknown> {
    * has no order and no pair to time. It has no line in a figure, because the other lines would be squeezed together.
    */
   apart?: true;
+  /** Whether the first call of an iteration returns a promise, which the loop awaits. */
+  promises?: true;
   /** Whether the subject is a semaphore whose `release` takes a number of permits. */
   releasesMany?: true;
   /** Whether the shared subject counts collisions and futile wake-ups. */
@@ -69,7 +74,7 @@ export interface ScriptRow<Subject = unknown> {
   share(): Promise<Shared>;
   /** Makes a smaller subject, for a thread that warms the loop alone. */
   alone?(): Promise<Shared>;
-  join(shared: unknown): Promise<Joined<Subject>>;
+  join(shared: unknown, port?: MessagePort): Promise<Joined<Subject>>;
 }
 
 /** A row of the native binary. */

@@ -75,7 +75,7 @@ async function run(order: HostOrder): Promise<HostResult> {
   while (workers.length < threads)
     workers.push(new Worker(new URL('./thread.js', import.meta.url), { env: SHARE_ENV }));
   const row = scriptRow(benchmark, name);
-  const { shared, dispose, trace, wakes } = await row.share();
+  const { shared, dispose, port, trace, wakes } = await row.share();
   const board = makeBoard(threads);
   const common = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
   mtSeed(common);
@@ -84,8 +84,9 @@ async function run(order: HostOrder): Promise<HostResult> {
   const crew = workers.slice(0, threads);
   const ready = crew.map((worker) => answer(worker, 'ready'));
   crew.forEach((worker, thread) => {
-    const order = { benchmark, row: name, loop, work, thread, threads, shared, board: board.memory, common };
-    worker.postMessage(order satisfies ThreadOrder);
+    const own = port?.();
+    const order = { benchmark, row: name, loop, work, thread, threads, shared, port: own, board: board.memory, common };
+    worker.postMessage(order satisfies ThreadOrder, own === undefined ? [] : [own]);
   });
   await within(Promise.all(ready), PATIENCE_MS, 'the threads did not start');
   const done = Promise.all(crew.map((worker) => answer(worker, 'done')));

@@ -1,5 +1,5 @@
 // The two loops of the threads. `measure` does only the benchmark. `probe` also takes times, stamps and tickets, so it
-// is never used for throughput.
+// is never used for throughput. Rows of promises have loops of their own, which await.
 //
 // A thread imports this module once for each row, under a separate URL (`loop.js?row=...`). So each row has its own
 // copy of the module, and each copy has its own type feedback. Every call in a copy has seen only one class, and is
@@ -52,7 +52,8 @@ export interface Turn<Subject> {
    * The whole iteration as one function. So the loop checks for one function instead of three, which saves 1 to 5 ns.
    */
   iterate(subject: Subject, common: Uint32Array, own: Uint32Array): void;
-  enter(subject: Subject): void;
+  /** Returns a promise if the row is one of promises. */
+  enter(subject: Subject): unknown;
   inside(common: Uint32Array): void;
   leave(subject: Subject): void;
   outside(own: Uint32Array): void;
@@ -199,7 +200,7 @@ export function warm(turn: Turn<unknown>, subject: unknown, common: Uint32Array,
  */
 export function measure({ turn: { iterate }, joined, board, thread, common, own }: Stage): void {
   const { subject, finish } = joined;
-  const { words, tallies } = board;
+  const { words } = board;
   const marks = new Float64Array(STOP + 1).fill(-1);
   iterate(subject, common, own);
   admitted(words);
@@ -217,13 +218,43 @@ export function measure({ turn: { iterate }, joined, board, thread, common, own 
     iterations++;
   }
   finish?.();
+  write(board, thread, marks, iterations);
+}
+
+/** The same for a row of promises. */
+export async function measureAwaiting({ turn, joined, board, thread, common, own }: Stage): Promise<void> {
+  const { subject, finish } = joined;
+  const { words } = board;
+  const marks = new Float64Array(STOP + 1).fill(-1);
+  let seen = WARM;
+  for (let iterations = -1; ; iterations++) {
+    await turn.enter(subject);
+    turn.inside(common);
+    turn.leave(subject);
+    turn.outside(own);
+    if (iterations < 0) {
+      admitted(words);
+      continue;
+    }
+    const phase = words[PHASE] as number;
+    if (phase === seen) continue;
+    seen = phase;
+    marks[phase] = iterations;
+    if (phase !== STOP) continue;
+    finish?.();
+    write(board, thread, marks, iterations);
+    return;
+  }
+}
+
+/** Writes the counts of a thread. `iterations` lacks the first iteration and the last one. */
+function write({ parts, tallies }: Board, thread: number, marks: Float64Array, iterations: number): void {
   settle(marks);
   const at = tally(thread);
   for (let part = 0; part < PARTS; part++) {
-    board.parts[at + part] = (marks[MEASURE + part + 1] as number) - (marks[MEASURE + part] as number);
+    parts[at + part] = (marks[MEASURE + part + 1] as number) - (marks[MEASURE + part] as number);
   }
   tallies[at + COUNTED] = iterations - (marks[MEASURE] as number);
-  // `iterations` lacks the first iteration and the last one.
   tallies[at + ADMISSIONS] = iterations + 2;
 }
 
@@ -238,71 +269,117 @@ export function settle(marks: Float64Array): void {
 }
 
 /** Runs until STOP; writes the longest wait, the bypass and the number of admissions out of ticket order. */
-export function probe({ turn, joined, board, thread, threads, common, own }: Stage): void {
-  const { subject, ticket, finish } = joined;
-  const { words, tickets, interval, arrivals, tallies } = board;
-  const stamp = arrival(thread);
-  const at = tally(thread);
-  let admissions = 0;
-  let longestWait = 0;
-  let largestBypass = 0;
-  let outOfOrder = 0;
-  let seen = WARM;
-  while (true) {
-    // The stamp is stored right before `enter`. A thread that is preempted between the two counts as waiting.
-    const arrived = clock();
-    const mine = Atomics.add(words, ARRIVALS, 1) + 1;
-    Atomics.store(arrivals, stamp, mine);
-    turn.enter(subject);
-    const served = clock();
+export function probe(stage: Stage): void {
+  const { turn, joined, common, own } = stage;
+  const seen = new Observer(stage);
+  do {
+    seen.arrives();
+    turn.enter(joined.subject);
+    seen.isServed();
+    turn.inside(common);
+    turn.leave(joined.subject);
+    turn.outside(own);
+  } while (seen.goesOn());
+}
 
-    // From here to `leave` this thread is alone inside. This protects the tickets and the bypass counts.
-    let bypass = 0;
-    if (ticket !== undefined) {
-      const admittedTicket = ticket();
+/** The same for a row of promises. */
+export async function probeAwaiting(stage: Stage): Promise<void> {
+  const { turn, joined, common, own } = stage;
+  const seen = new Observer(stage);
+  do {
+    seen.arrives();
+    await turn.enter(joined.subject);
+    seen.isServed();
+    turn.inside(common);
+    turn.leave(joined.subject);
+    turn.outside(own);
+  } while (seen.goesOn());
+}
+
+/** What a thread notes of its own waits, between the calls of a probe. */
+class Observer {
+  readonly #stage: Stage;
+  readonly #stamp: number;
+  readonly #at: number;
+  #arrived = 0;
+  #mine = 0;
+  #served = 0;
+  #bypass = 0;
+  #admissions = 0;
+  #longestWait = 0;
+  #largestBypass = 0;
+  #outOfOrder = 0;
+  #seen = WARM;
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+    this.#stamp = arrival(stage.thread);
+    this.#at = tally(stage.thread);
+  }
+
+  /** Is called right before `enter`. A thread that is preempted between the two counts as waiting. */
+  arrives(): void {
+    const { words, arrivals } = this.#stage.board;
+    this.#arrived = clock();
+    this.#mine = Atomics.add(words, ARRIVALS, 1) + 1;
+    Atomics.store(arrivals, this.#stamp, this.#mine);
+  }
+
+  /** Is called inside the section, where this thread is alone. This protects the tickets and the bypass counts. */
+  isServed(): void {
+    const { joined, board, threads } = this.#stage;
+    const { tickets, arrivals } = board;
+    this.#served = clock();
+    this.#bypass = 0;
+    if (joined.ticket !== undefined) {
+      const admittedTicket = joined.ticket();
       const latest = tickets[LATEST] as bigint;
       const highest = tickets[HIGHEST] as bigint;
-      if (latest >= 0n && admittedTicket !== latest + 1n) outOfOrder++;
-      if (highest > admittedTicket) bypass = Number(highest - admittedTicket);
+      if (latest >= 0n && admittedTicket !== latest + 1n) this.#outOfOrder++;
+      if (highest > admittedTicket) this.#bypass = Number(highest - admittedTicket);
       else tickets[HIGHEST] = admittedTicket;
       tickets[LATEST] = admittedTicket;
     } else {
       for (let other = 0; other < threads; other++) {
         const theirs = Atomics.load(arrivals, arrival(other));
-        if (theirs !== 0 && theirs < mine) (arrivals[arrival(other) + 1] as number)++;
+        if (theirs !== 0 && theirs < this.#mine) (arrivals[arrival(other) + 1] as number)++;
       }
-      bypass = arrivals[stamp + 1] as number;
-      arrivals[stamp + 1] = 0;
+      this.#bypass = arrivals[this.#stamp + 1] as number;
+      arrivals[this.#stamp + 1] = 0;
     }
-    Atomics.store(arrivals, stamp, 0);
-    turn.inside(common);
-    turn.leave(subject);
-    turn.outside(own);
+    Atomics.store(arrivals, this.#stamp, 0);
+  }
 
-    if (++admissions === 1) admitted(words);
+  /** Is called at the end of an iteration. Returns whether there is another one; else writes the figures. */
+  goesOn(): boolean {
+    const { joined, board, thread } = this.#stage;
+    const { words, interval, tallies } = board;
+    if (++this.#admissions === 1) admitted(words);
     const phase = Atomics.load(words, PHASE);
-    if (phase !== seen) {
+    if (phase !== this.#seen) {
       // What happened before the interval does not count. The thread may have waited since before the interval.
-      if (seen < MEASURE) {
-        longestWait = largestBypass = 0;
-        for (let band = 0; band < BANDS; band++) tallies[at + BYPASSES + band] = 0;
+      if (this.#seen < MEASURE) {
+        this.#longestWait = this.#largestBypass = 0;
+        for (let band = 0; band < BANDS; band++) tallies[this.#at + BYPASSES + band] = 0;
       }
-      seen = phase;
+      this.#seen = phase;
     }
     // The part of a wait that lies inside the interval counts. So a thread that starves through the whole interval
     // shows.
-    const from = Math.max(arrived, interval[BEGIN] as number);
-    const waited = (phase === STOP ? Math.min(served, interval[END] as number) : served) - from;
-    if (waited > longestWait) longestWait = waited;
-    if (bypass > largestBypass) largestBypass = bypass;
-    (tallies[at + BYPASSES + bypassBand(bypass)] as number)++;
-    if (phase === STOP) break;
+    const from = Math.max(this.#arrived, interval[BEGIN] as number);
+    const to = phase === STOP ? Math.min(this.#served, interval[END] as number) : this.#served;
+    if (to - from > this.#longestWait) this.#longestWait = to - from;
+    if (this.#bypass > this.#largestBypass) this.#largestBypass = this.#bypass;
+    (tallies[this.#at + BYPASSES + bypassBand(this.#bypass)] as number)++;
+    if (phase !== STOP) return true;
+    joined.finish?.();
+    const at = tally(thread);
+    tallies[at + ADMISSIONS] = this.#admissions;
+    tallies[at + LONGEST_WAIT] = this.#longestWait;
+    tallies[at + LARGEST_BYPASS] = this.#largestBypass;
+    tallies[at + OUT_OF_ORDER] = joined.ticket === undefined ? Number.NaN : this.#outOfOrder;
+    return false;
   }
-  finish?.();
-  tallies[at + ADMISSIONS] = admissions;
-  tallies[at + LONGEST_WAIT] = longestWait;
-  tallies[at + LARGEST_BYPASS] = largestBypass;
-  tallies[at + OUT_OF_ORDER] = ticket === undefined ? Number.NaN : outOfOrder;
 }
 
 function admitted(words: Int32Array): void {

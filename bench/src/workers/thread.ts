@@ -1,7 +1,7 @@
 // A worker thread of the host: for each run it joins the subject of the row, reports that it is ready, and runs the
 // row's loop from WARM to STOP.
 
-import { parentPort } from 'node:worker_threads';
+import { type MessagePort, parentPort } from 'node:worker_threads';
 import { BENCHMARKS, type Benchmark, scriptRow, type Work } from '../benchmarks.js';
 import { MT_BYTES, mtSeed } from '../mt19937.js';
 import { ADMITTED, FAILED, IDLE, openBoard, PHASE } from './board.js';
@@ -14,6 +14,7 @@ export interface ThreadOrder {
   thread: number;
   threads: number;
   shared: unknown;
+  port: MessagePort | undefined;
   board: SharedArrayBuffer;
   common: Uint32Array;
 }
@@ -47,13 +48,14 @@ port.on('message', async (order: ThreadOrder) => {
     const loops = (await import(url)) as typeof import('./loop.js');
     const { workload } = BENCHMARKS[benchmark];
     const turn = work === undefined ? loops.TURNS[workload] : loops.working(workload, work);
-    const { apart, join, share, alone = share } = scriptRow(benchmark, row);
+    const { apart, join, promises, share, alone = share } = scriptRow(benchmark, row);
     leave?.();
-    const joined = await join(order.shared);
+    const joined = await join(order.shared, order.port);
     leave = joined.leave;
     const own = generator(thread + 1);
     const common = apart ? generator(threads + thread + 1) : order.common;
-    if (!warmed.has(row)) {
+    // A promise is settled by other code than that of the loop, so only the rehearsals warm a loop of promises.
+    if (!promises && !warmed.has(row)) {
       warmed.add(row);
       const { shared, dispose } = await alone();
       loops.warm(turn, (await join(shared)).subject, new Uint32Array(common.length), own);
@@ -61,7 +63,9 @@ port.on('message', async (order: ThreadOrder) => {
     }
     reply({ ready: true });
     Atomics.wait(board.words, PHASE, IDLE);
-    loops[loop]({ turn, joined, board, thread, threads, common, own });
+    const stage = { turn, joined, board, thread, threads, common, own };
+    if (promises) await (loop === 'measure' ? loops.measureAwaiting(stage) : loops.probeAwaiting(stage));
+    else loops[loop](stage);
     reply({ done: true });
   } catch (error) {
     reply({ error: error instanceof Error ? error.message : String(error) });
