@@ -20,8 +20,8 @@ const pages = [
   'core/algorithms/README.md',
   'src/algorithms/README.md',
   'src/p0514/README.md',
-  'valkey/README.md',
-  'valkey/docs',
+  'processes/README.md',
+  'processes/docs',
 ];
 engine(
   {

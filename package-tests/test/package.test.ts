@@ -18,7 +18,7 @@ describe('the tarball', () => {
       /^dist\/.+\.(js|cjs|d\.ts|d\.cts|js\.map)$/,
       /^src\/(.+(?<!-bytes|-source)\.(ts|js)|(algorithms|p0514)\/README\.md)$/,
       /^docs\/.+\.(md|svg)$/,
-      /^valkey\/(README\.md|LICENSE|docs\/.+\.md)$/,
+      /^processes\/(README\.md|LICENSE|docs\/.+\.md)$/,
       /^examples\/.+\.(mjs|js|html|json)$/,
       /^((README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|package\.json)$/,
     ];
