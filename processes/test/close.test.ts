@@ -1,5 +1,6 @@
 /** How a space closes: what waits for the close, and what the close waits for. */
 import { expect, test } from 'vitest';
+import { onForms } from './forms.js';
 import { onServers, until } from './setting.js';
 
 const code = (promise: Promise<unknown>) =>
@@ -8,11 +9,9 @@ const code = (promise: Promise<unknown>) =>
     (error) => error.name,
   );
 
-onServers(
+onForms(
   'close',
-  (setting) => {
-    const { join } = setting;
-
+  ({ join }) => {
     test('with drain waits for functions that run, and lets nobody enter meanwhile', async () => {
       const space = await join();
       const [semaphore, mutex] = [await space.semaphore('s', 2), await space.mutex('m')];
@@ -75,9 +74,15 @@ onServers(
       );
       await expect(space.close({ dry: true } as never)).rejects.toThrow('options must be of { drain }, got "dry"');
     });
+  },
+  'first',
+);
 
+onServers(
+  'close, on a server',
+  (setting) => {
     test('a server that stands still holds it up for less than half of a long lease', async () => {
-      const space = await join({ lease: 600_000 });
+      const space = await setting.join({ lease: 600_000 });
       await (await space.mutex('m')).holdAsync();
       setting.server.pause();
       try {

@@ -2,9 +2,10 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import { LeaseLostError, TimeoutError } from '../src/errors.js';
 import type { HeldLock, HeldPermits, HeldRead, HeldWrite } from '../src/hold.js';
-import { onServers, until } from './setting.js';
+import { onForms } from './forms.js';
+import { until } from './setting.js';
 
-onServers('holdAll', ({ join, another }) => {
+onForms('holdAll', ({ join, forget }) => {
   test('takes them in one order, in whatever order they are named', async () => {
     const [a, b] = [await join(), await join()];
     const names = ['x', 'y', 'z'];
@@ -79,9 +80,7 @@ onServers('holdAll', ({ join, another }) => {
     const waiting = a.holdAll([await a.mutex('w'), await a.mutex('z')]).catch((error: unknown) => error);
     await until(async () => (await (await b.mutex('z')).inspect())?.waiting === 1);
     const aborted = new Promise((resolve) => held.signal.addEventListener('abort', resolve));
-    // The server loses all data.
-    await another().flushall();
-    await another().call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await forget();
     await aborted;
     expect(held.signal.reason).toBeInstanceOf(LeaseLostError);
     expect(held.held).toBe(false);

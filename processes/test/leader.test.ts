@@ -1,9 +1,10 @@
 /** One process of a space leads. */
 import { expect, test } from 'vitest';
 import { DisposedError, LeaseLostError, TimeoutError } from '../src/errors.js';
+import { onForms } from './forms.js';
 import { onServers, until } from './setting.js';
 
-onServers('leader', ({ join, another }) => {
+onForms('leader', ({ join }) => {
   test('one leads, all see who, and close hands over at once with a larger token', async () => {
     const [a, b, c] = [await join({ label: 'one' }), await join({ label: 'two' }), await join()];
     const mine = await a.leader('scheduler');
@@ -26,29 +27,6 @@ onServers('leader', ({ join, another }) => {
     await expect(mine.elected()).rejects.toThrow('Leader("scheduler") has been closed');
     await yours.close();
     expect(await yours.inspect()).toBeUndefined();
-  });
-
-  test('when the session of the leader is lost another leads, and the old one stands again', async () => {
-    const [a, b] = [await join({ lease: 500 }), await join({ lease: 500 })];
-    const [mine, yours] = [await a.leader('x'), await b.leader('x')];
-    const first = await mine.elected();
-    const lost = new Promise((resolve) => first.signal.addEventListener('abort', resolve));
-    await until(async () => (await mine.inspect())?.waiting === 1);
-    // This ends the session on the server, as if the process had been silent for too long.
-    const session = (await mine.inspect())?.session as string;
-    const channels = (await another().call('PUBSUB', 'CHANNELS')) as string[];
-    const channel = channels.find((each) => each.endsWith(session)) as string;
-    const key = channel.slice(0, channel.indexOf('}:') + 2);
-    await another().zadd(`${key}leases`, '0', session);
-    await another().hdel(`${key}sessions`, session);
-    await lost;
-    expect(first.signal.reason).toBeInstanceOf(LeaseLostError);
-    const second = await yours.elected();
-    expect(second.token).toBeGreaterThan(first.token);
-    await until(async () => (await yours.inspect())?.waiting === 1);
-    expect(mine.held).toBeUndefined();
-    await yours.close();
-    expect((await mine.elected()).token).toBeGreaterThan(second.token);
   });
 
   test('who waits for its election may give up, and stands on; who resigns stands again when asked', async () => {
@@ -108,5 +86,30 @@ onServers('leader', ({ join, another }) => {
     await expect(space.leader('pool')).rejects.toThrow(
       'exists already, as a semaphore (max 1), not a mutex (bypass 0)',
     );
+  });
+});
+
+onServers('leader on a server', ({ join, another }) => {
+  test('when the session of the leader is lost another leads, and the old one stands again', async () => {
+    const [a, b] = [await join({ lease: 500 }), await join({ lease: 500 })];
+    const [mine, yours] = [await a.leader('x'), await b.leader('x')];
+    const first = await mine.elected();
+    const lost = new Promise((resolve) => first.signal.addEventListener('abort', resolve));
+    await until(async () => (await mine.inspect())?.waiting === 1);
+    // This ends the session on the server, as if the process had been silent for too long.
+    const session = (await mine.inspect())?.session as string;
+    const channels = (await another().call('PUBSUB', 'CHANNELS')) as string[];
+    const channel = channels.find((each) => each.endsWith(session)) as string;
+    const key = channel.slice(0, channel.indexOf('}:') + 2);
+    await another().zadd(`${key}leases`, '0', session);
+    await another().hdel(`${key}sessions`, session);
+    await lost;
+    expect(first.signal.reason).toBeInstanceOf(LeaseLostError);
+    const second = await yours.elected();
+    expect(second.token).toBeGreaterThan(first.token);
+    await until(async () => (await yours.inspect())?.waiting === 1);
+    expect(mine.held).toBeUndefined();
+    await yours.close();
+    expect((await mine.elected()).token).toBeGreaterThan(second.token);
   });
 });

@@ -1,9 +1,10 @@
 /** The event `metric` tells what becomes of each request, and how long this took. */
 import { expect, test } from 'vitest';
 import type { Metric } from '../src/events.js';
-import { onServers, until } from './setting.js';
+import { onForms } from './forms.js';
+import { until } from './setting.js';
 
-onServers('metrics', ({ join }) => {
+onForms('metrics', ({ join }) => {
   test('tell of waits, holds, returns and time-outs, by name', async () => {
     const [a, b] = [await join(), await join()];
     const heard: Metric[] = [];

@@ -1,9 +1,10 @@
 import { TimeoutError as TimeoutErrorOfTaketurns } from 'taketurns';
 import { expect, test } from 'vitest';
 import { CancelledError, DisposedError, LeaseLostError, TimeoutError } from '../src/errors.js';
+import { onForms } from './forms.js';
 import { noting, onServers, until } from './setting.js';
 
-onServers('objects', ({ join, key, another }) => {
+onForms('objects', ({ join, cut, forget, known }) => {
   test('permits go to requests in the order of their arrival', async () => {
     const [a, b] = [await join(), await join()];
     const [mine, yours] = [await a.semaphore('db', 2), await b.semaphore('db', 2)];
@@ -117,18 +118,6 @@ onServers('objects', ({ join, key, another }) => {
     const double = semaphore.limit(async (x: number) => 2 * x, 2);
     expect(await Promise.all([1, 2, 3].map(double))).toEqual([2, 4, 6]);
     expect(() => semaphore.limit(double, 3)).toThrow('Semaphore.limit: permits must be an integer from 1 to 2, got 3');
-  });
-
-  test('a hundred promises in a tick are few calls', async () => {
-    const space = await join();
-    const semaphore = await space.semaphore('db', 100);
-    const client = another();
-    const calls = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'))?.[1]);
-    const before = await calls();
-    await Promise.all(Array.from({ length: 100 }, async () => (await semaphore.holdAsync()).release()));
-    // A call has at most 320 arguments. A request takes five of them, and a return nine. The permits of each answer go
-    // back at once, and a beat may come.
-    expect((await calls()) - before).toBeLessThanOrEqual(7);
   });
 
   test('a mutex is passed on within a process, at most bypass times past a waiter', async () => {
@@ -268,15 +257,14 @@ onServers('objects', ({ join, key, another }) => {
     const [pool, yours] = [await a.semaphore('x', 3, { robust: true }), await b.semaphore('x', 3, { robust: true })];
     const [held, other] = [await pool.holdAsync(2), await pool.holdAsync()];
     await yours.dispose();
-    const client = another();
-    const cut = async () => {
+    const cutAndResume = async () => {
       const resumed = new Promise<void>((resolve) => {
         a.on('resumed', resolve);
       });
-      await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      await cut();
       await resumed;
     };
-    await cut();
+    await cutAndResume();
     expect([held.held, other.held]).toEqual([true, true]);
     // The hold no longer keeps others out, so a resource that asks gets the answer no.
     expect(await pool.validate(held.proof)).toBe(false);
@@ -284,14 +272,14 @@ onServers('objects', ({ join, key, another }) => {
     expect(await next.validate(held.proof)).toBe(false);
     const mine = await next.holdAsync();
     await held.release(1);
-    await cut();
+    await cutAndResume();
     expect([held.held, held.permits, other.held]).toEqual([true, 1, true]);
-    // The permits that go back belong to no object any more, and nothing of these holds stays on the server.
+    // The permits that go back belong to no object any more, and nothing is left of these holds.
     await Promise.all([held.release(), other.release()]);
     expect(await next.inspect()).toMatchObject({ max: 1, free: 0 });
     await mine.release();
     expect(await next.inspect()).toMatchObject({ max: 1, free: 1 });
-    expect(await client.zcard(key('records'))).toBe(0);
+    expect(await known()).toEqual({ objects: 1, requests: 0 });
   });
 
   test('cancelAll ends the waits of all processes, and nothing else', async () => {
@@ -307,11 +295,10 @@ onServers('objects', ({ join, key, another }) => {
     await (await yours.holdAsync()).release();
   });
 
-  test('an ephemeral object leaves nothing on the server', async () => {
+  test('an ephemeral object leaves nothing behind', async () => {
     const [a, b] = [await join(), await join()];
-    const client = another();
     const [mine, yours] = [await a.mutex('user 7', { ephemeral: true }), await b.mutex('user 7', { ephemeral: true })];
-    expect(await client.hlen(key('objects'))).toBe(0);
+    expect((await known()).objects).toBe(0);
     const held = await mine.holdAsync();
     const waiting = yours.holdAsync();
     await until(async () => (await mine.inspect())?.waiting === 1);
@@ -320,8 +307,7 @@ onServers('objects', ({ join, key, another }) => {
     );
     await held.unlock();
     await (await waiting).unlock();
-    expect(await client.hlen(key('objects'))).toBe(0);
-    expect(await client.zcard(key('records'))).toBe(0);
+    expect(await known()).toEqual({ objects: 0, requests: 0 });
   });
 
   test('the proof of a guard holds while the guard does', async () => {
@@ -339,7 +325,7 @@ onServers('objects', ({ join, key, another }) => {
 
   test('a handle whose name is of another object by now disposes of nothing', async () => {
     const mine = await (await join()).semaphore('x', 4);
-    await another().flushall();
+    await forget();
     const yours = await (await join()).semaphore('x', 8);
     const held = await yours.holdAsync(8);
     const waiting = yours.holdAsync();
@@ -348,6 +334,20 @@ onServers('objects', ({ join, key, another }) => {
     await expect(mine.dispose()).rejects.toThrow(RangeError);
     await held.release();
     await (await waiting).release();
+  });
+});
+
+onServers('objects on a server', ({ join, key, another }) => {
+  test('a hundred promises in a tick are few calls', async () => {
+    const space = await join();
+    const semaphore = await space.semaphore('db', 100);
+    const client = another();
+    const calls = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'))?.[1]);
+    const before = await calls();
+    await Promise.all(Array.from({ length: 100 }, async () => (await semaphore.holdAsync()).release()));
+    // A call has at most 320 arguments. A request takes five of them, and a return nine. The permits of each answer go
+    // back at once, and a beat may come.
+    expect((await calls()) - before).toBeLessThanOrEqual(7);
   });
 
   test('a robust object tells the next holder of a death, until somebody has repaired it', async () => {

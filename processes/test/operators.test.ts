@@ -1,9 +1,10 @@
 /** What an operator does: look at the objects of a space, and take holds away. */
 import { expect, test } from 'vitest';
 import { LeaseLostError } from '../src/errors.js';
+import { onForms } from './forms.js';
 import { onServers, sleep, until } from './setting.js';
 
-onServers('an operator', ({ join, another, key }) => {
+onForms('an operator', ({ join, known }) => {
   test('revokes a hold: its holder hears it, the next one has a larger token, and a late release does no harm', async () => {
     const [a, b, operator] = [await join({ label: 'mine' }), await join({ label: 'yours' }), await join()];
     const lost: string[] = [];
@@ -44,7 +45,7 @@ onServers('an operator', ({ join, another, key }) => {
       await until(async () => (await pool.inspect())?.free === 2);
       expect(typeof revoked).toBe('boolean');
     }
-    // The second and the third holder get the mutex passed on while their requests are in the server's queue.
+    // The second and the third holder get the mutex passed on while their requests are in the queue.
     const [mine, watched] = [await a.mutex('m'), await operator.mutex('m')];
     const first = await mine.holdAsync();
     const others = [mine.holdAsync(), mine.holdAsync()];
@@ -57,23 +58,7 @@ onServers('an operator', ({ join, another, key }) => {
     expect(third?.held).toBe(true);
     await third?.unlock();
     await until(async () => (await watched.inspect())?.free === 1);
-    expect(await another().zcard(key('records'))).toBe(0);
-  });
-
-  test('a holder whose message is lost hears of the revocation at the next beat', async () => {
-    const [a, operator] = [await join({ lease: 500 }), await join({ lease: 500 })];
-    const held = await (await a.semaphore('x', 1)).holdAsync();
-    const [session] = ((await (await operator.semaphore('x', 1)).inspect())?.holders ?? []).map((each) => each.session);
-    // Without the right to publish, the message of the revocation reaches nobody.
-    const client = another();
-    const { proof } = held;
-    const pause = client.acl('SETUSER', 'default', '-publish', '-spublish');
-    await pause;
-    expect(await (await operator.semaphore('x', 1)).revoke(proof)).toBe(true);
-    await until(() => !held.held);
-    await client.acl('SETUSER', 'default', '+@all');
-    expect(held.signal.reason).toBeInstanceOf(LeaseLostError);
-    expect(session).toBe(proof.split('.')[0]);
+    expect((await known()).requests).toBe(0);
   });
 
   test('lists the objects of all partitions, however many', async () => {
@@ -108,5 +93,23 @@ onServers('an operator', ({ join, another, key }) => {
         for await (const _ of rest);
       })(),
     ).rejects.toThrow('the space has been closed');
+  });
+});
+
+onServers('an operator of a server', ({ join, another }) => {
+  test('a holder whose message is lost hears of the revocation at the next beat', async () => {
+    const [a, operator] = [await join({ lease: 500 }), await join({ lease: 500 })];
+    const held = await (await a.semaphore('x', 1)).holdAsync();
+    const [session] = ((await (await operator.semaphore('x', 1)).inspect())?.holders ?? []).map((each) => each.session);
+    // Without the right to publish, the message of the revocation reaches nobody.
+    const client = another();
+    const { proof } = held;
+    const pause = client.acl('SETUSER', 'default', '-publish', '-spublish');
+    await pause;
+    expect(await (await operator.semaphore('x', 1)).revoke(proof)).toBe(true);
+    await until(() => !held.held);
+    await client.acl('SETUSER', 'default', '+@all');
+    expect(held.signal.reason).toBeInstanceOf(LeaseLostError);
+    expect(session).toBe(proof.split('.')[0]);
   });
 });

@@ -1,9 +1,10 @@
 /** A semaphore gets another number of permits while processes hold and wait. */
 import { expect, test } from 'vitest';
 import { DisposedError } from '../src/errors.js';
+import { onForms } from './forms.js';
 import { noting, onServers, until } from './setting.js';
 
-onServers('resize', ({ join, another, key }) => {
+onForms('resize', ({ join }) => {
   test('with more permits those who wait are served at once, and others hear of the number', async () => {
     const [a, b] = [await join(), await join()];
     const [mine, yours] = [await a.semaphore('db', 1), await b.semaphore('db', 1)];
@@ -66,7 +67,7 @@ onServers('resize', ({ join, another, key }) => {
   });
 
   test('a rolling release opens it with the old number and the new one', async () => {
-    const [a, b] = [await join({ lease: 500 }), await join({ lease: 500 })];
+    const [a, b] = [await join(), await join()];
     const old = await a.semaphore('db', 4);
     await expect(b.semaphore('db', 8)).rejects.toThrow('exists already, as a semaphore (max 4)');
     await old.resize(8);
@@ -76,15 +77,6 @@ onServers('resize', ({ join, another, key }) => {
     await expect(b.mutex('db')).rejects.toThrow('exists already, as a semaphore (max 8)');
     await (await old.holdAsync(8)).release();
     await (await next.holdAsync(8)).release();
-    // The server loses the semaphore. A process that knows the new number tells it to the server.
-    const client = another();
-    await a.semaphore('other', 1);
-    await client.hdel(key('objects'), 'db');
-    const late = await (await join({ lease: 500 })).semaphore('db', 4);
-    await until(async () => (await a.inspect()).sessions.length === 1);
-    await (await next.holdAsync(8)).release();
-    expect(await late.inspect()).toMatchObject({ max: 8, free: 8 });
-    await (await late.holdAsync(8)).release();
   });
 
   test('requests of one process are made in the order of its calls', async () => {
@@ -130,5 +122,21 @@ onServers('resize', ({ join, another, key }) => {
     expect(await pool.inspect()).toMatchObject({ max: 2, free: 2 });
     await pool.dispose();
     await expect(pool.resize(3)).rejects.toThrow(DisposedError);
+  });
+});
+
+onServers('resize on a server', ({ join, another, key }) => {
+  test('a server that has lost the semaphore hears of the new number from a process that knows it', async () => {
+    const a = await join({ lease: 500 });
+    const next = await a.semaphore('db', 4);
+    await next.resize(8);
+    const client = another();
+    await a.semaphore('other', 1);
+    await client.hdel(key('objects'), 'db');
+    const late = await (await join({ lease: 500 })).semaphore('db', 4);
+    await until(async () => (await a.inspect()).sessions.length === 1);
+    await (await next.holdAsync(8)).release();
+    expect(await late.inspect()).toMatchObject({ max: 8, free: 8 });
+    await (await late.holdAsync(8)).release();
   });
 });

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { startReplica } from '../servers/servers.js';
 import { LeaseLostError, TimeoutError } from '../src/errors.js';
 import type { SpaceOptions } from '../src/options.js';
+import type { Space } from '../src/space.js';
+import { onForms } from './forms.js';
 import { busy, onServers, sleep, until } from './setting.js';
 
 /** Joins by the built package. Tests with a heartbeat thread need this, since that thread loads a built file. */
@@ -10,13 +12,44 @@ async function joinBuilt(client: unknown, options: SpaceOptions) {
   return Space.connect(client, options);
 }
 
-onServers('session', (setting) => {
-  const { join, key, another } = setting;
+/** Two processes take and give back the permits of a semaphore, and meanwhile `disturb` is called 40 times. */
+async function load(spaces: readonly [Space, Space], disturb: (i: number) => Promise<unknown>): Promise<void> {
+  let inside = 0;
+  let most = 0;
+  let over = false;
+  const tasks = spaces.flatMap((space) =>
+    Array.from({ length: 6 }, async (_, i) => {
+      const semaphore = await space.semaphore('db', 3);
+      const permits = 1 + (i % 3);
+      while (!over) {
+        const held = await semaphore.holdAsync(permits, { timeout: i === 5 ? 3 : 10_000 }).catch((error: unknown) => {
+          expect(error).toBeInstanceOf(TimeoutError);
+        });
+        if (!held) continue;
+        inside += permits;
+        most = Math.max(most, inside);
+        await sleep(1);
+        inside -= permits;
+        if (i % 2) await held.release();
+        else void held.release();
+      }
+    }),
+  );
+  for (let i = 0; i < 40; i++) {
+    await disturb(i);
+    await sleep(25);
+  }
+  over = true;
+  await Promise.all(tasks);
+  expect(most).toBeLessThanOrEqual(3);
+  const semaphore = await spaces[0].semaphore('db', 3);
+  await until(async () => (await semaphore.inspect())?.free === 3);
+}
 
+onForms('session', ({ join, cut, forget, known }) => {
   test('waiters keep their place when connections are cut', async () => {
     const [a, b] = [await join(), await join()];
     const [mine, yours] = [await a.semaphore('db', 1), await b.semaphore('db', 1)];
-    const client = another();
     const held = await mine.holdAsync();
     const order: number[] = [];
     const waits: Promise<unknown>[] = [];
@@ -30,14 +63,51 @@ onServers('session', (setting) => {
       );
       await until(async () => (await mine.inspect())?.waiting === i + 1);
     }
-    await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-    await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await cut();
     expect(held.held).toBe(true);
     await held.release();
     await Promise.all(waits);
     expect(order).toEqual([0, 1, 2, 3, 4, 5]);
     expect(await mine.inspect()).toMatchObject({ free: 1, waiting: 0 });
   });
+
+  test('all that was in flight is settled when connections are cut under load', async () => {
+    await load([await join(), await join()], cut);
+    expect((await known()).requests).toBe(0);
+  });
+
+  test('after all data is lost, who waits is served, who held knows, and tokens rise on', async () => {
+    const a = await join({ lease: 500 });
+    const mine = await a.semaphore('db', 1);
+    const held = await mine.holdAsync();
+    const waiting = mine.holdAsync();
+    await until(async () => (await mine.inspect())?.waiting === 1);
+    await forget();
+    const guard = await waiting;
+    expect(held.held).toBe(false);
+    expect(guard.token).toBeGreaterThan(held.token);
+    await guard.release();
+  });
+
+  test('close gives everything back at once', async () => {
+    const [a, b] = [await join(), await join()];
+    const [mine, yours] = [await a.semaphore('db', 1), await b.semaphore('db', 1)];
+    const held = await mine.holdAsync();
+    const mineToo = mine.holdAsync();
+    const waiting = yours.holdAsync();
+    await until(async () => (await yours.inspect())?.waiting === 2);
+    await Promise.all([a.close(), expect(mineToo).rejects.toThrow('the space has been closed')]);
+    await (await waiting).release();
+    expect(held.held).toBe(false);
+    await held.release();
+    await expect(mine.holdAsync()).rejects.toThrow('the space has been closed');
+    await expect(a.semaphore('x', 1)).rejects.toThrow('the space has been closed');
+    expect((await b.inspect()).sessions.length).toBe(1);
+  });
+});
+
+onServers('session with a server', (setting) => {
+  const { join, key, another } = setting;
 
   test('a grant is found whose message was lost', async () => {
     const [a, b] = [await join({ lease: 1000 }), await join({ lease: 1000 })];
@@ -51,40 +121,12 @@ onServers('session', (setting) => {
     await (await waiting).release();
   });
 
-  test('all that was in flight is settled when a connection is cut under load', async () => {
-    const spaces = [await join({ lease: 2000 }), await join({ lease: 2000 })];
+  test('all that was in flight is settled when single connections are cut under load, and scripts forgotten', async () => {
     const client = another();
-    let inside = 0;
-    let most = 0;
-    let over = false;
-    const tasks = spaces.flatMap((space) =>
-      Array.from({ length: 6 }, async (_, i) => {
-        const semaphore = await space.semaphore('db', 3);
-        const permits = 1 + (i % 3);
-        while (!over) {
-          const held = await semaphore.holdAsync(permits, { timeout: i === 5 ? 3 : 10_000 }).catch((error: unknown) => {
-            expect(error).toBeInstanceOf(TimeoutError);
-          });
-          if (!held) continue;
-          inside += permits;
-          most = Math.max(most, inside);
-          await sleep(1);
-          inside -= permits;
-          if (i % 2) await held.release();
-          else void held.release();
-        }
-      }),
-    );
-    for (let i = 0; i < 40; i++) {
+    await load([await join({ lease: 2000 }), await join({ lease: 2000 })], async (i) => {
       await client.call('CLIENT', 'KILL', 'TYPE', i % 2 ? 'pubsub' : 'normal', 'SKIPME', 'yes');
       if (i % 4 === 0) await client.script('FLUSH');
-      await sleep(25);
-    }
-    over = true;
-    await Promise.all(tasks);
-    expect(most).toBeLessThanOrEqual(3);
-    const semaphore = await (spaces[0] as (typeof spaces)[0]).semaphore('db', 3);
-    await until(async () => (await semaphore.inspect())?.free === 3);
+    });
     expect(await client.zcard(key('records'))).toBe(0);
     expect(await client.zcard(key('queue'))).toBe(0);
   });
@@ -141,19 +183,6 @@ onServers('session', (setting) => {
     await guard.release();
     await (await behind).release();
     expect(await yours.inspect()).toMatchObject({ free: 2, waiting: 0 });
-  });
-
-  test('after all data is lost, who waits is served, who held knows, and tokens rise on', async () => {
-    const a = await join({ lease: 500 });
-    const mine = await a.semaphore('db', 1);
-    const held = await mine.holdAsync();
-    const waiting = mine.holdAsync();
-    await until(async () => (await mine.inspect())?.waiting === 1);
-    await another().flushall();
-    const guard = await waiting;
-    expect(held.held).toBe(false);
-    expect(guard.token).toBeGreaterThan(held.token);
-    await guard.release();
   });
 
   test('a restart without data is a failover: tokens leap', async () => {
@@ -230,21 +259,5 @@ onServers('session', (setting) => {
     await held.release();
     await replica.stop();
     expect(await mine.inspect()).toMatchObject({ free: 1, waiting: 0 });
-  });
-
-  test('close gives everything back at once', async () => {
-    const [a, b] = [await join(), await join()];
-    const [mine, yours] = [await a.semaphore('db', 1), await b.semaphore('db', 1)];
-    const held = await mine.holdAsync();
-    const mineToo = mine.holdAsync();
-    const waiting = yours.holdAsync();
-    await until(async () => (await yours.inspect())?.waiting === 2);
-    await Promise.all([a.close(), expect(mineToo).rejects.toThrow('the space has been closed')]);
-    await (await waiting).release();
-    expect(held.held).toBe(false);
-    await held.release();
-    await expect(mine.holdAsync()).rejects.toThrow('the space has been closed');
-    await expect(a.semaphore('x', 1)).rejects.toThrow('the space has been closed');
-    expect((await b.inspect()).sessions.length).toBe(1);
   });
 });

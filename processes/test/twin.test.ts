@@ -175,7 +175,7 @@ onEachServer((binary) => {
       }
       expect(tried, args.join(' ')).toContain(`${said} ${has}`);
     }
-    const calls = (args: string[]) => both(args, (guess, now) => turn(guess, args, 'member', now));
+    const calls = (args: string[]) => both(args, (guess, now) => turn(guess, args, 'member', now, LIMITS));
 
     await calls([WATCHER, '0', channel, 'O', '1', '3', '3600000', 'watcher', '-', '0']);
     for (let call = 0; call < (WHOLE ? 3000 : 400); call++) {
@@ -190,8 +190,8 @@ onEachServer((binary) => {
       await client.zadd(keys[5] as string, 0, victim);
       const place = `${data.hash(keys[0] as string).get('epoch')}.${history}`;
       await both([WATCHER, '0', channel, 'W', `${'0'.repeat(14)} ${place}`], (guess, now) => {
-        const { messages } = reap(guess, victim, now);
-        const { reply } = turn(guess, [WATCHER, '0', channel, 'W', '-'], 'member', now);
+        const { messages } = reap(guess, victim, now, LIMITS);
+        const { reply } = turn(guess, [WATCHER, '0', channel, 'W', '-'], 'member', now, LIMITS);
         return { reply, messages };
       });
     }

@@ -11,6 +11,11 @@ export type Answer = string | readonly Answer[];
 export interface Limits {
   readonly work: number;
   readonly found: number;
+  /**
+   * Whether the time of each call counts for `since`, as in a broker. The script knows the times of beats alone, and its
+   * clients send marks (`U`), because a request has no room for more times in the memory of a server.
+   */
+  readonly isTimed: boolean;
 }
 
 const MOST_LENT = 255;
@@ -27,15 +32,16 @@ export class Call {
   protected readonly found: number;
   /** How much work this call may still do. */
   protected work: number;
-  /** The time of the last beat before this call. */
+  /** The time of the last beat before this call, or of this call. */
   protected readonly beaten: number;
+  protected readonly isTimed: boolean;
   /** Who gets its news in the reply. */
   protected caller: string;
   protected readonly own: string[] = [];
   protected readonly told = new Map<string, string[]>();
   protected readonly changed = new Set<SharedObject>();
 
-  constructor(state: State, args: readonly string[], member: string, now: number, { work, found }: Limits) {
+  constructor(state: State, args: readonly string[], member: string, now: number, limits: Limits) {
     this.state = state;
     this.args = args;
     this.sid = args[0] as string;
@@ -43,9 +49,10 @@ export class Call {
     this.conn = Number(args[1]);
     this.member = member;
     this.now = now;
-    this.work = work;
-    this.found = found;
-    this.beaten = state.beaten;
+    this.work = limits.work;
+    this.found = limits.found;
+    this.isTimed = limits.isTimed;
+    this.beaten = this.isTimed ? now : state.beaten;
   }
 
   protected next(): string {
@@ -92,6 +99,7 @@ export class Call {
 
   protected hold(object: SharedObject, request: Request): string {
     request.waits = false;
+    if (this.isTimed) request.grantedAt = this.now;
     object.free -= request.n;
     request.deaths = object.deaths;
     object.deaths = 0;

@@ -26,8 +26,10 @@ export interface Request {
   waits: boolean;
   /** `passes` of the mutex when the request was made. */
   readonly base: number;
-  /** The time of the last beat before the request was made, in milliseconds. */
+  /** The time of the last beat before the request was made, in milliseconds; in a broker, of the request. */
   readonly beaten: number;
+  /** When the request was granted. Only a broker notes this. */
+  grantedAt?: number;
   /** The number of deaths of which the holder was told. */
   deaths: number;
 }

@@ -52,7 +52,7 @@ export interface Outcome {
   readonly isLeft: boolean;
 }
 
-const LIMITS: Limits = { work: 128, found: 256 };
+const LIMITS: Limits = { work: 128, found: 256, isTimed: true };
 const SEQS_OF_A_CONNECTION = 2 ** 32;
 
 /** The operations that change nothing. */
@@ -252,7 +252,7 @@ class Turn extends Call {
       holders.map(({ sid, rid, ticket, n }) => sid + rid + ticket + hex(n, 8) + name),
       last && looked.length === this.found ? last.sid + last.rid + END : '',
       Array.from(sids, (sid) => `${sid} ${labelOf(sessions.get(sid), '')}`),
-      holders.map(({ sid, rid }) => `${since.get(sid + rid) ?? ''}`),
+      holders.map(({ sid, rid, grantedAt }) => `${since.get(sid + rid) ?? grantedAt ?? ''}`),
       `${this.now}`,
     ];
   }
