@@ -9,13 +9,18 @@
  *   x ID T                holds them no more: the lease was lost before T
  *   n RID T               a call that asks for the request RID of the server was refused, or its connection is lost
  *
- * T is the monotonic clock of the machine in microseconds, which all processes of a machine share.
+ * Without a server, a holder of all permits also makes a file for as long as it holds them, which must not exist yet.
+ *
+ * T is the monotonic clock of the machine in microseconds, which all processes of Node share. Deno and Bun cannot read it,
+ * so if one of them takes part, T is the time of day, of which each reads the milliseconds: a beginning is rounded down, an
+ * end up.
  */
-import { openSync, writeSync } from 'node:fs';
+import { linkSync, openSync, readFileSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { type Held, type HeldLock, HeldPermits, type HeldRead, HeldWrite } from '../src/hold.js';
 import { LeaseLostError, type Mutex, type RwLock, type Semaphore, Space } from '../src/index.js';
+import { localDriver } from '../src/local/index.js';
 import { clientFor } from './connect.js';
 import { type Command, type Order, PLANS, type Plan, type Report } from './plan.js';
 
@@ -24,9 +29,12 @@ const file = openSync(order.file, 'a');
 const note = (...words: (string | number | bigint)[]): void => void writeSync(file, `${words.join(' ')}\n`);
 const tell = (report: Report): void => void process.send?.(report);
 const now = (): number => {
+  if (order.isRough) return Date.now() * 1000;
   const [seconds, nanoseconds] = process.hrtime();
   return Math.round(seconds * 1e6 + nanoseconds / 1e3);
 };
+/** The present time, as the end of something. */
+const ended = (): number => now() + (order.isRough ? 1000 : 0);
 const chance = (part: number): boolean => Math.random() < part;
 const upTo = (most: number): number => Math.floor(Math.random() * (most + 1));
 
@@ -75,8 +83,46 @@ function looks(id: number, held: Held): boolean {
   return false;
 }
 
+/** Whether the process has ended. One that was killed may still have a number, as its parent has not heard of it. */
+function hasEnded(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'latin1').includes(') Z ');
+  } catch {
+    return true;
+  }
+}
+
+/** Makes the file of a section, and returns a function that removes it. The file of a process that has ended does not count. */
+function section(directory: string, name: string): () => void {
+  const [mine, file] = [`${directory}/${process.pid}`, `${directory}/section-${name}`];
+  writeFileSync(mine, `${process.pid}`);
+  while (true) {
+    try {
+      linkSync(mine, file);
+      return () => unlinkSync(file);
+    } catch {
+      const pid = Number(readFileSync(file, 'latin1'));
+      if (hasEnded(pid)) unlinkSync(file);
+      else {
+        tell({ is: 'trouble', text: `${name}: the processes ${pid} and ${process.pid} hold it at once` });
+        return () => {};
+      }
+    }
+  }
+}
+
 async function work(id: number, plan: Plan, held: Held, permits: number): Promise<void> {
   if (!looks(id, held)) return;
+  if (order.address.kind !== 'local' || permits < plan.max) return use(plan, held, permits);
+  const leaveSection = section(order.address.directory, plan.name);
+  try {
+    await use(plan, held, permits);
+  } finally {
+    leaveSection();
+  }
+}
+
+async function use(plan: Plan, held: Held, permits: number): Promise<void> {
   const pause = chance(0.5) ? upTo(2) : 0;
   if (plan.isFenced && permits === plan.max) {
     // Some tasks do not look again before they write. The register refuses a write that comes too late.
@@ -100,7 +146,7 @@ async function giveBack(id: number, held: Held, permits: number): Promise<void> 
   note('b', id, at, permits, number);
   const given =
     held instanceof HeldPermits ? held.release(permits) : (held as HeldLock | HeldRead | HeldWrite).unlock();
-  const answered = given.then(() => note('e', id, now(), number));
+  const answered = given.then(() => note('e', id, ended(), number));
   if (waits) await answered;
 }
 
@@ -138,18 +184,18 @@ async function turn(id: number, plan: Plan, handle: Semaphore | Mutex | RwLock):
     const { name, message } = error as Error;
     const why =
       name === 'TimeoutError' ? 'T' : name === 'AbortError' ? 'A' : error instanceof LeaseLostError ? 'L' : 'E';
-    note('f', id, now(), why);
+    note('f', id, ended(), why);
     if (why === 'E') tell({ is: 'trouble', text: `${plan.name}: ${name}: ${message}` });
     return;
   } finally {
     clearTimeout(abort);
   }
   if (!held) {
-    note('f', id, now(), 'R');
+    note('f', id, ended(), 'R');
     return;
   }
   const [session = '', rid = ''] = held.proof.split('.');
-  note('g', id, now(), held.token, session, rid);
+  note('g', id, ended(), held.token, session, rid);
   await work(id, plan, held, permits);
   if (held instanceof HeldWrite && chance(0.3)) {
     const at = now();
@@ -175,6 +221,15 @@ function noteRefusal(args: readonly string[]): void {
     if ((letter === 'A' || letter === 'T') && NAMES.has(args[i + 1])) note('n', args[i + 3] as string, now());
 }
 
+// Without a server, each call goes through the driver.
+const drivers = Object.getPrototypeOf(localDriver(() => '')) as ReturnType<typeof localDriver>;
+const { run } = drivers;
+drivers.run = function (script, keys, args) {
+  const reply = run.call(this, script, keys, args);
+  reply.catch(() => noteRefusal(args));
+  return reply;
+};
+
 type Call = (command: string, args: readonly string[]) => Promise<unknown>;
 const connection = Redis.prototype as unknown as { call: Call };
 const { call: send } = connection;
@@ -186,12 +241,12 @@ connection.call = function (this: unknown, command, args) {
 
 tell({ is: 'loaded' });
 await begun;
-const space = await Space.connect(clientFor(order.address), {
-  space: order.space,
-  lease: order.lease,
-  label: order.label,
-  connectTimeout: 120_000,
-});
+const { address, lease } = order;
+const options = { space: order.space, label: order.label, connectTimeout: 120_000 };
+const space =
+  address.kind === 'local'
+    ? await Space.local({ ...options, directory: address.directory })
+    : await Space.connect(clientFor(address), { ...options, lease });
 space.on('error', (error) => tell({ is: 'trouble', text: `the space: ${(error as Error)?.message}` }));
 const handles = await Promise.all(
   PLANS.map(({ name, kind, max, bypass }) =>

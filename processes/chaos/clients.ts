@@ -41,6 +41,9 @@ export interface Settings {
   readonly spares: number;
   /** The directory of the histories. */
   readonly dir: string;
+  /** The commands that run the program, in turn. Default: this process's own. */
+  readonly runtimes?: readonly (readonly string[])[];
+  readonly isRough?: boolean;
 }
 
 export const microseconds = (): number => {
@@ -93,10 +96,12 @@ export class Clients {
 
   #load(): void {
     this.#loading++;
-    const { address, space, lease, tasks, dir } = this.#settings;
+    const { address, space, lease, tasks, dir, runtimes = [[process.execPath]], isRough = false } = this.#settings;
     const file = join(dir, `${this.all.length}.history`);
-    const order: Order = { address, space, lease, tasks, file, label: `process ${this.all.length}` };
-    const child = fork(PROGRAM, [JSON.stringify(order)], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+    const order: Order = { address, space, lease, tasks, file, label: `process ${this.all.length}`, isRough };
+    const [execPath, ...execArgv] = runtimes[this.all.length % runtimes.length] as readonly string[];
+    const stdio = ['ignore', 'ignore', 'pipe', 'ipc'] as const;
+    const child = fork(PROGRAM, [JSON.stringify(order)], { stdio: [...stdio], execPath: execPath as string, execArgv });
     const client: Client = { child, file, state: 'loading', killedAt: undefined, stopped: false };
     this.all.push(client);
     let complaint = '';
@@ -172,12 +177,22 @@ export class Clients {
     while (this.working().length < processes || this.#spares.length < spares) await sleep(20);
   }
 
-  /** Kills a random process, if at least half of the processes take turns. */
-  kill(): void {
+  /**
+   * Kills a random process, or the one that is given, if at least half of the processes take turns. Returns the number
+   * of the process that it has killed.
+   */
+  kill(pid?: number): number | undefined {
     const working = this.working();
-    if (working.length < this.#settings.processes / 2) return;
-    this.#kill(working[Math.floor(Math.random() * working.length)] as Client);
+    if (working.length < this.#settings.processes / 2) return undefined;
+    const client = this.#chosen(working, pid) as Client;
+    this.#kill(client);
     this.kills++;
+    return client.child.pid;
+  }
+
+  /** The process with this number, or a random one if it is not among them. */
+  #chosen(among: readonly Client[], pid: number | undefined): Client | undefined {
+    return among.find(({ child }) => child.pid === pid) ?? among[Math.floor(Math.random() * among.length)];
   }
 
   #kill(client: Client): void {
@@ -185,10 +200,10 @@ export class Clients {
     client.child.kill('SIGKILL');
   }
 
-  /** Stops a random process for a while. */
-  async stop(ms: number): Promise<void> {
+  /** Stops a random process for a while, or the one that is given. */
+  async stop(ms: number, pid?: number): Promise<void> {
     const working = this.working().filter(({ stopped }) => !stopped);
-    const client = working[Math.floor(Math.random() * working.length)];
+    const client = this.#chosen(working, pid);
     if (client) await this.#stop(client, ms);
   }
 

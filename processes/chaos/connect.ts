@@ -1,8 +1,8 @@
 /** A client of ioredis for an address. This client never connects: the space makes connections with its settings. */
 import { Cluster, Redis } from 'ioredis';
-import type { Address } from './plan.js';
+import type { ServerAddress } from './plan.js';
 
-export function clientFor(address: Address): Redis | Cluster {
+export function clientFor(address: ServerAddress): Redis | Cluster {
   const host = '127.0.0.1';
   const client =
     address.kind === 'server'

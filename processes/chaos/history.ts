@@ -155,7 +155,8 @@ export function relate(all: readonly Asked[], inOrder: ReadonlySet<string>, forg
   }
   for (const group of groups.values()) {
     const later: Asked[] = [];
-    for (const request of group.sort((one, other) => other.call - one.call)) {
+    // Several requests may begin at the same time. Their numbers tell in which order.
+    for (const request of group.sort((one, other) => other.call - one.call || Number(other.id) - Number(one.id))) {
       for (const { token, call, end } of later) {
         if (!forgets || token > request.token || call > request.askedAt)
           request.knownAt = Math.min(request.knownAt, end);

@@ -26,10 +26,13 @@ export const PLANS: readonly Plan[] = [
 ];
 
 /** How a process reaches the server. */
-export type Address =
+export type ServerAddress =
   | { readonly kind: 'server'; readonly port: number }
   | { readonly kind: 'sentinel'; readonly ports: readonly number[] }
   | { readonly kind: 'cluster'; readonly ports: readonly number[] };
+
+/** How a process reaches the server; or the folder that the processes share without a server. */
+export type Address = ServerAddress | { readonly kind: 'local'; readonly directory: string };
 
 export interface Order {
   readonly address: Address;
@@ -39,6 +42,8 @@ export interface Order {
   /** The file for the history of the process. */
   readonly file: string;
   readonly label: string;
+  /** Whether the processes note the time of day, because not all of them are of Node. */
+  readonly isRough: boolean;
 }
 
 /** A message from a process to its parent. */

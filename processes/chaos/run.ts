@@ -10,7 +10,7 @@ import { Space } from '../src/index.js';
 import { Clients } from './clients.js';
 import { clientFor } from './connect.js';
 import { disturb, type Fault } from './faults.js';
-import { type Asked, type Checked, checkObject, readHistory, relate } from './history.js';
+import { type Asked, type Checked, checkObject, type Fork, readHistory, relate } from './history.js';
 import { PLANS } from './plan.js';
 import { readState, type State } from './state.js';
 import { World } from './world.js';
@@ -100,53 +100,61 @@ export async function run(options: RunOptions): Promise<Result> {
     await empty(world, lease, faults);
     faults.push(...clients.troubles);
 
-    const all: Asked[] = [];
-    for (const [i, { file }] of clients.all.entries()) for (const asked of readHistory(file, i)) all.push(asked);
-    const inOrder = new Set(PLANS.filter(({ kind }) => kind !== 'mutex').map(({ name }) => name));
-    relate(all, inOrder, fault.forgets);
-    const checked: Checked = { faults: [], refusals: 0, overtaken: 0, epochs: 0 };
-    const sessions = new Map<number, Set<string>>();
-    for (const { process, session, outcome } of all) {
-      if (outcome !== 'granted') continue;
-      const known = sessions.get(process) ?? new Set();
-      sessions.set(process, known.add(session));
-    }
-    const isExact = clients.kills === 0 && [...sessions.values()].every(({ size }) => size === 1);
-    const circumstances = { keeps: fault.keeps, splits: fault.splits, forks: world.forks, isExact };
-    for (const plan of PLANS) checkObject(plan, all, circumstances, checked);
-    for (const { object, fault: text } of checked.faults) faults.push(`${object}: ${text}`);
-    const registers = [...clients.registers.values()];
-    const sum = (of: 'accepted' | 'refused' | 'disorder') => registers.reduce((total, each) => total + each[of], 0);
-    if (sum('disorder') > 0) faults.push(`${sum('disorder')} writes were accepted out of order`);
+    const judged = judge(clients, fault, world.forks, faults);
     if (keep !== undefined && faults.length > 0) keepHistories(dir, join(keep, `${server.name}-${fault.name}`), faults);
-    const count = (outcome: Asked['outcome']) => all.filter((asked) => asked.outcome === outcome).length;
-    const granted = all.filter(({ outcome }) => outcome === 'granted');
-    return {
-      counts,
-      requests: all.length,
-      grants: granted.length,
-      late: count('late'),
-      aborted: count('aborted'),
-      lostLeases: all.filter(({ lost }) => lost).length,
-      refusals: checked.refusals,
-      accepted: sum('accepted'),
-      refusedWrites: sum('refused'),
-      disorder: sum('disorder'),
-      overtaken: checked.overtaken,
-      epochs: checked.epochs,
-      longestWait: Math.round(granted.reduce((most, { call, end }) => Math.max(most, end - call), 0) / 1000),
-      forever,
-      lostPermits,
-      looks,
-      faults: [...new Set(faults)],
-    };
+    return { ...judged, counts, forever, lostPermits, looks, faults: [...new Set(faults)] };
   } finally {
     await clients.leave();
     await world.stop();
   }
 }
 
-function keepHistories(from: string, to: string, faults: readonly string[]): void {
+/** What the histories of the processes show. */
+export type Judged = Omit<Result, 'skipped' | 'counts' | 'forever' | 'lostPermits' | 'looks' | 'faults'>;
+
+/** Checks what the processes have noted. Adds what is wrong to `faults`. */
+export function judge(
+  clients: Clients,
+  { keeps, splits, forgets }: Pick<Fault, 'keeps' | 'splits' | 'forgets'>,
+  forks: readonly Fork[],
+  faults: string[],
+): Judged {
+  const all: Asked[] = [];
+  for (const [i, { file }] of clients.all.entries()) for (const asked of readHistory(file, i)) all.push(asked);
+  const inOrder = new Set(PLANS.filter(({ kind }) => kind !== 'mutex').map(({ name }) => name));
+  relate(all, inOrder, forgets);
+  const checked: Checked = { faults: [], refusals: 0, overtaken: 0, epochs: 0 };
+  const sessions = new Map<number, Set<string>>();
+  for (const { process, session, outcome } of all) {
+    if (outcome !== 'granted') continue;
+    const known = sessions.get(process) ?? new Set();
+    sessions.set(process, known.add(session));
+  }
+  const isExact = clients.kills === 0 && [...sessions.values()].every(({ size }) => size === 1);
+  for (const plan of PLANS) checkObject(plan, all, { keeps, splits, forks, isExact }, checked);
+  for (const { object, fault: text } of checked.faults) faults.push(`${object}: ${text}`);
+  const registers = [...clients.registers.values()];
+  const sum = (of: 'accepted' | 'refused' | 'disorder') => registers.reduce((total, each) => total + each[of], 0);
+  if (sum('disorder') > 0) faults.push(`${sum('disorder')} writes were accepted out of order`);
+  const count = (outcome: Asked['outcome']) => all.filter((asked) => asked.outcome === outcome).length;
+  const granted = all.filter(({ outcome }) => outcome === 'granted');
+  return {
+    requests: all.length,
+    grants: granted.length,
+    late: count('late'),
+    aborted: count('aborted'),
+    lostLeases: all.filter(({ lost }) => lost).length,
+    refusals: checked.refusals,
+    accepted: sum('accepted'),
+    refusedWrites: sum('refused'),
+    disorder: sum('disorder'),
+    overtaken: checked.overtaken,
+    epochs: checked.epochs,
+    longestWait: Math.round(granted.reduce((most, { call, end }) => Math.max(most, end - call), 0) / 1000),
+  };
+}
+
+export function keepHistories(from: string, to: string, faults: readonly string[]): void {
   mkdirSync(to, { recursive: true });
   writeFileSync(join(to, 'wrong.txt'), `${faults.join('\n')}\n`);
   for (const name of readdirSync(from)) if (name.endsWith('.history')) copyFileSync(join(from, name), join(to, name));

@@ -17,7 +17,7 @@ import { microseconds } from './clients.js';
 import { JumpingClock } from './clock.js';
 import type { Fork } from './history.js';
 import { Network } from './network.js';
-import type { Address } from './plan.js';
+import type { ServerAddress } from './plan.js';
 import { readState } from './state.js';
 
 export type Kind = 'server' | 'network' | 'always' | 'everysec' | 'sentinel' | 'pair' | 'cluster' | 'clock' | 'mixed';
@@ -28,7 +28,7 @@ const EVERYSEC = ['--appendonly', 'yes', '--appendfsync', 'everysec'];
 export class World {
   readonly dir: string;
   readonly space = 'chaos';
-  address: Address = { kind: 'server', port: 0 };
+  address: ServerAddress = { kind: 'server', port: 0 };
   network: Network | undefined;
   clock: JumpingClock | undefined;
   cluster: Cluster | undefined;
