@@ -16,7 +16,7 @@ const circles = [
     'no-circle',
     'Files that import each other can only be understood together, and the order in which they are loaded decides ' +
       'whether they work.',
-    { path: '^(core|src|check/src|bench/src|lab/src|runtimes/src|simulate/src|valkey/(src|check|chaos))/' },
+    { path: '^(core|src|check/src|bench/src|lab/src|runtimes/src|simulate/src|processes/(src|check|chaos))/' },
     { circular: true },
   ),
   forbid(
@@ -168,38 +168,38 @@ const proof = [
   ),
 ];
 
-const valkey = [
+const processes = [
   only(
-    'valkey-drivers',
+    'processes-drivers',
     'A driver speaks with a server by a client library. It knows nothing of sessions and locks.',
-    '^valkey/src/drivers/',
-    '^valkey/',
-    ['^valkey/src/(ticks|errors|common-errors)[.]ts$'],
+    '^processes/src/drivers/',
+    '^processes/',
+    ['^processes/src/(ticks|errors|common-errors)[.]ts$'],
   ),
   only(
-    'valkey-wire',
+    'processes-wire',
     'What is sent between client and script is read and written without anything else of the package.',
-    '^valkey/src/wire[.]ts$',
-    '^valkey/',
+    '^processes/src/wire[.]ts$',
+    '^processes/',
     [],
   ),
   only(
-    'valkey-twin',
+    'processes-twin',
     'The twin of the script decides by its state, the arguments of the call and the time. So it needs nothing else.',
-    '^valkey/src/local/twin/',
-    '^valkey/',
+    '^processes/src/local/twin/',
+    '^processes/',
     [],
   ),
   forbid(
-    'valkey-product-alone',
+    'processes-product-alone',
     'The package needs nothing of what proves and measures it, and carries nothing of taketurns.',
-    { path: '^valkey/src/' },
-    { path: '^(valkey/(check|chaos|bench|test|servers|scripts)|core|src|dist|check|bench|test)/' },
+    { path: '^processes/src/' },
+    { path: '^(processes/(check|chaos|bench|test|servers|scripts)|core|src|dist|check|bench|test)/' },
   ),
 ];
 
 export default {
-  forbidden: [...circles, ...core, ...src, ...valkey, ...proof],
+  forbidden: [...circles, ...core, ...src, ...processes, ...proof],
   options: {
     // Imports of types count: they also bind two files together.
     tsPreCompilationDeps: true,

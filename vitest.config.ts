@@ -57,9 +57,9 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'valkey',
-          include: ['valkey/*/*.test.ts'],
-          globalSetup: ['valkey/test/servers.setup.ts'],
+          name: 'processes',
+          include: ['processes/*/*.test.ts'],
+          globalSetup: ['processes/test/servers.setup.ts'],
           hookTimeout: 60_000,
           // They mostly wait for servers.
           maxWorkers: 5,

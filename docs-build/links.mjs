@@ -21,8 +21,8 @@ const all = [
   'core/algorithms/README.md',
   'src/algorithms/README.md',
   'src/p0514/README.md',
-  'valkey/README.md',
-  'valkey/docs',
+  'processes/README.md',
+  'processes/docs',
 ];
 engine(
   {

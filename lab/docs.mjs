@@ -1,6 +1,6 @@
 /**
  * Puts the project's documentation beside the built page, as `docs/index.html` and so on. So the page's link to the
- * documentation works wherever the page is hosted. The documentation of taketurns-valkey goes to `docs/valkey/`.
+ * documentation works wherever the page is hosted. The documentation of taketurns-processes goes to `docs/processes/`.
  * Relative links between the files of documentation hold. Links to sources become plain text.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -15,12 +15,12 @@ const builtAs = (path) =>
     ? 'docs/about.html'
     : path
         .replace(/^([A-Z]+)(?=\.md$)/, (name) => `docs/${name.toLowerCase()}`)
-        .replace(/^valkey\/(docs\/)?/, 'docs/valkey/')
+        .replace(/^processes\/(docs\/)?/, 'docs/processes/')
         .replace(/(^|\/)README\.md$/, '$1index.html')
         .replace(/\.md$/, '.html');
 
 /** The pages outside of the folders with documentation. */
-const OTHERS = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'valkey/README.md'];
+const OTHERS = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'processes/README.md'];
 
 /** The anchor of a heading, as GitHub makes it. */
 const slug = (text) =>
@@ -35,7 +35,7 @@ export function docs() {
     name: 'docs',
     apply: 'build',
     generateBundle() {
-      const inDocs = ['docs', 'valkey/docs'].flatMap((folder) =>
+      const inDocs = ['docs', 'processes/docs'].flatMap((folder) =>
         readdirSync(new URL(folder, ROOT), { recursive: true }).map(
           (path) => `${folder}/${path.replaceAll('\\', '/')}`,
         ),

@@ -26,7 +26,7 @@ const { status } = spawnSync(
     `${folder}/dependency-cruiser/bin/dependency-cruise.mjs`,
     '--config=.dependency-cruiser.mjs',
     ...['core', 'src', 'check/src', 'bench/src', 'lab/src', 'runtimes/src', 'simulate/src'],
-    ...['valkey/src', 'valkey/check', 'valkey/chaos'],
+    ...['processes/src', 'processes/check', 'processes/chaos'],
   ],
   { cwd: root, stdio: 'inherit' },
 );

@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript-5';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { installValkey, type Project } from '../support/valkey.js';
+import { installProcesses, type Project } from '../support/taketurns-processes.js';
 
 interface Shown {
   /** The class or entry and the method, for a report. */
@@ -121,15 +121,15 @@ describe('an editor shows errors, blocking and an example of each method of', ()
   });
 });
 
-describe('taketurns-valkey', () => {
+describe('taketurns-processes', () => {
   let project: Project;
   beforeAll(() => {
-    project = installValkey([]);
+    project = installProcesses([]);
   });
   afterAll(() => project?.remove());
 
   it('shows the same of its methods', () => {
-    const root = join(project.folder, 'node_modules/taketurns-valkey');
+    const root = join(project.folder, 'node_modules/taketurns-processes');
     const entry = join(root, 'dist/index.d.ts');
     const shown = new Editor(root, [entry]).methods(entry);
     expect(shown.length).toBeGreaterThan(40);

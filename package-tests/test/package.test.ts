@@ -15,7 +15,7 @@ const tarball = readFileSync(join(folder, packed.filename));
 const own = JSON.parse(readFileSync(join(folder, 'node_modules/taketurns/package.json'), 'utf8'));
 
 /** What the pages for users link to, and the repository alone has. */
-const LEFT_OUT = ['docs/internals', 'docs/papers', 'valkey/README.md', 'valkey/docs', 'CONTRIBUTING.md'];
+const LEFT_OUT = ['docs/internals', 'docs/papers', 'processes/README.md', 'processes/docs', 'CONTRIBUTING.md'];
 
 describe('the tarball', () => {
   it('holds the build, the pages for users and the licence, and nothing else', () => {

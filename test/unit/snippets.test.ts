@@ -40,7 +40,7 @@ function snippetsOf(page: string): Snippet[] {
   });
 }
 
-/** The pages for users. Those in docs/internals and valkey/docs show code of other kinds. */
+/** The pages for users. Those in docs/internals and processes/docs show code of other kinds. */
 const pages = ['docs', 'docs/guides', 'docs/papers'].flatMap((at) =>
   readdirSync(`${root}${at}`).flatMap((name) => (name.endsWith('.md') ? `${at}/${name}` : [])),
 );

@@ -1,0 +1,103 @@
+/** What taketurns-processes needs of a client of Valkey or Redis. A driver provides this for each client library. */
+
+/** Stops listening. */
+export type StopListening = () => Promise<void>;
+
+/**
+ * What connects a space to one server or one cluster. A driver is made from a client of the user. It has two
+ * connections of its own, which are duplicates of the user's client: one for commands and one for messages. A
+ * connection never resends a command by itself, and keeps no commands for later while it is down.
+ */
+export interface Driver {
+  /** Whether the driver speaks to a cluster. In a cluster messages are sharded. */
+  readonly cluster: boolean;
+
+  /**
+   * Whether what the driver speaks to knows by itself when a process ends. Then a session has no lease that could run
+   * out: it holds what it holds as long as its process lives.
+   */
+  readonly knowsDeaths?: boolean;
+
+  /** The longest pause between two attempts to enter a session, in milliseconds. Default 1,000. */
+  readonly longestPause?: number;
+
+  /**
+   * Runs the script with the keys and arguments: by `EVALSHA`, and by `EVAL` if the server does not know the script.
+   * Resolves to the reply, whose strings are decoded as UTF-8. Rejects at once while the driver is not connected. If
+   * the connection is lost before the answer has come, rejects with the client's error. Calls are sent in the order in
+   * which they are made.
+   *
+   * Never throws.
+   */
+  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>;
+
+  /**
+   * Subscribes to a channel, sharded in a cluster. Resolves when the server has confirmed the subscription, and rejects
+   * if the server cannot subscribe. After each reconnect the driver subscribes again, before it calls `up`.
+   */
+  listen(channel: string, heard: (message: string) => void): Promise<StopListening>;
+
+  /**
+   * Runs the script on a third connection, which is made when it is first needed. Then waits until `replicas` replicas
+   * have confirmed all earlier writes of this connection, but at most `timeout` milliseconds (`WAIT`). Resolves to the
+   * number of replicas that have confirmed these writes.
+   */
+  confirm(
+    script: Script,
+    keys: readonly string[],
+    args: readonly string[],
+    replicas: number,
+    timeout: number,
+  ): Promise<number>;
+
+  /**
+   * The space calls this once. The driver begins to connect only then. The driver calls `down` when either connection
+   * is lost, and after each failed attempt to connect. The argument `gaveUp` says that the user's strategy wants no
+   * more attempts. When a connection has been replaced, the driver calls `up`, as soon as both connections are open and
+   * the subscriptions are confirmed. In a cluster, a redirection counts as a loss, and so does a sharded subscription
+   * that has moved. So the driver then calls `down` and `up`, too.
+   */
+  watch(events: { up(): void; down(error: Error | undefined, gaveUp?: boolean): void }): void;
+
+  /**
+   * Begins to connect again if the driver has given up, and does nothing else. A driver that never gives up needs no
+   * `connect`.
+   */
+  connect?(): void;
+
+  /**
+   * Sends something to the node that has the key, on the connection for messages. The promise is settled when the
+   * answer has come. So the caller learns whether the connection still works. A driver may lack this method.
+   */
+  ping?(key: string): Promise<unknown>;
+
+  /**
+   * The fields of these sections of `INFO`, from the node that has the key. Resolves to undefined if `INFO` is
+   * forbidden.
+   */
+  info(key: string, section: string): Promise<Map<string, string> | undefined>;
+
+  /**
+   * With true, the connections keep the process alive (`ref`). With false they do not (`unref`): the space passes false
+   * while it neither holds nor awaits anything.
+   */
+  keepAlive(alive: boolean): void;
+
+  /**
+   * Drops the connections and connects again, as after a loss: calls that are not answered are rejected, the driver
+   * calls `down`, and later `up`. Use it for a connection that gives no answers any more.
+   */
+  reset(error?: Error): void;
+
+  /**
+   * Closes the driver's own connections. Calls that are not answered are rejected, and neither `up` nor `down` is
+   * called again. The user's client stays open.
+   */
+  close(): Promise<void>;
+}
+
+/** A script and its SHA-1 in hexadecimal digits. */
+export interface Script {
+  readonly text: string;
+  readonly sha: string;
+}

@@ -1,0 +1,34 @@
+/**
+ * A short form of `npm run chaos:processes`: some faults, each for a second. The test uses the built program, as the
+ * processes of a run do.
+ */
+import { expect, test } from 'vitest';
+import { onEachServer } from './each-server.js';
+
+const { FAULTS, run } = (await import('../chaos/dist/chaos/index.js' as string)) as typeof import('../chaos/index.js');
+
+/** The other faults need many servers, or seconds before the first fault. Only the command runs them. */
+const SHORT = [
+  'kill',
+  'stop',
+  'client-kill',
+  'script-flush',
+  'network',
+  'restart-always',
+  'restart-empty',
+  'promote',
+  'clock',
+];
+
+onEachServer((server) => {
+  test.concurrent.each(FAULTS.filter(({ name }) => SHORT.includes(name)))('$name', async (fault) => {
+    const result = await run({ server, fault, seconds: 1, processes: 3 });
+    if (result.skipped !== undefined) {
+      console.warn(result.skipped);
+      return;
+    }
+    expect(result).toMatchObject({ faults: [], lostPermits: 0, forever: 0, disorder: 0 });
+    expect(Math.max(...Object.values(result.counts))).toBeGreaterThan(0);
+    expect(result.grants).toBeGreaterThan(0);
+  });
+}, 'first');

@@ -1,0 +1,47 @@
+/**
+ * A process of a space without a server, as local.test.ts tells it: `node local-program.mjs DIRECTORY`. Each message is
+ * [id, what, ...arguments], and each answer is [id, result] or [id, undefined, error].
+ */
+import { Space } from 'taketurns-processes';
+
+const space = await Space.local({ space: 'test', directory: process.argv[2] });
+const held = new Map();
+const events = [];
+for (const event of ['lost', 'resumed', 'failover', 'error']) space.on(event, () => events.push(event));
+
+const open = {
+  mutex: (name) => space.mutex(name, { bypass: 0 }),
+  robust: (name) => space.mutex(name, { robust: true, bypass: 0 }),
+  semaphore: (name) => space.semaphore(name, 2),
+};
+
+const does = {
+  async hold(kind, name, options) {
+    const guard = await (await open[kind](name)).holdAsync(options);
+    held.set(name, guard);
+    return { token: `${guard.token}`, ownerDied: guard.ownerDied };
+  },
+  async unlock(name) {
+    const guard = held.get(name);
+    held.delete(name);
+    await guard.unlock();
+  },
+  async inspect(kind, name) {
+    const { free, waiting } = await (await open[kind](name)).inspect(0);
+    return { free, waiting };
+  },
+  sessions: async () => (await space.inspect()).sessions.length,
+  events: async () => events,
+  async block(ms) {
+    const end = performance.now() + ms;
+    while (performance.now() < end);
+  },
+};
+
+process.on('message', ([id, what, ...args]) => {
+  does[what](...args).then(
+    (result) => process.send([id, result]),
+    (error) => process.send([id, undefined, `${error.name}: ${error.message}`]),
+  );
+});
+process.send([0]);

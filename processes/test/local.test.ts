@@ -1,0 +1,195 @@
+/** A space without a server: real processes that hold, wait, die and stand still. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { folder, type Granted, type Member, members } from './local-processes.js';
+import { sleep, until } from './setting.js';
+
+const waiting = async (by: Member, count: number): Promise<void> =>
+  until(async () => (await by.do<{ waiting: number }>('inspect', 'mutex', 'm')).waiting === count);
+
+/** Whether the promise is settled by now. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  const not = {};
+  return (await Promise.race([promise, sleep(100).then(() => not)])) !== not;
+}
+
+/** Lets processes wait for the mutex `m`, one behind the other. */
+async function queue(waiters: readonly Member[], order: Member[]): Promise<Promise<Granted>[]> {
+  const all: Promise<Granted>[] = [];
+  for (const [at, waiter] of waiters.entries()) {
+    const granted = waiter.hold('mutex', 'm');
+    granted.then(
+      () => order.push(waiter),
+      () => {},
+    );
+    all.push(granted);
+    await waiting(waiter, at + 1);
+  }
+  return all;
+}
+
+test('a mutex passes between processes', async () => {
+  const [a, b] = (await members(folder(), 2)) as [Member, Member];
+  const first = await a.hold('mutex', 'm');
+  const second = b.hold('mutex', 'm');
+  await waiting(a, 1);
+  expect(await isSettled(second)).toBe(false);
+  await a.unlock('m');
+  const { token } = await second;
+  expect(BigInt(token)).toBeGreaterThan(BigInt(first.token));
+  await b.unlock('m');
+  await a.hold('mutex', 'm');
+});
+
+test('tryLock of another process is refused', async () => {
+  const [a, b] = (await members(folder(), 2)) as [Member, Member];
+  await a.hold('mutex', 'm');
+  await expect(b.hold('mutex', 'm', { timeout: 0 })).rejects.toThrow('TimeoutError');
+});
+
+test('a holder that is killed: the next holds, and learns of the death', async () => {
+  const [, holder, next] = (await members(folder(), 3)) as [Member, Member, Member];
+  await holder.hold('robust', 'm');
+  const granted = next.hold('robust', 'm');
+  await until(async () => (await next.do<{ waiting: number }>('inspect', 'robust', 'm')).waiting === 1);
+  await holder.kill();
+  expect((await granted).ownerDied).toBe(true);
+});
+
+test('a waiter that is killed leaves the queue', async () => {
+  const [broker, waiter, next] = (await members(folder(), 3)) as [Member, Member, Member];
+  await broker.hold('mutex', 'm');
+  const order: Member[] = [];
+  const [lost, granted] = await queue([waiter, next], order);
+  lost?.catch(() => {});
+  await waiter.kill();
+  await waiting(broker, 1);
+  await broker.unlock('m');
+  await granted;
+  expect(order).toEqual([next]);
+});
+
+test('a broker that is killed: the holder keeps its hold, and the waiters their order', async () => {
+  const all = await members(folder(), 5);
+  const [broker, holder, ...waiters] = all as [Member, Member, ...Member[]];
+  const { token } = await holder.hold('mutex', 'm');
+  const order: Member[] = [];
+  const granted = await queue(waiters, order);
+  await broker.kill();
+  expect(await isSettled(Promise.race(granted))).toBe(false);
+  await waiting(holder, 3);
+  const tokens = [BigInt(token)];
+  let holding = holder;
+  for (const [at, next] of granted.entries()) {
+    await holding.unlock('m');
+    tokens.push(BigInt((await next).token));
+    holding = waiters[at] as Member;
+  }
+  expect(order).toEqual(waiters);
+  expect(tokens).toEqual([...tokens].sort((x, y) => (x < y ? -1 : 1)));
+  // Once more, if the next broker has moved to a thread by now.
+  expect(new Set((await holder.do('events')) as string[])).toEqual(new Set(['resumed']));
+});
+
+test('a broker that holds is killed: the next holds, and learns of the death', async () => {
+  const [broker, next, last] = (await members(folder(), 3)) as [Member, Member, Member];
+  await broker.hold('robust', 'm');
+  const granted = next.hold('robust', 'm');
+  await until(async () => (await last.do<{ waiting: number }>('inspect', 'robust', 'm')).waiting === 1);
+  await broker.kill();
+  expect((await granted).ownerDied).toBe(true);
+  await until(async () => (await last.do('sessions')) === 2);
+});
+
+test('brokers are killed one after the other', async () => {
+  const all = await members(folder(), 6);
+  const last = all.at(-1) as Member;
+  await last.hold('mutex', 'm');
+  for (const broker of all.slice(0, -1)) {
+    await broker.kill();
+    expect(await last.do('inspect', 'mutex', 'm')).toEqual({ free: 0, waiting: 0 });
+  }
+  await last.unlock('m');
+  expect(await last.do('inspect', 'mutex', 'm')).toEqual({ free: 1, waiting: 0 });
+  expect(await last.do('events')).not.toContain('lost');
+});
+
+test('a broker that is stopped: the others go on, and it joins them later', async () => {
+  const [broker, holder, waiter] = (await members(folder(), 3)) as [Member, Member, Member];
+  await broker.hold('mutex', 'of the broker');
+  await holder.hold('mutex', 'm');
+  const granted = waiter.hold('mutex', 'm');
+  await waiting(holder, 1);
+  broker.stop();
+  await holder.kill();
+  await granted;
+  // It stands still, and holds what it holds.
+  expect(await waiter.do('inspect', 'mutex', 'of the broker')).toEqual({ free: 0, waiting: 0 });
+  broker.goOn();
+  await broker.unlock('of the broker');
+  await until(async () => (await waiter.do<{ free: number }>('inspect', 'mutex', 'of the broker')).free === 1);
+  await waiter.unlock('m');
+  await broker.hold('mutex', 'm');
+  expect(await broker.do('events')).not.toContain('lost');
+});
+
+test('a stopped broker that goes on grants nothing that another has granted', async () => {
+  const [broker, asks, usurps] = (await members(folder(), 3)) as [Member, Member, Member];
+  broker.stop();
+  const [one, two] = [asks.hold('mutex', 'm'), usurps.hold('mutex', 'm')];
+  const order: string[] = [];
+  one.then(() => order.push('one'));
+  two.then(() => order.push('two'));
+  await Promise.race([one, two]);
+  broker.goOn();
+  expect(await isSettled(Promise.all([one, two]))).toBe(false);
+  await (order[0] === 'one' ? asks : usurps).unlock('m');
+  await Promise.all([one, two]);
+});
+
+test('a process that has the broker and computes for long stops nobody', async () => {
+  const [broker, other] = (await members(folder(), 2)) as [Member, Member];
+  const blocked = broker.do('block', 4000);
+  await other.hold('mutex', 'm');
+  await other.unlock('m');
+  await blocked;
+  await broker.hold('mutex', 'm');
+});
+
+test.each(['cluster', 'threads'])('of four that try one mutex, one holds it: %s', (kind) => {
+  const program = fileURLToPath(new URL('local-cluster-program.mjs', import.meta.url));
+  const { stdout, stderr } = spawnSync(process.execPath, [program, folder(), kind], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  expect({ stdout, stderr }).toEqual({ stdout: '[true,false,false,false]\n', stderr: '' });
+});
+
+test('a process that holds nothing and waits for nothing ends by itself', () => {
+  const directory = folder();
+  const source = `
+    import { Space } from 'taketurns-processes';
+    const space = await Space.local({ space: 'ends', directory: ${JSON.stringify(directory)} });
+    const mutex = await space.mutex('m');
+    await mutex.runExclusive(() => {});
+    // Meanwhile a thread may take over from the main thread.
+    await new Promise((resolve) => setTimeout(resolve, Number(process.argv[1])));
+    await mutex.runExclusive(() => {});
+    console.log('done');`;
+  const cwd = fileURLToPath(new URL('..', import.meta.url));
+  for (const ms of [0, 0, 1000]) {
+    const args = ['--input-type=module', '--eval', source, `${ms}`];
+    const { stdout, status, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', timeout: 30_000 });
+    expect({ stdout, status, stderr }).toEqual({ stdout: 'done\n', status: 0, stderr: '' });
+  }
+  // What the dead have left is removed by the next: one process at most has files.
+  const [boot] = readdirSync(directory);
+  const [space] = readdirSync(join(directory, `${boot}`));
+  const files = readdirSync(join(directory, `${boot}`, `${space}`));
+  expect(files.filter((name) => name.startsWith('gen.')).length).toBe(1);
+  expect(files.length).toBeLessThanOrEqual(4);
+  for (const each of [directory, join(directory, `${boot}`)]) expect(statSync(each).mode & 0o777).toBe(0o700);
+});

@@ -1,0 +1,263 @@
+import { expect, test } from 'vitest';
+import { startReplica } from '../servers/servers.js';
+import { LeaseLostError, TimeoutError } from '../src/errors.js';
+import type { SpaceOptions } from '../src/options.js';
+import type { Space } from '../src/space.js';
+import { onForms } from './forms.js';
+import { busy, onServers, sleep, until } from './setting.js';
+
+/** Joins by the built package. Tests with a heartbeat thread need this, since that thread loads a built file. */
+async function joinBuilt(client: unknown, options: SpaceOptions) {
+  const { Space } = (await import('../dist/index.js' as string)) as typeof import('../src/index.js');
+  return Space.connect(client, options);
+}
+
+/** Two processes take and give back the permits of a semaphore, and meanwhile `disturb` is called 40 times. */
+async function load(spaces: readonly [Space, Space], disturb: (i: number) => Promise<unknown>): Promise<void> {
+  let inside = 0;
+  let most = 0;
+  let over = false;
+  const tasks = spaces.flatMap((space) =>
+    Array.from({ length: 6 }, async (_, i) => {
+      const semaphore = await space.semaphore('db', 3);
+      const permits = 1 + (i % 3);
+      while (!over) {
+        const held = await semaphore.holdAsync(permits, { timeout: i === 5 ? 3 : 10_000 }).catch((error: unknown) => {
+          expect(error).toBeInstanceOf(TimeoutError);
+        });
+        if (!held) continue;
+        inside += permits;
+        most = Math.max(most, inside);
+        await sleep(1);
+        inside -= permits;
+        if (i % 2) await held.release();
+        else void held.release();
+      }
+    }),
+  );
+  for (let i = 0; i < 40; i++) {
+    await disturb(i);
+    await sleep(25);
+  }
+  over = true;
+  await Promise.all(tasks);
+  expect(most).toBeLessThanOrEqual(3);
+  const semaphore = await spaces[0].semaphore('db', 3);
+  await until(async () => (await semaphore.inspect())?.free === 3);
+}
+
+onForms('session', ({ join, cut, forget, known }) => {
+  test('waiters keep their place when connections are cut', async () => {
+    const [a, b] = [await join(), await join()];
+    const [mine, yours] = [await a.semaphore('db', 1), await b.semaphore('db', 1)];
+    const held = await mine.holdAsync();
+    const order: number[] = [];
+    const waits: Promise<unknown>[] = [];
+    for (let i = 0; i < 6; i++) {
+      const wait = (i % 2 ? mine : yours).holdAsync();
+      waits.push(
+        wait.then((guard) => {
+          order.push(i);
+          return guard.release();
+        }),
+      );
+      await until(async () => (await mine.inspect())?.waiting === i + 1);
+    }
+    await cut();
+    expect(held.held).toBe(true);
+    await held.release();
+    await Promise.all(waits);
+    expect(order).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(await mine.inspect()).toMatchObject({ free: 1, waiting: 0 });
+  });
+
+  test('all that was in flight is settled when connections are cut under load', async () => {
+    await load([await join(), await join()], cut);
+    expect((await known()).requests).toBe(0);
+  });
+
+  test('after all data is lost, who waits is served, who held knows, and tokens rise on', async () => {
+    const a = await join({ lease: 500 });
+    const mine = await a.semaphore('db', 1);
+    const held = await mine.holdAsync();
+    const waiting = mine.holdAsync();
+    await until(async () => (await mine.inspect())?.waiting === 1);
+    await forget();
+    const guard = await waiting;
+    expect(held.held).toBe(false);
+    expect(guard.token).toBeGreaterThan(held.token);
+    await guard.release();
+  });
+
+  test('close gives everything back at once', async () => {
+    const [a, b] = [await join(), await join()];
+    const [mine, yours] = [await a.semaphore('db', 1), await b.semaphore('db', 1)];
+    const held = await mine.holdAsync();
+    const mineToo = mine.holdAsync();
+    const waiting = yours.holdAsync();
+    await until(async () => (await yours.inspect())?.waiting === 2);
+    await Promise.all([a.close(), expect(mineToo).rejects.toThrow('the space has been closed')]);
+    await (await waiting).release();
+    expect(held.held).toBe(false);
+    await held.release();
+    await expect(mine.holdAsync()).rejects.toThrow('the space has been closed');
+    await expect(a.semaphore('x', 1)).rejects.toThrow('the space has been closed');
+    expect((await b.inspect()).sessions.length).toBe(1);
+  });
+});
+
+onServers('session with a server', (setting) => {
+  const { join, key, another } = setting;
+
+  test('a grant is found whose message was lost', async () => {
+    const [a, b] = [await join({ lease: 1000 }), await join({ lease: 1000 })];
+    const [mine, yours] = [await a.semaphore('db', 1), await b.semaphore('db', 1)];
+    const held = await mine.holdAsync();
+    const waiting = yours.holdAsync();
+    await until(async () => (await mine.inspect())?.waiting === 1);
+    const client = another();
+    await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await held.release();
+    await (await waiting).release();
+  });
+
+  test('all that was in flight is settled when single connections are cut under load, and scripts forgotten', async () => {
+    const client = another();
+    await load([await join({ lease: 2000 }), await join({ lease: 2000 })], async (i) => {
+      await client.call('CLIENT', 'KILL', 'TYPE', i % 2 ? 'pubsub' : 'normal', 'SKIPME', 'yes');
+      if (i % 4 === 0) await client.script('FLUSH');
+    });
+    expect(await client.zcard(key('records'))).toBe(0);
+    expect(await client.zcard(key('queue'))).toBe(0);
+  });
+
+  test('who cannot reach the server for 0.7 of the lease knows that it holds no more; who waits goes on', async () => {
+    const a = await join({ lease: 500 });
+    const lost: string[][] = [];
+    a.on('lost', ({ names }) => lost.push([...names]));
+    const mine = await a.semaphore('db', 1);
+    const held = await mine.holdAsync();
+    const { signal } = held;
+    const waiting = mine.holdAsync();
+    setting.server.pause();
+    await until(() => signal.aborted);
+    setting.server.resume();
+    expect(signal.reason).toBeInstanceOf(LeaseLostError);
+    expect(held.held).toBe(false);
+    await held.release();
+    await sleep(0);
+    expect(lost).toEqual([['db']]);
+    await (await waiting).release();
+    expect(await mine.inspect()).toMatchObject({ free: 1, waiting: 0 });
+  });
+
+  test('a process that was stopped for long sees that at its next look', async () => {
+    const a = await join({ lease: 500 });
+    const mine = await a.semaphore('db', 1);
+    const held = await mine.holdAsync();
+    // The event loop is busy, so no timer fires and no answer is read.
+    busy(400);
+    expect(held.held).toBe(false);
+    expect(held.signal.aborted).toBe(true);
+    const running = mine.runExclusive(() => {
+      busy(400);
+    });
+    await expect(running).rejects.toBeInstanceOf(LeaseLostError);
+    await (await mine.holdAsync()).release();
+    expect(await mine.inspect()).toMatchObject({ free: 1, waiting: 0 });
+  });
+
+  test('what a dead process held goes to the next one, and its requests leave the queue', async () => {
+    const [a, b] = [await join({ lease: 500 }), await join({ lease: 500 })];
+    const [mine, yours] = [await a.semaphore('db', 2), await b.semaphore('db', 2)];
+    const client = another();
+    const held = await mine.holdAsync(2);
+    const behind = mine.holdAsync(2);
+    behind.catch(() => {});
+    const waiting = yours.holdAsync(2);
+    await until(async () => (await yours.inspect())?.waiting === 2);
+    const stopped = setInterval(() => void client.zadd(key('leases'), 'XX', -1, held.proof.slice(0, 16)), 5);
+    const guard = await waiting;
+    clearInterval(stopped);
+    expect(guard.token).toBeGreaterThan(held.token);
+    await guard.release();
+    await (await behind).release();
+    expect(await yours.inspect()).toMatchObject({ free: 2, waiting: 0 });
+  });
+
+  test('a restart without data is a failover: tokens leap', async () => {
+    const a = await join({ lease: 1000 });
+    const events: string[] = [];
+    for (const event of ['failover', 'resumed'] as const) a.on(event, () => events.push(event));
+    const mine = await a.semaphore('db', 1);
+    const held = await mine.holdAsync();
+    const waiting = mine.holdAsync();
+    await until(async () => (await mine.inspect())?.waiting === 1);
+    await setting.server.restart({ keepData: false, kill: true });
+    const guard = await waiting;
+    expect(guard.token - held.token).toBeGreaterThan(4096n);
+    expect(held.held).toBe(false);
+    await guard.release();
+  });
+
+  test('an idle session ends, and the next request opens another', async () => {
+    const a = await join({ lease: 500 });
+    const mine = await a.semaphore('db', 1);
+    const client = another();
+    await until(async () => (await client.zcard(key('leases'))) === 0);
+    expect(await client.hlen(key('seqs'))).toBe(0);
+    await (await mine.holdAsync()).release();
+    expect(await client.zcard(key('leases'))).toBe(1);
+  });
+
+  test('tokens rise over the loss of all data though the clock was set back, for all whom a process has told', async () => {
+    const client = another();
+    const a = await join({ lease: 1000 });
+    const mutex = await a.mutex('m');
+    // The first tickets come from the clock. This is as if the clock had been days ahead then.
+    await client.hincrby(key('meta'), 'ticket', 2 ** 39);
+    const first = await mutex.holdAsync();
+    await client.del(['meta', 'objects', 'queue', 'records', 'sessions', 'leases', 'seqs'].map(key));
+    await until(() => !first.held);
+    const second = await mutex.holdAsync();
+    expect(second.token).toBeGreaterThan(first.token);
+    await second.unlock();
+    const b = await join({ lease: 1000 });
+    const third = await (await b.mutex('m')).holdAsync();
+    expect(third.token).toBeGreaterThan(second.token);
+    await third.unlock();
+  });
+
+  test('a process that beats from a thread computes for longer than a lease and loses nothing', async () => {
+    process.env.TEST_SERVER = setting.server.url;
+    const heartbeat = new URL('./heartbeat-client.mjs', import.meta.url);
+    const a = await joinBuilt(another(), { space: 'beats', lease: 500, heartbeat, connectTimeout: 30_000 });
+    const b = await join({ space: 'beats', lease: 500 });
+    const mine = await a.mutex('m');
+    const held = await mine.holdAsync();
+    const waiting = (await b.mutex('m')).holdAsync();
+    await sleep(300);
+    busy(1500);
+    expect(held.held).toBe(true);
+    await held.unlock();
+    await (await waiting).unlock();
+    await a.close();
+    await expect(joinBuilt(another(), { space: 'beats', heartbeat: 'file:///no/such/module.mjs' })).rejects.toThrow();
+  });
+
+  test('with durability a grant counts once replicas have it', async () => {
+    const hasty = await join({ durability: { replicas: 1, timeout: 50 } });
+    await expect((await hasty.semaphore('db', 1)).holdAsync()).rejects.toThrow(
+      '0 of 1 replicas have confirmed the grant',
+    );
+    const replica = await startReplica(setting.server);
+    await until(async () => /connected_slaves:1[\s\S]*state=online/.test(await another().info('replication')));
+    const patient = await join({ durability: { replicas: 1, timeout: 20_000 } });
+    const mine = await patient.semaphore('db', 1);
+    const held = await mine.holdAsync();
+    expect(held.held).toBe(true);
+    await held.release();
+    await replica.stop();
+    expect(await mine.inspect()).toMatchObject({ free: 1, waiting: 0 });
+  });
+});
