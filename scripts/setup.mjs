@@ -22,6 +22,8 @@ function modified(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
+// After the installation, scripts/prepare.mjs would build a part of what is built below.
+process.env.TAKETURNS_SETUP = '1';
 // npm writes this file at the end of an installation.
 if (modified('node_modules/.package-lock.json') < modified('package-lock.json'))
   npm('ci', '--include=dev', '--no-audit', '--no-fund');

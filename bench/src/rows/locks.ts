@@ -6,6 +6,7 @@ import { attachMutex, shareMutex } from './multithreading.js';
 import { PlatoonLog, TracedLock } from './platoon.js';
 import { type AsyncRow, library, native, type Row, type ScriptRow, SPINNING } from './row.js';
 import type { LockLike, SemaphoreLike } from './subjects.js';
+import { WebLock, webLocks } from './web-lock.js';
 
 /** A semaphore with one permit, used as a lock. */
 export class SemaphoreAsLock implements LockLike {
@@ -317,6 +318,14 @@ export const ASYNC_LOCKS: readonly AsyncRow[] = [
       const { Mutex } = await import('async-mutex');
       const mutex = new Mutex();
       return { acquire: () => mutex.acquire(), release: () => mutex.release() };
+    },
+  },
+  {
+    name: 'worker_threads.locks',
+    family: 'JavaScript',
+    make: async () => {
+      const lock = new WebLock(await webLocks(), `pair of ${process.pid}`);
+      return { acquire: () => lock.lock(), release: () => lock.unlock() };
     },
   },
 ];

@@ -3,52 +3,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { LOCKS } from './locks.js';
 import { library, type Row, type ScriptRow } from './row.js';
-
-interface LockOfPromises {
-  lock(): Promise<unknown>;
-  unlock(): void;
-}
-
-/** The part of the Web Locks API that the row needs. The types of Node 20 lack it. */
-interface LockManager {
-  request(name: string, run: () => Promise<void>): Promise<void>;
-}
-
-export async function webLocks(): Promise<LockManager> {
-  const { locks } = (await import('node:worker_threads')) as unknown as { locks?: LockManager };
-  if (locks === undefined) throw new Error(`Node ${process.versions.node} has no worker_threads.locks: 24.5 has them`);
-  return locks;
-}
-
-/** A name of the Web Locks API. The lock is held until a promise settles, which `unlock` does. */
-export class WebLock implements LockOfPromises {
-  readonly #locks: LockManager;
-  readonly #name: string;
-  #release: () => void = () => {};
-
-  constructor(locks: LockManager, name: string) {
-    this.#locks = locks;
-    this.#name = name;
-  }
-
-  lock(): Promise<void> {
-    return new Promise((granted, failed) => {
-      this.#locks
-        .request(this.#name, () => {
-          const released = new Promise<void>((release) => {
-            this.#release = release;
-          });
-          granted();
-          return released;
-        })
-        .catch(failed);
-    });
-  }
-
-  unlock(): void {
-    this.#release();
-  }
-}
+import { type LockOfPromises, WebLock, webLocks } from './web-lock.js';
 
 /** Asks a thread that has a mutex of `async-mutex` (workers/mutex-server.ts). */
 class LockByMessages implements LockOfPromises {

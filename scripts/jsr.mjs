@@ -1,0 +1,60 @@
+/**
+ * Writes build/jsr/, which is what JSR, the registry of Deno, gets: the single files of dist/ and a jsr.json.
+ *
+ *     npm run jsr && cd build/jsr && npx jsr publish --dry-run
+ *
+ * Deno reads the types of a file of JavaScript where a comment in this file says so. A declaration that no entry leads
+ * to stays away: it may refer to what is internal, which the declarations lack.
+ */
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+const { version, license, description, exports } = JSON.parse(readFileSync('package.json', 'utf8'));
+const entries = Object.entries(exports).flatMap(([name, { types, default: code }]) => (types ? [[name, code]] : []));
+const out = 'build/jsr';
+rmSync(out, { recursive: true, force: true });
+
+const copied = new Set();
+
+/** Copies a file and all that it imports, and the declarations of files to which declarations of entries lead. */
+function copy(file, isDeclared) {
+  const key = `${file} ${isDeclared}`;
+  if (copied.has(key)) return;
+  copied.add(key);
+  const code = readFileSync(file, 'utf8');
+  const declarations = file.replace(/\.js$/, '.d.ts');
+  mkdirSync(dirname(join(out, file)), { recursive: true });
+  for (const imported of importsOf(file, code)) copy(imported, false);
+  if (!isDeclared) {
+    if (!existsSync(join(out, file))) writeFileSync(join(out, file), code);
+    return;
+  }
+  writeFileSync(join(out, file), `/* @ts-self-types="./${basename(declarations)}" */\n${code}`);
+  cpSync(declarations, join(out, declarations));
+  for (const imported of importsOf(declarations, readFileSync(declarations, 'utf8'))) copy(imported, true);
+}
+
+const HOST = './dist/report/host-deno-bun.js';
+
+/** The files that a file imports. In JSR's package there is only the host of Deno. */
+function importsOf(file, code) {
+  return [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"](\.[^'"]+|#host)['"]/g)].map(([, path]) =>
+    path === '#host' ? join(HOST) : join(dirname(file), path),
+  );
+}
+
+for (const [, code] of entries) copy(join(code), true);
+for (const page of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE']) cpSync(page, join(out, page));
+const contents = {
+  name: '@taketurns/taketurns',
+  version,
+  license,
+  description,
+  exports: Object.fromEntries(entries),
+  imports: { '#host': HOST },
+  // Git ignores build/, and without this line the command would too.
+  publish: { exclude: ['!**'] },
+};
+writeFileSync(join(out, 'jsr.json'), `${JSON.stringify(contents, undefined, 2)}\n`);
