@@ -1,7 +1,9 @@
 // Tables, ratios and figure from made-up results.
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { BENCHMARKS } from '../src/benchmarks.js';
 import { figures } from '../src/report/figures.js';
+import { BARGING, BESIDE, OURS } from '../src/report/palette.js';
 import { rate, tables } from '../src/report/tables.js';
 import { met, targets } from '../src/report/targets.js';
 import { cells, type Results } from '../src/results.js';
@@ -68,6 +70,12 @@ function madeUp(): Results {
 }
 
 const numberOf = (row: string) => ROWS.findIndex(({ name }) => name === row) + 1;
+
+it('figures have the colours of the lab', () => {
+  const tokens = readFileSync(new URL('../../lab/src/style/tokens.css', import.meta.url), 'utf8');
+  const light = (token: string) => new RegExp(`--${token}: light-dark\\((#\\w+),`).exec(tokens)?.[1];
+  expect([light('ours'), light('barging'), light('c8')]).toEqual([OURS, BARGING, BESIDE]);
+});
 
 describe('report', () => {
   it('sums up the runs of a row at a thread count', () => {

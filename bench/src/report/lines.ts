@@ -7,9 +7,10 @@
 import type { TopLevelSpec } from 'vega-lite';
 import { type Cell, cells, type Results } from '../results.js';
 import { frame, measuredAs, THROUGHPUT, threadsAxis } from './frame.js';
+import { BARGING, BESIDE, OURS } from './palette.js';
 
 const COLOURS: Record<string, string> = {
-  Semaphore: '#c1121f',
+  Semaphore: OURS,
   TwaSemaphore: '#f08c00',
   'TwaSemaphore threshold 0': '#ffd43b',
   'TwaSemaphore threshold 2': '#e8590c',
@@ -31,12 +32,12 @@ const COLOURS: Record<string, string> = {
   ChainSemaphore: '#d6336c',
   'ChainSemaphore all': '#e64980',
   'ChainSemaphore due': '#f783ac',
-  ChannelSemaphore: '#099268',
-  'ChannelSemaphore lazy': '#63e6be',
+  ChannelSemaphore: '#1971c2',
+  'ChannelSemaphore lazy': '#74c0fc',
   LocationSemaphore: '#5c940d',
   'js-ticket-notify-all': '#7048a8',
-  'js-barging': '#b07cc6',
-  'bare hand-overs': '#0ca678',
+  'js-barging': BARGING,
+  'bare hand-overs': '#94d2c9',
   multithreading: '#2b8a3e',
   'twa-futex': '#0b5394',
   'ticket-futex': '#3d8fd1',
@@ -44,7 +45,7 @@ const COLOURS: Record<string, string> = {
   'twa-spin near': '#15aabf',
   'ticket-spin': '#3d8fd1',
   sem_t: '#343a40',
-  'std::counting_semaphore': '#868e96',
+  'std::counting_semaphore': BESIDE,
 };
 
 /** Returns undefined if only floors were measured. */

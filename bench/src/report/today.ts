@@ -4,6 +4,7 @@
 import type { TopLevelSpec } from 'vega-lite';
 import { cells, counted, type Results } from '../results.js';
 import { frame, medians } from './frame.js';
+import { BARGING, BESIDE, OURS } from './palette.js';
 
 /** The rows, by their names in the figure. */
 const ROWS: Readonly<Record<string, string>> = {
@@ -16,8 +17,8 @@ const ROWS: Readonly<Record<string, string>> = {
   multithreading: 'multithreading (npm)',
   pthread_mutex: 'pthread_mutex (C)',
 };
-const OURS = '#c1121f';
-const OTHERS = '#868e96';
+/** The rows that let threads overtake as often as it happens. */
+const OVERTAKING = ['js-barging', 'multithreading', 'pthread_mutex'];
 /** The thread count of the figure. */
 const THREADS = 8;
 
@@ -38,7 +39,8 @@ export function today(results: Results): TopLevelSpec | undefined {
     height: { step: 30 },
     data: {
       values: measured.map(({ row, family, [of]: { median, min, max } }) => {
-        return { row: ROWS[row], color: family === 'taketurns' ? OURS : OTHERS, median, min, max };
+        const color = family === 'taketurns' ? OURS : OVERTAKING.includes(row) ? BARGING : BESIDE;
+        return { row: ROWS[row], color, median, min, max };
       }),
     },
     layer: [
