@@ -1,11 +1,12 @@
 /**
- * Runs Lighthouse on the built page, in this machine's Chromium. It scores accessibility and best practices, in the
- * light and the dark theme, at the width of a phone and of a desktop. The program fails if a score is below 95 and says
- * what Lighthouse has found. Without Chromium the program checks nothing. Its first run fetches Lighthouse, because no
- * other command needs Lighthouse.
+ * Runs Lighthouse on the built lab, in this machine's Chromium, or with `--site` on five pages of the built site. It
+ * scores accessibility and best practices, in the light and the dark theme, at the width of a phone and of a desktop.
+ * The program fails if a score is below 95 and says what Lighthouse has found. Without Chromium the program checks
+ * nothing. Its first run fetches Lighthouse, because no other command needs Lighthouse.
  */
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { serve } from '@taketurns/static-server';
 import { fetchPackage } from '../runtimes/dist/fetch.js';
 import { BROWSERS, launch } from './browsers.mjs';
 import { serveLab } from './serve.mjs';
@@ -38,15 +39,19 @@ function findings({ categories, audits }, category) {
     });
 }
 
-const server = await serveLab();
+const ofSite = process.argv.includes('--site');
+const PAGES = ofSite ? ['', 'docs/choosing', 'docs/mutex', 'docs/guides/from-web-locks', 'processes/'] : [''];
+const server = ofSite ? await serve(fileURLToPath(new URL('../build/site', import.meta.url))) : await serveLab();
 const browser = await launch(chromium);
 const low = [];
 try {
   console.log(`Lighthouse, ${await browser.version()}`);
-  console.log(`| width | theme | ${CATEGORIES.join(' | ')} |\n| ---: | --- | ---: | ---: |`);
+  console.log(`| width | theme | page | ${CATEGORIES.join(' | ')} |\n| ---: | --- | --- | ---: | ---: |`);
   for (const screenEmulation of SIZES) {
-    for (const theme of ['light', 'dark']) {
+    for (const [path, theme] of PAGES.flatMap((path) => ['light', 'dark'].map((theme) => [path, theme]))) {
       const page = await browser.newPage();
+      // The lab is told its theme by the address, and the site follows the system.
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
       const flags = {
         onlyCategories: CATEGORIES,
         formFactor: screenEmulation.mobile ? 'mobile' : 'desktop',
@@ -54,12 +59,17 @@ try {
         throttlingMethod: 'provided',
         logLevel: 'error',
       };
-      const { lhr } = await lighthouse(`http://localhost:${server.port}/?theme=${theme}`, flags, undefined, page);
+      const { lhr } = await lighthouse(
+        `http://localhost:${server.port}/${path}?theme=${theme}`,
+        flags,
+        undefined,
+        page,
+      );
       const scores = CATEGORIES.map((category) => Math.round(100 * (lhr.categories[category].score ?? 0)));
-      console.log(`| ${screenEmulation.width} | ${theme} | ${scores.join(' | ')} |`);
+      console.log(`| ${screenEmulation.width} | ${theme} | /${path} | ${scores.join(' | ')} |`);
       for (const [i, score] of scores.entries()) {
         if (score < 100) console.log(findings(lhr, CATEGORIES[i]).join('\n'));
-        if (score < LEAST) low.push(`${CATEGORIES[i]}, ${screenEmulation.width} pixels, ${theme}: ${score}`);
+        if (score < LEAST) low.push(`/${path}: ${CATEGORIES[i]}, ${screenEmulation.width} pixels, ${theme}: ${score}`);
       }
       await page.close();
     }

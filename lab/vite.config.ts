@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig, type Plugin } from 'vite';
-import { docs } from './docs.mjs';
 import { HEADERS } from './headers.mjs';
 
 const FILES = '\0check-files';
 const SYSTEM = '\0node-os';
 const EVENTS = '\0node-events';
+const THREADS = '\0node-threads';
 
 /**
  * Lets the code of check/ and bench/ run in a browser. A module with the files that the search reads replaces
@@ -23,10 +23,12 @@ function forBrowsers(): Plugin {
     enforce: 'pre',
     resolveId(source, importer) {
       if (/check\/dist\//.test(importer ?? '') && source.endsWith('/files.js')) return FILES;
-      return source === 'node:os' ? SYSTEM : source === 'events' ? EVENTS : undefined;
+      return { 'node:os': SYSTEM, events: EVENTS, 'node:worker_threads': THREADS }[source];
     },
     load(id) {
       if (id === SYSTEM) return 'export const availableParallelism = () => navigator.hardwareConcurrency;';
+      if (id === THREADS)
+        return 'export const { locks } = navigator, { Worker, MessageChannel, parentPort } = globalThis;';
       if (id === EVENTS) return 'export default class EventEmitter {}';
       if (id !== FILES) return undefined;
       return `
@@ -42,10 +44,18 @@ function forBrowsers(): Plugin {
   };
 }
 
+/** Drops the links to the documentation, except for the lab of the site (site/), which has the documentation. */
+function alone(): Plugin {
+  return {
+    name: 'alone',
+    transformIndexHtml: (html) => (process.env.TAKETURNS_SITE ? html : html.replace(/^ *<a data-site .*<\/a>\n/gm, '')),
+  };
+}
+
 export default defineConfig({
   // Relative paths let the page be served from any folder.
   base: './',
-  plugins: [forBrowsers(), docs()],
+  plugins: [forBrowsers(), alone()],
   worker: { format: 'es', plugins: () => [forBrowsers()] },
   build: {
     target: 'es2022',

@@ -11,7 +11,7 @@ import { count, counted, duration, share } from '../ui/format.js';
 import { Settings } from '../ui/settings.js';
 
 /** The benchmarks that the page shows. */
-type Shown = Exclude<Benchmark['name'], 'hashes'>;
+type Shown = Exclude<Benchmark['name'], 'hashes' | 'today'>;
 
 /** Rows that are ticked at first. */
 const USUAL: Record<Shown, readonly string[]> = {
