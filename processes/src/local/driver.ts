@@ -121,6 +121,11 @@ class Member implements Driver {
     return new Map();
   }
 
+  proofOfLife(): number | undefined {
+    const fd = (this.#own as unknown as { readonly _handle?: { readonly fd?: number } } | undefined)?._handle?.fd;
+    return fd !== undefined && fd > 2 ? fd : undefined;
+  }
+
   keepAlive(alive: boolean): void {
     this.#isNeeded = alive;
     if (alive) this.#socket?.ref();
