@@ -201,3 +201,23 @@ test('a broker whose journal takes no more hands over, and nothing is lost', { t
   for (const member of [broker, holder, other]) expect(await member.do('events')).not.toContain('lost');
   expect(await holder.do('events')).toContain('resumed');
 });
+
+test('a session whose opening was not answered goes when its process opens another', () => {
+  const state = State.begin('history', 1_700_000_000_000);
+  const open = (sid: string, member: string): void => {
+    turn(state, [sid, '0', 'c:', 'O', '2', '1', '1000', 'label', '-', '0'], member, 1);
+  };
+  open('a000000000000001', 'a');
+  open('b000000000000001', 'b');
+  open('a000000000000002', 'a');
+  expect([...state.sessions.keys()]).toEqual(['b000000000000001', 'a000000000000002']);
+  // What is held is kept: only its process gives it back.
+  turn(
+    state,
+    ['a000000000000002', '0', 'c:', 'N', 's', 's', '1', '0', '0', '0', 'A', 's', '-', '0000000000', '00000001'],
+    'a',
+    2,
+  );
+  open('a000000000000003', 'a');
+  expect(state.sessions.size).toBe(3);
+});

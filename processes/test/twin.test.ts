@@ -94,7 +94,7 @@ test('goes on with the grants that are left in the order of the names', () => {
 test('takes back and grants 100,000 requests', () => {
   const [mine, yours] = ['p000000000000001', 'p000000000000002'];
   const state = State.begin('history', START);
-  const run = (sid: string, ...operations: string[]) => turn(state, [sid, '0', 'c:', ...operations], 'member', START);
+  const run = (sid: string, ...operations: string[]) => turn(state, [sid, '0', 'c:', ...operations], sid, START);
   const rid = (number: number): string => number.toString(16).padStart(10, '0');
   for (const sid of [mine, yours]) run(sid, 'O', '2', '1', '1000', 'l', '-', '0');
   run(
