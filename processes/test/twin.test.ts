@@ -10,6 +10,7 @@ import { Data } from '../check/data-model.js';
 import { search } from '../check/search.js';
 import { KEYS } from '../check/server.js';
 import { ComparingServer, FEW, LIMITS, stateOf, textOf } from '../check/twin.js';
+import { faultIn } from '../src/local/grammar.js';
 import { State } from '../src/local/twin/state.js';
 import { type Message, reap, turn } from '../src/local/twin/turn.js';
 import { onEachServer, WHOLE } from './each-server.js';
@@ -40,6 +41,8 @@ test.each([
       if (victim) data = server.reap(data, victim, WATCHER, where);
     } else {
       const args = writer.call(data);
+      // A broker refuses nothing of what processes send.
+      expect(faultIn(args), args.join(' ')).toBeUndefined();
       for (const each of args.slice(3)) if (/^[A-Z]$/.test(each)) letters.add(each);
       ({ data } = server.turn(data, args, where));
     }
