@@ -18,7 +18,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { directoryOf } from '../src/local/directory.js';
 import { Folder, newMember } from '../src/local/generations.js';
 import { callLine, deathLine, Journal, readJournal } from '../src/local/journal.js';
-import { address, home } from '../src/local/platform.js';
+import { address, boot, home } from '../src/local/platform.js';
 import { State } from '../src/local/twin/state.js';
 import { reap, turn } from '../src/local/twin/turn.js';
 import type { LocalOptions } from '../src/options.js';
@@ -234,6 +234,12 @@ test('old drafts are removed, and no others', async () => {
   for (const name of [old, 't.foreign']) utimesSync(join(path, name), 1, 1);
   await joined({ directory });
   expect(readdirSync(path).filter((name) => name.startsWith('t.'))).toEqual([young, 't.foreign']);
+});
+
+test.runIf(process.platform === 'linux')('each start of the machine has a name, or there is an error', () => {
+  expect(boot()).toMatch(/^[0-9a-f]{8}$/);
+  expect(boot()).toBe(boot());
+  expect(() => boot(join(folder(), 'none'))).toThrow('ENOENT');
 });
 
 test('on Windows the folder is in the profile of the user, and sockets are pipes with random names', () => {

@@ -19,7 +19,7 @@ const LONGEST_NAME = 29;
  * @throws {SpaceError} with the code `DIRECTORY`.
  */
 export function directoryOf(space: string, base = home()): string {
-  const path = join(base, boot(), createHash('sha1').update(space).digest('hex').slice(0, 12));
+  const path = join(base, nameOfBoot(), createHash('sha1').update(space).digest('hex').slice(0, 12));
   const length = Buffer.byteLength(path) + 1 + LONGEST_NAME;
   if (hasFiles && length > LONGEST_PATH) {
     const most = LONGEST_PATH - (length - Buffer.byteLength(base));
@@ -36,6 +36,14 @@ export function directoryOf(space: string, base = home()): string {
     check(each, lstatSync(each));
   }
   return path;
+}
+
+function nameOfBoot(): string {
+  try {
+    return boot();
+  } catch (cause) {
+    throw refused(`the start of the machine cannot be told: ${(cause as Error).message}`, cause);
+  }
 }
 
 function check(path: string, stats: Stats): void {

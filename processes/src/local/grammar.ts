@@ -32,7 +32,7 @@ const OPERATIONS: Readonly<Record<string, readonly (RegExp | typeof REQUESTS)[]>
   J: [ANY],
   K: [NAME, TICKET_OR_NONE],
   L: [NAME, TICKET_OR_NONE, TICKET_OR_NONE],
-  N: [NAME, /^[smwr]$/, COUNT, FLAG, FLAG, COUNT],
+  N: [NAME, /^(s|m|w|r)$/, COUNT, FLAG, FLAG, COUNT],
   O: [COUNT, COUNT, COUNT, ANY, ANY, /^[0-9a-f]{1,14}$/],
   P: [/^(0|[0-9a-f]{14})$/],
   R: [NAME, TICKET_OR_NONE, COUNT],

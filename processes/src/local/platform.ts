@@ -37,14 +37,12 @@ export function home(system: string = platform, variables = env): string {
  * Names the time since the machine was started, on Linux. Two machines may share a folder. To each of them the sockets
  * of the other seem to be of processes that have ended. So each has a folder of its own within it. After a restart of
  * the machine, nobody reads what was written before.
+ *
+ * Throws if it cannot be known: another name would be another space, in which nobody keeps this process out. Deno reads
+ * the file only with all rights.
  */
-export function boot(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8);
-  } catch {
-    return 'any';
-  }
-}
+export const boot = (file = '/proc/sys/kernel/random/boot_id'): string =>
+  platform === 'linux' ? readFileSync(file, 'latin1').slice(0, 8) : 'any';
 
 /** What to listen at, for a socket file of this path: the file, or on Windows a pipe whose name has the random part. */
 export const address = (path: string, random: string, system: string = platform): string =>
