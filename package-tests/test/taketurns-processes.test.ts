@@ -30,7 +30,7 @@ describe('the tarball of taketurns-processes', () => {
       .map(({ path }) => path)
       .filter(
         (path) =>
-          !/^(dist\/.+\.(js|cjs|d\.ts|d\.cts|js\.map)|docs\/.+\.md|README\.md|LICENSE|package\.json)$/.test(path),
+          !/^(bin\/taketurns-processes\.js|dist\/.+\.(js|cjs|d\.ts|d\.cts|js\.map)|docs\/.+\.md|README\.md|LICENSE|package\.json)$/.test(path),
       );
     expect(others).toEqual([]);
     const own = JSON.parse(readFileSync(join(project.folder, 'node_modules/taketurns-processes/package.json'), 'utf8'));
@@ -60,6 +60,16 @@ describe('the tarball of taketurns-processes', () => {
     const declarations = readdirSync(dist).filter((name) => name.endsWith('.d.ts'));
     expect(declarations).toContain('space.d.ts');
     expect(declarations.filter((name) => readFileSync(join(dist, name), 'utf8').includes('@internal'))).toEqual([]);
+  });
+});
+
+describe('the program of taketurns-processes', () => {
+  it('runs a command, and passes its status through', () => {
+    const program = join(project.folder, 'node_modules/.bin/taketurns-processes');
+    const directory = mkdtempSync('/tmp/tt-');
+    const line = ['run', '--name', 'x', '--directory', directory, '--', 'sh', '-c', 'test -n "$TAKETURNS_TOKEN"; exit 7'];
+    expect(spawnSync(program, line, { encoding: 'utf8' })).toMatchObject({ status: 7, stdout: '', stderr: '' });
+    rmSync(directory, { recursive: true });
   });
 });
 

@@ -9,7 +9,7 @@ import { Space } from '../src/space.js';
 import { folder } from './local-processes.js';
 import { onServers, until } from './setting.js';
 
-const CLI = fileURLToPath(new URL('../dist/cli/cli.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../bin/taketurns-processes.js', import.meta.url));
 
 interface Ended {
   readonly status: number | null;

@@ -136,10 +136,10 @@ export function help(): string {
   }
   lines.push(
     '',
-    'Exit status of run: that of the command, or 128 and the number of the signal that has ended it; 75: it was not free',
-    '(--try), or not in time (--timeout); 70: the turn was taken away or lost; 126, 127: the command cannot be run, or is',
-    'not found. Of all commands: 64: the command line is wrong; 69: the space cannot be used; 1: there is no such holder.',
-    'The command finds the fencing token of its turn in TAKETURNS_TOKEN.',
+    'Exit status of run: that of the command, or 128 and the number of the signal that has ended it; 75 if it was not',
+    'free (--try) or not in time (--timeout); 70 if the turn was taken away or lost; 126 or 127 if the command cannot be',
+    'run or is not found. Of all commands: 64 if the command line is wrong; 69 if the space cannot be used; 1 if there is',
+    'no such holder. The command finds the fencing token of its turn in TAKETURNS_TOKEN.',
   );
   return lines.join('\n');
 }

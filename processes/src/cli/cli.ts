@@ -1,5 +1,4 @@
-#!/usr/bin/env node
-/** The program `taketurns-processes`. `help` in arguments.ts says what it does, and how it exits. */
+/** The program `taketurns-processes`, which bin/ loads. `help` in arguments.ts says what it does, and how it exits. */
 import { SpaceError } from '../errors.js';
 import { type Given, help, type Name, read, UsageError } from './arguments.js';
 import { run } from './run.js';

@@ -5,8 +5,8 @@
  *        |                    | the turn is lost: the command gets SIGTERM, exit 70
  *        +-- 75: --try, --timeout
  *
- * The command inherits the socket by which the broker sees that this process lives (local/driver.ts). So if this process
- * is killed, the turn lasts until the command has ended too, as with flock(1). With a server there is a lease instead.
+ * The command inherits the socket by which the broker sees that this process lives (local/driver.ts). So if this
+ * process is killed, the turn lasts until the command has ended too, as with flock(1). With a server there is a lease.
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
