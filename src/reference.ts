@@ -3,6 +3,7 @@
  * releases an object.
  */
 
+import { host } from '#host';
 import type { Core } from './border/core.js';
 import type { Kind, NumberOf } from './border/kinds.js';
 import {
@@ -217,6 +218,7 @@ export function open<K extends Kind>(
     new Uint8Array(memory.buffer, core.draftName() + N_BYTES, NAME_ROOM).fill(0).set(bytes);
     return core.openName(bytes.length, ...words(kindNumber, p));
   });
+  host.named?.();
   const which = `${what} ${JSON.stringify(name)}`;
   const found = referenceBy(membership, answer, which, kind);
   if (p === ANY) return found;

@@ -83,9 +83,10 @@ describe.each(Object.keys(bundlers))('a bundle by %s', (bundler) => {
 /**
  * The bytes that the whole of `taketurns` may take, minified and compressed by Brotli. The goal of 12 KB is missed:
  * core.wasm takes about 7.8 KB, and the code around it and the texts of its errors take the rest
- * (docs/internals/what-was-tried.md). A bundle for Node also contains the keeper (src/host/keeper.ts).
+ * (docs/internals/what-was-tried.md). A bundle for Node also contains the keeper (src/host/keeper.ts), and the warning for
+ * names in processes of `cluster`, which takes about 100 bytes.
  */
-const MOST: Record<Target, number> = { web: 23_040, node: 23_710 };
+const MOST: Record<Target, number> = { web: 23_040, node: 23_810 };
 const PROGRAMS = {
   'Semaphore of taketurns': "import { Semaphore as all } from 'taketurns';",
   'Mutex of taketurns': "import { Mutex as all } from 'taketurns';",

@@ -1,5 +1,6 @@
 /** taketurns-processes as it is published: its tarball, its types, and bundles of a program that uses it. */
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -30,7 +31,9 @@ describe('the tarball of taketurns-processes', () => {
       .map(({ path }) => path)
       .filter(
         (path) =>
-          !/^(dist\/.+\.(js|cjs|d\.ts|d\.cts|js\.map)|docs\/.+\.md|README\.md|LICENSE|package\.json)$/.test(path),
+          !/^(bin\/taketurns-processes\.js|dist\/.+\.(js|cjs|d\.ts|d\.cts|js\.map)|docs\/.+\.md|README\.md|LICENSE|package\.json)$/.test(
+            path,
+          ),
       );
     expect(others).toEqual([]);
     const own = JSON.parse(readFileSync(join(project.folder, 'node_modules/taketurns-processes/package.json'), 'utf8'));
@@ -60,6 +63,26 @@ describe('the tarball of taketurns-processes', () => {
     const declarations = readdirSync(dist).filter((name) => name.endsWith('.d.ts'));
     expect(declarations).toContain('space.d.ts');
     expect(declarations.filter((name) => readFileSync(join(dist, name), 'utf8').includes('@internal'))).toEqual([]);
+  });
+});
+
+describe('the program of taketurns-processes', () => {
+  it('runs a command, and passes its status through', () => {
+    const program = join(project.folder, 'node_modules/.bin/taketurns-processes');
+    const directory = mkdtempSync('/tmp/tt-');
+    const line = [
+      'run',
+      '--name',
+      'x',
+      '--directory',
+      directory,
+      '--',
+      'sh',
+      '-c',
+      'test -n "$TAKETURNS_TOKEN"; exit 7',
+    ];
+    expect(spawnSync(program, line, { encoding: 'utf8' })).toMatchObject({ status: 7, stdout: '', stderr: '' });
+    rmSync(directory, { recursive: true });
   });
 });
 

@@ -11,9 +11,8 @@
  *
  * Without a server, a holder of all permits also makes a file for as long as it holds them, which must not exist yet.
  *
- * T is the monotonic clock of the machine in microseconds, which all processes of Node share. Deno and Bun cannot read it,
- * so if one of them takes part, T is the time of day, of which each reads the milliseconds: a beginning is rounded down, an
- * end up.
+ * T is the monotonic clock of the machine in microseconds, which all processes of Node share. Deno and Bun cannot read
+ * it. So if one of them takes part, T is the time of day in whole milliseconds: a beginning is rounded down, an end up.
  */
 import { linkSync, openSync, readFileSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises';
@@ -92,7 +91,7 @@ function hasEnded(pid: number): boolean {
   }
 }
 
-/** Makes the file of a section, and returns a function that removes it. The file of a process that has ended does not count. */
+/** Makes the file of a section, and returns what removes it. The file of a process that has ended does not count. */
 function section(directory: string, name: string): () => void {
   const [mine, file] = [`${directory}/${process.pid}`, `${directory}/section-${name}`];
   writeFileSync(mine, `${process.pid}`);

@@ -59,9 +59,8 @@ function runtime(path: string): {
     : { command: [path], name: `Bun ${name}`, isNode: false };
 }
 const runtimes = values.runtimes.split(',').map(runtime);
-console.log(
-  `${fault.name}, ${values.processes} processes, ${runtimes.map(({ name }) => name).join(', ')}, ${cpus()[0]?.model} (${cpus().length})`,
-);
+const names = runtimes.map(({ name }) => name).join(', ');
+console.log(`${fault.name}, ${values.processes} processes, ${names}, ${cpus()[0]?.model} (${cpus().length})`);
 
 const sums: Record<string, number> = {};
 let longestWait = 0;

@@ -3,8 +3,8 @@
  * and the run checks what they have noted (history.ts), the registers, the files of the sections (client.ts), and what
  * is left in the space.
  *
- * Half of the blows go to the process of the broker. A chain of blows goes to one broker after the other, each as soon as
- * it has made its generation, so that the next one takes over within a takeover.
+ * Half of the blows go to the process of the broker. A chain of blows goes to one broker after the other, each as soon
+ * as it has made its generation, so that the next one takes over within a takeover.
  */
 import { closeSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

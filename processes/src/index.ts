@@ -1,4 +1,4 @@
-/** Fair semaphores, mutexes and read-write locks across processes and machines, on Valkey or Redis. */
+/** Fair semaphores, mutexes and read-write locks for processes, of one machine or on Valkey or Redis. */
 
 export type { WaitOptions } from './acquire.js';
 export type { Driver, Script, StopListening } from './drivers/driver.js';

@@ -49,6 +49,9 @@ export interface ObjectEntry {
 /** The process may end when nothing has been held or awaited for so many milliseconds. */
 const IDLE = 10;
 
+/** @internal The method of a space that returns the socket which shows that this process lives. */
+export const proofOfLife: unique symbol = Symbol('proof of life');
+
 const closed = (): DisposedError => new DisposedError('the space has been closed');
 
 const encoder = new TextEncoder();
@@ -480,6 +483,15 @@ export class Space implements AsyncDisposable {
   /** `Space`. */
   get [Symbol.toStringTag](): string {
     return 'Space';
+  }
+
+  /**
+   * @internal
+   * The file number of the socket by which the others see that this process lives, or undefined if there is none. A
+   * process that inherits the socket holds what this one holds, when this one has ended, until it ends itself.
+   */
+  [proofOfLife](): number | undefined {
+    return this.#driver.proofOfLife?.();
   }
 
   /** @internal */

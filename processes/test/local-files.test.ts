@@ -1,20 +1,24 @@
-/** The files of a space without a server: folders that are not safe, journals, and files that nobody expects. */
+/** The files of a space without a server, and what its broker refuses: unsafe folders, journals, foreign files and lines. */
 import {
   chmodSync,
   chownSync,
+  closeSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { directoryOf } from '../src/local/directory.js';
-import { Folder } from '../src/local/generations.js';
+import { Folder, newMember } from '../src/local/generations.js';
 import { callLine, deathLine, Journal, readJournal } from '../src/local/journal.js';
+import { address, boot, home } from '../src/local/platform.js';
 import { State } from '../src/local/twin/state.js';
 import { reap, turn } from '../src/local/twin/turn.js';
 import type { LocalOptions } from '../src/options.js';
@@ -200,4 +204,125 @@ test('a broker whose journal takes no more hands over, and nothing is lost', { t
   expect(await other.do('inspect', 'mutex', 'of the broker')).toEqual({ free: 1, waiting: 0 });
   for (const member of [broker, holder, other]) expect(await member.do('events')).not.toContain('lost');
   expect(await holder.do('events')).toContain('resumed');
+});
+
+test('a session whose opening was not answered goes when its process opens another', () => {
+  const state = State.begin('history', 1_700_000_000_000);
+  const open = (sid: string, member: string): void => {
+    turn(state, [sid, '0', 'c:', 'O', '2', '1', '1000', 'label', '-', '0'], member, 1);
+  };
+  open('a000000000000001', 'a');
+  open('b000000000000001', 'b');
+  open('a000000000000002', 'a');
+  expect([...state.sessions.keys()]).toEqual(['b000000000000001', 'a000000000000002']);
+  // What is held is kept: only its process gives it back.
+  turn(
+    state,
+    ['a000000000000002', '0', 'c:', 'N', 's', 's', '1', '0', '0', '0', 'A', 's', '-', '0000000000', '00000001'],
+    'a',
+    2,
+  );
+  open('a000000000000003', 'a');
+  expect(state.sessions.size).toBe(3);
+});
+
+test('old drafts are removed, and no others', async () => {
+  const directory = folder();
+  const path = directoryOf('default', directory);
+  const [old, young] = [`t.${'0'.repeat(16)}`, `t.${'1'.repeat(16)}`];
+  for (const name of [old, young, 't.foreign']) writeFileSync(join(path, name), '');
+  for (const name of [old, 't.foreign']) utimesSync(join(path, name), 1, 1);
+  await joined({ directory });
+  expect(readdirSync(path).filter((name) => name.startsWith('t.'))).toEqual([young, 't.foreign']);
+});
+
+test.runIf(process.platform === 'linux')('each start of the machine has a name, or there is an error', () => {
+  expect(boot()).toMatch(/^[0-9a-f]{8}$/);
+  expect(boot()).toBe(boot());
+  expect(() => boot(join(folder(), 'none'))).toThrow('ENOENT');
+});
+
+test('on Windows the folder is in the profile of the user, and sockets are pipes with random names', () => {
+  const drive = 'C:\\Users\\me';
+  expect(home('win32', { LOCALAPPDATA: `${drive}\\AppData\\Local` })).toBe(`${drive}\\AppData\\Local\\taketurns`);
+  expect(home('win32', { USERPROFILE: drive })).toBe(`${drive}\\AppData\\Local\\taketurns`);
+  expect(address(`${drive}\\m.1`, 'abc', 'win32')).toBe('\\\\.\\pipe\\taketurns-abc');
+  expect(home('linux')).toBe(`/tmp/taketurns-${process.geteuid?.()}`);
+  expect(home('darwin')).toBe(home('linux'));
+  expect(address('/tmp/x/m.1', 'abc', 'darwin')).toBe('/tmp/x/m.1');
+});
+
+/** Writes lines to the broker of the space, and returns what it answers until it has answered so many. */
+async function talk(path: string, lines: readonly unknown[], answers: number): Promise<unknown[]> {
+  const { number, fd, address } = new Folder(path).highest() ?? {};
+  if (fd === undefined || !address) throw new Error(`no broker: ${number}`);
+  closeSync(fd);
+  const socket = connect(address.path);
+  socket.write([[address.cookie, newMember()], ...lines].map((line) => `${JSON.stringify(line)}\n`).join(''));
+  let text = '';
+  const heard = (): unknown[] =>
+    text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+  for await (const part of socket) {
+    text += part;
+    if (heard().length === answers + 1) break;
+  }
+  return heard().slice(1);
+}
+
+test('a malformed call is refused, and changes nothing', async () => {
+  const directory = folder();
+  const space = await joined({ directory });
+  const held = await (await space.mutex('m')).holdAsync();
+  const head = ['p000000000000001', '0', 'c:'];
+  const ticket = '0'.repeat(14);
+  const open = ['O', '2', '1', '3600000', 'label', '-', '0'];
+  const calls: [unknown, string][] = [
+    ['O', 'a call must be a list of strings'],
+    [[...head, 1], 'a call must be a list of strings'],
+    [['x', '0', 'c:', ...open], 'a call must begin with its session'],
+    [['p000000000000001', '-1', 'c:', ...open], 'a call must begin with its session'],
+    [['p000000000000001', '0'], 'a call must begin with its session'],
+    [head, 'a call must have an operation'],
+    [[...head, 'Z'], 'there is no operation "Z"'],
+    [[...head, 'constructor'], 'there is no operation "constructor"'],
+    [[...head, 'A', 'm', '-', '0000000001'], 'argument 4 of A is malformed'],
+    [[...head, 'A', '', '-', '0000000001', '00000001'], 'argument 1 of A is malformed'],
+    [[...head, 'A', 'm', '-', '1', '00000001'], 'argument 3 of A is malformed'],
+    [[...head, 'A', 'm', '-', '0000000001', '1'], 'argument 4 of A is malformed'],
+    [[...head, 'N', 'm', 'q', '1', '0', '0', '0'], 'argument 2 of N is malformed'],
+    [[...head, 'N', 'm', 's', 'NaN', '0', '0', '0'], 'argument 3 of N is malformed'],
+    [[...head, 'U', '2', '0000000001'], 'argument 1 of U is malformed'],
+    [[...head, 'U', '99999999', '0000000001'], 'argument 1 of U is malformed'],
+    [[...head, 'D', 'm', '0000000001', ticket, '00000001', '1', 'x', '0', '0'], 'argument 6 of D is malformed'],
+    [[...head, 'C', '0000000001', ...open], 'O must come first'],
+    [[...head, ...open, 'X', 'C', '0000000001'], 'X must come last'],
+  ];
+  const said = await talk(
+    directoryOf('default', directory),
+    calls.map(([args], at) => [at + 1, args]),
+    calls.length,
+  );
+  expect(said).toEqual(calls.map(([, fault], at) => [at + 1, null, `MALFORMED ${fault}`]));
+  expect((await space.inspect()).sessions.length).toBe(1);
+  expect(held.held).toBe(true);
+  await held.unlock();
+});
+
+test('whoever does not know the cookie, or writes no lines of JSON, is not answered', async () => {
+  const directory = folder();
+  const space = await joined({ directory });
+  const { fd, address: to } = new Folder(directoryOf('default', directory)).highest() ?? {};
+  closeSync(fd as number);
+  const member = newMember();
+  for (const text of [`["wrong", "${member}"]\n`, `["${to?.cookie}", "x"]\n`, '{}\n', 'GET / HTTP/1.1\r\n\r\n', '\n']) {
+    const socket = connect(to?.path as string);
+    socket.write(text);
+    const heard: unknown[] = [];
+    for await (const part of socket) heard.push(part);
+    expect(heard).toEqual([]);
+  }
+  await (await space.mutex('m')).runExclusive(() => {});
 });

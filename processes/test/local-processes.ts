@@ -1,8 +1,9 @@
-/** Processes that share a space without a server, each of them told by messages what to do. */
+/** Processes and threads that share a space without a server, each of them told by messages what to do. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
 
 const program = fileURLToPath(new URL('local-program.mjs', import.meta.url));
@@ -12,44 +13,72 @@ export interface Granted {
   readonly ownerDied: boolean;
 }
 
+/** A process, or a thread of this process. */
+interface Runner {
+  send(message: readonly unknown[]): void;
+  signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void;
+  readonly ended: Promise<unknown>;
+}
+
+type Answer = readonly [id: number, result: never, error: string | undefined];
+
 export class Member {
-  readonly #child: ChildProcess;
+  readonly #runner: Runner;
   readonly #pending = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
   #last = 0;
 
-  private constructor(child: ChildProcess) {
-    this.#child = child;
-    child.on('message', ([id, result, error]: [number, never, string | undefined]) => {
-      const pending = this.#pending.get(id);
-      this.#pending.delete(id);
+  private constructor(runner: Runner) {
+    this.#runner = runner;
+  }
+
+  /** Resolves when the member has joined the space. source: where its answers come from. */
+  static async #joined(source: ChildProcess | Worker, runner: Runner): Promise<Member> {
+    const member = new Member(runner);
+    const first = new Promise<void>((resolve, reject) => {
+      member.#pending.set(0, { resolve, reject });
+      runner.ended.then((why) => reject(new Error(`it has ended: ${why}`)), reject);
+    });
+    source.on('message', ([id, result, error]: Answer) => {
+      const pending = member.#pending.get(id);
+      member.#pending.delete(id);
       if (error === undefined) pending?.resolve(result);
       else pending?.reject(new Error(error));
     });
+    await first;
+    return member;
   }
 
   /** Starts a process, and waits until it has joined the space. Its files may have so many blocks of 512 bytes. */
-  static async start(directory: string, blocks: number | 'unlimited' = 'unlimited'): Promise<Member> {
+  static start(directory: string, blocks: number | 'unlimited' = 'unlimited'): Promise<Member> {
     const limited = ['-c', `ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, program, directory];
     const child = spawn('sh', limited, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const ended = once(child, 'exit');
     onTestFinished(async () => {
-      if (child.exitCode === null && child.signalCode === null) {
-        child.kill('SIGKILL');
-        await once(child, 'exit');
-      }
+      child.kill('SIGKILL');
+      await ended;
     });
-    const member = new Member(child);
-    await new Promise<void>((resolve, reject) => {
-      member.#pending.set(0, { resolve, reject });
-      child.once('exit', (code, signal) => reject(new Error(`the process has ended: ${code ?? signal}`)));
+    return Member.#joined(child, { send: (message) => child.send(message), signal: (name) => child.kill(name), ended });
+  }
+
+  /** Starts a thread of this process. `kill` terminates it, and it cannot be stopped. */
+  static startThread(directory: string): Promise<Member> {
+    const thread = new Worker(program, { workerData: directory });
+    const ended = once(thread, 'exit');
+    onTestFinished(async () => {
+      await thread.terminate();
     });
-    return member;
+    return Member.#joined(thread, {
+      send: (message) => thread.postMessage(message),
+      signal: () => void thread.terminate(),
+      ended,
+    });
   }
 
   do<T>(what: string, ...args: readonly unknown[]): Promise<T> {
     return new Promise((resolve, reject) => {
       const id = ++this.#last;
       this.#pending.set(id, { resolve, reject });
-      this.#child.send([id, what, ...args]);
+      this.#runner.send([id, what, ...args]);
     });
   }
 
@@ -62,16 +91,16 @@ export class Member {
   }
 
   async kill(): Promise<void> {
-    this.#child.kill('SIGKILL');
-    await once(this.#child, 'exit');
+    this.#runner.signal('SIGKILL');
+    await this.#runner.ended;
   }
 
   stop(): void {
-    this.#child.kill('SIGSTOP');
+    this.#runner.signal('SIGSTOP');
   }
 
   goOn(): void {
-    this.#child.kill('SIGCONT');
+    this.#runner.signal('SIGCONT');
   }
 }
 

@@ -1,10 +1,12 @@
 /**
- * A process of a space without a server, as local.test.ts tells it: `node local-program.mjs DIRECTORY`. Each message is
- * [id, what, ...arguments], and each answer is [id, result] or [id, undefined, error].
+ * A process or a thread of a space without a server, as local.test.ts tells it: `node local-program.mjs DIRECTORY`. Each
+ * message is [id, what, ...arguments], and each answer is [id, result] or [id, undefined, error].
  */
+import { parentPort, workerData } from 'node:worker_threads';
 import { Space } from 'taketurns-processes';
 
-const space = await Space.local({ space: 'test', directory: process.argv[2] });
+const space = await Space.local({ space: 'test', directory: workerData ?? process.argv[2] });
+const tell = (message) => (parentPort ? parentPort.postMessage(message) : process.send(message));
 const held = new Map();
 const events = [];
 for (const event of ['lost', 'resumed', 'failover', 'error']) space.on(event, () => events.push(event));
@@ -26,6 +28,12 @@ const does = {
     held.delete(name);
     await guard.unlock();
   },
+  async holdAndSet(name, words) {
+    const guard = await (await open.mutex(name)).holdAsync();
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    await guard.unlock();
+  },
   async inspect(kind, name) {
     const { free, waiting } = await (await open[kind](name)).inspect(0);
     return { free, waiting };
@@ -38,10 +46,10 @@ const does = {
   },
 };
 
-process.on('message', ([id, what, ...args]) => {
+(parentPort ?? process).on('message', ([id, what, ...args]) => {
   does[what](...args).then(
-    (result) => process.send([id, result]),
-    (error) => process.send([id, undefined, `${error.name}: ${error.message}`]),
+    (result) => tell([id, result]),
+    (error) => tell([id, undefined, `${error.name}: ${error.message}`]),
   );
 });
-process.send([0]);
+tell([0]);

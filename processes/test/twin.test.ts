@@ -10,6 +10,7 @@ import { Data } from '../check/data-model.js';
 import { search } from '../check/search.js';
 import { KEYS } from '../check/server.js';
 import { ComparingServer, FEW, LIMITS, stateOf, textOf } from '../check/twin.js';
+import { faultIn } from '../src/local/grammar.js';
 import { State } from '../src/local/twin/state.js';
 import { type Message, reap, turn } from '../src/local/twin/turn.js';
 import { onEachServer, WHOLE } from './each-server.js';
@@ -40,6 +41,8 @@ test.each([
       if (victim) data = server.reap(data, victim, WATCHER, where);
     } else {
       const args = writer.call(data);
+      // A broker refuses nothing of what processes send.
+      expect(faultIn(args), args.join(' ')).toBeUndefined();
       for (const each of args.slice(3)) if (/^[A-Z]$/.test(each)) letters.add(each);
       ({ data } = server.turn(data, args, where));
     }
@@ -94,7 +97,7 @@ test('goes on with the grants that are left in the order of the names', () => {
 test('takes back and grants 100,000 requests', () => {
   const [mine, yours] = ['p000000000000001', 'p000000000000002'];
   const state = State.begin('history', START);
-  const run = (sid: string, ...operations: string[]) => turn(state, [sid, '0', 'c:', ...operations], 'member', START);
+  const run = (sid: string, ...operations: string[]) => turn(state, [sid, '0', 'c:', ...operations], sid, START);
   const rid = (number: number): string => number.toString(16).padStart(10, '0');
   for (const sid of [mine, yours]) run(sid, 'O', '2', '1', '1000', 'l', '-', '0');
   run(

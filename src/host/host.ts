@@ -98,6 +98,11 @@ export interface Host {
   soon(run: () => void): void;
   /** Tells the programmer of a likely mistake. */
   warn(message: string): void;
+  /**
+   * Is called when an object is opened by its name. Warns once in a process of `cluster`, whose programmer may believe
+   * that the name is of all processes.
+   */
+  named?: (() => void) | undefined;
   /** Replaces Atomics.waitAsync where the runtime has none. */
   readonly waitAsync?: WaitAsync;
   /** Undefined where the runtime offers no way. */

@@ -1,4 +1,5 @@
 /** This is the host of Node. In Deno and Bun (deno-bun.ts) it runs in bundles that were made for Node. */
+import type { Cluster } from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import * as timers from 'node:timers';
@@ -133,6 +134,12 @@ export const host: Host = {
   },
   warn(message) {
     process.emitWarning(message, 'TaketurnsWarning');
+  },
+  named() {
+    // A process that `cluster` has forked has a channel, and has loaded the module. Node has the function since 20.16.
+    if (!process.channel || !(process.getBuiltinModule?.('cluster') as Partial<Cluster> | undefined)?.isWorker) return;
+    this.warn('names are of one process: see taketurns-processes');
+    this.named = undefined;
   },
   watchExit(worker, core, memory) {
     const { threadId, once } = worker as Partial<Worker>;

@@ -18,6 +18,9 @@ export interface Driver {
    */
   readonly knowsDeaths?: boolean;
 
+  /** The file number of the socket that shows that this process lives, if there is one that another can inherit. */
+  proofOfLife?(): number | undefined;
+
   /** The longest pause between two attempts to enter a session, in milliseconds. Default 1,000. */
   readonly longestPause?: number;
 

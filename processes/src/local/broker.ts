@@ -21,6 +21,7 @@ import { closeSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { clock } from '../clock.js';
 import { type Folder, type Generation, isMember, pidOf, random } from './generations.js';
+import { faultIn } from './grammar.js';
 import { callLine, deathLine, Journal, readJournal } from './journal.js';
 import { type Line, Lines, lineOf } from './lines.js';
 import { address, showsEnd } from './platform.js';
@@ -166,6 +167,11 @@ export class Broker {
       for (const [id, args] of lines) {
         if (args === undefined) {
           answers += lineOf(id);
+          continue;
+        }
+        const fault = faultIn(args);
+        if (fault !== undefined) {
+          answers += lineOf(id, null, `MALFORMED ${fault}`);
           continue;
         }
         const outcome = turn(this.#state, args as string[], member, now);

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SpaceError } from '../errors.js';
-import { boot, home, LONGEST_PATH, user } from './platform.js';
+import { boot, hasFiles, home, LONGEST_PATH, user } from './platform.js';
 
 /** The longest name of a socket: `b.`, ten digits, a dot and 16 digits. */
 const LONGEST_NAME = 29;
@@ -19,9 +19,9 @@ const LONGEST_NAME = 29;
  * @throws {SpaceError} with the code `DIRECTORY`.
  */
 export function directoryOf(space: string, base = home()): string {
-  const path = join(base, boot(), createHash('sha1').update(space).digest('hex').slice(0, 12));
+  const path = join(base, nameOfBoot(), createHash('sha1').update(space).digest('hex').slice(0, 12));
   const length = Buffer.byteLength(path) + 1 + LONGEST_NAME;
-  if (length > LONGEST_PATH) {
+  if (hasFiles && length > LONGEST_PATH) {
     const most = LONGEST_PATH - (length - Buffer.byteLength(base));
     throw refused(`the path ${JSON.stringify(base)} is too long for sockets: it may have ${most} bytes`);
   }
@@ -36,6 +36,14 @@ export function directoryOf(space: string, base = home()): string {
     check(each, lstatSync(each));
   }
   return path;
+}
+
+function nameOfBoot(): string {
+  try {
+    return boot();
+  } catch (cause) {
+    throw refused(`the start of the machine cannot be told: ${(cause as Error).message}`, cause);
+  }
 }
 
 function check(path: string, stats: Stats): void {

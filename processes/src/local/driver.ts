@@ -19,7 +19,7 @@
  * The member's own socket is bound under another name and gets its name when it listens. So a socket with this name that
  * refuses is of a process that has ended, or has closed the space. It stays until a broker removes it.
  */
-import { closeSync, renameSync } from 'node:fs';
+import { closeSync, renameSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { clock, type Timer } from '../clock.js';
@@ -30,7 +30,7 @@ import { Broker } from './broker.js';
 import type { ThreadData } from './broker-thread.js';
 import { Folder, type Generation, newMember, pidOf, random } from './generations.js';
 import { Lines, lineOf } from './lines.js';
-import { address, showsEnd } from './platform.js';
+import { address, hasFiles, showsEnd } from './platform.js';
 import { THREAD } from './thread-source.js';
 
 /** How long a broker may take to answer, in milliseconds. Doubles with each takeover in a row. */
@@ -40,6 +40,12 @@ const MOST_PATIENCE = 48_000;
 const PING = 400;
 /** How long a broker serves in the main thread, in milliseconds. */
 const SOON = 200;
+/**
+ * A process that is younger than `YOUNG` leaves a broker's place to an older one for up to `YIELD`, because it may soon
+ * end. In milliseconds.
+ */
+const YOUNG = 100;
+const YIELD = { least: 2, most: 10 };
 /** The pauses between two attempts to find a broker, in milliseconds. */
 const PAUSE = { first: 1, most: 50 };
 
@@ -121,6 +127,11 @@ class Member implements Driver {
     return new Map();
   }
 
+  proofOfLife(): number | undefined {
+    const fd = (this.#own as unknown as { readonly _handle?: { readonly fd?: number } } | undefined)?._handle?.fd;
+    return fd !== undefined && fd > 2 ? fd : undefined;
+  }
+
   keepAlive(alive: boolean): void {
     this.#isNeeded = alive;
     if (alive) this.#socket?.ref();
@@ -186,6 +197,7 @@ class Member implements Driver {
       own.once('error', reject);
       own.listen({ path: address(draft, this.#name), exclusive: true }, resolve);
     });
+    if (!hasFiles) writeFileSync(draft, '');
     renameSync(draft, this.#folder.of(`m.${this.#name}`));
   }
 
@@ -202,7 +214,24 @@ class Member implements Driver {
     // The broker does not listen yet, or not any more.
     if (found === 'refused' && !isOwn && !(await this.#hasEnded(generation.address.member))) return this.#waits();
     if (found === 'silent') this.#patience = Math.min(MOST_PATIENCE, 2 * this.#patience);
+    else if (this.#yields(generation)) {
+      await new Promise<void>((resolve) => {
+        clock.after(YIELD.least + Math.random() * (YIELD.most - YIELD.least), resolve, this.#isNeeded);
+      });
+      return true;
+    }
     return this.#usurp();
+  }
+
+  readonly #bornAt = clock.now();
+  /** The generation whose place this process has left to others for a moment. */
+  #yieldedAt = 0;
+
+  /** Whether this process is young, and has not yet waited for another one to take over from the generation. */
+  #yields({ number, address }: Generation): boolean {
+    if (clock.now() - this.#bornAt > YOUNG || this.#yieldedAt === number) return false;
+    this.#yieldedAt = number;
+    return this.#folder.members().some((member) => member !== this.#name && member !== address.member);
   }
 
   /** Since when the broker of the present generation does not listen. */
@@ -359,7 +388,8 @@ class Member implements Driver {
     this.#patience = PATIENCE;
     const pending = this.#pending.get(id as number);
     this.#pending.delete(id as number);
-    pending?.resolve(value);
+    if (value === null) pending?.reject(new Error(`${text}`));
+    else pending?.resolve(value);
   }
 
   /** While calls are not answered, looks whether the broker is silent. While this process is needed, sends pings. */

@@ -36,6 +36,12 @@ import { address } from './platform.js';
 /** The version of the files and of the lines. Processes of different versions must not share a space. */
 const VERSION = 1;
 
+/**
+ * A draft lives for less than a millisecond. If one that is older than this, in milliseconds, is removed nevertheless,
+ * its process makes another.
+ */
+const OLD_DRAFT = 3_600_000;
+
 /** How to reach a broker. */
 export interface Address {
   readonly v: number;
@@ -53,6 +59,9 @@ export interface Generation {
 
 /** A generation that nobody has made yet. */
 export type Draft = Omit<Generation, 'fd'>;
+
+/** The time of day, as it is when this file is loaded: a test may replace the global clock. */
+const { now: timeOfDay } = Date;
 
 export const random = (): string => randomBytes(8).toString('hex');
 
@@ -144,17 +153,27 @@ export class Folder {
     return !next && fstatSync(fd).nlink > 0;
   }
 
-  /** Removes what earlier brokers have left, their links from the lowest on. */
+  /**
+   * Removes what earlier brokers have left, their links from the lowest on; and drafts that are so old that their
+   * processes have died over them.
+   */
   clean(number: number): void {
     for (const each of this.#generations().sort((a, b) => a - b)) if (each < number) without(this.of(`gen.${each}`));
     for (const name of readdirSync(this.path)) {
       const [, generation] = /^[jb]\.(\d+)\./.exec(name) ?? [];
       if (generation !== undefined && Number(generation) < number) without(this.of(name));
+      if (/^t\.[0-9a-f]{16}$/.test(name) && this.#age(name) > OLD_DRAFT) without(this.of(name));
     }
   }
 
   remove(name: string): void {
     without(this.of(name));
+  }
+
+  /** The time since a file was changed, in milliseconds. */
+  #age(name: string): number {
+    const now = timeOfDay();
+    return now - (lstatSync(this.of(name), { throwIfNoEntry: false })?.mtimeMs ?? now);
   }
 
   #generations(): number[] {

@@ -5,6 +5,7 @@
  *            <-- ["ready"] --------------------
  *            --- [id, arguments] ------------->              a call of the twin
  *            <-- [id, reply] ------------------
+ *            <-- [id, null, why] --------------              the call is refused (grammar.ts)
  *            --- [id] ------------------------> <-- [id]     a ping
  *            <-- [0, sid, text] ---------------              a message to a session
  *     broker --- [generation] ----------------> member       the only line of a connection to a member's own socket

@@ -6,13 +6,16 @@
  * pipes: names that all users share, so a pipe has a random name, which a file of the folder tells. Only Linux was run.
  */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { win32 } from 'node:path';
 
 const { platform, env } = process;
-const isWindows = platform === 'win32';
+const WINDOWS = 'win32';
+
+/** Whether a socket is a file. A pipe of Windows is a name, so a file of its own stands for it. */
+export const hasFiles = platform !== WINDOWS;
 
 /** The number of the user, or undefined on Windows, where each user has a profile of his own. */
-export const user: number | undefined = isWindows ? undefined : process.geteuid?.();
+export const user: number | undefined = hasFiles ? process.geteuid?.() : undefined;
 
 /**
  * The longest path of a socket, in bytes. Node cuts off what is longer, without an error, and the socket is then at
@@ -24,27 +27,26 @@ export const LONGEST_PATH = 103;
  * The folder for all spaces of this user. It depends on nothing that differs between two shells of the user: not on
  * `TMPDIR`, and not on `XDG_RUNTIME_DIR`, which is gone when the user logs out while a program runs on.
  */
-export function home(): string {
-  if (isWindows) return join(env.LOCALAPPDATA ?? join(env.USERPROFILE ?? 'C:\\', 'AppData', 'Local'), 'taketurns');
-  return `/tmp/taketurns-${user}`;
+export function home(system: string = platform, variables = env): string {
+  if (system !== WINDOWS) return `/tmp/taketurns-${user}`;
+  const { LOCALAPPDATA, USERPROFILE = 'C:\\' } = variables;
+  return win32.join(LOCALAPPDATA ?? win32.join(USERPROFILE, 'AppData', 'Local'), 'taketurns');
 }
 
 /**
  * Names the time since the machine was started, on Linux. Two machines may share a folder. To each of them the sockets
  * of the other seem to be of processes that have ended. So each has a folder of its own within it. After a restart of
  * the machine, nobody reads what was written before.
+ *
+ * Throws if it cannot be known: another name would be another space, in which nobody keeps this process out. Deno reads
+ * the file only with all rights.
  */
-export function boot(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8);
-  } catch {
-    return 'any';
-  }
-}
+export const boot = (file = '/proc/sys/kernel/random/boot_id'): string =>
+  platform === 'linux' ? readFileSync(file, 'latin1').slice(0, 8) : 'any';
 
-/** What to listen at, for a socket file of this path. */
-export const address = (path: string, random: string): string =>
-  isWindows ? `\\\\.\\pipe\\taketurns-${random}` : path;
+/** What to listen at, for a socket file of this path: the file, or on Windows a pipe whose name has the random part. */
+export const address = (path: string, random: string, system: string = platform): string =>
+  system === WINDOWS ? `\\\\.\\pipe\\taketurns-${random}` : path;
 
 /**
  * Whether the error of a connection shows that nobody listens at a socket that is there. On Linux in Node and Deno only

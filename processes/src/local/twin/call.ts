@@ -12,10 +12,12 @@ export interface Limits {
   readonly work: number;
   readonly found: number;
   /**
-   * Whether the time of each call counts for `since`, as in a broker. The script knows the times of beats alone, and its
-   * clients send marks (`U`), because a request has no room for more times in the memory of a server.
+   * Whether a broker runs the twin, which does a little more than the script. It counts `since` from the time of each
+   * call: on a server a request has no room for times, so clients mark requests (`U`) at the times of their beats. And
+   * it forgets a session that its member has given up, because the answer to its `O` was lost: no lease ends such a
+   * session here.
    */
-  readonly isTimed: boolean;
+  readonly isBroker: boolean;
 }
 
 const MOST_LENT = 255;
@@ -34,7 +36,7 @@ export class Call {
   protected work: number;
   /** The time of the last beat before this call, or of this call. */
   protected readonly beaten: number;
-  protected readonly isTimed: boolean;
+  protected readonly isBroker: boolean;
   /** Who gets its news in the reply. */
   protected caller: string;
   protected readonly own: string[] = [];
@@ -51,8 +53,8 @@ export class Call {
     this.now = now;
     this.work = limits.work;
     this.found = limits.found;
-    this.isTimed = limits.isTimed;
-    this.beaten = this.isTimed ? now : state.beaten;
+    this.isBroker = limits.isBroker;
+    this.beaten = this.isBroker ? now : state.beaten;
   }
 
   protected next(): string {
@@ -99,7 +101,7 @@ export class Call {
 
   protected hold(object: SharedObject, request: Request): string {
     request.waits = false;
-    if (this.isTimed) request.grantedAt = this.now;
+    if (this.isBroker) request.grantedAt = this.now;
     object.free -= request.n;
     request.deaths = object.deaths;
     object.deaths = 0;

@@ -15,6 +15,7 @@
  * - `P` tells an object as it is after the operations before it in the same call, and lists the objects by their age.
  *   The script tells objects as they were before the call, in no order.
  * - No memory of a server is full.
+ * - A broker does a little more (`Limits.isBroker`).
  *
  * A call decides by the state, its arguments and the time alone. So whoever runs the same calls with the same times
  * again comes to the same state: the journal of the broker is made of this.
@@ -52,7 +53,7 @@ export interface Outcome {
   readonly isLeft: boolean;
 }
 
-const LIMITS: Limits = { work: 128, found: 256, isTimed: true };
+const LIMITS: Limits = { work: 128, found: 256, isBroker: true };
 const SEQS_OF_A_CONNECTION = 2 ** 32;
 
 /** The operations that change nothing. */
@@ -115,6 +116,11 @@ class Turn extends Call {
         return `V ${agreed.version} ${agreed.partitions} ${agreed.lease}`;
       }
       state.agreed = { version, partitions, lease };
+      if (this.isBroker) {
+        for (const other of state.sessions.values()) {
+          if (other.member === this.member && other.requests.size === 0) this.forget(other);
+        }
+      }
     }
     const sign = this.renewSign();
     state.sessions.set(this.sid, {

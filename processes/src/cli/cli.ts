@@ -1,0 +1,26 @@
+/** The program `taketurns-processes`, which bin/ loads. `help` in arguments.ts says what it does, and how it exits. */
+import { SpaceError } from '../errors.js';
+import { type Given, help, type Name, read, UsageError } from './arguments.js';
+import { run } from './run.js';
+import { objects, revoke, show } from './show.js';
+
+const USAGE = 64;
+const UNAVAILABLE = 69;
+
+const DOES: Readonly<Record<Name, (given: Given) => Promise<number>>> = { run, show, objects, revoke };
+
+async function main(line: readonly string[]): Promise<number> {
+  try {
+    const given = read(line);
+    if (given) return await DOES[given.command](given);
+    console.log(help());
+    return 0;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    console.error(`taketurns-processes: ${error.message}`);
+    if (error instanceof UsageError) console.error('`taketurns-processes --help` lists the commands and options.');
+    return error instanceof SpaceError ? UNAVAILABLE : USAGE;
+  }
+}
+
+process.exit(await main(process.argv.slice(2)));

@@ -1,0 +1,135 @@
+/**
+ * Runs a command when its turn comes.
+ *
+ *     waiting --> held --> the command runs --> given back, exit with its status
+ *        |                    | the turn is lost: the command gets SIGTERM, exit 70
+ *        +-- 75: --try, --timeout
+ *
+ * The command inherits the socket by which the broker sees that this process lives (local/driver.ts). So if this
+ * process is killed, the turn lasts until the command has ended too, as with flock(1). With a server there is a lease.
+ */
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { TimeoutError } from '../errors.js';
+import type { HeldLock, HeldPermits } from '../hold.js';
+import { Mutex } from '../mutex.js';
+import type { Semaphore } from '../semaphore.js';
+import { proofOfLife, type Space } from '../space.js';
+import { type Given, numberOf, UsageError } from './arguments.js';
+import { find, joinSpace, openAs } from './join.js';
+
+export const BUSY = 75;
+const LOST = 70;
+const CANNOT_RUN = 126;
+const NOT_FOUND = 127;
+
+/** The most seconds that a timer can wait. */
+const MOST_SECONDS = 2_147_483;
+const MOST_PERMITS = 2 ** 31 - 1;
+
+/** The signals that go on to the command. */
+const SIGNALS = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
+/** The signals that a terminal sends to the command itself. */
+const OF_TERMINALS: readonly string[] = ['SIGINT', 'SIGQUIT'];
+
+/** Opens the mutex or the semaphore of this name: as it is, or makes it. */
+async function open(space: Space, name: string, permits: number | undefined): Promise<Mutex | Semaphore> {
+  try {
+    return await (permits === undefined ? space.mutex(name) : space.semaphore(name, permits));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // It exists with other settings, which need not be those of a command.
+    const found = await find(space, name);
+    const fits = found?.kind === 'mutex' ? permits === undefined : (permits ?? found?.max) === found?.max;
+    if (!found || found.kind === 'rwlock' || !fits) throw error;
+    return (await openAs(space, found)) as Mutex | Semaphore;
+  }
+}
+
+export async function run(given: Given): Promise<number> {
+  const { values, switches, words, behind } = given;
+  const { name } = values;
+  const isInteger = (value: number): boolean => Number.isInteger(value) && value >= 1 && value <= MOST_PERMITS;
+  const permits = numberOf(given, 'permits', `an integer from 1 to ${MOST_PERMITS}`, isInteger);
+  const most = `a number of seconds from 0 to ${MOST_SECONDS}`;
+  const seconds = numberOf(given, 'timeout', most, (value) => value <= MOST_SECONDS);
+  if (name === undefined) throw new UsageError('run: --name NAME is needed');
+  if (words.length > 0) throw new UsageError(`run: what is to run stands behind --, got ${JSON.stringify(words[0])}`);
+  const [program, ...others] = behind ?? [];
+  if (program === undefined) throw new UsageError('run: a command is needed: run --name NAME -- COMMAND');
+  if (switches.has('try') && seconds !== undefined)
+    throw new UsageError('run: --try does not wait, so it has no --timeout');
+
+  const space = await joinSpace(given, values.label ?? labelOf(program));
+  try {
+    const handle = await open(space, name, permits);
+    const held = await take(handle, switches.has('try'), seconds);
+    return held ? await runHeld(space, held, program, others) : BUSY;
+  } finally {
+    await space.close();
+  }
+}
+
+/** The name of the program, without its folder, and the process. A label has at most 100 bytes. */
+const labelOf = (program: string): string =>
+  `${program
+    .replace(/^.*[/\\]/, '')
+    .replace(/[^\x20-\x7e]/g, '?')
+    .slice(0, 60)} (pid ${process.pid})`;
+
+async function take(
+  handle: Mutex | Semaphore,
+  tries: boolean,
+  seconds: number | undefined,
+): Promise<HeldLock | HeldPermits | undefined> {
+  if (tries) return handle.tryHold();
+  const options = seconds === undefined ? {} : { timeout: seconds * 1000 };
+  try {
+    return await (handle instanceof Mutex ? handle.holdAsync(options) : handle.holdAsync(1, options));
+  } catch (error) {
+    if (error instanceof TimeoutError) return undefined;
+    throw error;
+  }
+}
+
+/** Runs the command while this process holds. Resolves to the exit status. */
+function runHeld(
+  space: Space,
+  held: HeldLock | HeldPermits,
+  program: string,
+  others: readonly string[],
+): Promise<number> {
+  const env: NodeJS.ProcessEnv = { ...process.env, TAKETURNS_TOKEN: `${held.token}` };
+  if (held.ownerDied) env.TAKETURNS_OWNER_DIED = '1';
+  const socket = space[proofOfLife]();
+  const { signal } = held;
+  return new Promise((resolve) => {
+    const stdio = ['inherit', 'inherit', 'inherit', ...(socket === undefined ? [] : [socket])] as 'inherit'[];
+    const child = spawn(program, others, { env, stdio });
+    const isTerminal = process.stdin.isTTY || process.stdout.isTTY;
+    const listeners = SIGNALS.map((name) => {
+      const listener = (): void => {
+        if (!isTerminal || !OF_TERMINALS.includes(name)) child.kill(name);
+      };
+      process.on(name, listener);
+      return () => process.off(name, listener);
+    });
+    const lost = (): void => {
+      console.error(`taketurns-processes: the command is ended: ${(signal.reason as Error).message}`);
+      child.kill('SIGTERM');
+    };
+    if (signal.aborted) lost();
+    else signal.addEventListener('abort', lost);
+    const over = (status: number): void => {
+      for (const remove of listeners) remove();
+      signal.removeEventListener('abort', lost);
+      resolve(signal.aborted ? LOST : status);
+    };
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      const isMissing = error.code === 'ENOENT';
+      console.error(`taketurns-processes: ${program}: ${isMissing ? 'there is no such program' : error.message}`);
+      over(isMissing ? NOT_FOUND : CANNOT_RUN);
+    });
+    child.on('exit', (status, name) => over(status ?? 128 + (name ? constants.signals[name] : 0)));
+  });
+}

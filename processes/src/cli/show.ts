@@ -1,0 +1,106 @@
+/** Looks at a space, and takes holds away: the commands show, objects and revoke. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ObjectState, Party } from '../handle.js';
+import { READERS } from '../object.js';
+import type { ObjectEntry, Space } from '../space.js';
+import { type Given, UsageError } from './arguments.js';
+import { find, joinSpace, openAs } from './join.js';
+
+/** The time between two looks, in milliseconds. */
+const AGAIN = 500;
+const CLEAR = '\u001b[H\u001b[2J';
+
+const KINDS = { semaphore: 'semaphore', mutex: 'mutex', rwlock: 'read-write lock' } as const;
+
+/** How busy an object is, in words. */
+function busy({ kind, max, free, waiting }: ObjectEntry): string {
+  const waits = waiting === 0 ? '' : `, ${waiting} wait`;
+  return kind === 'semaphore' ? `${max - free} of ${max} held${waits}` : `${free === max ? 'free' : 'held'}${waits}`;
+}
+
+const isBusy = ({ free, max, waiting }: ObjectEntry): boolean => free < max || waiting > 0;
+
+/** What a party does, for how long, and who it is. */
+function line(does: string, entry: ObjectEntry, { label, permits, since, token }: Party): string {
+  const how =
+    entry.kind === 'rwlock' ? (permits === READERS ? ' to write' : ' to read') : permits === 1 ? '' : ` ${permits}`;
+  return `  ${`${does}${how}`.padEnd(16)} ${`${(since / 1000).toFixed(1)} s`.padStart(10)}  token ${token}  ${label}`;
+}
+
+async function describe(space: Space, entry: ObjectEntry): Promise<string[]> {
+  const state: ObjectState | undefined = await (await openAs(space, entry)).inspect();
+  const now = state ? { ...entry, free: state.free, waiting: state.waiting } : entry;
+  return [
+    `${entry.name}  ${KINDS[entry.kind]}  ${busy(now)}`,
+    ...(state?.holders ?? []).map((holder) => line('holds', entry, holder)),
+    ...(state?.queue ?? []).map((waiter) => line('waits', entry, waiter)),
+  ];
+}
+
+async function look(space: Space, names: readonly string[]): Promise<string> {
+  const lines: string[] = [];
+  const found = new Set<string>();
+  for await (const entry of space.objects()) {
+    if (names.length > 0 ? !names.includes(entry.name) : !isBusy(entry)) continue;
+    found.add(entry.name);
+    lines.push(...(await describe(space, entry)));
+  }
+  for (const name of names) if (!found.has(name)) lines.push(`${name}  is not known`);
+  if (lines.length === 0) lines.push('nobody holds or waits');
+  return lines.join('\n');
+}
+
+export async function show(given: Given): Promise<number> {
+  const { words, switches, behind = [] } = given;
+  const names = [...words, ...behind];
+  const space = await joinSpace(given, `show (pid ${process.pid})`);
+  try {
+    const isLive = process.stdout.isTTY && !switches.has('once');
+    do {
+      const text = await look(space, names);
+      process.stdout.write(isLive ? `${CLEAR}${text}\n` : `${text}\n`);
+      if (isLive) await sleep(AGAIN);
+    } while (isLive);
+    return 0;
+  } finally {
+    await space.close();
+  }
+}
+
+export async function objects(given: Given): Promise<number> {
+  const [word] = [...given.words, ...(given.behind ?? [])];
+  if (word !== undefined) throw new UsageError(`objects: takes no names, got ${JSON.stringify(word)}`);
+  const space = await joinSpace(given);
+  try {
+    for await (const entry of space.objects()) {
+      const { name, kind, robust, ephemeral } = entry;
+      const settings = [KINDS[kind], ...(robust ? ['robust'] : []), ...(ephemeral ? ['ephemeral'] : [])];
+      console.log(`${name}  ${settings.join(', ')}  ${busy(entry)}`);
+    }
+    return 0;
+  } finally {
+    await space.close();
+  }
+}
+
+export async function revoke(given: Given): Promise<number> {
+  const [name, token, ...others] = [...given.words, ...(given.behind ?? [])];
+  if (name === undefined || token === undefined || others.length > 0) {
+    throw new UsageError('revoke: NAME and TOKEN are needed: revoke NAME TOKEN');
+  }
+  if (!/^\d+$/.test(token)) throw new UsageError(`revoke: TOKEN must be a number, got ${JSON.stringify(token)}`);
+  const space = await joinSpace(given);
+  try {
+    const entry = await find(space, name);
+    const handle = entry && (await openAs(space, entry));
+    const holder = (await handle?.inspect(10_000))?.holders.find((each) => `${each.token}` === token);
+    if (!handle || !holder || !(await handle.revoke(holder.proof))) {
+      console.error(`taketurns-processes: nobody holds ${JSON.stringify(name)} with the token ${token}`);
+      return 1;
+    }
+    console.log(`revoked: ${holder.label}`);
+    return 0;
+  } finally {
+    await space.close();
+  }
+}

@@ -1,0 +1,290 @@
+/** The program `taketurns-processes`, as a shell runs it: commands that take turns, and are killed. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { Space } from '../src/space.js';
+import { folder } from './local-processes.js';
+import { onServers, until } from './setting.js';
+
+const CLI = fileURLToPath(new URL('../bin/taketurns-processes.js', import.meta.url));
+
+interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+}
+
+function start(...line: readonly string[]): Running {
+  const child = spawn(process.execPath, [CLI, ...line], { stdio: ['ignore', 'pipe', 'pipe'] });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  const texts = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      texts[name] += text;
+    });
+  }
+  return { child, ended: once(child, 'close').then(([status]) => ({ status, ...texts })) };
+}
+
+const cli = (...line: readonly string[]): Promise<Ended> => start(...line).ended;
+
+/** A folder, and how to start a command with the name `job` in it. */
+function jobs() {
+  const directory = folder();
+  const run = (...line: readonly string[]): Running => start('run', '--name', 'job', '--directory', directory, ...line);
+  /** Starts a command that makes the file `NAME.began`, waits for the file `NAME.end`, and then exits with a status. */
+  const job = (name: string, status = 0, ...options: readonly string[]): Running => {
+    const script = `echo >> ${at(`${name}.began`)}; while [ ! -e ${at(`${name}.end`)} ]; do sleep 0.02; done; exit ${status}`;
+    return run(...options, '--', 'sh', '-c', script);
+  };
+  const at = (file: string): string => join(directory, file);
+  const hasBegun = (name: string): boolean => existsSync(at(`${name}.began`));
+  const end = (name: string): void => writeFileSync(at(`${name}.end`), '');
+  const looker = async (): Promise<Space> => {
+    const space = await Space.local({ directory });
+    onTestFinished(() => space.close());
+    return space;
+  };
+  return { directory, at, run, job, hasBegun, end, looker };
+}
+
+const waitingFor = async (space: Space): Promise<number | undefined> =>
+  (await (await space.mutex('job')).inspect())?.waiting;
+
+test('the status of the command is passed through', async () => {
+  const { run } = jobs();
+  expect((await run('--', 'sh', '-c', 'exit 3').ended).status).toBe(3);
+  expect((await run('--', 'true').ended).status).toBe(0);
+  expect((await run('--', 'sh', '-c', 'kill -9 $$').ended).status).toBe(128 + 9);
+  expect(await run('--', 'no-such-program').ended).toEqual({
+    status: 127,
+    stdout: '',
+    stderr: 'taketurns-processes: no-such-program: there is no such program\n',
+  });
+  expect((await run('--', '/').ended).status).toBe(126);
+});
+
+test('commands run in the order in which they ask, with tokens that rise', async () => {
+  const { at, run, job, hasBegun, end, looker } = jobs();
+  const first = job('first');
+  await until(() => hasBegun('first'));
+  const space = await looker();
+  const others: Promise<Ended>[] = [];
+  for (let i = 0; i < 4; i++) {
+    others.push(run('--', 'sh', '-c', `echo ${i} $TAKETURNS_TOKEN >> ${at('order')}`).ended);
+    await until(async () => (await waitingFor(space)) === i + 1);
+  }
+  end('first');
+  expect((await first.ended).status).toBe(0);
+  for (const { status } of await Promise.all(others)) expect(status).toBe(0);
+  const lines = readFileSync(at('order'), 'utf8').trim().split('\n');
+  expect(lines.map((line) => line.split(' ')[0])).toEqual(['0', '1', '2', '3']);
+  const tokens = lines.map((line) => BigInt(line.split(' ')[1] as string));
+  for (const [i, token] of tokens.slice(1).entries()) expect(token).toBeGreaterThan(tokens[i] as bigint);
+});
+
+test('with --try, and with --timeout, a command that cannot run in time is not run', async () => {
+  const { run, job, hasBegun, end, at } = jobs();
+  const holder = job('holder');
+  await until(() => hasBegun('holder'));
+  const late = ['--', 'touch', at('late')];
+  expect((await run('--try', ...late).ended).status).toBe(75);
+  expect((await run('--timeout', '0.1', ...late).ended).status).toBe(75);
+  expect((await run('--timeout', '0', ...late).ended).status).toBe(75);
+  expect(existsSync(at('late'))).toBe(false);
+  end('holder');
+  await holder.ended;
+  expect((await run('--try', ...late).ended).status).toBe(0);
+  expect(existsSync(at('late'))).toBe(true);
+});
+
+test('with --permits so many commands run at once', async () => {
+  const { job, hasBegun, end, run } = jobs();
+  const all = ['a', 'b', 'c'].map((name) => job(name, 0, '--permits', '2'));
+  const begun = (): string[] => ['a', 'b', 'c'].filter(hasBegun);
+  await until(() => begun().length === 2);
+  expect((await run('--permits', '2', '--try', '--', 'true').ended).status).toBe(75);
+  expect(begun().length).toBe(2);
+  // It is a semaphore by now, of which a command without the option takes one permit.
+  expect((await run('--permits', '3', '--', 'true').ended).stderr).toContain('exists already, as a semaphore (max 2)');
+  end(begun()[0] as string);
+  await until(() => begun().length === 3);
+  for (const name of begun()) end(name);
+  for (const { ended } of all) expect((await ended).status).toBe(0);
+  expect((await run('--', 'true').ended).status).toBe(0);
+});
+
+test('signals go on to the command, and whoever only waits ends', async () => {
+  const { run, job, hasBegun, at, looker } = jobs();
+  const script = `trap 'echo TERM; exit 9' TERM; echo >> ${at('trap.began')}; while :; do sleep 0.02; done`;
+  const holder = run('--', 'sh', '-c', script);
+  await until(() => hasBegun('trap'));
+  const waiter = job('waiter');
+  const space = await looker();
+  await until(async () => (await waitingFor(space)) === 1);
+  waiter.child.kill('SIGTERM');
+  await waiter.ended;
+  expect(waiter.child.signalCode).toBe('SIGTERM');
+  await until(async () => (await waitingFor(space)) === 0);
+  holder.child.kill('SIGTERM');
+  expect(await holder.ended).toMatchObject({ status: 9, stdout: 'TERM\n' });
+  expect(hasBegun('waiter')).toBe(false);
+});
+
+test('a program that is killed: its turn lasts until its command has ended', async () => {
+  const { run, job, hasBegun, end } = jobs();
+  const holder = job('holder');
+  await until(() => hasBegun('holder'));
+  holder.child.kill('SIGKILL');
+  const next = job('next');
+  expect((await run('--timeout', '2.5', '--', 'true').ended).status).toBe(75);
+  expect(hasBegun('next')).toBe(false);
+  end('holder');
+  await until(() => hasBegun('next'));
+  end('next');
+  expect((await next.ended).status).toBe(0);
+  // The standard streams of the killed program are those of its command too.
+  await holder.ended;
+});
+
+test('a revoked turn ends its command', async () => {
+  const { directory, job, hasBegun, run } = jobs();
+  const holder = job('holder');
+  await until(() => hasBegun('holder'));
+  const at = ['--directory', directory];
+  const shown = await cli('show', ...at);
+  expect(shown.stdout).toMatch(/^job {2}mutex {2}held\n {2}holds +\d+\.\d s {2}token \d+ {2}sh \(pid \d+\)\n$/);
+  const token = /token (\d+)/.exec(shown.stdout)?.[1] as string;
+  expect(await cli('revoke', ...at, 'job', '12')).toEqual({
+    ...{ status: 1, stdout: '' },
+    stderr: 'taketurns-processes: nobody holds "job" with the token 12\n',
+  });
+  expect(await cli('revoke', ...at, 'job', token)).toMatchObject({ status: 0, stderr: '' });
+  expect(await holder.ended).toMatchObject({ status: 70, stderr: expect.stringContaining('it was revoked') });
+  expect((await run('--try', '--', 'true').ended).status).toBe(0);
+});
+
+test('show tells who holds and waits, and objects tells all', async () => {
+  const { directory, job, hasBegun, end, looker } = jobs();
+  const at = ['--directory', directory];
+  expect((await cli('show', ...at)).stdout).toBe('nobody holds or waits\n');
+  const space = await looker();
+  await (await space.semaphore('pool', 4, { robust: true })).holdAsync(3);
+  await (await space.rwLock('table')).readAsync();
+  await space.mutex('idle');
+  const holder = job('holder', 0, '--label', 'the first');
+  await until(() => hasBegun('holder'));
+  const waiter = job('waiter');
+  await until(async () => (await waitingFor(space)) === 1);
+  const lines = (await cli('show', ...at)).stdout
+    .replace(/\d+\.\d s/g, 'S')
+    .replace(/token \d+/g, 'T')
+    .split('\n');
+  expect(lines).toEqual([
+    'pool  semaphore  3 of 4 held',
+    expect.stringMatching(/^ {2}holds 3 +S {2}T {2}pid \d+ on /),
+    'table  read-write lock  held',
+    expect.stringMatching(/^ {2}holds to read +S {2}T {2}pid \d+ on /),
+    'job  mutex  held, 1 wait',
+    expect.stringMatching(/^ {2}holds +S {2}T {2}the first$/),
+    expect.stringMatching(/^ {2}waits +S {2}T {2}sh \(pid \d+\)$/),
+    '',
+  ]);
+  expect((await cli('show', ...at, 'idle', 'none')).stdout).toBe('idle  mutex  free\nnone  is not known\n');
+  expect((await cli('objects', ...at)).stdout).toBe(
+    'pool  semaphore, robust  3 of 4 held\ntable  read-write lock  held\nidle  mutex  free\njob  mutex  held, 1 wait\n',
+  );
+  for (const name of ['holder', 'waiter']) end(name);
+  await Promise.all([holder.ended, waiter.ended]);
+});
+
+test('a program holds the mutex that a command waits for, whatever its settings are', async () => {
+  const { run, looker, at } = jobs();
+  const space = await looker();
+  const mutex = await space.mutex('job', { robust: true, bypass: 0 });
+  const held = await mutex.holdAsync();
+  const command = run('--', 'sh', '-c', `echo $TAKETURNS_TOKEN > ${at('token')}`);
+  await until(async () => (await mutex.inspect())?.waiting === 1);
+  await held.unlock();
+  expect((await command.ended).status).toBe(0);
+  expect(BigInt(readFileSync(at('token'), 'utf8'))).toBeGreaterThan(held.token);
+  expect((await run('--permits', '2', '--', 'true').ended).stderr).toContain('exists already, as a mutex');
+});
+
+test.each([
+  [['frobnicate'], 'there is no command "frobnicate"; there are run, show, objects, revoke'],
+  [['run', '--', 'true'], 'run: --name NAME is needed'],
+  [['run', '--name', 'x'], 'run: a command is needed: run --name NAME -- COMMAND'],
+  [['run', '--name', 'x', 'true'], 'run: what is to run stands behind --, got "true"'],
+  [['run', '--name', '--', 'true'], 'run: --name needs a value: --name NAME'],
+  [['run', '--nmae', 'x', '--', 'true'], 'run: there is no option --nmae; there are --name, --permits, --timeout, '],
+  [['run', '-n', 'x', '--', 'true'], 'run: there is no option -n; there are --name'],
+  [['run', '--name', 'x', '--name', 'y', '--', 'true'], 'run: --name is given twice'],
+  [['run', '--name', 'x', '--try=1', '--', 'true'], 'run: --try has no value, got "1"'],
+  [['run', '--name', 'x', '--timeout', 'soon', '--', 'true'], 'run: --timeout must be a number of seconds from 0 to '],
+  [['run', '--name', 'x', '--timeout=-1', '--', 'true'], 'run: --timeout must be a number of seconds from 0 to '],
+  [['run', '--name', 'x', '--permits', '0', '--', 'true'], 'run: --permits must be an integer from 1 to 2147483647'],
+  [['run', '--name', 'x', '--permits', '1.5', '--', 'true'], 'run: --permits must be an integer from 1 to 2147483647'],
+  [['run', '--name', 'x', '--try', '--timeout', '1', '--', 'true'], 'run: --try does not wait, so it has no --timeout'],
+  [['run', '--name', 'x', '--url', 'localhost', '--', 'true'], 'run: --url must begin with redis:// or rediss://, got'],
+  [['show', '--url', 'redis://x', '--directory', '/tmp'], 'show: --directory is for this machine, and --url for a'],
+  [['revoke', 'x'], 'revoke: NAME and TOKEN are needed: revoke NAME TOKEN'],
+  [['revoke', 'x', 'y'], 'revoke: TOKEN must be a number, got "y"'],
+  [['objects', 'x'], 'objects: takes no names, got "x"'],
+])('bad: %j', async (line, message) => {
+  const { status, stdout, stderr } = await cli(...line);
+  expect({ status, stdout }).toEqual({ status: 64, stdout: '' });
+  expect(stderr).toContain(`taketurns-processes: ${message}`);
+  expect(stderr).toContain('--help');
+});
+
+test('what is wrong with a name or with the folder is said', async () => {
+  const directory = folder();
+  const long = await cli('run', '--name', 'x'.repeat(109), '--directory', directory, '--', 'true');
+  expect(long).toMatchObject({ status: 64, stderr: expect.stringContaining('name must be a string of 1 to 108') });
+  appendFileSync(join(directory, 'file'), '');
+  const file = await cli('objects', '--directory', join(directory, 'file'));
+  expect(file).toMatchObject({ status: 69, stderr: expect.stringContaining('is no folder') });
+});
+
+test('--help says what there is', async () => {
+  for (const line of [[], ['--help'], ['help'], ['run', '--help']]) {
+    const { status, stdout } = await cli(...line);
+    expect(status).toBe(0);
+    for (const word of ['run --name NAME', '--permits N', '--timeout SECONDS', 'TAKETURNS_TOKEN', 'revoke']) {
+      expect(stdout).toContain(word);
+    }
+  }
+});
+
+onServers(
+  'the program with a server',
+  (setting) => {
+    test('commands take turns on it, and a server that does not answer is said', async () => {
+      const space = await setting.join({ space: 'default' });
+      const held = await (await space.mutex('job')).holdAsync();
+      const url = ['--url', setting.server.url];
+      expect((await cli('run', '--name', 'job', ...url, '--try', '--', 'true')).status).toBe(75);
+      const command = start('run', '--name', 'job', ...url, '--', 'sh', '-c', 'echo $TAKETURNS_TOKEN; exit 5');
+      await until(async () => (await waitingFor(space)) === 1);
+      expect((await cli('show', ...url)).stdout).toContain('job  mutex  held, 1 wait\n');
+      await held.unlock();
+      const { status, stdout } = await command.ended;
+      expect(status).toBe(5);
+      expect(BigInt(stdout)).toBeGreaterThan(held.token);
+      const away = await cli('objects', '--url', 'redis://127.0.0.1:1');
+      expect(away).toMatchObject({ status: 69, stderr: expect.stringContaining('ECONNREFUSED') });
+    });
+  },
+  'first',
+);
