@@ -22,6 +22,7 @@ import {
   Worker,
 } from 'node:worker_threads';
 import { VERSION } from '../border/numbers.js';
+import { variable } from './environment.js';
 
 /** Tells the reporter of an arena. */
 export type Tell = (memory: WebAssembly.Memory, id: bigint) => void;
@@ -49,22 +50,17 @@ const USUAL_SECONDS = 30;
 const MOST_SECONDS = 86_400;
 
 /**
- * Whether the program was started in report mode: with this package preloaded as `taketurns/report`, in Deno with the
- * variable `TAKETURNS_REPORT_AFTER`.
+ * Whether the program was started in report mode: with this package preloaded as `taketurns/report`, or in Deno with the
+ * variable.
  */
 function isReportMode(): boolean {
-  const { Deno } = globalThis as { Deno?: { permissions: { querySync(what: object): { state: string } } } };
-  // Deno would ask the user whether the program may read a variable.
-  if (Deno) {
-    const { state } = Deno.permissions.querySync({ name: 'env', variable: VARIABLE });
-    return state === 'granted' && process.env[VARIABLE] !== undefined;
-  }
-  const options = (process.env.NODE_OPTIONS ?? '').split(/\s+/);
+  if ('Deno' in globalThis) return variable(VARIABLE) !== undefined;
+  const options = (variable('NODE_OPTIONS') ?? '').split(/\s+/);
   return [...process.execArgv, ...options].some((option) => /(^|[=/:])taketurns\/report$/.test(option));
 }
 
 function seconds(): number {
-  const text = process.env[VARIABLE] ?? `${USUAL_SECONDS}`;
+  const text = variable(VARIABLE) ?? `${USUAL_SECONDS}`;
   const number = Number(text);
   if (text.trim() !== '' && number > 0 && number <= MOST_SECONDS) return number;
   throw new RangeError(

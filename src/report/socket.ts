@@ -19,13 +19,13 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 const isWindows = process.platform === 'win32';
-/** Undefined on Windows, where each user has a folder of his own. */
-const user = isWindows ? undefined : process.geteuid?.();
+/** Undefined on Windows, where each user has a folder of his own. Throws in Deno if the program has no right to know. */
+const user = (): number | undefined => (isWindows ? undefined : process.geteuid?.());
 const PREFIX = 'report-';
 
 /** The folder of this user. */
 export function home(): string {
-  return isWindows ? join(homedir(), 'AppData', 'Local', 'taketurns') : `/tmp/taketurns-${user}`;
+  return isWindows ? join(homedir(), 'AppData', 'Local', 'taketurns') : `/tmp/taketurns-${user()}`;
 }
 
 /**
@@ -35,9 +35,10 @@ export function home(): string {
 export function checkFolder(path: string): void {
   const stats = lstatSync(path);
   if (!stats.isDirectory()) throw new Error(`${path} is ${stats.isSymbolicLink() ? 'a link' : 'no folder'}`);
-  if (user === undefined) return;
-  if (stats.uid !== user)
-    throw new Error(`the folder ${path} belongs to the user ${stats.uid}, and this process runs as ${user}`);
+  const own = user();
+  if (own === undefined) return;
+  if (stats.uid !== own)
+    throw new Error(`the folder ${path} belongs to the user ${stats.uid}, and this process runs as ${own}`);
   const mode = stats.mode & 0o777;
   if ((mode & 0o077) !== 0) {
     const octal = mode.toString(8).padStart(3, '0');

@@ -5,11 +5,12 @@
  */
 import { writeSync } from 'node:fs';
 import * as threads from 'node:worker_threads';
+import { variable } from './environment.js';
 import type { Watching } from './host.js';
 import * as lazily from './lazily.js';
 import { tell } from './report-mode.js';
 
-const isQuiet = process.env.NODE_NO_WARNINGS === '1' || process.execArgv.includes('--no-warnings');
+const isQuiet = variable('NODE_NO_WARNINGS') === '1' || process.execArgv.includes('--no-warnings');
 
 export const surroundings: Watching = {
   look: lazily.ownCircle,
