@@ -180,7 +180,8 @@ export function create(options: ArenaOptions): Membership {
   const PAGE = 65536;
   const RECORD = 256;
   const ELEMENT = 96;
-  const memory = sharedMemory(Math.ceil((RECORD * records + ELEMENT * elements) / PAGE));
+  // The last two pages are for metrics (report/series.ts).
+  const memory = sharedMemory(Math.ceil((RECORD * records + ELEMENT * elements) / PAGE) + 2);
   // Node 20 may lack `crypto`, so the id comes from the clock and `Math.random`. A test may replace `Math.random`, and
   // a clock may be coarse. So a count tells apart arenas that are made at the same moment.
   const id = BigInt(Math.floor((now() + Math.random()) * 2 ** 40)) + ++made;

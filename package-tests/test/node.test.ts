@@ -18,7 +18,9 @@ describe(`in Node ${process.versions.node}`, () => {
   it.each([
     ['taketurns', 3],
     ['taketurns/algorithms', 4],
+    ['taketurns/metrics', 4],
     ['taketurns/p0514', 4],
+    ['taketurns/report', 4],
     ['taketurns/sync', 3],
     ['taketurns/tasks', 1],
   ])('%s is at most %i files, since a thread that starts pays for each', (entry, most) => {

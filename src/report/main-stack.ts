@@ -7,7 +7,8 @@
  * The pause stops the main thread for a moment, and V8 runs its code more slowly until the debugger has left. So the
  * stack is taken only when somebody asks for it.
  */
-import type { Session } from 'node:inspector';
+import type * as inspector from 'node:inspector';
+import { createRequire } from 'node:module';
 
 /** A thread that runs no code does not pause. */
 const PATIENCE = 500;
@@ -29,14 +30,14 @@ interface Paused {
 export async function mainStack(): Promise<string[]> {
   try {
     // Node may have been built without it.
-    const { Session } = await import('node:inspector');
+    const { Session } = createRequire(import.meta.url)('node:inspector') as typeof inspector;
     return await stackBy(new Session());
   } catch (error) {
     return [`(this runtime does not tell the stack of the main thread: ${(error as Error).message})`];
   }
 }
 
-function stackBy(session: Session): Promise<string[]> {
+function stackBy(session: inspector.Session): Promise<string[]> {
   return new Promise((resolve) => {
     session.connectToMainThread();
     const end = (lines: string[]): void => {

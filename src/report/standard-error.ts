@@ -15,6 +15,7 @@ const isQuiet = variable('NODE_NO_WARNINGS') === '1' || process.execArgv.include
 export const surroundings: Watching = {
   look: lazily.ownCircle,
   nameText: lazily.nameText,
+  measure: lazily.measureWaits,
   say(message) {
     // In report mode the reporter says it.
     if (isQuiet || tell) return;

@@ -40,7 +40,8 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
-import { type Setting, settingOf } from './settings.js';
+import type { Listening, measureWaits } from './measure.js';
+import { isMeasured, type Setting, settingOf } from './settings.js';
 import { NONE, OTHERS, PERHAPS } from './verdicts.js';
 import type { ownCircle } from './youngest.js';
 
@@ -54,10 +55,12 @@ export interface Watched {
 }
 
 /** What a thread needs to look for deadlocks. */
-export interface Watcher {
+export interface Watcher extends Listening {
   /** Prints a warning, though the thread never returns to its event loop. */
   readonly say: (message: string) => void;
   readonly look: typeof ownCircle;
+  /** Undefined in a browser where nobody has begun metrics in this thread. */
+  measure?: typeof measureWaits | undefined;
 }
 
 /** The milliseconds of the first pause after a look with this answer. Each later one is twice as long. */
@@ -86,9 +89,10 @@ export function watchSleeps(
   module: object,
   names: readonly string[],
   membership: Watched,
-  { say, look }: Watcher,
+  watcher: Watcher,
   now: () => number,
 ): void {
+  const { say, look } = watcher;
   const { memory, core, thread } = membership;
   const words = new Int32Array(memory.buffer);
   let setting: Setting = settingOf(words);
@@ -101,6 +105,7 @@ export function watchSleeps(
     if (word !== seen) {
       seen = word;
       setting = settingOf(words);
+      if (isMeasured(words)) watcher.measure?.(module, membership, watcher, now);
       first = setting.deadlocks === 'ignore' ? UNTIL_WOKEN : nanoseconds(setting.after, false);
     }
     return isPassive() ? nanoseconds(setting.after, true) : first;
