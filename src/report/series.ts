@@ -21,10 +21,10 @@ import { endOfLabels } from './labels.js';
 import { kindOf } from './look.js';
 import type { View } from './view.js';
 
-/** The pages of 64 KiB at the end of each arena's memory that the series take: own-arenas.ts adds them. */
-const BYTES = 2 * 65536;
+/** own-arenas.ts makes the memory of an arena so much larger. */
+const MOST = 512;
 const SIZE = 256;
-const MOST = BYTES / SIZE;
+const BYTES = MOST * SIZE;
 /** The series of all objects for which there is no room. */
 const OVERFLOW = 0;
 /** A thread looks at so many series for a free one. */
