@@ -25,6 +25,7 @@ function load<T>(file: string): T | undefined {
 const looking = () => load<typeof youngest>('./youngest.cjs');
 
 export const ownCircle: typeof youngest.ownCircle = (...given) => looking()?.ownCircle(...given) ?? NONE;
+export const likelyMistake: typeof youngest.likelyMistake = (...given) => looking()?.likelyMistake(...given);
 export const nameText: typeof youngest.nameText = (...given) => looking()?.nameText(...given);
 export const measureWaits: typeof measuring.measureWaits = (...given) =>
   load<typeof measuring>('./measure.cjs')?.measureWaits(...given);

@@ -14,11 +14,11 @@ const isQuiet = variable('NODE_NO_WARNINGS') === '1' || process.execArgv.include
 
 export const surroundings: Watching = {
   look: lazily.ownCircle,
+  likelyMistake: lazily.likelyMistake,
   nameText: lazily.nameText,
   measure: lazily.measureWaits,
   say(message) {
-    // In report mode the reporter says it.
-    if (isQuiet || tell) return;
+    if (isQuiet) return;
     try {
       writeSync(2, `(node:${process.pid}) TaketurnsWarning: ${message}\n`);
     } catch {
@@ -26,6 +26,8 @@ export const surroundings: Watching = {
     }
   },
   tell,
+  isReported: tell !== undefined,
+  isMain: threads.isMainThread && !('WorkerGlobalScope' in globalThis),
   // Node 20 does not tell a worker its name.
   threadLabel: (threads as { threadName?: string | null }).threadName ?? '',
 };

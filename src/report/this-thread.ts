@@ -10,7 +10,7 @@ import { labelThread, type Watching, watching } from './host.js';
 import type { measureWaits } from './measure.js';
 import { CHOICES, isMeasured, LONGEST, type OnDeadlock, set, settingOf } from './settings.js';
 import { watchSleeps } from './watch.js';
-import { nameText, ownCircle } from './youngest.js';
+import { likelyMistake, nameText, ownCircle } from './youngest.js';
 
 /** @internal Returns the membership of the calling thread in an arena. */
 export function membershipIn(what: string, arena: Arena): Membership {
@@ -112,7 +112,10 @@ function surroundings(): Watching {
   const own = known ?? {
     say: (message) => host.warn(message),
     look: ownCircle,
+    likelyMistake,
     nameText,
+    isReported: false,
+    isMain: host.isMainThread,
     threadLabel: typeof name === 'string' && typeof document === 'undefined' ? name : '',
   };
   if (!known) Object.assign(host, watching(host, own));
