@@ -517,8 +517,8 @@ function suite(found: (typeof BROWSERS)[number]): void {
           pattern,
         );
       await until(0, 'holds 1 permit');
-      await until(1, 'sleeps on');
-      await until(2, 'sleeps on');
+      await until(1, '^T1sleeps on');
+      await until(2, '^T2sleeps on');
       await press(page, `${lab} [data-thread="1"]`, 'Time runs out');
       await until(1, 'has come to its end');
       expect(await figure(page, lab, 'timeouts')).toBe(1);
