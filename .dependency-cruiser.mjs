@@ -9,7 +9,7 @@ const only = (name, comment, folder, tree, allowed) =>
 
 const KINDS = '^core/kinds/kinds[.]ts$';
 const WORDS = '^core/(answers|.*/words)[.]ts$';
-const ENTRIES = '((algorithms|p0514|report|sync|tasks)/)?index[.](d[.]ts|js)$';
+const ENTRIES = '((algorithms|metrics|p0514|report|sync|tasks)/)?index[.](d[.]ts|js)$';
 
 const circles = [
   forbid(
@@ -99,26 +99,32 @@ const src = [
   forbid(
     'src-entries-on-top',
     'Who imports taketurns alone gets neither the algorithms nor P0514 nor reports nor sync nor tasks into the bundle.',
-    { path: '^src/', pathNot: '^src/(algorithms|p0514|report|sync|tasks)/' },
-    { path: '^(src|dist)/(algorithms|p0514|report|sync|tasks)/' },
+    { path: '^src/', pathNot: '^src/(algorithms|metrics|p0514|report|sync|tasks)/' },
+    { path: '^(src|dist)/(algorithms|metrics|p0514|report|sync|tasks)/' },
   ),
   forbid(
     'src-algorithms-without-p0514',
     'P0514 is built on the algorithms, not the other way round.',
     { path: '^src/algorithms/' },
-    { path: '^(src|dist)/(p0514|report|sync|tasks)/' },
+    { path: '^(src|dist)/(metrics|p0514|report|sync|tasks)/' },
   ),
   forbid(
     'src-sync-apart',
     'Who imports taketurns/sync gets neither the algorithms nor P0514 nor tasks into the bundle.',
     { path: '^src/sync/' },
-    { path: '^(src|dist)/(p0514|algorithms|report|tasks)/' },
+    { path: '^(src|dist)/(metrics|p0514|algorithms|report|tasks)/' },
   ),
   forbid(
     'src-report-apart',
     'A report reads words of all kinds, and needs the code of none.',
-    { path: '^src/report/' },
+    { path: '^src/(metrics|report)/' },
     { path: '^(src|dist)/(p0514|algorithms|sync|tasks)/' },
+  ),
+  forbid(
+    'src-metrics-on-report',
+    'Metrics are built on reports, not the other way round.',
+    { path: '^src/report/' },
+    { path: '^(src|dist)/metrics/' },
   ),
   only(
     'src-tasks-alone',

@@ -1,8 +1,9 @@
 /**
  * Bundles dist/ for Node, Deno and Bun: dist/node/ gets one file for each entry, and some files that entries share.
  *
- *     index.js, report.js, sync.js ────────────────────► shared.js ──► host-node.js or host-deno-bun.js
+ *     index.js, metrics.js, report.js, sync.js ───────► shared.js ──► host-node.js or host-deno-bun.js
  *     algorithms.js, p0514.js ──► algorithms-shared.js ──►                └─ when it first looks ─► youngest.cjs
+ *     metrics.js, report.js ──► report-shared.js ────────►
  *     tasks.js
  *
  * A worker imports the library when it starts. Node takes about a millisecond for each file that it imports. In a pool
@@ -52,12 +53,14 @@ async function write(input, format, cleanDir, groups) {
 const entries = {
   index: 'dist/index.js',
   algorithms: 'dist/algorithms/index.js',
+  metrics: 'dist/metrics/index.js',
   p0514: 'dist/p0514/index.js',
   report: 'dist/report/index.js',
   sync: 'dist/sync/index.js',
 };
 const groups = [
-  { name: 'shared', test: /[\\/]dist[\\/](?!algorithms|p0514|report|sync|index)/ },
+  { name: 'shared', test: /[\\/]dist[\\/](?!algorithms|metrics|p0514|report|sync|index)/ },
+  { name: 'report-shared', test: /[\\/]dist[\\/]report[\\/](?!index)/, minShareCount: 2 },
   { name: 'algorithms-shared', test: /[\\/]dist[\\/]algorithms[\\/](?!index)/, minShareCount: 2 },
 ];
 await write(entries, 'esm', true, groups);
@@ -65,8 +68,8 @@ await write(entries, 'esm', true, groups);
 // carries the code for that only if the program imports `taketurns/report`.
 for (const host of ['node', 'deno-bun'])
   await write({ [`host-${host}`]: `dist/report/host-${host}.js` }, 'esm', false, []);
-// A thread that blocks loads this file when it first looks for deadlocks (src/report/lazily.ts).
-await write({ youngest: 'dist/report/youngest.js' }, 'cjs', false, []);
+// A thread loads these files when it first looks for deadlocks, or measures its waits (src/report/lazily.ts).
+for (const name of ['youngest', 'measure']) await write({ [name]: `dist/report/${name}.js` }, 'cjs', false, []);
 // The thread of report mode (src/report/report-mode.ts).
 await write({ reporter: 'dist/report/reporter.js' }, 'cjs', false, []);
 await write(entries, 'cjs', false, groups);

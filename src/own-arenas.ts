@@ -172,7 +172,8 @@ export function create(options: ArenaOptions): Membership {
   // The core computes the exact size of an arena only inside a memory. But V8 reserves 10 GiB of address space for each
   // memory, so the library makes no extra memory for that. The size here is an upper bound, which `open` checks. Pages
   // that are never touched cost nothing.
-  const records = objects + 2 * threads + slots + chains;
+  // Metrics take 512 records at the end (report/series.ts).
+  const records = objects + 2 * threads + slots + chains + 512;
   // An object with its name, a record, a bucket, and an element with its share of the overflow lines each take no more
   // bytes than are reckoned here (core/arena/arena.ts). The surplus makes up for the header, for the heads of the lists
   // of names, and for the gaps that align tables. In a small arena the surplus may be too small for them. But then the

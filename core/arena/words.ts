@@ -14,6 +14,7 @@
  *     ...      common      64 bytes each   overflow of the overflow, shared by all buckets
  *     ...      elements    64 bytes each   wait elements
  *     end      labels      32 bytes each   the name of each thread, for reports (src/report/labels.ts)
+ *     the last 128 KiB     256 bytes each  how long threads have waited, if they count it (src/report/series.ts)
  *
  * Chains and buckets begin at the start of a page (arena.ts), as the papers ask. A region is touched only as it comes
  * into use, so unused capacity costs address space alone. Every shared access is a sequentially consistent atomic one.
@@ -39,7 +40,8 @@ export const H_BUCKETS: usize = 24;
 export const H_CHAINS: usize = 28;
 export const H_ELEMENTS: usize = 32;
 export const H_END: usize = 36; // bytes of the whole arena
-// What happens when a deadlock is found, and when a thread looks for one; 0: the usual (src/report/settings.ts).
+// What happens when a deadlock is found, when a thread looks for one, and whether threads count their waits; 0: the
+// usual (src/report/settings.ts).
 export const H_DEADLOCKS: usize = 40; // i32
 
 // Bump counters: how many of each were ever in use. They grow by compare-and-swap up to the capacity and never shrink.

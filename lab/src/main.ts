@@ -4,6 +4,7 @@ import './style/opening.css';
 import './style/starvation.css';
 import './style/benchmarks.css';
 import './style/queue.css';
+import './style/hang.css';
 import { isolate } from './isolation.js';
 import { opening } from './opening/view.js';
 import { byId, put } from './ui/dom.js';
@@ -29,6 +30,7 @@ if (why === undefined) {
     { live },
     { readWriteLock, conditionAtWork },
     { sync },
+    { hang },
     { benchmarks },
     { capacitor },
   ] = await Promise.all([
@@ -37,6 +39,7 @@ if (why === undefined) {
     import('./queue/live.js'),
     import('./sync/rows.js'),
     import('./sync/view.js'),
+    import('./hang/view.js'),
     import('./bench/view.js'),
     import('./capacitor/view.js'),
   ]);
@@ -46,6 +49,7 @@ if (why === undefined) {
   readWriteLock();
   conditionAtWork();
   sync();
+  hang();
   benchmarks();
   capacitor();
 } else {

@@ -138,7 +138,14 @@ function suite(found: (typeof BROWSERS)[number]): void {
       expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
       expect(await page.$eval('#isolation', (notice) => (notice as HTMLElement).hidden)).toBe(true);
       const headings = await page.$$eval('h2', (all) => all.map(({ textContent }) => textContent));
-      expect(headings).toEqual(['1Starvation', '2The queue', '3Waiting together', '4Benchmarks', '5The capacitor']);
+      expect(headings).toEqual([
+        '1Starvation',
+        '2The queue',
+        '3Waiting together',
+        '4It hangs. What now?',
+        '5Benchmarks',
+        '6The capacitor',
+      ]);
       await page.$eval('footer', (element) => element.scrollIntoView({ behavior: 'instant' }));
       await page.waitForFunction(() => /^\d+ fps$/.test(document.querySelector('#fps')?.textContent ?? ''), PATIENCE);
     });
@@ -229,6 +236,71 @@ function suite(found: (typeof BROWSERS)[number]): void {
       }
       expect(await told('barging')).toMatch(/^the big job: 2\.50 s longest wait[1-9]\d\d times overtaken0 turns had$/);
       expect(await told('ours')).toMatch(/^the big job: [\d.]+ ms longest wait0 times overtaken[1-9]\d turns had$/);
+    });
+
+    test('it hangs: the page names the deadlock, and one thread gives way', async () => {
+      const lab = '#hang-lab';
+      const says = (pattern: RegExp): Promise<unknown> =>
+        page.waitForFunction(
+          (wanted) =>
+            new RegExp(wanted).test(document.querySelector('#hang-lab [data-figure=verdict]')?.textContent ?? ''),
+          PATIENCE,
+          pattern.source,
+        );
+      await slide(page, lab, 'works', 0);
+      await press(page, lab, 'Start');
+      await says(/^deadlock: .*"W0"\) holds Mutex "accounts" and waits for Mutex "audit"/);
+      await says(/"W1"\) holds Mutex "audit" and waits for Mutex "accounts"/);
+      const stuck = (selector: string): Promise<string[]> =>
+        page.$$eval(`#hang-lab ${selector}`, (all) => all.map((one) => one.getAttribute('class') ?? ''));
+      expect((await stuck('line.stuck')).sort()).toEqual(['holds stuck', 'holds stuck', 'waits stuck', 'waits stuck']);
+      expect(await stuck('g.stuck')).toHaveLength(4);
+      expect(await text(page, `${lab} svg title`)).toContain('W0 holds accounts; W0 waits for audit');
+      await page.waitForFunction(
+        () => document.querySelector('#hang-lab .guide .now')?.textContent?.startsWith('One of them must give way'),
+        PATIENCE,
+      );
+      const turns = await figure(page, lab, 'turns');
+      await press(page, lab, 'Let one give way');
+      await page.waitForFunction(
+        (before) => Number(document.querySelector('#hang-lab [data-figure=turns]')?.textContent) > before,
+        PATIENCE,
+        turns,
+      );
+      await says(/^deadlock: /);
+      await press(page, lab, 'Stop');
+      await hasButton(page, lab, 'Start');
+      expect(await text(page, `${lab} .panel [role=status]`)).toBe('Nothing runs.');
+    });
+
+    test('it hangs: with deadlocks that throw, and with one order, all go on', async () => {
+      const lab = '#hang-lab';
+      const turnsUntil = (least: number): Promise<unknown> =>
+        page.waitForFunction(
+          (wanted) => Number(document.querySelector('#hang-lab [data-figure=turns]')?.textContent) >= wanted,
+          PATIENCE,
+          least,
+        );
+      await slide(page, lab, 'works', 0);
+      await page.select(`${lab} .control:nth-of-type(3) select`, 'throw');
+      await press(page, lab, 'Start');
+      await page.waitForFunction(
+        () => document.querySelector('#hang-lab [data-figure=verdict]')?.textContent?.startsWith('deadlock: '),
+        PATIENCE,
+      );
+      await turnsUntil(1);
+      await press(page, lab, 'Stop');
+      await hasButton(page, lab, 'Start');
+      await page.select(`${lab} .control:nth-of-type(3) select`, 'ignore');
+      await page.select(`${lab} .control:nth-of-type(2) select`, 'same');
+      await slide(page, lab, 'threads', 1);
+      await press(page, lab, 'Start');
+      await turnsUntil(20);
+      expect(await text(page, `${lab} .panel [role=status]`)).toBe('No deadlock.');
+      await press(page, lab, 'Stop');
+      await hasButton(page, lab, 'Start');
+      await page.select(`${lab} .control:nth-of-type(2) select`, 'crossed');
+      await slide(page, lab, 'threads', 0);
     });
 
     test('settings stand in the address, and a link to a panel brings them back', async () => {
@@ -432,8 +504,8 @@ function suite(found: (typeof BROWSERS)[number]): void {
           pattern,
         );
       await until(0, 'holds 1 permit');
-      await until(1, 'sleeps on');
-      await until(2, 'sleeps on');
+      await until(1, '^T1sleeps on');
+      await until(2, '^T2sleeps on');
       await press(page, `${lab} [data-thread="1"]`, 'Time runs out');
       await until(1, 'has come to its end');
       expect(await figure(page, lab, 'timeouts')).toBe(1);

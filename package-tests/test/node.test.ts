@@ -1,8 +1,9 @@
 /** The installed package in Node, without a bundler. */
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
-import { node } from '../support/run.js';
+import { node, npm } from '../support/run.js';
 
 const folder = inject('folder');
 // `require` can load modules in Node from 20.19 and 22.12 on, if no flag forbids it.
@@ -17,7 +18,9 @@ describe(`in Node ${process.versions.node}`, () => {
   it.each([
     ['taketurns', 3],
     ['taketurns/algorithms', 4],
+    ['taketurns/metrics', 4],
     ['taketurns/p0514', 4],
+    ['taketurns/report', 4],
     ['taketurns/sync', 3],
     ['taketurns/tasks', 1],
   ])('%s is at most %i files, since a thread that starts pays for each', (entry, most) => {
@@ -53,5 +56,24 @@ describe(`in Node ${process.versions.node}`, () => {
 
   it('every entry can be required where `require` loads no modules', () => {
     expect(node(folder, ...forbidden, 'node/required.cjs')).toBe('false\n');
+  });
+
+  it('npx taketurns-report asks a process in report mode', async () => {
+    const child = spawn(process.execPath, ['--import', 'taketurns/report', 'node/hangs.js'], { cwd: folder });
+    try {
+      let said = '';
+      while (!said.includes('Mutex "accounts"')) {
+        try {
+          said = npm(folder, 'exec', '--offline', '--', 'taketurns-report', String(child.pid));
+        } catch {
+          // The process does not listen yet.
+        }
+        await new Promise((later) => setTimeout(later, 50));
+      }
+      expect(said).toContain('Mutex "accounts": locked, held by thread 1 (threadId 0), 1 waiting\n');
+    } finally {
+      child.stdin.end();
+      await new Promise((done) => child.on('close', done));
+    }
   });
 });

@@ -92,6 +92,7 @@ const PROGRAMS = {
   'Mutex of taketurns': "import { Mutex as all } from 'taketurns';",
   taketurns: "import * as all from 'taketurns';",
   'taketurns/algorithms': "import * as all from 'taketurns/algorithms';",
+  'taketurns/metrics': "import * as all from 'taketurns/metrics';",
   'taketurns/p0514': "import * as all from 'taketurns/p0514';",
   'taketurns/report': "import * as all from 'taketurns/report';",
   'taketurns/sync': "import * as all from 'taketurns/sync';",

@@ -5,6 +5,7 @@
  */
 import type { Host } from '../host/host.js';
 import { label } from './labels.js';
+import { isMeasured } from './settings.js';
 import { type Watched, type Watcher, watchSleeps } from './watch.js';
 import type { nameText } from './youngest.js';
 
@@ -25,9 +26,12 @@ export function watching(host: Host, watching: Watching): Pick<Host, 'onSleep' |
     nameText: watching.nameText,
     onSleep(module, sleeping, thread) {
       onSleep?.(module, sleeping, thread);
-      watchSleeps(module, sleeping, thread as unknown as Watched, watching, clock.now);
+      const membership = thread as unknown as Watched & { readonly id: bigint };
+      const { memory, id } = membership;
+      watchSleeps(module, sleeping, membership, watching, clock.now);
+      if (watching.onWait || isMeasured(new Int32Array(memory.buffer)))
+        watching.measure?.(module, membership, watching, clock.now);
       labelThread(thread, watching.threadLabel);
-      const { memory, id } = thread as unknown as Watched & { readonly id: bigint };
       if (sleeping.includes('park')) watching.tell?.(memory, id);
     },
   };

@@ -12,11 +12,14 @@ import type { View } from './view.js';
 const LABEL_SIZE = 32;
 const ROOM = LABEL_SIZE - 4;
 
+/** Returns the address where the labels end. */
+export function endOfLabels(words: Int32Array): number {
+  return Atomics.load(words, H_END >> 2) + (Atomics.load(words, H_THREADS >> 2) + 1) * LABEL_SIZE;
+}
+
 /** Returns the address of the label of a thread; 0 in an arena that has no room for labels. */
 function labelAt(words: Int32Array, thread: number): number {
-  const labels = Atomics.load(words, H_END >> 2);
-  const end = labels + (Atomics.load(words, H_THREADS >> 2) + 1) * LABEL_SIZE;
-  return end > words.byteLength ? 0 : labels + thread * LABEL_SIZE;
+  return endOfLabels(words) > words.byteLength ? 0 : Atomics.load(words, H_END >> 2) + thread * LABEL_SIZE;
 }
 
 /** Writes the name of the calling thread, which is alive and has this life. A longer name is cut off. */

@@ -301,17 +301,7 @@ function elementsIn(
       const length = View.difference(endLo, endHi, startLo, startHi);
       let queue = queues.get(object);
       if (!queue) {
-        queue = {
-          list: [],
-          waiting: 0,
-          permits: 0,
-          widest: 0,
-          longestWait: 0,
-          cancelled: 0,
-          end: Infinity,
-          fromLo: view.load(object + GRANT),
-          fromHi: view.load(object + GRANT + 4),
-        };
+        queue = emptyQueue(view, object);
         queues.set(object, queue);
       }
       if (is === TOMBSTONE) {
@@ -341,6 +331,21 @@ function elementsIn(
     }
   }
   return { queues, attachments, waiting, longest, elements: inUse };
+}
+
+/** Returns the queue of an object for which nobody waits, as far as a look has seen. */
+export function emptyQueue(view: View, object: number): Queue {
+  return {
+    list: [],
+    waiting: 0,
+    permits: 0,
+    widest: 0,
+    longestWait: 0,
+    cancelled: 0,
+    end: Infinity,
+    fromLo: view.load(object + GRANT),
+    fromHi: view.load(object + GRANT + 4),
+  };
 }
 
 /** Returns how many promises of a run wait and are not due, as pendingCount in core/queue/runs.ts. */

@@ -1,7 +1,7 @@
 /**
  * Report mode: `node --import taketurns/report app.js`, or `bun --preload taketurns/report app.js`. A thread of its own,
- * the reporter, tells of deadlocks and long waits, although the program does not ask for it. Deno does not tell a program
- * what was preloaded, so it has no report mode.
+ * the reporter, tells of deadlocks and long waits, although the program does not ask for it. `npx taketurns-report` asks
+ * it (cli.ts). Deno does not tell a program what was preloaded, so there `TAKETURNS_REPORT_AFTER` begins report mode.
  *
  *     any thread                                  reporter (reporter.ts)
  *     attaches to an arena
@@ -22,6 +22,7 @@ import {
   Worker,
 } from 'node:worker_threads';
 import { VERSION } from '../border/numbers.js';
+import { variable } from './environment.js';
 
 /** Tells the reporter of an arena. */
 export type Tell = (memory: WebAssembly.Memory, id: bigint) => void;
@@ -40,24 +41,30 @@ export interface Known {
   readonly id: bigint;
 }
 
+/** The variable says after how many seconds the reporter tells of a wait. */
+const VARIABLE = 'TAKETURNS_REPORT_AFTER';
 const NAME = `taketurns:report:${VERSION}`;
 /** For how many milliseconds a thread waits until the reporter listens. */
 const PATIENCE = 2000;
 const USUAL_SECONDS = 30;
 const MOST_SECONDS = 86_400;
 
-/** Whether the program was started with this package preloaded as `taketurns/report`. */
-function isPreloaded(): boolean {
-  const options = 'Deno' in globalThis ? [] : (process.env.NODE_OPTIONS ?? '').split(/\s+/);
+/**
+ * Whether the program was started in report mode: with this package preloaded as `taketurns/report`, or in Deno with the
+ * variable.
+ */
+function isReportMode(): boolean {
+  if ('Deno' in globalThis) return variable(VARIABLE) !== undefined;
+  const options = (variable('NODE_OPTIONS') ?? '').split(/\s+/);
   return [...process.execArgv, ...options].some((option) => /(^|[=/:])taketurns\/report$/.test(option));
 }
 
 function seconds(): number {
-  const text = process.env.TAKETURNS_REPORT_AFTER ?? `${USUAL_SECONDS}`;
+  const text = variable(VARIABLE) ?? `${USUAL_SECONDS}`;
   const number = Number(text);
   if (text.trim() !== '' && number > 0 && number <= MOST_SECONDS) return number;
   throw new RangeError(
-    `the environment variable TAKETURNS_REPORT_AFTER must be a number of seconds above 0, at most ${MOST_SECONDS}, ` +
+    `the environment variable ${VARIABLE} must be a number of seconds above 0, at most ${MOST_SECONDS}, ` +
       `not ${JSON.stringify(text)}`,
   );
 }
@@ -96,4 +103,4 @@ function join(): Tell | undefined {
 }
 
 /** Tells the reporter of an arena to which the thread attaches; undefined if the program is not in report mode. */
-export const tell: Tell | undefined = isMainThread ? (isPreloaded() ? start() : undefined) : join();
+export const tell: Tell | undefined = isMainThread ? (isReportMode() ? start() : undefined) : join();

@@ -27,7 +27,7 @@ import {
 } from '../border/numbers.js';
 import type { Used } from '../stats.js';
 import { type Deadlock, deadlocksIn } from './deadlocks.js';
-import { attachmentsOf, cut, kindOf, type Look, lookAt, placesOf, type Queue } from './look.js';
+import { attachmentsOf, cut, emptyQueue, kindOf, type Look, lookAt, placesOf, type Queue } from './look.js';
 import { type ObjectRef, objectRef, objectText, type ThreadRef, threadRef, threadText } from './refs.js';
 import { View } from './view.js';
 import { blockedOn } from './waits-for.js';
@@ -157,18 +157,6 @@ interface Entry {
   readonly isOutside: boolean;
 }
 
-const EMPTY: Queue = {
-  list: [],
-  waiting: 0,
-  permits: 0,
-  widest: 0,
-  longestWait: 0,
-  cancelled: 0,
-  end: 0,
-  fromLo: 0,
-  fromHi: 0,
-};
-
 /** Locks of taketurns/algorithms that say in O_OWNER who has them. */
 const OWNED = new Set<number>([
   KINDS.TicketLock,
@@ -201,7 +189,7 @@ export function reportOf(memory: WebAssembly.Memory, after: number, most: number
   const objects = look.objects.map((object): ObjectReport => {
     const ref = objectRef(look, object);
     const kind = kindOf(view, object);
-    const queue = look.queues.get(object) ?? EMPTY;
+    const queue = look.queues.get(object) ?? emptyQueue(view, object);
     const entries = waitersOf(look, object, kind, queue, most);
     const waiting = queue.waiting + entries.outside;
     const holders = holdersOf(look, object, kind);

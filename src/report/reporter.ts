@@ -1,6 +1,6 @@
 /**
- * The reporter: a thread of its own that prints each new deadlock and each long wait, in report mode (report-mode.ts). It
- * belongs to no arena. It is the file dist/node/reporter.cjs.
+ * The reporter: a thread of its own that prints each new deadlock and each long wait, in report mode (report-mode.ts), and
+ * answers those who ask (answers.ts). It belongs to no arena. It is the file dist/node/reporter.cjs.
  *
  * It looks at each arena once a second. It tells of a deadlock when its threads have waited for as long as a thread waits
  * before it looks; where deadlocks throw, somewhat later, since the deadlock usually ends then. It tells of a wait when
@@ -8,6 +8,7 @@
  */
 import { writeSync } from 'node:fs';
 import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads';
+import { answerQuestions } from './answers.js';
 import { attachmentsOf, lookAt } from './look.js';
 import { objectText, threadText } from './refs.js';
 import { type ArenaReport, formatReport, reportOf } from './report.js';
@@ -15,8 +16,9 @@ import type { Known, ReporterData } from './report-mode.js';
 import { settingOf } from './settings.js';
 
 const PERIOD = 1000;
-/** How many waiters of each object it lists. */
+/** How many waiters of each object it lists by itself, and how many in an answer. */
 const MOST = 20;
+const MOST_ASKED = 100;
 /** So many milliseconds later it tells of a deadlock that should have ended by a DeadlockError. */
 const LATER = 2000;
 
@@ -99,6 +101,15 @@ function lookAtAll(): void {
 parentPort?.on('message', add);
 const channel = new BroadcastChannel(name);
 channel.onmessage = ({ data }: { data: unknown }) => add(data as Known);
+try {
+  answerQuestions(() =>
+    [...arenas.values()].map(({ memory }) =>
+      reportOf(memory, settingOf(new Int32Array(memory.buffer)).after, MOST_ASKED),
+    ),
+  );
+} catch (error) {
+  print(`npx taketurns-report cannot ask this process: ${(error as Error).message}`);
+}
 Atomics.store(board, 0, 1);
 Atomics.notify(board, 0);
 setInterval(lookAtAll, PERIOD);

@@ -1,9 +1,10 @@
 /**
- * What happens when a deadlock is found, and when a thread looks for one. The setting is a word of the arena, so all
- * threads obey the same:
+ * What happens when a deadlock is found, when a thread looks for one, and whether threads count their waits
+ * (measure.ts). The setting is a word of the arena, so all threads obey the same:
  *
  *     bits 0, 1      0: warn (of a new arena), 1: throw, 2: ignore
- *     bits 2 to 31   after how many milliseconds a thread that blocks looks, plus 1; 0: the usual time
+ *     bit 2          whether threads count their waits
+ *     bits 3 to 31   after how many milliseconds a thread that blocks looks, plus 1; 0: the usual time
  */
 import { H_DEADLOCKS } from '../border/numbers.js';
 
@@ -14,7 +15,11 @@ export const CHOICES: readonly OnDeadlock[] = ['warn', 'throw', 'ignore'];
 /** After so many milliseconds a thread that blocks looks for a deadlock, if nobody has chosen another time. */
 export const USUAL = 1000;
 /** The longest time that may be chosen: more than six days. */
-export const LONGEST = 2 ** 29 - 1;
+export const LONGEST = 2 ** 29 - 2;
+const CHOICE = 3;
+const MEASURED = 4;
+/** The place of the lowest bit of the time. */
+const TIME = 3;
 
 export interface Setting {
   readonly deadlocks: OnDeadlock;
@@ -23,9 +28,27 @@ export interface Setting {
 
 export function settingOf(words: Int32Array): Setting {
   const word = Atomics.load(words, H_DEADLOCKS >> 2);
-  return { deadlocks: CHOICES[word & 3] ?? 'ignore', after: word >>> 2 ? (word >>> 2) - 1 : USUAL };
+  const time = word >>> TIME;
+  return { deadlocks: CHOICES[word & CHOICE] ?? 'ignore', after: time ? time - 1 : USUAL };
 }
 
 export function set(words: Int32Array, { deadlocks, after }: Setting): void {
-  Atomics.store(words, H_DEADLOCKS >> 2, CHOICES.indexOf(deadlocks) | ((after + 1) << 2));
+  change(words, MEASURED, CHOICES.indexOf(deadlocks) | ((after + 1) << TIME));
+}
+
+/** Whether threads count their waits. */
+export function isMeasured(words: Int32Array): boolean {
+  return (Atomics.load(words, H_DEADLOCKS >> 2) & MEASURED) !== 0;
+}
+
+/** Makes threads count their waits. */
+export function measureAll(words: Int32Array): void {
+  Atomics.or(words, H_DEADLOCKS >> 2, MEASURED);
+}
+
+/** Changes all bits of the word but some. Another thread may change the word at the same time. */
+function change(words: Int32Array, kept: number, bits: number): void {
+  let before: number;
+  do before = Atomics.load(words, H_DEADLOCKS >> 2);
+  while (Atomics.compareExchange(words, H_DEADLOCKS >> 2, before, (before & kept) | bits) !== before);
 }

@@ -5,18 +5,20 @@
  */
 import { writeSync } from 'node:fs';
 import * as threads from 'node:worker_threads';
+import { variable } from './environment.js';
 import type { Watching } from './host.js';
 import * as lazily from './lazily.js';
 import { tell } from './report-mode.js';
 
-const isQuiet = process.env.NODE_NO_WARNINGS === '1' || process.execArgv.includes('--no-warnings');
+const isQuiet = variable('NODE_NO_WARNINGS') === '1' || process.execArgv.includes('--no-warnings');
 
 export const surroundings: Watching = {
   look: lazily.ownCircle,
+  likelyMistake: lazily.likelyMistake,
   nameText: lazily.nameText,
+  measure: lazily.measureWaits,
   say(message) {
-    // In report mode the reporter says it.
-    if (isQuiet || tell) return;
+    if (isQuiet) return;
     try {
       writeSync(2, `(node:${process.pid}) TaketurnsWarning: ${message}\n`);
     } catch {
@@ -24,6 +26,8 @@ export const surroundings: Watching = {
     }
   },
   tell,
+  isReported: tell !== undefined,
+  isMain: threads.isMainThread && !('WorkerGlobalScope' in globalThis),
   // Node 20 does not tell a worker its name.
   threadLabel: (threads as { threadName?: string | null }).threadName ?? '',
 };

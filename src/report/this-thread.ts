@@ -7,9 +7,10 @@ import { inside } from '../own-arenas.js';
 import { common } from '../runtime/common.js';
 import type { Membership } from '../runtime/membership.js';
 import { labelThread, type Watching, watching } from './host.js';
-import { CHOICES, LONGEST, type OnDeadlock, set, settingOf } from './settings.js';
+import type { measureWaits } from './measure.js';
+import { CHOICES, isMeasured, LONGEST, type OnDeadlock, set, settingOf } from './settings.js';
 import { watchSleeps } from './watch.js';
-import { nameText, ownCircle } from './youngest.js';
+import { likelyMistake, nameText, ownCircle } from './youngest.js';
 
 /** @internal Returns the membership of the calling thread in an arena. */
 export function membershipIn(what: string, arena: Arena): Membership {
@@ -26,7 +27,7 @@ export interface DeadlockOptions {
    * the next older one leaves. With `ignore` no thread looks.
    */
   readonly deadlocks?: OnDeadlock;
-  /** How many milliseconds a thread blocks before it first looks, 0 to 536,870,911. Default 1000. */
+  /** How many milliseconds a thread blocks before it first looks, 0 to 536,870,910. Default 1000. */
   readonly after?: number;
 }
 
@@ -81,6 +82,26 @@ export function nameThread(name: string): void {
 /** The memberships of this thread (runtime/membership.ts). */
 const memberships = () => common('memberships', () => new Map<bigint, Membership>());
 
+/** The instances of this thread of the module of taketurns/sync (sync/compiled.ts). */
+const instances = () => common('sync', () => new WeakMap<Membership, Sync>());
+
+/**
+ * @internal Makes the calling thread measure its waits, in all its arenas in which threads do (measure.ts).
+ * @param onWait is told of each wait, also in arenas in which threads do not.
+ */
+export function measureHere(measure: typeof measureWaits, onWait?: Watching['onWait']): void {
+  const own = surroundings();
+  own.measure ??= measure;
+  if (onWait) own.onWait = onWait;
+  const { now } = host.clock;
+  for (const membership of memberships().values()) {
+    if (!onWait && !isMeasured(new Int32Array(membership.memory.buffer))) continue;
+    own.measure(membership.core, membership, own, now);
+    const sync = instances().get(membership);
+    if (sync) own.measure(sync, membership, own, now);
+  }
+}
+
 /**
  * Makes the host one that looks for deadlocks, if it is not, and returns what the host has besides. The thread may have
  * attached to arenas before, also by another copy of this package whose host does not look.
@@ -91,15 +112,17 @@ function surroundings(): Watching {
   const own = known ?? {
     say: (message) => host.warn(message),
     look: ownCircle,
+    likelyMistake,
     nameText,
+    isReported: false,
+    isMain: host.isMainThread,
     threadLabel: typeof name === 'string' && typeof document === 'undefined' ? name : '',
   };
   if (!known) Object.assign(host, watching(host, own));
-  const instances = common('sync', () => new WeakMap<Membership, Sync>());
   for (const membership of memberships().values()) {
     watchSleeps(membership.core, ['park', 'compete'], membership, own, host.clock.now);
     labelThread(membership, own.threadLabel);
-    const sync = instances.get(membership);
+    const sync = instances().get(membership);
     if (sync) watchSleeps(sync, ['sleepInPhase', 'drainReaders'], membership, own, host.clock.now);
   }
   return own;

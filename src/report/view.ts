@@ -8,6 +8,7 @@
 import {
   ASYNC,
   CLOSED_BELOW,
+  E_REQUEST,
   ELEMENT_SIZE,
   H_ELEMENTS,
   H_END,
@@ -95,6 +96,11 @@ export class View {
   /** Returns the number of the object in the arena, from 0 on. */
   indexOf(object: number): number {
     return (object - this.objects) / OBJECT_SIZE;
+  }
+
+  /** Returns the address of the object of the request in an element. */
+  objectOf(element: number): number {
+    return this.objectAt(objectIndexOf(this.load(element + E_REQUEST), this.load(element + E_REQUEST + 4)));
   }
 
   isLive(object: number): boolean {

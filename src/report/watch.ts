@@ -2,6 +2,7 @@
  * A thread that has blocked for a while looks whether it waits in a deadlock, and looks again as long as it waits.
  *
  *     sleep for a second ──► look ──► no circle ─────────────────────► sleep for 0.1 s, 0.2 s, 0.4 s, ..., look again
+ *                             │         (and once say if the wait is likely to be a mistake)
  *                             │  ──► a circle that another one tells ► sleep for 3.2 s, 6.4 s, ..., look again
  *                             │  ──► perhaps a circle ───────────────► sleep for 20 ms, 40 ms, ..., look again
  *                             │  ──► a circle, `warn` ───────────────► say so once, sleep as if another one told it
@@ -40,9 +41,10 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
-import { type Setting, settingOf } from './settings.js';
+import type { Listening, measureWaits } from './measure.js';
+import { isMeasured, type Setting, settingOf } from './settings.js';
 import { NONE, OTHERS, PERHAPS } from './verdicts.js';
-import type { ownCircle } from './youngest.js';
+import type { likelyMistake, ownCircle } from './youngest.js';
 
 /** The part of a membership that a watch needs. */
 export interface Watched {
@@ -54,10 +56,19 @@ export interface Watched {
 }
 
 /** What a thread needs to look for deadlocks. */
-export interface Watcher {
+export interface Watcher extends Listening {
   /** Prints a warning, though the thread never returns to its event loop. */
   readonly say: (message: string) => void;
   readonly look: typeof ownCircle;
+  readonly likelyMistake: typeof likelyMistake;
+  /** Whether another thread tells of deadlocks. */
+  readonly isReported: boolean;
+  /** Whether the thread is the first one of the program, and may block. */
+  readonly isMain: boolean;
+  /** Undefined in a browser where nobody has begun metrics in this thread. */
+  measure?: typeof measureWaits | undefined;
+  /** Whether the thread has said that a wait is likely to be a mistake. */
+  hasHinted?: boolean;
 }
 
 /** The milliseconds of the first pause after a look with this answer. Each later one is twice as long. */
@@ -86,9 +97,10 @@ export function watchSleeps(
   module: object,
   names: readonly string[],
   membership: Watched,
-  { say, look }: Watcher,
+  watcher: Watcher,
   now: () => number,
 ): void {
+  const { say, look } = watcher;
   const { memory, core, thread } = membership;
   const words = new Int32Array(memory.buffer);
   let setting: Setting = settingOf(words);
@@ -101,6 +113,7 @@ export function watchSleeps(
     if (word !== seen) {
       seen = word;
       setting = settingOf(words);
+      if (isMeasured(words)) watcher.measure?.(module, membership, watcher, now);
       first = setting.deadlocks === 'ignore' ? UNTIL_WOKEN : nanoseconds(setting.after, false);
     }
     return isPassive() ? nanoseconds(setting.after, true) : first;
@@ -133,12 +146,27 @@ export function watchSleeps(
     return isAlive ? verdict : NONE;
   };
 
+  /** Says, once in a thread, that its wait is likely to be a mistake. */
+  const hint = (): void => {
+    asAsleep(() => {
+      try {
+        const mistake = watcher.likelyMistake(memory, thread, epoch() | 0, watcher.isMain);
+        if (mistake === undefined) return;
+        watcher.hasHinted = true;
+        say(mistake);
+      } catch {
+        // The thread sleeps on.
+      }
+    });
+  };
+
   /**
    * Goes on after a sleep that has ended without an answer. Returns the answer of a later sleep, or of a cancellation.
    */
   const goOn = <A>(begun: number, sleep: (limit: bigint) => A, leave: Leave, countEarly = () => {}): A => {
     const pauses = { ...PAUSES };
     let told: string | undefined;
+    let isHinted = watcher.hasHinted === true;
     let left = setting.after - (now() - begun);
     while (true) {
       if (left > 0) countEarly();
@@ -153,9 +181,12 @@ export function watchSleeps(
             if (answer !== undefined) return answer as A;
           }
           const { circle, error } = verdict;
-          if (circle !== told) asAsleep(() => say(error.message));
+          if (circle !== told && !watcher.isReported) asAsleep(() => say(error.message));
           told = circle;
           verdict = OTHERS;
+        } else if (verdict === NONE && !isHinted) {
+          isHinted = true;
+          hint();
         }
         left = pauses[verdict];
         pauses[verdict] = Math.min(2 * left, LONGEST_PAUSE);

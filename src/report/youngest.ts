@@ -1,6 +1,6 @@
 /**
  * What a thread does that has blocked for a while (watch.ts): it looks whether it waits in a circle, and whether it is
- * the one that tells of the circle. On Node, in Deno and in Bun a thread loads this file when it first looks, or when
+ * the one that tells of the circle. If it is in no circle, it looks whether its wait is likely to be a mistake. On Node, in Deno and in Bun a thread loads this file when it first looks, or when
  * it first needs the name of an object (lazily.ts).
  *
  * Who tells of a circle. All threads of the circle must find the same one, by what does not change while they wait.
@@ -14,13 +14,14 @@
  * A thread may wait for several others, such as all readers of a RwLock, and so it may be in several circles. The
  * circles of `circlesIn` share no thread, and all threads find the same ones.
  */
+import { KIND_MUTEX, KIND_SEMAPHORE } from '../border/numbers.js';
 import { DeadlockError } from './deadlock-error.js';
 import { circlesIn, describe, type Found, isCertain } from './deadlocks.js';
-import { lookAt, nameIn } from './look.js';
-import { quoted } from './refs.js';
+import { type Look, lookAt, nameIn } from './look.js';
+import { objectRef, objectText, quoted, threadRef, threadText } from './refs.js';
 import { NONE, OTHERS, PERHAPS, type Verdict } from './verdicts.js';
 import { View } from './view.js';
-import { type Blocked, IS_PASSIVE, type Stuck, stuckIn } from './waits-for.js';
+import { type Blocked, blockedOn, holdersOf, IS_PASSIVE, type Stuck, stuckIn } from './waits-for.js';
 
 /** A circle of which the calling thread tells. */
 export interface Own {
@@ -55,6 +56,50 @@ export function ownCircle(memory: WebAssembly.Memory, thread: number, now: numbe
   const objectOf = (one: number): number => (stuck.get(one) as Stuck).blocked.object;
   const circle = String(found.cycle.map((one) => [one, objectOf(one)]));
   return { error: new DeadlockError(describe(look, found)), object: objectOf(thread), circle };
+}
+
+/** How many requests of a queue a thread looks at for a promise of its own. */
+const MOST = 1000;
+
+/**
+ * Says what is likely to be a mistake about the wait of the calling thread; undefined if it is likely to be none. What
+ * is certain to be a mistake is an error before the thread blocks.
+ * @param now milliseconds, modulo 2^32.
+ * @param isMain whether the thread is the first one of the program.
+ */
+export function likelyMistake(
+  memory: WebAssembly.Memory,
+  thread: number,
+  now: number,
+  isMain: boolean,
+): string | undefined {
+  const look = lookAt(memory, now, MOST);
+  const own = look.threads.get(thread);
+  const blocked = own && blockedOn(look, own);
+  if (blocked === undefined || (blocked.kind !== KIND_MUTEX && blocked.kind !== KIND_SEMAPHORE)) return undefined;
+  const what = objectText(objectRef(look, blocked.object));
+  const call = blocked.kind === KIND_MUTEX ? 'lockAsync' : 'acquireAsync';
+  if (isBehindItself(look, blocked))
+    return (
+      `${threadText(threadRef(look, thread))} has blocked for ${blocked.waited} ms, and waits for ${what} behind a ` +
+      `promise of its own. While the thread blocks, the promise cannot go on. Call ${call} for both`
+    );
+  if (!isMain) return undefined;
+  const holders = holdersOf(look, blocked.object, blocked.kind, blocked.how, thread) ?? [];
+  const held = holders.map((holder) => threadText(threadRef(look, holder.thread))).join(', ');
+  return (
+    `the main thread has blocked for ${blocked.waited} ms, and waits for ${what}${held && `, held by ${held}`}. ` +
+    'Meanwhile it runs no timer, and hears no message and no signal. The call also blocks if it is awaited. A promise ' +
+    `does not block: await ${call}()`
+  );
+}
+
+/** Whether a promise of the thread stands before the request for which it blocks. */
+function isBehindItself(look: Look, { thread, object, how }: Blocked): boolean {
+  if (how !== 'queue') return false;
+  const queue = look.queues.get(object)?.list ?? [];
+  const at = queue.find((request) => request.thread === thread.thread && !request.isAsync)?.at ?? 0;
+  return queue.some((request) => request.thread === thread.thread && request.isAsync && request.at < at);
 }
 
 /** See `Host`. */

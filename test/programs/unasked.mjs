@@ -1,21 +1,35 @@
 /**
- * A program that hangs, also in its main thread, and never asks for a report. The first argument says how: `deadlock`,
- * or `long` for a worker that waits for what the main thread has, while main sleeps.
+ * A program that hangs, also in its main thread, and never asks for a report. The first argument says how:
+ *
+ *     deadlock    main and a worker each wait for what the other has
+ *     long        a worker waits for what main has, and main sleeps
+ *     idle        the same, and main waits for events
+ *     until told  main waits for what a worker has until the standard input ends, and then prints `went on`
  */
+import { readFileSync } from 'node:fs';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Mutex } from 'taketurns';
 
 const [accounts, audit] = [Mutex.open('accounts'), Mutex.open('audit')];
+const how = isMainThread ? process.argv[2] : workerData.how;
 if (isMainThread) {
   accounts.lock();
   const gate = new Int32Array(new SharedArrayBuffer(4));
-  new Worker(new URL(import.meta.url), { workerData: gate });
+  new Worker(new URL(import.meta.url), { workerData: { gate, how } });
   Atomics.wait(gate, 0, 0);
-  if (process.argv[2] === 'deadlock') audit.lock();
-  Atomics.wait(gate, 0, 1);
+  if (how === 'idle') setInterval(() => {}, 1e6);
+  else if (how === 'long') Atomics.wait(gate, 0, 1);
+  else audit.lock();
+  if (how === 'until told') {
+    console.log('went on');
+    process.exit();
+  }
 } else {
   audit.lock();
-  Atomics.store(workerData, 0, 1);
-  Atomics.notify(workerData, 0);
-  accounts.lock();
+  Atomics.store(workerData.gate, 0, 1);
+  Atomics.notify(workerData.gate, 0);
+  if (how === 'until told') {
+    readFileSync(0);
+    audit.unlock();
+  } else accounts.lock();
 }

@@ -22,6 +22,10 @@ describe('examples', () => {
     'from-async-mutex.mjs': /^async-mutex, one thread: 20\ntaketurns, one thread: 20\ntaketurns, three threads: 60\n$/,
     'main-thread.mjs': /^the worker has passed the turn on\n$/,
     'message-queue.mjs': /^600 messages sent, 600 received once\n0 torn, 0 out of order, 256 of 256 bytes free\n$/,
+    'metrics-opentelemetry.mjs':
+      /^taketurns\.wait\.duration\.count \{"taketurns\.object\.kind":"Mutex","taketurns\.object\.name":"accounts"\} 1$/m,
+    'metrics-prometheus.mjs':
+      /^taketurns_wait_duration_seconds_bucket\{taketurns_object_kind="Mutex",taketurns_object_name="accounts",le="\+Inf"\} 1$/m,
     'p0514-barrier.mjs': /^4 threads, 50 phases: the same as what one thread computes\n$/,
     'p0514-locks.mjs': /^(\w+lock: counted to 8000\n){3}$/,
     'piscina-memory.mjs': /^10 jobs of 3900 MB in all: never more than there is\n$/,

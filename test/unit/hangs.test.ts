@@ -175,3 +175,42 @@ describe('a busy program', () => {
     expect(err).toBe('');
   });
 });
+
+describe('a wait that is likely to be a mistake', () => {
+  const said = async (how: string): Promise<string[]> => {
+    const { out, err } = await runProgram('likely-mistakes', [how]);
+    expect(out).toBe('got it\n');
+    return err.split('\n').filter(Boolean);
+  };
+
+  it.each([
+    ['await acquire', 'Semaphore "pool"', 'acquireAsync'],
+    ['lock', 'Mutex "accounts", held by thread 2 (threadId', 'lockAsync'],
+  ])('is told if the main thread blocks: %s', async (how, what, call) => {
+    const lines = await said(how);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/TaketurnsWarning: the main thread has blocked for \d+ ms, and waits for /);
+    expect(lines[0]).toContain(what);
+    expect(lines[0]).toContain(`await ${call}()`);
+  });
+
+  it('is told if a promise of the thread stands before its own request', async () => {
+    const lines = await said('behind a promise');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(
+      /thread 1 \(threadId 0\) has blocked for \d+ ms, and waits for Semaphore "pool" behind a /,
+    );
+  });
+
+  it('is told once in a thread', async () => {
+    expect(await said('twice')).toHaveLength(1);
+  });
+
+  it.each(['with a time-out', 'ignored', 'latch'])('is not told: %s', async (how) => {
+    expect(await said(how)).toEqual([]);
+  });
+
+  it('does not name a promise that stands behind', async () => {
+    expect(await said('before a promise')).toEqual([expect.stringContaining('the main thread has blocked')]);
+  });
+});

@@ -1,12 +1,24 @@
-/** `node --import taketurns/report`: programs that hang, and never ask for a report. */
-import { spawn } from 'node:child_process';
+/** `node --import taketurns/report`: programs that hang, and never ask for a report. `taketurns-report` asks them. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, chownSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Answer } from '../../src/report/answers.js';
+import { addressOf, checkFolder, home, listening } from '../../src/report/socket.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../programs/unasked.mjs', import.meta.url));
+const CLI = fileURLToPath(new URL('../../dist/report/cli.js', import.meta.url));
 const FLAGS = ['--import', 'taketurns/report'];
 const DEADLINE = 20_000;
+
+/** A process that is killed leaves its socket behind. */
+function removeSocket({ pid }: ChildProcess): void {
+  rmSync(join(home(), `report-${pid}`), { force: true });
+}
 
 interface Run {
   readonly flags?: readonly string[];
@@ -33,6 +45,7 @@ function errorsOf({ flags = FLAGS, args = [], env = {}, until }: Run): Promise<s
     child.on('error', reject);
     child.on('close', () => {
       clearTimeout(timer);
+      removeSocket(child);
       resolve(errors);
     });
   });
@@ -67,5 +80,172 @@ describe('report mode', () => {
     expect(errors).toContain(
       `TAKETURNS_REPORT_AFTER must be a number of seconds above 0, at most 86400, not ${JSON.stringify(seconds)}`,
     );
+  });
+});
+
+describe('taketurns-report', () => {
+  const children: ChildProcess[] = [];
+  afterEach(() => {
+    for (const child of children.splice(0)) {
+      child.kill('SIGKILL');
+      removeSocket(child);
+    }
+  });
+
+  /** Starts a program in report mode. */
+  function start(how: string, stdin: 'ignore' | 'pipe' = 'ignore'): ChildProcess & { readonly pid: number } {
+    const child = spawn(process.execPath, [...FLAGS, PROGRAM, how], {
+      cwd: ROOT,
+      stdio: [stdin, 'pipe', 'ignore'],
+      env: { ...process.env, NODE_OPTIONS: '', TAKETURNS_REPORT_AFTER: '86400' },
+    });
+    children.push(child);
+    return child as ChildProcess & { readonly pid: number };
+  }
+
+  function ask(...args: (string | number)[]): Promise<{ code: number | null; out: string; err: string }> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, [CLI, ...args.map(String)], { stdio: ['ignore', 'pipe', 'pipe'] });
+      let [out, err] = ['', ''];
+      child.stdout.on('data', (data) => {
+        out += data;
+      });
+      child.stderr.on('data', (data) => {
+        err += data;
+      });
+      child.on('error', reject);
+      child.on('close', (code) => resolve({ code, out, err }));
+    });
+  }
+
+  /** Asks again and again until the answer has this. */
+  async function askUntil(form: RegExp, ...args: (string | number)[]): Promise<string> {
+    const end = Date.now() + DEADLINE;
+    while (true) {
+      const { out, err } = await ask(...args);
+      if (form.test(out)) return out;
+      if (Date.now() > end) throw new Error(`the answer never had ${form}: ${out}${err}`);
+    }
+  }
+
+  it('asks a process whose threads all block, and prints who waits for whom, and where the main thread does', async () => {
+    const { pid } = start('deadlock');
+    const said = await askUntil(/Deadlock: /, pid, '--stack');
+    expect(said).toContain('Mutex "audit": locked, held by thread 2');
+    expect(said).toMatch(
+      /The stack of the main thread \(threadId 0\):\n {4}at .*\n( {4}at .*\n)* {4}at .*unasked\.mjs:\d+/,
+    );
+    expect(said).not.toContain('wasm:');
+    expect((await ask()).out).toMatch(new RegExp(`^in report mode: .*\\b${pid}\\b`));
+  });
+
+  it('prints JSON for tools', async () => {
+    const { pid } = start('deadlock');
+    const answer = JSON.parse(await askUntil(/"deadlocks":\[\{/, pid, '--json')) as Answer;
+    expect(answer.pid).toBe(pid);
+    expect(answer.mainStack).toBeUndefined();
+    expect(answer.arenas).toMatchObject([
+      { waiting: 2, deadlocks: [{ edges: [{ blocked: true }, { blocked: true }] }] },
+    ]);
+  });
+
+  it('tells the stack of a main thread that sleeps for a lock, and the main thread then gets the lock', async () => {
+    const child = start('until told', 'pipe');
+    const ended = new Promise((done) => child.on('close', done));
+    const said = new Promise<string>((resolve) => child.stdout?.on('data', (data) => resolve(String(data))));
+    await askUntil(/unasked\.mjs:\d+/, child.pid, '--stack');
+    await askUntil(/unasked\.mjs:\d+/, child.pid, '--stack');
+    child.stdin?.end();
+    expect(await said).toBe('went on\n');
+    await ended;
+    expect(listening()).not.toContain(child.pid);
+  });
+
+  it('says that the main thread runs no code', async () => {
+    const { pid } = start('idle');
+    const said = await askUntil(/Mutex "accounts": locked, held by thread 1/, pid, '--stack');
+    expect(said).toContain('(the main thread runs no code: it waits for events)');
+  });
+
+  it('is told nothing if it asks for anything else', async () => {
+    const { pid } = start('deadlock');
+    await askUntil(/Deadlock: /, pid);
+    for (const question of ['', 'everything\n', 'json stack now\n', 'x'.repeat(1000)]) {
+      const told = await new Promise((resolve) => {
+        const socket = connect(addressOf(pid) as string, () => socket.end(question));
+        let heard = '';
+        socket.on('data', (data) => {
+          heard += data;
+        });
+        socket.on('error', () => {});
+        socket.on('close', () => resolve(heard));
+      });
+      expect(told).toBe('');
+    }
+    await askUntil(/Deadlock: /, pid);
+  });
+
+  it('says that there is no such process, also if the process was killed', async () => {
+    const child = start('deadlock');
+    await askUntil(/Deadlock: /, child.pid);
+    child.kill('SIGKILL');
+    await new Promise((done) => child.on('close', done));
+    expect(listening()).toContain(child.pid);
+    expect(await ask(child.pid)).toEqual({ code: 1, out: '', err: `there is no process ${child.pid}\n` });
+    expect((await ask()).out).not.toMatch(new RegExp(`\\b${child.pid}\\b`));
+  });
+
+  it('says that the process is not in report mode', async () => {
+    const { code, err } = await ask(process.pid);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^process \d+ cannot be asked: it was not started with node --import taketurns\/report, or/);
+  });
+
+  it.each([
+    [['soon'], 'PID must be the number of a process, not "soon"'],
+    [['0'], 'PID must be the number of a process, not "0"'],
+    [['1', '2'], 'one PID at a time, not also "2"'],
+    [['--stacks', '1'], "Unknown option '--stacks'"],
+  ])('refuses %j', async (args, message) => {
+    const { code, out, err } = await ask(...args);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(message);
+  });
+
+  it('explains itself', async () => {
+    const { code, out } = await ask('--help');
+    expect(code).toBe(0);
+    expect(out).toContain('npx taketurns-report PID [options]');
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('the folder of the sockets', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'taketurns-folder-'));
+  afterEach(() => chmodSync(folder, 0o700));
+
+  it('may be this user alone', () => {
+    expect(checkFolder(folder)).toBeUndefined();
+    expect(listening(folder)).toEqual([]);
+    expect(addressOf(1, folder)).toBeUndefined();
+    expect(listening(join(folder, 'missing'))).toEqual([]);
+  });
+
+  it('is refused if others may look into it', () => {
+    chmodSync(folder, 0o750);
+    expect(() => listening(folder)).toThrow(`${folder} is open to other users (mode 750); it must have the mode 700`);
+    expect(() => addressOf(1, folder)).toThrow('is open to other users');
+  });
+
+  it('is refused if it is a link, or a file', () => {
+    symlinkSync(folder, join(folder, 'link'));
+    expect(() => checkFolder(join(folder, 'link'))).toThrow('link is a link');
+    writeFileSync(join(folder, 'file'), '');
+    expect(() => checkFolder(join(folder, 'file'))).toThrow('file is no folder');
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('is refused if it belongs to another user', () => {
+    chownSync(folder, 12_345, 12_345);
+    expect(() => listening(folder)).toThrow(`belongs to the user 12345, and this process runs as 0`);
+    chownSync(folder, 0, 0);
   });
 });

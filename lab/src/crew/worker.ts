@@ -7,6 +7,7 @@ const jobs = {
   starvation: async () => (await import('../starvation/thread.js')).starvation,
   queue: async () => (await import('../queue/thread.js')).queue,
   sync: async () => (await import('../sync/thread.js')).sync,
+  hang: async () => (await import('../hang/thread.js')).hang,
   bench: async () => (await import('../bench/thread.js')).bench,
 };
 

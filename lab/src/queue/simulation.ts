@@ -131,8 +131,10 @@ export class Simulation {
     const isStep = choice % CHOICES === STEP;
     // The search does not keep the counts that only diagnostics read. So the simulation keeps them.
     if (isStep && scene.silent(thread)) {
-      if (scene.isCount(T_COLLISIONS, scene.machine.pendingAddress(thread))) this.collisions++;
-      else this.timeouts++;
+      const counted = scene.machine.pendingAddress(thread);
+      if (scene.isCount(T_COLLISIONS, counted)) this.collisions++;
+      // Of the silent words, an object has only the count of its time-outs.
+      else if (counted < scene.regions.names) this.timeouts++;
     }
     if (choice % CHOICES === KILL) this.deaths++;
     const before = this.ticket;

@@ -1,8 +1,10 @@
 // Imports every entry of the package, and uses its classes a little.
 import { Mutex, Semaphore } from 'taketurns';
 import { CapacitorLock, TtsLock, TwaSemaphore } from 'taketurns/algorithms';
+import { metrics } from 'taketurns/metrics';
 import { BinarySemaphore, CountingSemaphore } from 'taketurns/p0514';
 import own from 'taketurns/package.json' with { type: 'json' };
+import { report } from 'taketurns/report';
 import * as tasks from 'taketurns/tasks';
 
 for (const semaphore of [new Semaphore(1), new TwaSemaphore(1)]) {
@@ -14,6 +16,7 @@ for (const lock of [new Mutex(), new CapacitorLock(new TtsLock())]) {
   lock.unlock();
 }
 for (const semaphore of [new BinarySemaphore(1), new CountingSemaphore(1)]) semaphore.wait();
+if (metrics().length === 0 || report().threads.length !== 1) throw new Error('this thread is not seen');
 await new tasks.Mutex().runExclusive(() => {});
 await new tasks.KeyedMutex().runExclusive('key', () => {});
 console.log(own.name);

@@ -5,7 +5,9 @@ const { once } = require('node:events');
 const { Worker } = require('node:worker_threads');
 const { Arena, CancelledError, Mutex, Semaphore } = require('taketurns');
 const { TwaSemaphore } = require('taketurns/algorithms');
+const { metrics } = require('taketurns/metrics');
 const { BinarySemaphore } = require('taketurns/p0514');
+const { report } = require('taketurns/report');
 const { Condition } = require('taketurns/sync');
 const tasks = require('taketurns/tasks');
 
@@ -42,6 +44,8 @@ async function main() {
   new TwaSemaphore(1).acquire();
   new BinarySemaphore(1).wait();
   assert.ok(new tasks.Semaphore(1).tryAcquire());
+  assert.equal(report().threads[0].threadId, 0);
+  assert.ok(metrics().length > 0);
   console.log(imported.Semaphore === Semaphore);
 }
 

@@ -12,6 +12,7 @@ import './cases/p0514.js';
 import './cases/sync.js';
 import './cases/both.js';
 import './cases/tasks.js';
+import './cases/report.js';
 import './cases/dying.js';
 
 export { runCases, runPair } from './run.js';

@@ -9,7 +9,9 @@ import {
   type ThreadHandle,
 } from 'taketurns';
 import type { EventCount, Sequencer } from 'taketurns/algorithms';
+import { startMetrics } from 'taketurns/metrics';
 import { type AtomicSemaphore, atomicWait, atomicWaitAsync } from 'taketurns/p0514';
+import { nameThread, watchDeadlocks } from 'taketurns/report';
 import type { Barrier, Condition, Event, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { type Board, log } from './board.js';
 import { threads } from './globals.js';
@@ -64,6 +66,29 @@ export const jobs: Record<string, Job> = {
     kept.push(mutex);
     mutex.lock();
     mutex.unlock();
+  },
+
+  /** Locks two mutexes, one after the other. Returns what has come of it. */
+  lockBoth(name: string, gate: SemaphoreHandle, ...handles: MutexHandle[]): string {
+    const [first, second] = handles.map((handle) => Mutex.from(handle)) as [Mutex, Mutex];
+    kept.push(first, second);
+    nameThread(name);
+    watchDeadlocks();
+    first.lock();
+    try {
+      Semaphore.from(gate).acquire();
+      second.lock();
+      second.unlock();
+      return 'has both';
+    } catch (error) {
+      return (error as Error).name;
+    } finally {
+      first.unlock();
+    }
+  },
+
+  measure(): void {
+    startMetrics();
   },
 
   waitFor(handle: Handle): boolean {

@@ -1,0 +1,10 @@
+/**
+ * taketurns/metrics counts how long threads wait, and for what, for a service that is watched while it runs. The names
+ * and units are those of OpenTelemetry's conventions, and no exporter is part of the package: examples/ has one for
+ * Prometheus and one for OpenTelemetry.
+ *
+ * The entry is apart from `taketurns`, so that a program that never asks does not carry its code.
+ * @module
+ */
+export { type Channels, type OwnerDeathEvent, publishEvents, type WaitEvent } from './events.js';
+export { type Histogram, type Metric, type MetricPoint, metrics, startMetrics } from './metrics.js';

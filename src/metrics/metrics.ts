@@ -1,0 +1,220 @@
+/** The metrics of an arena: what its threads have counted (report/series.ts), and what a report says. */
+import { Arena } from '../arena.js';
+import { report } from '../report/ask.js';
+import { measureWaits } from '../report/measure.js';
+import { nameOfKind } from '../report/refs.js';
+import type { ObjectReport } from '../report/report.js';
+import { allSeries, BOUNDS } from '../report/series.js';
+import { measureAll } from '../report/settings.js';
+import { measureHere, membershipIn } from '../report/this-thread.js';
+import { View } from '../report/view.js';
+
+/** How values are spread. */
+export interface Histogram {
+  /** The number of values. */
+  readonly count: number;
+  /** The sum of the values. */
+  readonly sum: number;
+  /** The largest value of each bucket but the last, ascending. */
+  readonly bounds: readonly number[];
+  /** How many values are in each bucket, one more than there are bounds. */
+  readonly counts: readonly number[];
+}
+
+/** A value of a metric, with what tells it from the other values of the metric. */
+export interface MetricPoint {
+  /** For example `{ 'taketurns.object.kind': 'Mutex', 'taketurns.object.name': 'accounts' }`. */
+  readonly attributes: Readonly<Record<string, string | boolean>>;
+  /** A `Histogram` if the type of the metric is `histogram`, otherwise a number. */
+  readonly value: number | Histogram;
+}
+
+/** A metric of an arena. */
+export interface Metric {
+  /** For example `taketurns.wait.duration`. */
+  readonly name: string;
+  /** What the values are, in a sentence. */
+  readonly description: string;
+  /** The unit of the values, in the notation of UCUM that OpenTelemetry uses: `s`, `By`, or a thing such as `{permit}`. */
+  readonly unit: string;
+  /** A `counter` only grows, an `updowncounter` may be summed over its attributes, and a `gauge` may not. */
+  readonly type: 'counter' | 'updowncounter' | 'gauge' | 'histogram';
+  /** The values. */
+  readonly points: readonly MetricPoint[];
+}
+
+/**
+ * Makes threads measure how long they wait, in an arena. Without this call nothing is measured. A thread reads the clock
+ * only where it must wait anyway, so a call that need not wait costs the same as before. Never blocks.
+ *
+ * On Node, in Deno and in Bun one call in one thread is enough for all threads that load this package as it is
+ * installed: call it when the program starts. (A thread that was attached to the arena before counts from its second
+ * sleep on, and its promises from then on too.) In a browser, and in a program that was bundled, each thread calls it.
+ * @param arena default `Arena.default`.
+ * @throws {TypeError} if `arena` is no `Arena`.
+ * @throws {DisposedError} if this thread has left the arena.
+ *
+ * @example
+ * ```ts
+ * import { startMetrics } from 'taketurns/metrics';
+ *
+ * startMetrics();
+ * ```
+ */
+export function startMetrics(arena: Arena = Arena.default): void {
+  const { memory } = membershipIn('startMetrics', arena);
+  measureAll(new Int32Array(memory.buffer));
+  measureHere(measureWaits);
+}
+
+/**
+ * Returns the metrics of an arena, over all its threads. The answer is a plain object, which may be cloned and sent.
+ * Never blocks: the call reads memory alone, so it also works while all other threads hang. It costs as much as
+ * `report`.
+ *
+ * Objects of one kind with the same name have one value, and so have all objects of a kind that have no name. So give
+ * names to the objects that you want to tell apart. The arena counts the waits of at most 511 names; all others count
+ * under `otel.metric.overflow`.
+ *
+ * | metric | type | |
+ * | --- | --- | --- |
+ * | `taketurns.wait.duration` | histogram | how long requests have waited, however the wait ended; after `startMetrics` |
+ * | `taketurns.wait.failures` | counter | waits that ended by a time-out, a signal, `cancelAll`, `dispose` or a deadlock; after `startMetrics` |
+ * | `taketurns.wait.pending` | updowncounter | requests that wait now |
+ * | `taketurns.wait.longest` | gauge | for how long the first of them has waited |
+ * | `taketurns.permit.count` | updowncounter | permits of semaphores, by `taketurns.permit.state`: `used` or `idle` |
+ * | `taketurns.thread.count` | updowncounter | attached threads, by `taketurns.thread.state`: `awake`, `asleep` or `dead` |
+ * | `taketurns.deadlock.count` | gauge | deadlocks that are certain |
+ * | `taketurns.arena.usage` | gauge | how many of its `threads`, `objects` and `elements` are in use, by `taketurns.arena.resource` |
+ * | `taketurns.arena.limit` | gauge | how many there are |
+ * | `taketurns.arena.memory` | gauge | how many bytes of the arena have been touched, at most |
+ * @param arena default `Arena.default`.
+ * @throws {TypeError} if `arena` is no `Arena`.
+ * @throws {DisposedError} if this thread has left the arena.
+ *
+ * @example
+ * ```ts
+ * import { metrics } from 'taketurns/metrics';
+ *
+ * for (const { name, points } of metrics()) console.log(name, points);
+ * ```
+ */
+export function metrics(arena: Arena = Arena.default): Metric[] {
+  const { memory } = membershipIn('metrics', arena);
+  const series = allSeries(new View(memory));
+  const { objects, threads, deadlocks, used } = report(arena, { most: 1 });
+  const named = (kind: string, name: string | undefined) => ({
+    'taketurns.object.kind': kind,
+    ...(name === undefined ? {} : { 'taketurns.object.name': name }),
+  });
+
+  const all = series.map((one) => ({
+    ...one,
+    attributes: one.kind === undefined ? { 'otel.metric.overflow': true } : named(nameOfKind(one.kind), one.name),
+  }));
+  const groups = new Map<string, ObjectReport[]>();
+  for (const object of objects) {
+    const key = `${object.kind} ${object.name ?? ''}`;
+    const group = groups.get(key);
+    if (group) group.push(object);
+    else groups.set(key, [object]);
+  }
+  const byName = [...groups.values()].map((group) => {
+    const { kind, name } = group[0] as ObjectReport;
+    return { group, attributes: named(kind, name) };
+  });
+  /** A value for each kind and name. */
+  const of = (value: (group: readonly ObjectReport[]) => number): MetricPoint[] =>
+    byName.map(({ group, attributes }) => ({ attributes, value: value(group) }));
+  const permits = (state: string, of: (object: ObjectReport) => number | undefined): MetricPoint[] =>
+    byName
+      .filter(({ group }) => group[0]?.available !== undefined)
+      .map(({ group, attributes }) => ({
+        attributes: { ...attributes, 'taketurns.permit.state': state },
+        value: group.reduce((sum, object) => sum + (of(object) ?? 0), 0),
+      }));
+  const resources = (which: 'used' | 'capacity'): MetricPoint[] =>
+    (['threads', 'objects', 'elements'] as const).map((resource) => ({
+      attributes: { 'taketurns.arena.resource': resource },
+      value: used[resource][which],
+    }));
+
+  return [
+    {
+      name: 'taketurns.wait.duration',
+      description: 'How long requests have waited.',
+      unit: 's',
+      type: 'histogram',
+      points: all.map(({ attributes, counts, sum }) => ({
+        attributes,
+        value: { count: counts.reduce((total, count) => total + count, 0), sum, bounds: BOUNDS, counts },
+      })),
+    },
+    {
+      name: 'taketurns.wait.failures',
+      description: 'Requests that have waited, and have not got what they waited for.',
+      unit: '{request}',
+      type: 'counter',
+      points: all.map(({ attributes, failures }) => ({ attributes, value: failures })),
+    },
+    {
+      name: 'taketurns.wait.pending',
+      description: 'Requests that wait now.',
+      unit: '{request}',
+      type: 'updowncounter',
+      points: of((group) => group.reduce((sum, { waiting }) => sum + waiting, 0)),
+    },
+    {
+      name: 'taketurns.wait.longest',
+      description: 'How long the first of the waiting requests has waited.',
+      unit: 's',
+      type: 'gauge',
+      points: of((group) => Math.max(...group.map(({ longestWait }) => longestWait)) / 1000),
+    },
+    {
+      name: 'taketurns.permit.count',
+      description: 'Permits of semaphores.',
+      unit: '{permit}',
+      type: 'updowncounter',
+      points: [...permits('used', ({ out }) => out), ...permits('idle', ({ available }) => available)],
+    },
+    {
+      name: 'taketurns.thread.count',
+      description: 'Threads that are attached to the arena.',
+      unit: '{thread}',
+      type: 'updowncounter',
+      points: ['awake', 'asleep', 'dead'].map((state) => ({
+        attributes: { 'taketurns.thread.state': state },
+        value: threads.filter((thread) => thread.state === state).length,
+      })),
+    },
+    {
+      name: 'taketurns.deadlock.count',
+      description: 'Deadlocks that are certain.',
+      unit: '{deadlock}',
+      type: 'gauge',
+      points: [{ attributes: {}, value: deadlocks.length }],
+    },
+    {
+      name: 'taketurns.arena.usage',
+      description: 'How much of the arena is in use.',
+      unit: '1',
+      type: 'gauge',
+      points: resources('used'),
+    },
+    {
+      name: 'taketurns.arena.limit',
+      description: 'How much the arena has room for.',
+      unit: '1',
+      type: 'gauge',
+      points: resources('capacity'),
+    },
+    {
+      name: 'taketurns.arena.memory',
+      description: 'How many bytes of the arena have been touched, at most.',
+      unit: 'By',
+      type: 'gauge',
+      points: [{ attributes: {}, value: used.bytes.used }],
+    },
+  ];
+}

@@ -1,0 +1,232 @@
+/**
+ * How a thread measures its waits: for metrics (series.ts), and for who listens in this thread (src/metrics/events.ts).
+ *
+ * Nobody measures on a fast path. The functions of the core that a thread calls only if it has to wait are replaced, for
+ * the calling thread, by functions that also read the clock. They are replaced only when metrics have begun:
+ *
+ *     when the thread attaches to an arena that has metrics (host.ts)
+ *     when the thread first sleeps after metrics have begun (watch.ts)
+ *     when the thread itself begins them (src/metrics/index.ts)
+ *
+ *     a wait in a queue    park, parkFor ──► compete, of a mutex, ──► over; or cancel, cancelHead
+ *     a wait for a phase   noteWaits 1 ──► noteWaits -1
+ *     a promise            the element says since when ──► settle, finishRelease, reserveLock of a mutex; or cancelRun,
+ *                          dropRun
+ *
+ * A thread that blocks in a queue counts only if it sleeps: a wait that ends while the thread polls takes microseconds.
+ * Promises that are settled together count as if all had waited as long as the first of them.
+ */
+import type { Core } from '../border/core.js';
+import {
+  ADMITTED,
+  E_END,
+  E_REQUEST,
+  E_SINCE,
+  E_START,
+  ELEMENT_SIZE,
+  KIND_MUTEX,
+  O_LIFE,
+  REFUSED,
+  T_SLEEPS,
+  T_SLEEPS_ON,
+  TIMED_OUT,
+  WIDTH_MASK,
+} from '../border/numbers.js';
+import type { Sync } from '../border/sync.js';
+import { kindOf } from './look.js';
+import { counter } from './series.js';
+import { isMeasured } from './settings.js';
+import { View } from './view.js';
+
+/** A wait that has ended. */
+export interface Ended {
+  /** The address of the object. */
+  readonly object: number;
+  /** Whether the thread has blocked. Otherwise promises of the thread have waited. */
+  readonly blocked: boolean;
+  /** How many requests have ended. */
+  readonly requests: number;
+  /** Seconds. */
+  readonly waited: number;
+  /** Whether they have not got what they waited for. */
+  readonly failed: boolean;
+}
+
+/** Who else gets to know of the waits of this thread. */
+export interface Listening {
+  onWait?: ((memory: WebAssembly.Memory, thread: number, ended: Ended) => void) | undefined;
+}
+
+/** Is set of the functions of a module that are replaced. */
+const MEASURED = Symbol.for('taketurns:measured');
+
+// Taken at load: a test that replaces the clock must not change how long promises have waited.
+const { now: epoch } = Date;
+
+/**
+ * Makes the calling thread measure its waits in the functions of a module: of the core, or of taketurns/sync.
+ * @param now gives the milliseconds since a fixed moment.
+ */
+export function measureWaits(
+  module: object,
+  { memory, thread }: { readonly memory: WebAssembly.Memory; readonly thread: number },
+  listening: Listening,
+  now: () => number,
+): void {
+  const functions = module as { [MEASURED]?: true };
+  // Another copy of this package may have done it.
+  if (functions[MEASURED]) return;
+  functions[MEASURED] = true;
+  const view = new View(memory);
+  const count = counter(view);
+  const tell: Tell = (object, milliseconds, failed, blocked, requests = 1) => {
+    if (requests === 0) return;
+    const waited = Math.max(milliseconds, 0) / 1000;
+    if (isMeasured(view.words)) count(object, waited, requests, failed);
+    listening.onWait?.(memory, thread, { object, blocked, requests, waited, failed });
+  };
+  if ('noteWaits' in module) measurePhases(module as Sync, view, now, tell);
+  else {
+    measureQueues(module as Core, view, thread, now, tell);
+    measurePromises(module as Core, view, tell);
+  }
+}
+
+type Tell = (object: number, milliseconds: number, failed: boolean, blocked: boolean, requests?: number) => void;
+
+/** Measures how long the thread blocks in queues. It has one request at a time that blocks. */
+function measureQueues(core: Core, view: View, thread: number, now: () => number, tell: Tell): void {
+  const { park, parkFor, compete, cancel, cancelHead } = core;
+  const record = view.record(thread);
+  /** When the request began to block; undefined if none does. */
+  let begun: number | undefined;
+  /** How often the thread had slept before. */
+  let sleeps = 0;
+  const hasSlept = (): boolean => view.load(record + T_SLEEPS) !== sleeps;
+  /** Calls a function in which the thread may sleep. */
+  const during = <A>(call: () => A): A => {
+    if (begun === undefined) {
+      begun = now();
+      sleeps = view.load(record + T_SLEEPS);
+    }
+    try {
+      return call();
+    } catch (error) {
+      begun = undefined;
+      throw error;
+    }
+  };
+  const end = (object: number, failed: boolean): void => {
+    const since = begun;
+    begun = undefined;
+    if (since !== undefined && hasSlept()) tell(object, now() - since, failed, true);
+  };
+  /** What a request has got whose wait in the queue is over. Of a mutex it goes on as the head. */
+  const leaves = (object: number, failed: boolean): void => {
+    if (failed || kindOf(view, object) !== KIND_MUTEX) end(object, failed);
+  };
+  const parked = <A extends number>(call: () => A): A => {
+    const answer = during(call);
+    // A request that has timed out is cancelled next, or goes on.
+    if (answer >= TIMED_OUT) return answer;
+    if (!hasSlept()) begun = undefined;
+    else leaves(view.objectOf(view.load(record + T_SLEEPS_ON) & ~3), answer !== ADMITTED);
+    return answer;
+  };
+  core.park = (since, attachment) => parked(() => park(since, attachment));
+  core.parkFor = (limit, since, attachment) => parked(() => parkFor(limit, since, attachment));
+  core.compete = (m, limit, attachment) => {
+    const answer = during(() => compete(m, limit, attachment));
+    if (answer < TIMED_OUT) end(m, answer !== ADMITTED);
+    return answer;
+  };
+  core.cancel = (o, attachment) => {
+    const answer = cancel(o, attachment);
+    leaves(o, answer !== ADMITTED);
+    return answer;
+  };
+  core.cancelHead = (m, attachment) => {
+    const since = waitedBy(view, elementOf(view, attachment));
+    cancelHead(m, attachment);
+    if (begun === undefined) tell(m, since, true, false);
+    else end(m, true);
+  };
+}
+
+/** Measures how long promises wait in queues. */
+function measurePromises(core: Core, view: View, tell: Tell): void {
+  const { settle, finishRelease, reserveLock, cancelRun, dropRun } = core;
+  /** Returns what the element of a run says, before the run is over. */
+  const read = (number: number) => {
+    const e = elementOf(view, number);
+    const [start, end] = [view.load64(e + E_START), view.load64(e + E_END)];
+    const requests = Math.floor((end - start) / (view.load(e + E_REQUEST) & WIDTH_MASK));
+    return { object: view.objectOf(e), waited: waitedBy(view, e), requests };
+  };
+  /** Calls a function that settles promises of a run, and returns how many. */
+  const settling = (number: number, call: () => number): number => {
+    const { object, waited } = read(number);
+    const count = call();
+    // A promise for a mutex goes on as the head.
+    if (count > 0 && kindOf(view, object) !== KIND_MUTEX) tell(object, waited, false, false, count);
+    return count;
+  };
+  core.settle = (number, attachment) => settling(number, () => settle(number, attachment));
+  core.finishRelease = (s, n, answered, run, attachment) => {
+    const finish = () => finishRelease(s, n, answered, run, attachment);
+    return run === 0 ? finish() : settling(run, finish);
+  };
+  core.reserveLock = (m, attachment) => {
+    const answer = reserveLock(m, attachment);
+    if (answer === ADMITTED) tell(m, waitedBy(view, elementOf(view, attachment)), false, false);
+    return answer;
+  };
+  core.cancelRun = (number) => {
+    const { object, waited, requests } = read(number);
+    const answer = cancelRun(number);
+    if (answer === REFUSED) tell(object, waited, true, false, requests);
+    return answer;
+  };
+  core.dropRun = (number) => {
+    const { object, waited, requests } = read(number);
+    dropRun(number);
+    tell(object, waited, true, false, requests);
+  };
+}
+
+/**
+ * Measures how long calls and promises wait for a phase. Those of one object end in the order in which they began, as
+ * far as this function can know.
+ */
+function measurePhases(sync: Sync, view: View, now: () => number, tell: Tell): void {
+  const { noteWaits } = sync;
+  const waits = new Map<number, { readonly generation: number; readonly starts: number[] }>();
+  sync.noteWaits = (attachment, more, since) => {
+    const object = view.objectOf(elementOf(view, attachment));
+    noteWaits(attachment, more, since);
+    // The attachment may have been to an object that was disposed of while the thread waited.
+    const generation = view.load(object + O_LIFE + 4);
+    let its = waits.get(attachment);
+    if (its?.generation !== generation) {
+      its = { generation, starts: [] };
+      waits.set(attachment, its);
+    }
+    if (more > 0) its.starts.push(now());
+    else {
+      const begun = its.starts.shift();
+      if (its.starts.length === 0) waits.delete(attachment);
+      if (begun !== undefined) tell(object, now() - begun, false, false);
+    }
+  };
+}
+
+/** Returns the address of the element of a run or an attachment. */
+function elementOf(view: View, number: number): number {
+  return view.elements + (number - 1) * ELEMENT_SIZE;
+}
+
+/** Returns for how many milliseconds the request of an element has waited. */
+function waitedBy(view: View, element: number): number {
+  const since = view.load(element + E_SINCE);
+  return since === 0 ? 0 : (epoch() - since) | 0;
+}

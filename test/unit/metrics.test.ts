@@ -1,0 +1,197 @@
+/** Metrics: what threads count when they wait (test/programs/waits.mjs), and what an arena says of itself. */
+import { Arena, Mutex, Semaphore } from 'taketurns';
+import { type Histogram, type Metric, metrics, publishEvents, startMetrics } from 'taketurns/metrics';
+import { describe, expect, it } from 'vitest';
+import { counter } from '../../src/report/series.js';
+import { View } from '../../src/report/view.js';
+import { failure } from '../support/failure.js';
+import { runProgram } from '../support/program.js';
+
+interface Said {
+  readonly points: Readonly<Record<string, Histogram & { readonly failures: number }>>;
+  readonly heard: readonly unknown[];
+}
+
+async function run(how: string): Promise<Said> {
+  const { code, out, err } = await runProgram('waits', [how]);
+  if (code !== 0) throw new Error(`it ended with ${code}: ${err}`);
+  return JSON.parse(out) as Said;
+}
+
+/** Returns how many waits, and how many failures, each series has. */
+const countsIn = ({ points }: Said) =>
+  Object.fromEntries(Object.entries(points).map(([of, { count, failures }]) => [of, [count, failures]]));
+
+const byName = (all: readonly Metric[], name: string): Metric => all.find((one) => one.name === name) as Metric;
+
+describe('a thread that waits', () => {
+  it('counts each wait once, though the wait for a mutex has two parts', async () => {
+    const said = await run('blocked');
+    expect(countsIn(said)).toEqual({ 'Mutex accounts': [1, 0], 'Semaphore pool': [1, 0] });
+    const { sum, counts, bounds } = said.points['Mutex accounts'] as Histogram;
+    // The main thread holds the mutex for 20 ms and more.
+    expect(sum).toBeGreaterThan(0.015);
+    expect(counts).toHaveLength(bounds.length + 1);
+    expect(counts.reduce((total, count) => total + count, 0)).toBe(1);
+    const bucket = counts.indexOf(1);
+    expect(sum).toBeLessThanOrEqual(bounds[bucket] ?? Number.POSITIVE_INFINITY);
+    expect(sum).toBeGreaterThan(bounds[bucket - 1] ?? 0);
+  });
+
+  it('counts as a failure what ends by a time-out', async () => {
+    expect(countsIn(await run('timeout'))).toEqual({ 'Mutex accounts': [1, 1], 'Semaphore pool': [1, 1] });
+  });
+
+  it('counts as a failure what ends by dispose', async () => {
+    expect(countsIn(await run('closed'))).toEqual({ 'Semaphore pool': [1, 1] });
+  });
+
+  it('counts as a failure what ends by a deadlock', async () => {
+    const said = await run('deadlock');
+    expect(said.heard).toEqual(['DeadlockError']);
+    expect(countsIn(said)).toEqual({ 'Mutex audit': [1, 1] });
+  });
+
+  it('counts its promises', async () => {
+    expect(countsIn(await run('promises'))).toEqual({
+      'Mutex accounts': [2, 1],
+      'Semaphore pool': [2, 1],
+      Event: [1, 0],
+    });
+  });
+
+  it('counts waits for phases and for readers and writers', async () => {
+    expect(countsIn(await run('phases'))).toEqual({ 'Latch latch': [1, 0], 'RwLock config': [1, 0] });
+  });
+
+  it('counts a wait on a condition, apart from the wait for its mutex', async () => {
+    expect(countsIn(await run('condition'))['Condition changed']).toEqual([1, 0]);
+  });
+
+  it('counts nothing if nobody has begun metrics', async () => {
+    expect(await run('off')).toMatchObject({ points: {}, heard: [] });
+  });
+});
+
+describe('events', () => {
+  it('are published when the running code has ended, so that a subscriber may use the library', async () => {
+    const { heard } = await run('events');
+    expect(heard).toEqual([
+      'the call has ended',
+      ['gave-up', expect.objectContaining({ kind: 'Semaphore', name: 'pool', blocked: true, requests: 1, thread: 1 })],
+      'thrown by a subscriber',
+    ]);
+  });
+
+  it('tell of a death', async () => {
+    const { heard } = await run('deaths');
+    expect(heard).toEqual([true, expect.objectContaining({ kind: 'Mutex', name: 'audit', deaths: 1 })]);
+  });
+
+  it('tell of a deadlock of other threads', async () => {
+    const { heard } = await run('told deadlock');
+    expect(heard).toHaveLength(1);
+    expect([...(heard[0] as string[][])].sort()).toEqual([
+      ['one', 'other'],
+      ['other', 'one'],
+    ]);
+  });
+
+  it('need channels', async () => {
+    for (const channels of [undefined, null, {}, { channel: 5 }]) {
+      const error = await failure(() => publishEvents(channels as never));
+      expect(error).toBeInstanceOf(TypeError);
+      expect(error.message).toMatch(/^publishEvents: channels must be the module node:diagnostics_channel, got /);
+    }
+  });
+});
+
+describe('the metrics of an arena', () => {
+  it('say what a report says, by kind and name', async () => {
+    const arena = new Arena({ objects: 64, threads: 4 });
+    const pool = Semaphore.open('pool', 3, { arena });
+    const others = [new Semaphore(1, { arena }), new Semaphore(1, { arena }), new Mutex({ arena })];
+    pool.acquire(3);
+    const waits = [pool.acquireAsync(), pool.acquireAsync()];
+    await null;
+    const all = metrics(arena);
+    const values = (name: string) =>
+      Object.fromEntries(
+        byName(all, name).points.map(({ attributes, value }) => [Object.values(attributes).join(' '), value]),
+      );
+    expect(values('taketurns.wait.pending')).toEqual({ 'Semaphore pool': 2, Semaphore: 0, Mutex: 0 });
+    expect(values('taketurns.permit.count')).toEqual({
+      'Semaphore pool used': 3,
+      'Semaphore pool idle': 0,
+      'Semaphore used': 0,
+      'Semaphore idle': 2,
+    });
+    expect(values('taketurns.thread.count')).toEqual({ awake: 1, asleep: 0, dead: 0 });
+    expect(values('taketurns.arena.usage')).toMatchObject({ threads: 1, objects: 4 });
+    expect(values('taketurns.arena.limit')).toMatchObject({ threads: 4, objects: 64 });
+    expect(values('taketurns.deadlock.count')).toEqual({ '': 0 });
+    expect(byName(all, 'taketurns.wait.duration').points).toEqual([]);
+    pool.release(3);
+    await Promise.all(waits);
+    expect(others).toHaveLength(3);
+  });
+
+  it('can be cloned, and each has a name, a unit, a type and a sentence', () => {
+    const all = metrics(new Arena({ objects: 1, threads: 1 }));
+    expect(structuredClone(all)).toEqual(all);
+    for (const { name, unit, type, description } of all) {
+      expect(name).toMatch(/^taketurns(\.[a-z]+)+$/);
+      expect(unit).toMatch(/^(s|By|1|\{\w+\})$/);
+      expect(['counter', 'updowncounter', 'gauge', 'histogram']).toContain(type);
+      expect(description).toMatch(/^[A-Z].*\.$/);
+    }
+  });
+
+  it('have room for 511 names, and count the others together', async () => {
+    const arena = new Arena({ objects: 2048, threads: 1 });
+    startMetrics(arena);
+    const view = new View(arena.handle.memory as WebAssembly.Memory);
+    const count = counter(view);
+    const objects = Array.from({ length: 2000 }, (_, i) => Semaphore.open(`pool ${i}`, 0, { arena }));
+    objects.forEach((_, i) => {
+      count(view.objectAt(i), 0.002 * (i + 1), 1, i % 2 === 0);
+      count(view.objectAt(i), 100, 1, false);
+    });
+    const all = metrics(arena);
+    const { points } = byName(all, 'taketurns.wait.duration');
+    const overflow = points.find(({ attributes }) => attributes['otel.metric.overflow']);
+    const counted = points.reduce((sum, { value }) => sum + (value as Histogram).count, 0);
+    expect(counted).toBe(4000);
+    expect(points.length).toBeGreaterThan(400);
+    expect(points.length).toBeLessThanOrEqual(512);
+    expect(overflow?.value).toMatchObject({ count: 2 * (2000 - (points.length - 1)) });
+    const total = points.reduce((sum, { value }) => sum + (value as Histogram).sum, 0);
+    expect(total).toBeCloseTo(0.002 * ((2000 * 2001) / 2) + 200_000, 3);
+    const failures = byName(all, 'taketurns.wait.failures').points.reduce((sum, { value }) => sum + Number(value), 0);
+    expect(failures).toBe(1000);
+    expect(metrics(arena)).toEqual(all);
+  });
+
+  it('outlive their objects: the numbers only grow', () => {
+    const arena = new Arena({ objects: 4, threads: 1 });
+    const view = new View(arena.handle.memory as WebAssembly.Memory);
+    for (let i = 0; i < 3; i++) {
+      const pool = Semaphore.open('pool', 0, { arena });
+      counter(view)(view.objectAt(0), 1, 1, false);
+      pool.dispose();
+    }
+    expect(byName(metrics(arena), 'taketurns.wait.duration').points).toMatchObject([{ value: { count: 3, sum: 3 } }]);
+  });
+
+  it.each([
+    ['metrics', metrics],
+    ['startMetrics', startMetrics],
+    ['publishEvents', (arena: Arena) => publishEvents({ channel: () => ({}) as never }, arena)],
+  ])('%s refuses what is no arena', async (name, call) => {
+    for (const arena of [null, {}, 'arena']) {
+      const error = await failure(() => call(arena as never));
+      expect(error).toBeInstanceOf(TypeError);
+      expect(error.message).toMatch(new RegExp(`^${name}: arena must be an Arena, got `));
+    }
+  });
+});
