@@ -1,4 +1,4 @@
-/** The eight runtimes: this finds each of them, and runs the suite in it. */
+/** The nine runtimes: this finds each of them, and runs the suite in it. */
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,6 +11,7 @@ import type { SuitePage } from './suite/page.js';
 import type { PairRound } from './suite/pair.js';
 import type { Choice, Result } from './suite/run.js';
 import type { WorkerKind } from './suite/team.js';
+import { launchWebKit } from './webkit.js';
 
 /** A runtime that has been found. */
 export interface Opened {
@@ -139,6 +140,36 @@ function browser(name: BrowserName): Runtime {
   };
 }
 
+const webkit: Runtime = {
+  name: 'webkit',
+  workers: ['web'],
+  async open() {
+    const opened = await launchWebKit();
+    return {
+      version: opened.version,
+      async run(choice, tell) {
+        const server = await serve(PAGES);
+        try {
+          await opened.goto(`http://localhost:${server.port}/page.html`);
+          const run = 'const [of, done] = arguments; suite(of).then(done, (error) => done({ error: String(error) }));';
+          const { results, pair, error } = await opened.evaluate<{
+            results: readonly Result[];
+            pair: readonly PairRound[];
+            error?: string;
+          }>(run, choice);
+          if (error !== undefined) throw new Error(error);
+          // A page cannot tell its driver anything before the suite is over.
+          for (const result of results) tell(result);
+          return pair;
+        } finally {
+          server.close();
+        }
+      },
+      close: () => opened.close(),
+    };
+  },
+};
+
 export const RUNTIMES: readonly Runtime[] = [
   ...[20, 22, 24, 26].map(node),
   command('deno', ['node', 'web'], () => installedOr('deno', '@deno/linux-x64-glibc', 'deno'), [
@@ -149,4 +180,5 @@ export const RUNTIMES: readonly Runtime[] = [
   command('bun', ['node', 'web'], () => installedOr('bun', '@oven/bun-linux-x64', 'bin/bun'), ['run']),
   browser('chromium'),
   browser('firefox'),
+  webkit,
 ];
