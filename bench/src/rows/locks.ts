@@ -6,7 +6,7 @@ import { attachMutex, shareMutex } from './multithreading.js';
 import { PlatoonLog, TracedLock } from './platoon.js';
 import { type AsyncRow, library, native, type Row, type ScriptRow, SPINNING } from './row.js';
 import type { LockLike, SemaphoreLike } from './subjects.js';
-import { WebLock, webLocks } from './web-lock.js';
+import { hasWebLocks, WebLock, webLocks } from './web-lock.js';
 
 /** A semaphore with one permit, used as a lock. */
 export class SemaphoreAsLock implements LockLike {
@@ -320,12 +320,16 @@ export const ASYNC_LOCKS: readonly AsyncRow[] = [
       return { acquire: () => mutex.acquire(), release: () => mutex.release() };
     },
   },
-  {
-    name: 'worker_threads.locks',
-    family: 'JavaScript',
-    make: async () => {
-      const lock = new WebLock(await webLocks(), `pair of ${process.pid}`);
-      return { acquire: () => lock.lock(), release: () => lock.unlock() };
-    },
-  },
+  ...(hasWebLocks
+    ? [
+        {
+          name: 'worker_threads.locks',
+          family: 'JavaScript' as const,
+          make: async () => {
+            const lock = new WebLock(await webLocks(), 'pair');
+            return { acquire: () => lock.lock(), release: () => lock.unlock() };
+          },
+        },
+      ]
+    : []),
 ];

@@ -1,6 +1,6 @@
 // The rows of what people use today to let one thread at a time in, beside `Mutex` and `Semaphore`.
 
-import type { MessagePort } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { LOCKS } from './locks.js';
 import { library, type Row, type ScriptRow } from './row.js';
 import { type LockOfPromises, WebLock, webLocks } from './web-lock.js';
@@ -66,8 +66,6 @@ const messages: ScriptRow<LockOfPromises> = {
   family: 'npm',
   promises: true,
   share: async () => {
-    // Only here, since the rows are also in the lab's page, where this module is not.
-    const { MessageChannel, Worker } = await import('node:worker_threads');
     const server = new Worker(new URL('../workers/mutex-server.js', import.meta.url));
     return {
       shared: undefined,

@@ -1,5 +1,7 @@
 // A lock of the Web Locks API, as Node has it from 24.5 on.
 
+import * as threads from 'node:worker_threads';
+
 export interface LockOfPromises {
   lock(): Promise<unknown>;
   unlock(): void;
@@ -10,8 +12,12 @@ interface LockManager {
   request(name: string, run: () => Promise<void>): Promise<void>;
 }
 
+const { locks } = threads as unknown as { locks?: LockManager };
+
+/** Whether this runtime has the Web Locks API. */
+export const hasWebLocks = locks !== undefined;
+
 export async function webLocks(): Promise<LockManager> {
-  const { locks } = (await import('node:worker_threads')) as unknown as { locks?: LockManager };
   if (locks === undefined) throw new Error(`Node ${process.versions.node} has no worker_threads.locks: 24.5 has them`);
   return locks;
 }
