@@ -64,10 +64,10 @@ function fnv1a(name: string): number {
 }
 
 /**
- * This process's access to a space: it opens the objects that the processes of the space share. `Space.connect` makes
- * it.
+ * This process's access to a space: it opens the objects that the processes of the space share. `Space.local` makes it
+ * for the processes of this machine, and `Space.connect` for those that share a server.
  *
- *     await using space = await Space.connect(new Redis(), { space: 'shop' });
+ *     await using space = await Space.local({ space: 'shop' });
  *     const pool = await space.semaphore('db', 4);
  */
 export class Space implements AsyncDisposable {
@@ -225,7 +225,8 @@ export class Space implements AsyncDisposable {
   /** The error of a call to which no answer has come within `connectTimeout`. */
   #unanswered(): SpaceError {
     const trouble = this.#trouble;
-    const why = `no server within ${this.#options.connectTimeout} ms${this.#around.lastWords()}`;
+    const who = this.#driver.knowsDeaths ? 'no process of the space has answered' : 'no server';
+    const why = `${who} within ${this.#options.connectTimeout} ms${this.#around.lastWords()}`;
     return refusal(trouble) ?? new SpaceError('UNREACHABLE', why, trouble);
   }
 
