@@ -37,6 +37,7 @@ export interface Recording {
 const CALLS = 1500;
 const START = 1_700_000_000_000;
 const WATCHER = 'b000000000000000';
+const BEAT = [WATCHER, '0', 'c:', 'W', '-'];
 /** A mutant that has not ended after so many milliseconds does not end. */
 const PATIENCE = 30_000;
 
@@ -51,12 +52,13 @@ function record(seed: number, limits: Limits): Recording {
   const opening = [WATCHER, '0', 'c:', 'O', '1', '3', '3600000', 'watcher', '-', '0'];
   const state = State.begin('history', START);
   const steps: Step[] = [];
-  const note = (args: readonly string[], victim: string | undefined, now: number): void => {
-    // Some sessions are of one member, as those that a process has given up.
-    const member = `member ${(args[0] ?? '').slice(0, 1)}`;
+  const note = (args: readonly string[], victim: string | undefined, now: number): Outcome => {
+    // In some recordings several sessions are of one member, as those that a process has given up.
+    const member = (args[0] ?? '').slice(0, seed % 3 === 0 ? 1 : 16);
     const outcome = victim === undefined ? turn(state, args, member, now, limits) : reap(state, victim, now, limits);
     const dump = steps.length % 7 === 0 ? state.dump() : undefined;
     steps.push({ args, victim, member, now, outcome: textOf(outcome), dump });
+    return outcome;
   };
   note(opening, undefined, START);
   let { data } = server.turn(new Data(), opening, surroundings(START));
@@ -67,7 +69,12 @@ function record(seed: number, limits: Limits): Recording {
       const victim = sids[call % Math.max(1, sids.length)];
       if (!victim) continue;
       data = server.reap(data, victim, WATCHER, surroundings(now));
-      note([], victim, now);
+      // The same calls as in `ComparingServer.reap`.
+      for (let isLeft = true; isLeft; ) {
+        while (state.left.size > 0) note(BEAT, undefined, now);
+        ({ isLeft } = note([], victim, now));
+        note(BEAT, undefined, now);
+      }
     } else {
       const args = writer.call(data);
       ({ data } = server.turn(data, args, surroundings(now)));
@@ -78,7 +85,7 @@ function record(seed: number, limits: Limits): Recording {
 }
 
 const recordings = [LIMITS, FEW].flatMap((limits, at) =>
-  [false, true].flatMap((isBroker) => [1, 2, 3].map((seed) => record(10 * at + seed, { ...limits, isBroker }))),
+  [false, true].flatMap((isBroker) => [1, 2, 3, 4].map((seed) => record(10 * at + seed, { ...limits, isBroker }))),
 );
 
 const COMPILED = new URL('../src/local/twin/', import.meta.url);
