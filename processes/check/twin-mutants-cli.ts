@@ -90,7 +90,7 @@ const recordings = [LIMITS, FEW].flatMap((limits, at) =>
 
 const COMPILED = new URL('../src/local/twin/', import.meta.url);
 const FILES = ['call.js', 'state.js', 'turn.js'];
-const folder = fileURLToPath(new URL('../../mutant/', import.meta.url));
+const folder = fileURLToPath(new URL('../../../build/mutant/', import.meta.url));
 
 /** Whether a mutant does something else, or does not end. */
 async function isTold({ file, source }: TwinMutant, number: number): Promise<boolean> {
