@@ -1,6 +1,7 @@
 /**
  * `npm run mutants:twin -w processes`: makes the mutants of the twin (twin-mutants.ts), and says which of them another
- * reply, message or state tells, over random calls and deaths, with the limits of a broker and with small ones.
+ * reply, message or state tells, over sequences of calls (twin-sequences.ts) and over random calls and deaths, with the
+ * limits of a broker and with small ones.
  *
  * What is recorded of the twin itself is what the script does: test/twin.test.ts compares the two over the same calls.
  * A mutant that nothing tells must be listed in twin-mutants-explained.ts with the reason. A reason that explains no
@@ -18,6 +19,7 @@ import { KEYS } from './server.js';
 import { ComparingServer, FEW, LIMITS } from './twin.js';
 import { mutantsOf, type TwinMutant } from './twin-mutants.js';
 import { EXPLAINED } from './twin-mutants-explained.js';
+import { SEQUENCES, type Writer } from './twin-sequences.js';
 
 /** A call, or the death of `victim`, and what the twin does: all it tells, and sometimes its state after it. */
 interface Step {
@@ -84,9 +86,36 @@ function record(seed: number, limits: Limits): Recording {
   return { limits, steps };
 }
 
-const recordings = [LIMITS, FEW].flatMap((limits, at) =>
+/** What the twin does in a sequence. Its state is told after each step. */
+function recordSequence(write: (writer: Writer) => void, limits: Limits): Recording {
+  const state = State.begin('history', START);
+  const steps: Step[] = [];
+  const note = (args: readonly string[], victim?: string): Outcome => {
+    const [member = '', now] = [args[0], START + 7 * steps.length];
+    const outcome = victim === undefined ? turn(state, args, member, now, limits) : reap(state, victim, now, limits);
+    steps.push({ args, victim, member, now, outcome: textOf(outcome), dump: state.dump() });
+    return outcome;
+  };
+  write({
+    run: (sid, ...operations) => void note([sid, '0', 'c:', ...operations]),
+    die(sid) {
+      while (note([], sid).isLeft);
+    },
+    ticket: (sid, rid) =>
+      state.sessions.get(sid)?.requests.get(rid.toString(16).padStart(10, '0'))?.ticket ?? '0'.repeat(14),
+  });
+  return { limits, steps };
+}
+
+const sequences = [LIMITS, FEW].flatMap((limits) =>
+  [false, true].flatMap((isBroker) =>
+    Object.values(SEQUENCES).map((write) => recordSequence(write, { ...limits, isBroker })),
+  ),
+);
+const random = [LIMITS, FEW].flatMap((limits, at) =>
   [false, true].flatMap((isBroker) => [1, 2, 3, 4].map((seed) => record(10 * at + seed, { ...limits, isBroker }))),
 );
+const recordings = [...sequences, ...random];
 
 const COMPILED = new URL('../src/local/twin/', import.meta.url);
 const FILES = ['call.js', 'state.js', 'turn.js'];
