@@ -1,4 +1,9 @@
-/** What every runtime must be able to do, with each client library: node processes/scripts/smoke.mjs URL */
+/**
+ * What every runtime must be able to do, without a server and with each client library:
+ *
+ *     node processes/scripts/smoke.mjs URL
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis as Ioredis } from 'ioredis';
 import { Redis as Ioredis5 } from 'ioredis-5';
@@ -29,11 +34,9 @@ function expect(what, value, wanted) {
   if (value !== wanted) throw new Error(`${what}: ${value}, not ${wanted}`);
 }
 
-async function smoke(name, make) {
-  const made = [await make(), await make()];
-  const spaces = [];
-  for (const client of made) spaces.push(await Space.connect(client, { space: `smoke ${name}`, lease: 1000 }));
-  const [a, b] = spaces;
+/** `join` joins a space as another process would. */
+async function smoke(name, join) {
+  const [a, b] = [await join(), await join()];
   const [mine, yours] = [await a.semaphore('db', 2), await b.semaphore('db', 2)];
   const held = await mine.holdAsync(2);
   expect('tryHold', await yours.tryHold(), undefined);
@@ -81,11 +84,22 @@ async function smoke(name, make) {
   expect('lost by close', kept.signal.reason instanceof LeaseLostError, true);
   await (await mutexes[1].holdAsync({ timeout: 5000 })).unlock();
   await b.close();
-  for (const client of made) if (name === 'GLIDE') client.close();
   console.log(`${name}: ok`);
 }
 
-for (const [name, make] of Object.entries(clients)) await smoke(name, make);
+const directory = mkdtempSync('/tmp/tt-');
+await smoke('without a server', () => Space.local({ directory }));
+rmSync(directory, { recursive: true, force: true });
+
+for (const [name, make] of Object.entries(clients)) {
+  const made = [];
+  await smoke(name, async () => {
+    const client = await make();
+    made.push(client);
+    return Space.connect(client, { space: `smoke ${name}`, lease: 1000 });
+  });
+  for (const client of made) if (name === 'GLIDE') client.close();
+}
 
 // A thread that beats keeps what a busy process holds.
 process.env.TEST_SERVER = url;

@@ -11,6 +11,7 @@ import type { WaitOptions } from './acquire.js';
 import type { Driver, Script } from './drivers/driver.js';
 import { checkBoolean, checkName, checkOptions, DisposedError, SpaceError } from './errors.js';
 import { Listeners, type SpaceEvents } from './events.js';
+import { fnv1a } from './hash.js';
 import { asyncDispose, inspected } from './hold.js';
 import { type HeldAll, type HeldOf, type Holdable, holdAll } from './hold-all.js';
 import { Leader } from './leader.js';
@@ -54,20 +55,11 @@ export const proofOfLife: unique symbol = Symbol('proof of life');
 
 const closed = (): DisposedError => new DisposedError('the space has been closed');
 
-const encoder = new TextEncoder();
-
-/** The hash FNV-1a of a name, with 32 bits. All processes must have the same, because it decides the partition. */
-function fnv1a(name: string): number {
-  let hash = 0x811c9dc5;
-  for (const byte of encoder.encode(name)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-  return hash;
-}
-
 /**
- * This process's access to a space: it opens the objects that the processes of the space share. `Space.connect` makes
- * it.
+ * This process's access to a space: it opens the objects that the processes of the space share. `Space.local` makes it
+ * for the processes of this machine, and `Space.connect` for those that share a server.
  *
- *     await using space = await Space.connect(new Redis(), { space: 'shop' });
+ *     await using space = await Space.local({ space: 'shop' });
  *     const pool = await space.semaphore('db', 4);
  */
 export class Space implements AsyncDisposable {
@@ -225,7 +217,8 @@ export class Space implements AsyncDisposable {
   /** The error of a call to which no answer has come within `connectTimeout`. */
   #unanswered(): SpaceError {
     const trouble = this.#trouble;
-    const why = `no server within ${this.#options.connectTimeout} ms${this.#around.lastWords()}`;
+    const who = this.#driver.knowsDeaths ? 'no process of the space has answered' : 'no server';
+    const why = `${who} within ${this.#options.connectTimeout} ms${this.#around.lastWords()}`;
     return refusal(trouble) ?? new SpaceError('UNREACHABLE', why, trouble);
   }
 

@@ -5,7 +5,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { folder as shortFolder } from './local-processes.js';
 import { onServers } from './setting.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -106,3 +107,24 @@ onServers(
   },
   'first',
 );
+
+test('the API program of the README runs without a server too, by one changed line', () => {
+  const local = join(root, 'build/local');
+  mkdirSync(local, { recursive: true });
+  onTestFinished(() => rmSync(local, { recursive: true, force: true }));
+  const [code = ''] = programs(readFileSync(join(root, 'README.md'), 'utf8'), 'ts');
+  const changed = code
+    .replace(/^const space = .*$/m, `const space = await Space.local({ directory: ${JSON.stringify(shortFolder())} });`)
+    // The client is of no use then.
+    .replace(/^(import .* from 'ioredis'|const client|client\.).*\n/gm, '');
+  expect(changed).not.toMatch(/client|ioredis/);
+  writeFileSync(join(local, 'use.ts'), changed);
+  const { resolve } = createRequire(import.meta.url);
+  const tsc = join(dirname(resolve('typescript/package.json')), 'bin/tsc');
+  const options = ['--target', 'es2022', '--module', 'nodenext', '--ignoreConfig', '--types', 'node', '--strict'];
+  const lib = ['--lib', 'es2024,esnext.disposable,dom'];
+  expectFine(node([tsc, ...options, ...lib, '--rootDir', local, '--outDir', local, join(local, 'use.ts')]));
+  const ran = node([join(local, 'use.js')]);
+  expectFine(ran);
+  expect(ran.stdout).toContain('max: 4');
+});

@@ -1,4 +1,5 @@
 /** The files of a space without a server, and what its broker refuses: unsafe folders, journals, foreign files and lines. */
+import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
@@ -12,9 +13,10 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { Broker } from '../src/local/broker.js';
 import { directoryOf } from '../src/local/directory.js';
 import { Folder, newMember } from '../src/local/generations.js';
 import { callLine, deathLine, Journal, readJournal } from '../src/local/journal.js';
@@ -325,4 +327,24 @@ test('whoever does not know the cookie, or writes no lines of JSON, is not answe
     expect(heard).toEqual([]);
   }
   await (await space.mutex('m')).runExclusive(() => {});
+});
+
+test('a young process waits for an older one to take over, and then takes over itself', async () => {
+  const directory = folder();
+  const files = new Folder(directoryOf('default', directory));
+  // No process has this number.
+  const dead = `${'0'.repeat(16)}-${2 ** 22 + 1}`;
+  const broker = await Broker.start(files, undefined, dead, () => {});
+  broker?.end();
+  // This member lives, and does nothing.
+  const server = createServer().listen(files.of(`m.${newMember()}`));
+  onTestFinished(() => {
+    server.close();
+  });
+  await once(server, 'listening');
+  const space = await joined({ directory });
+  await (await space.mutex('m')).runExclusive(() => {});
+  const present = files.highest();
+  expect(present?.number).toBeGreaterThan(1);
+  closeSync(present?.fd as number);
 });

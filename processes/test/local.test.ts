@@ -1,9 +1,11 @@
 /** A space without a server: real processes that hold, wait, die and stand still. */
-import { spawnSync } from 'node:child_process';
-import { readdirSync, statSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { WHOLE } from './each-server.js';
 import { folder, type Granted, type Member, members } from './local-processes.js';
 import { sleep, until } from './setting.js';
 
@@ -157,6 +159,78 @@ test('a process that has the broker and computes for long stops nobody', async (
   await other.unlock('m');
   await blocked;
   await broker.hold('mutex', 'm');
+});
+
+test('a holder that is stopped holds, and gives back when it goes on', async () => {
+  const [broker, holder, other] = (await members(folder(), 3)) as [Member, Member, Member];
+  const { token } = await holder.hold('mutex', 'm');
+  holder.stop();
+  await expect(other.hold('mutex', 'm', { timeout: 2500 })).rejects.toThrow('TimeoutError');
+  expect(await broker.do('inspect', 'mutex', 'm')).toEqual({ free: 0, waiting: 0 });
+  const granted = other.hold('mutex', 'm');
+  await waiting(broker, 1);
+  holder.goOn();
+  await holder.unlock('m');
+  expect(BigInt((await granted).token)).toBeGreaterThan(BigInt(token));
+  expect(await holder.do('events')).not.toContain('lost');
+});
+
+test('a waiter that is stopped when its turn comes has it when it goes on', async () => {
+  const [broker, first, second] = (await members(folder(), 3)) as [Member, Member, Member];
+  await broker.hold('mutex', 'm');
+  const order: Member[] = [];
+  const [stopped, behind] = await queue([first, second], order);
+  first.stop();
+  await broker.unlock('m');
+  expect(await isSettled(Promise.race([stopped, behind]))).toBe(false);
+  first.goOn();
+  await stopped;
+  await first.unlock('m');
+  await behind;
+  expect(order).toEqual([first, second]);
+});
+
+test('short-lived processes take turns, and leave little behind', { timeout: 120_000 }, async () => {
+  const directory = folder();
+  // Half of the processes close the space, and half just end.
+  const source = `
+    import { appendFileSync } from 'node:fs';
+    import { Space } from 'taketurns-processes';
+    const [directory, number] = process.argv.slice(1);
+    const space = await Space.local({ space: 'short', directory });
+    const held = await (await space.mutex('m')).holdAsync();
+    appendFileSync(directory + '/log', 'in ' + held.token + '\\n');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    appendFileSync(directory + '/log', 'out\\n');
+    if (number % 2) process.exit();
+    await held.unlock();
+    await space.close();`;
+  const cwd = fileURLToPath(new URL('..', import.meta.url));
+  const count = WHOLE ? 100 : 24;
+  let next = 0;
+  const start = async (): Promise<void> => {
+    while (next < count) {
+      const child = spawn(process.execPath, ['--input-type=module', '--eval', source, directory, `${next++}`], {
+        cwd,
+        stdio: 'inherit',
+      });
+      const [status] = await once(child, 'exit');
+      expect(status).toBe(0);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, start));
+  const lines = readFileSync(join(directory, 'log'), 'utf8').trim().split('\n');
+  expect(lines.length).toBe(2 * count);
+  const tokens: bigint[] = [];
+  for (const [at, line] of lines.entries()) {
+    if (at % 2 === 0) tokens.push(BigInt(line.slice(3)));
+    else expect(line).toBe('out');
+  }
+  for (const [at, token] of tokens.slice(1).entries()) expect(token).toBeGreaterThan(tokens[at] as bigint);
+  const [boot] = readdirSync(directory).filter((name) => name !== 'log');
+  const [space] = readdirSync(join(directory, `${boot}`));
+  // Those that were there in the end could not remove each other's files.
+  expect(readdirSync(join(directory, `${boot}`, `${space}`)).length).toBeLessThanOrEqual(4 + 2 * 8);
 });
 
 test.each(['cluster', 'threads'])('of four that try one mutex, one holds it: %s', (kind) => {

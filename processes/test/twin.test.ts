@@ -4,12 +4,13 @@
  * compared. The time of a real server is found by trying.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CallWriter, scriptedCalls, ticketIn } from '../check/calls.js';
+import { CallWriter, latin1, scriptedCalls, ticketIn } from '../check/calls.js';
 import { SHORT } from '../check/configurations.js';
 import { Data } from '../check/data-model.js';
 import { search } from '../check/search.js';
 import { KEYS } from '../check/server.js';
 import { ComparingServer, FEW, LIMITS, stateOf, textOf } from '../check/twin.js';
+import { SEQUENCES } from '../check/twin-sequences.js';
 import { faultIn } from '../src/local/grammar.js';
 import { State } from '../src/local/twin/state.js';
 import { type Message, reap, turn } from '../src/local/twin/turn.js';
@@ -50,6 +51,33 @@ test.each([
   expect(server.difference).toBeUndefined();
   expect(server.compared).toBeGreaterThan(0.9 * CALLS);
   expect([...letters].sort().join('')).toBe('ABCDFIJKLNOPRSTUVWX');
+});
+
+test.each(
+  Object.entries(SEQUENCES).flatMap(([name, write]) => [LIMITS, FEW].map((limits) => ({ name, write, limits }))),
+)('answers as the script: $name, $limits.work records a call', ({ write, limits }) => {
+  const server = new ComparingServer(limits);
+  const opening = [WATCHER, '0', 'c:', 'O', '2', '1', '3600000', 'watcher', '-', '0'];
+  let { data } = server.turn(new Data(), opening, surroundings(START));
+  let calls = 0;
+  write({
+    run(sid, ...operations) {
+      // Of this test, all calls are made of what processes send.
+      const args = [sid, '0', 'c:', ...operations].map(latin1);
+      expect(faultIn([sid, '0', 'c:', ...operations])).toBeUndefined();
+      ({ data } = server.turn(data, args, surroundings(START + 7 * ++calls)));
+      expect(server.difference).toBeUndefined();
+    },
+    die(sid) {
+      data = server.reap(data, sid, WATCHER, surroundings(START + 7 * ++calls));
+      expect(server.difference).toBeUndefined();
+    },
+    ticket(sid, rid) {
+      const requests = stateOf(data)?.sessions.get(sid)?.requests;
+      return requests?.get(rid.toString(16).padStart(10, '0'))?.ticket ?? '0'.repeat(14);
+    },
+  });
+  expect(server.compared).toBeGreaterThan(5);
 });
 
 test('answers the fixed sequence as the script', () => {

@@ -58,7 +58,8 @@ export async function joinSpace({ command, values }: Given, label?: string): Pro
     throw new UsageError(`${command}: --url must begin with redis:// or rediss://, got ${JSON.stringify(url)}`);
   const client = (await maker())(url.replace(/^valkey/, 'redis'));
   client.on('error', () => {});
-  return Space.connect(client, options);
+  const joined = await Space.connect(client, options);
+  return joined.on('trouble', ({ message }) => console.error(`taketurns-processes: ${message}`));
 }
 
 /** Opens an object with the settings that it has. */

@@ -1,0 +1,114 @@
+/**
+ * A process of the benchmark of spaces without a server. Its parent tells it what to do, one step after the other; each
+ * answer is a list of numbers. Times are microseconds, instants those of the monotonic clock of the machine.
+ */
+import { writeFileSync } from 'node:fs';
+import { Redis } from 'ioredis';
+import lockfile from 'proper-lockfile';
+import { type Held, type Mutex, Space } from 'taketurns-processes';
+
+/** Where a space is: a folder of this machine, or the Unix socket of a server. */
+export type Place = { readonly directory: string } | { readonly socket: string };
+
+export interface Steps {
+  /** Joins the space, and opens its mutex. Answers how long the joining took. */
+  join(place: Place): Promise<number[]>;
+  /** Takes and gives back, one after the other, with nobody else there. Answers the time of each pair. */
+  pairs(count: number): Promise<number[]>;
+  /** The same by proper-lockfile, on this file. */
+  files(file: string, count: number): Promise<number[]>;
+  /** Takes and gives back for so many milliseconds, while others do so too. Answers the time from asking to holding. */
+  turns(ms: number): Promise<number[]>;
+  /** So many requests of this process wait, again and again, for so many milliseconds. Answers how many had their turn. */
+  crowd(requests: number, ms: number): Promise<number[]>;
+  hold(): Promise<number[]>;
+  /** Waits for the mutex. Answers when it held it. */
+  next(): Promise<number[]>;
+  unlock(): Promise<number[]>;
+  /** Answers how much memory the process has, in bytes. */
+  memory(): Promise<number[]>;
+}
+
+const micros = (): number => Number(process.hrtime.bigint() / 1000n);
+
+let mutex: Mutex;
+let held: Held & { unlock(): Promise<void> };
+
+const steps: Steps = {
+  async join(place) {
+    const started = performance.now();
+    let space: Space;
+    if ('directory' in place) space = await Space.local(place);
+    else {
+      const client = new Redis({ path: place.socket, lazyConnect: true });
+      client.on('error', () => {});
+      space = await Space.connect(client);
+    }
+    const took = (performance.now() - started) * 1000;
+    mutex = await space.mutex('m', { bypass: 0 });
+    return [took];
+  },
+  async pairs(count) {
+    const times: number[] = [];
+    for (let at = 0; at < count; at++) {
+      const from = micros();
+      await (await mutex.holdAsync()).unlock();
+      times.push(micros() - from);
+    }
+    return times;
+  },
+  async files(file, count) {
+    writeFileSync(file, '');
+    const times: number[] = [];
+    for (let at = 0; at < count; at++) {
+      const from = micros();
+      await (await lockfile.lock(file))();
+      times.push(micros() - from);
+    }
+    return times;
+  },
+  async turns(ms) {
+    const times: number[] = [];
+    for (const end = micros() + ms * 1000; micros() < end; ) {
+      const from = micros();
+      const guard = await mutex.holdAsync();
+      times.push(micros() - from);
+      await guard.unlock();
+    }
+    return times;
+  },
+  async crowd(requests, ms) {
+    const end = micros() + ms * 1000;
+    let turns = 0;
+    const loop = async (): Promise<void> => {
+      while (micros() < end) {
+        const guard = await mutex.holdAsync();
+        turns++;
+        await guard.unlock();
+      }
+    };
+    await Promise.all(Array.from({ length: requests }, loop));
+    return [turns];
+  },
+  async hold() {
+    held = await mutex.holdAsync();
+    return [];
+  },
+  async next() {
+    held = await mutex.holdAsync();
+    return [micros()];
+  },
+  async unlock() {
+    await held.unlock();
+    return [];
+  },
+  memory: async () => [process.memoryUsage.rss()],
+};
+
+process.on('message', ([id, step, ...args]: [number, keyof Steps, ...never[]]) => {
+  (steps[step] as (...args: never[]) => Promise<number[]>)(...args).then(
+    (answer) => process.send?.([id, answer]),
+    (error) => process.send?.([id, undefined, `${error}`]),
+  );
+});
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,34 @@
+/** A thread that runs one mutant of the twin over what was recorded of the twin, and tells whether it differs. */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Outcome } from '../src/local/twin/turn.js';
+import type { Recording } from './twin-mutants-cli.js';
+
+type Twin = typeof import('../src/local/twin/turn.js');
+type States = typeof import('../src/local/twin/state.js');
+
+const { folder, recordings } = workerData as { folder: string; recordings: readonly Recording[] };
+
+const textOf = ({ reply, messages, changes, isLeft }: Outcome): string =>
+  JSON.stringify([reply, messages, changes, isLeft]);
+
+async function differs(): Promise<boolean> {
+  const { turn, reap }: Twin = await import(`${folder}/turn.js`);
+  const { State }: States = await import(`${folder}/state.js`);
+  return recordings.some(({ limits, steps }) => {
+    let state = State.begin('history', 1_700_000_000_000);
+    return steps.some(({ args, victim, member, now, outcome, dump }, at) => {
+      const done = victim === undefined ? turn(state, args, member, now, limits) : reap(state, victim, now, limits);
+      if (textOf(done) !== outcome) return true;
+      if (dump === undefined) return false;
+      const text = state.dump();
+      if (at % 2 === 0) state = State.load(text);
+      return text !== dump || state.dump() !== dump;
+    });
+  });
+}
+
+differs().then(
+  (differ) => parentPort?.postMessage(differ),
+  // A mutant that throws is told.
+  () => parentPort?.postMessage(true),
+);
