@@ -16,6 +16,9 @@ const DEADLINE = 20_000;
 /** How reports show a thread. */
 const [MAIN, WORKER] = [String.raw`thread 1 \(threadId 0\)`, String.raw`thread [234] \(threadId \d+(?:, "\w+")?\)`];
 
+/** Where a thread blocks, which it tells when it has blocked for a second. */
+const PLACE = new RegExp(`^${WORKER} waits at transfer \\(.*new-user\\.mjs:\\d+:\\d+\\)$`, 'm');
+
 let child: ChildProcess | undefined;
 afterEach(() => {
   child?.kill('SIGKILL');
@@ -43,8 +46,9 @@ const line = (text: string): RegExp => new RegExp(`^${text}$`, 'm');
 const edge = (holds: string, waitsFor: string): RegExp =>
   new RegExp(`^Deadlock: .*${WORKER} holds Mutex "${holds}" and waits for Mutex "${waitsFor}", for \\d+ ms`, 'm');
 
-it('AB-BA: the circle is named, with what each thread has and wants', async () => {
-  await asked('AB-BA', [edge('accounts', 'audit'), edge('audit', 'accounts')]);
+it('AB-BA: the circle is named, with what each thread has and wants, and where', async () => {
+  const said = await asked('AB-BA', [edge('accounts', 'audit'), edge('audit', 'accounts'), PLACE]);
+  expect(said.match(new RegExp(PLACE, 'gm'))).toHaveLength(2);
 });
 
 it('three in a ring: all three edges are named', async () => {
@@ -81,6 +85,7 @@ it('a blocked main thread: it is asleep, and the stack names the line', async ()
   await asked('blocked main', [
     line(`${MAIN}: asleep, holds nothing, waits for Mutex "accounts"`),
     line(`${WORKER}: awake, holds Mutex "accounts", waits for nothing`),
+    new RegExp(`^${MAIN} waits at .*new-user\\.mjs:\\d+:\\d+\\)$`, 'm'),
     /^The stack of the main thread \(threadId 0\):\n(?: {4}at .*\n)*? {4}at lock .*\n {4}at .*new-user\.mjs:\d+/m,
   ]);
 });

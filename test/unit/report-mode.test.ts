@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/report/answers.js';
 import { addressOf, checkFolder, home, listening } from '../../src/report/socket.js';
+import { linesOf, placeText } from '../../src/report/stacks.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../programs/unasked.mjs', import.meta.url));
@@ -217,6 +218,34 @@ describe('taketurns-report', () => {
     const { code, out } = await ask('--help');
     expect(code).toBe(0);
     expect(out).toContain('npx taketurns-report PID [options]');
+  });
+});
+
+describe('the lines of a stack', () => {
+  it.each([
+    [
+      'of V8',
+      `Error
+        at goOn (file:///app/node_modules/taketurns/dist/node/host-node.js:468:19)
+        at wasm://wasm/000115b2:wasm-function[100]:0x3352
+        at Mutex.lock (file:///app/node_modules/taketurns/dist/node/shared.js:2759:50)
+        at transfer (file:///app/main.js:12:8)
+        at async run (file:///app/main.js:3:1)`,
+      ['at transfer (file:///app/main.js:12:8)', 'at async run (file:///app/main.js:3:1)'],
+    ],
+    [
+      'of JavaScriptCore',
+      'goOn@/app/node_modules/taketurns/dist/node/host-deno-bun.js:4:9\ntransfer@/app/main.js:12:8\nmodule code@/app/main.js:3:1',
+      ['transfer@/app/main.js:12:8', 'module code@/app/main.js:3:1'],
+    ],
+    ['of a program without this package', 'Error: 5\n    at a (b.js:1:1)', ['at a (b.js:1:1)']],
+    ['that is none', '', []],
+  ])('%s begin outside of this package', (_, stack, lines) => {
+    expect(linesOf(stack)).toEqual(lines);
+    const [place = 'at an unknown place'] = lines;
+    expect(placeText({ thread: 2, threadId: 1, name: undefined, stack: lines })).toBe(
+      `thread 2 (threadId 1) waits ${place}`,
+    );
   });
 });
 
