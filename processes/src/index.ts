@@ -8,6 +8,7 @@ export type { Holder, ObjectState, Party } from './handle.js';
 export type { Held, HeldLock, HeldPermits, HeldRead, HeldWrite } from './hold.js';
 export type { HeldAll, HeldOf, Holdable } from './hold-all.js';
 export type { Leader, LeaderState } from './leader.js';
+export { type CollectedMetric, type Histogram, type MetricPoint, metrics, startMetrics } from './metrics.js';
 export type { Mutex } from './mutex.js';
 export type { MutexOptions, ObjectOptions } from './object.js';
 export type { Durability, LocalOptions, SpaceOptions } from './options.js';

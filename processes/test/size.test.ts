@@ -19,8 +19,9 @@ const OF_LOCAL = /dist\/local\//;
  */
 const PROGRAMS = [
   {
+    // `startMetrics` and `metrics` take 0.6 KB of it.
     name: 'everything, with a server',
-    most: 24_000,
+    most: 24_400,
     without: OF_LOCAL,
     source: `export * from ${JSON.stringify(index)};`,
   },

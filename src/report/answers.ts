@@ -13,12 +13,13 @@ import { createServer, type Socket } from 'node:net';
 import { mainStack } from './main-stack.js';
 import { type ArenaReport, formatReport } from './report.js';
 import { listen } from './socket.js';
+import { placeText, type ThreadStack } from './stacks.js';
 
 /** The answer to a question with `json`. */
 export interface Answer {
   readonly pid: number;
-  /** A report of each arena of the process. */
-  readonly arenas: readonly ArenaReport[];
+  /** A report of each arena of the process, and where in the code threads have blocked for more than a second. */
+  readonly arenas: readonly (ArenaReport & { readonly stacks: readonly ThreadStack[] })[];
   /** The stack of the main thread, the innermost call first, if it was asked for. */
   readonly mainStack?: readonly string[];
 }
@@ -33,14 +34,14 @@ const PATIENCE = 5000;
 function textOf({ pid, arenas, mainStack }: Answer): string {
   const parts = arenas.map((report, i) => {
     const which = arenas.length > 1 ? `Arena ${i + 1} of ${arenas.length}: ` : '';
-    return which + formatReport(report);
+    return [which + formatReport(report), ...report.stacks.map(placeText)].join('\n');
   });
   if (parts.length === 0) parts.push(`No thread of the process ${pid} is attached to an arena.`);
   if (mainStack) parts.push(`The stack of the main thread (threadId 0):\n    ${mainStack.join('\n    ')}`);
   return `${parts.join('\n\n')}\n`;
 }
 
-async function answer(socket: Socket, question: string, reports: () => ArenaReport[]): Promise<void> {
+async function answer(socket: Socket, question: string, reports: () => Answer['arenas']): Promise<void> {
   const [, form, withStack] = QUESTION.exec(question) ?? [];
   if (form === undefined) {
     socket.destroy();
@@ -58,7 +59,7 @@ async function answer(socket: Socket, question: string, reports: () => ArenaRepo
  * Answers questions to this process, as long as the process runs.
  * @throws {Error} if there is no safe place to listen.
  */
-export function answerQuestions(reports: () => ArenaReport[]): void {
+export function answerQuestions(reports: () => Answer['arenas']): void {
   const server = createServer((socket) => {
     let question = '';
     socket.setTimeout(PATIENCE, () => socket.destroy());

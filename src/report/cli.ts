@@ -9,7 +9,7 @@ const HELP = `npx taketurns-report PID [options]
   PID        the process: one of this user, started with node --import taketurns/report.
              Without it, the command lists such processes
   --json     as JSON, for tools: { pid, arenas: [...], mainStack? }
-  --stack    also the stack of the main thread, which stops for a moment (Node alone)
+  --stack    also the whole stack of the main thread, which stops for a moment (Node alone)
 
 The process answers also while all its threads block. A question changes nothing in the process.
 Exit code: 0 answered, 1 there is no such process or it cannot be asked, 2 an argument is wrong.`;

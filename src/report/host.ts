@@ -13,7 +13,7 @@ import type { nameText } from './youngest.js';
 export interface Watching extends Watcher {
   readonly nameText: typeof nameText;
   /** Tells the reporter of an arena to which the thread attaches, in report mode (report-mode.ts). */
-  readonly tell?: ((memory: WebAssembly.Memory, id: bigint) => void) | undefined;
+  readonly tellArena?: ((memory: WebAssembly.Memory, id: bigint) => void) | undefined;
   /** The name of the thread; empty if it has none. */
   threadLabel: string;
 }
@@ -32,7 +32,7 @@ export function watching(host: Host, watching: Watching): Pick<Host, 'onSleep' |
       if (watching.onWait || isMeasured(new Int32Array(memory.buffer)))
         watching.measure?.(module, membership, watching, clock.now);
       labelThread(thread, watching.threadLabel);
-      if (sleeping.includes('park')) watching.tell?.(memory, id);
+      if (sleeping.includes('park')) watching.tellArena?.(memory, id);
     },
   };
 }

@@ -6,10 +6,12 @@
  *     any thread                                  reporter (reporter.ts)
  *     attaches to an arena
  *     tells the memory and the id of the arena ──► looks once a second, prints what is new
+ *     has blocked for a second (watch.ts)
+ *     tells its stack                          ──► adds it to what it prints
  *
  * The reporter reads memory alone, so it works while all other threads block. The main thread starts it, when the
- * package is loaded first. All other threads find in the environment data that there is one. The main thread tells it of
- * an arena by a message to the worker, which waits until the reporter runs. All others tell it on a named channel, as
+ * package is loaded first. All other threads find in the environment data that there is one. The main thread tells it
+ * something by a message to the worker, which waits until the reporter runs. All others tell it on a named channel, as
  * soon as the reporter listens there: the word `board` is then 1. (These messages pass no other thread, which may block.)
  */
 import { createRequire } from 'node:module';
@@ -24,8 +26,8 @@ import {
 import { VERSION } from '../border/numbers.js';
 import { variable } from './environment.js';
 
-/** Tells the reporter of an arena. */
-export type Tell = (memory: WebAssembly.Memory, id: bigint) => void;
+/** Tells the reporter something. */
+export type Tell = (message: Known | Stack) => void;
 
 /** What the reporter gets from the main thread. */
 export interface ReporterData {
@@ -39,6 +41,16 @@ export interface ReporterData {
 export interface Known {
   readonly memory: WebAssembly.Memory;
   readonly id: bigint;
+}
+
+/** The stack of a thread that has blocked for a while. */
+export interface Stack {
+  /** The id of the arena, and the number of the thread there. */
+  readonly id: bigint;
+  readonly thread: number;
+  /** When it was taken: milliseconds since 1970. */
+  readonly at: number;
+  readonly stack: string;
 }
 
 /** The variable says after how many seconds the reporter tells of a wait. */
@@ -84,23 +96,23 @@ function start(): Tell | undefined {
     reporter.on('error', () => {});
     reporter.unref();
     setEnvironmentData(NAME, board as unknown as Transferable);
-    return (memory, id) => reporter.postMessage({ memory, id } satisfies Known);
+    return (message) => reporter.postMessage(message);
   } catch {
     return undefined;
   }
 }
 
-/** Returns how a thread that the main thread has started tells of an arena; undefined if there is no reporter. */
+/** Returns how a thread that the main thread has started tells something; undefined if there is no reporter. */
 function join(): Tell | undefined {
   const board = getEnvironmentData(NAME) as unknown as Int32Array | undefined;
   if (board === undefined) return undefined;
-  return (memory, id) => {
+  return (message) => {
     if (Atomics.wait(board, 0, 0, PATIENCE) === 'timed-out') return;
     const channel = new BroadcastChannel(`${NAME}:${process.pid}`);
-    channel.postMessage({ memory, id } satisfies Known);
+    channel.postMessage(message);
     channel.close();
   };
 }
 
-/** Tells the reporter of an arena to which the thread attaches; undefined if the program is not in report mode. */
+/** Undefined if the program is not in report mode. */
 export const tell: Tell | undefined = isMainThread ? (isReportMode() ? start() : undefined) : join();

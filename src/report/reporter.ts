@@ -12,8 +12,9 @@ import { answerQuestions } from './answers.js';
 import { attachmentsOf, lookAt } from './look.js';
 import { objectText, threadText } from './refs.js';
 import { type ArenaReport, formatReport, reportOf } from './report.js';
-import type { Known, ReporterData } from './report-mode.js';
+import type { Known, ReporterData, Stack } from './report-mode.js';
 import { settingOf } from './settings.js';
+import { linesOf, placeText, type ThreadStack } from './stacks.js';
 
 const PERIOD = 1000;
 /** How many waiters of each object it lists by itself, and how many in an answer. */
@@ -26,14 +27,28 @@ const { board, channel: name, after } = workerData as ReporterData;
 
 interface Watched {
   readonly memory: WebAssembly.Memory;
+  /** By the number of the thread. */
+  readonly stacks: Map<number, Stack>;
   /** What it has told of, and what still lasts. */
   told: ReadonlySet<string>;
 }
 
 const arenas = new Map<bigint, Watched>();
 
-function add({ memory, id }: Known): void {
-  if (!arenas.has(id)) arenas.set(id, { memory, told: new Set() });
+function hear(message: Known | Stack): void {
+  const { id } = message;
+  if ('stack' in message) arenas.get(id)?.stacks.set(message.thread, message);
+  else if (!arenas.has(id)) arenas.set(id, { memory: message.memory, stacks: new Map(), told: new Set() });
+}
+
+/** Returns the stacks of the threads that still wait as when they told it. */
+function stacksIn({ stacks }: Watched, { at, threads }: ArenaReport): ThreadStack[] {
+  return threads.flatMap(({ thread, threadId, name, waits }) => {
+    const told = stacks.get(thread);
+    // The two clocks may differ by a millisecond.
+    if (!told || !waits.some(({ blocked, waited }) => blocked && waited + 2 >= at - told.at)) return [];
+    return [{ thread, threadId, name, stack: linesOf(told.stack) }];
+  });
 }
 
 function print(text: string): void {
@@ -82,9 +97,10 @@ function lookAtArena(id: bigint, arena: Watched): void {
   const report = reportOf(memory, setting.after, MOST);
   const news = newsIn(report, setting.after + (setting.deadlocks === 'throw' ? LATER : 0));
   const long = longWaitsIn(report);
-  for (const [key, text] of news) if (!told.has(key)) print(text);
+  const stacks = stacksIn(arena, report);
+  for (const [key, text] of news) if (!told.has(key)) print([text, ...stacks.map(placeText)].join('\n'));
   const isNew = [...long].filter(([key]) => !told.has(key)).map(([, text]) => text);
-  if (isNew.length > 0) print(`${isNew.join('; ')}\n${formatReport(report)}`);
+  if (isNew.length > 0) print([isNew.join('; '), formatReport(report), ...stacks.map(placeText)].join('\n'));
   arena.told = new Set([...news.keys(), ...long.keys()]);
 }
 
@@ -98,14 +114,16 @@ function lookAtAll(): void {
   }
 }
 
-parentPort?.on('message', add);
+parentPort?.on('message', hear);
 const channel = new BroadcastChannel(name);
-channel.onmessage = ({ data }: { data: unknown }) => add(data as Known);
+channel.onmessage = ({ data }: { data: unknown }) => hear(data as Known | Stack);
 try {
   answerQuestions(() =>
-    [...arenas.values()].map(({ memory }) =>
-      reportOf(memory, settingOf(new Int32Array(memory.buffer)).after, MOST_ASKED),
-    ),
+    [...arenas.values()].map((arena) => {
+      const { memory } = arena;
+      const report = reportOf(memory, settingOf(new Int32Array(memory.buffer)).after, MOST_ASKED);
+      return { ...report, stacks: stacksIn(arena, report) };
+    }),
   );
 } catch (error) {
   print(`npx taketurns-report cannot ask this process: ${(error as Error).message}`);

@@ -6,7 +6,7 @@
  *
  * Whoever can write into the folder can answer in the place of the process, and whoever can look into it can ask. So the
  * folder has the mode 0700 and belongs to this user, and both sides check this before they use it. It depends on no
- * variable of the environment: the process and the one who asks may have different ones. (taketurns-valkey keeps its
+ * variable of the environment: the process and the one who asks may have different ones. (taketurns-processes keeps its
  * spaces without a server in folders below.)
  *
  * All users of Windows share the names of pipes. So the name is random, and only this user can read the file that tells

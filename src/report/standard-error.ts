@@ -25,8 +25,8 @@ export const surroundings: Watching = {
       // The standard error may be closed, or a full pipe.
     }
   },
-  tell,
-  isReported: tell !== undefined,
+  tellArena: tell && ((memory, id) => tell?.({ memory, id })),
+  tellStack: tell && ((id, thread, at, stack) => tell?.({ id, thread, at, stack })),
   isMain: threads.isMainThread && !('WorkerGlobalScope' in globalThis),
   // Node 20 does not tell a worker its name.
   threadLabel: (threads as { threadName?: string | null }).threadName ?? '',

@@ -114,7 +114,6 @@ function surroundings(): Watching {
     look: ownCircle,
     likelyMistake,
     nameText,
-    isReported: false,
     isMain: host.isMainThread,
     threadLabel: typeof name === 'string' && typeof document === 'undefined' ? name : '',
   };

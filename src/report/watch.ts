@@ -61,8 +61,11 @@ export interface Watcher extends Listening {
   readonly say: (message: string) => void;
   readonly look: typeof ownCircle;
   readonly likelyMistake: typeof likelyMistake;
-  /** Whether another thread tells of deadlocks. */
-  readonly isReported: boolean;
+  /**
+   * In report mode, where another thread tells of deadlocks: tells it where this thread blocks. `at` is the present time
+   * in milliseconds since 1970.
+   */
+  readonly tellStack?: ((arena: bigint, thread: number, at: number, stack: string) => void) | undefined;
   /** Whether the thread is the first one of the program, and may block. */
   readonly isMain: boolean;
   /** Undefined in a browser where nobody has begun metrics in this thread. */
@@ -76,6 +79,8 @@ const PAUSES = { [PERHAPS]: 20, [NONE]: 100, [OTHERS]: 3200 };
 /** No pause is longer. All threads that wait for long look, and a look may take some milliseconds. */
 const LONGEST_PAUSE = 60_000;
 const UNTIL_WOKEN = -1n;
+/** So many calls of a stack are told: those of this library are among them. */
+const FRAMES = 30;
 /** Is set of the functions of a module that are replaced. */
 const WATCHED = Symbol.for('taketurns:watched');
 
@@ -146,6 +151,17 @@ export function watchSleeps(
     return isAlive ? verdict : NONE;
   };
 
+  const tellStack = (): void => {
+    const limit = Error.stackTraceLimit;
+    try {
+      Error.stackTraceLimit = FRAMES;
+      watcher.tellStack?.(core.id(), thread, epoch(), new Error().stack ?? '');
+    } catch {
+      // The thread sleeps on.
+    }
+    Error.stackTraceLimit = limit;
+  };
+
   /** Says, once in a thread, that its wait is likely to be a mistake. */
   const hint = (): void => {
     asAsleep(() => {
@@ -167,11 +183,14 @@ export function watchSleeps(
     const pauses = { ...PAUSES };
     let told: string | undefined;
     let isHinted = watcher.hasHinted === true;
+    let hasTold = false;
     let left = setting.after - (now() - begun);
     while (true) {
       if (left > 0) countEarly();
       else {
         if (begin() === UNTIL_WOKEN) return sleep(UNTIL_WOKEN);
+        if (watcher.tellStack && !hasTold) asAsleep(tellStack);
+        hasTold = true;
         let verdict = tryLook();
         if (typeof verdict !== 'string') {
           if (setting.deadlocks === 'throw' && !isPassive()) {
@@ -181,7 +200,7 @@ export function watchSleeps(
             if (answer !== undefined) return answer as A;
           }
           const { circle, error } = verdict;
-          if (circle !== told && !watcher.isReported) asAsleep(() => say(error.message));
+          if (circle !== told && !watcher.tellStack) asAsleep(() => say(error.message));
           told = circle;
           verdict = OTHERS;
         } else if (verdict === NONE && !isHinted) {

@@ -56,7 +56,7 @@ function work() {
   }
 }
 
-if (isMainThread) {
+async function main() {
   watchDeadlocks(undefined, { deadlocks: 'warn', after: 1 });
   const end = Date.now() + milliseconds;
   const workers = new Set();
@@ -87,4 +87,8 @@ if (isMainThread) {
   clearInterval(killer);
   console.log(JSON.stringify({ looks, found, kills }));
   process.exit();
-} else work();
+}
+
+// Node 20 may crash if a worker is terminated while its module awaits something: so no module here awaits.
+if (isMainThread) main();
+else work();

@@ -1,6 +1,6 @@
 /** `node --import taketurns/report`: programs that hang, and never ask for a report. `taketurns-report` asks them. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, chownSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/report/answers.js';
 import { addressOf, checkFolder, home, listening } from '../../src/report/socket.js';
+import { linesOf, placeText } from '../../src/report/stacks.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../programs/unasked.mjs', import.meta.url));
@@ -18,6 +19,22 @@ const DEADLINE = 20_000;
 /** A process that is killed leaves its socket behind. */
 function removeSocket({ pid }: ChildProcess): void {
   rmSync(join(home(), `report-${pid}`), { force: true });
+}
+
+/** Runs `taketurns-report`. */
+function ask(...args: (string | number)[]): Promise<{ code: number | null; out: string; err: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [CLI, ...args.map(String)], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (data) => {
+      out += data;
+    });
+    child.stderr.on('data', (data) => {
+      err += data;
+    });
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, out, err }));
+  });
 }
 
 interface Run {
@@ -101,21 +118,6 @@ describe('taketurns-report', () => {
     });
     children.push(child);
     return child as ChildProcess & { readonly pid: number };
-  }
-
-  function ask(...args: (string | number)[]): Promise<{ code: number | null; out: string; err: string }> {
-    return new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [CLI, ...args.map(String)], { stdio: ['ignore', 'pipe', 'pipe'] });
-      let [out, err] = ['', ''];
-      child.stdout.on('data', (data) => {
-        out += data;
-      });
-      child.stderr.on('data', (data) => {
-        err += data;
-      });
-      child.on('error', reject);
-      child.on('close', (code) => resolve({ code, out, err }));
-    });
   }
 
   /** Asks again and again until the answer has this. */
@@ -219,6 +221,34 @@ describe('taketurns-report', () => {
   });
 });
 
+describe('the lines of a stack', () => {
+  it.each([
+    [
+      'of V8',
+      `Error
+        at goOn (file:///app/node_modules/taketurns/dist/node/host-node.js:468:19)
+        at wasm://wasm/000115b2:wasm-function[100]:0x3352
+        at Mutex.lock (file:///app/node_modules/taketurns/dist/node/shared.js:2759:50)
+        at transfer (file:///app/main.js:12:8)
+        at async run (file:///app/main.js:3:1)`,
+      ['at transfer (file:///app/main.js:12:8)', 'at async run (file:///app/main.js:3:1)'],
+    ],
+    [
+      'of JavaScriptCore',
+      'goOn@/app/node_modules/taketurns/dist/node/host-deno-bun.js:4:9\ntransfer@/app/main.js:12:8\nmodule code@/app/main.js:3:1',
+      ['transfer@/app/main.js:12:8', 'module code@/app/main.js:3:1'],
+    ],
+    ['of a program without this package', 'Error: 5\n    at a (b.js:1:1)', ['at a (b.js:1:1)']],
+    ['that is none', '', []],
+  ])('%s begin outside of this package', (_, stack, lines) => {
+    expect(linesOf(stack)).toEqual(lines);
+    const [place = 'at an unknown place'] = lines;
+    expect(placeText({ thread: 2, threadId: 1, name: undefined, stack: lines })).toBe(
+      `thread 2 (threadId 1) waits ${place}`,
+    );
+  });
+});
+
 describe.skipIf(process.platform === 'win32')('the folder of the sockets', () => {
   const folder = mkdtempSync(join(tmpdir(), 'taketurns-folder-'));
   afterEach(() => chmodSync(folder, 0o700));
@@ -247,5 +277,40 @@ describe.skipIf(process.platform === 'win32')('the folder of the sockets', () =>
     chownSync(folder, 12_345, 12_345);
     expect(() => listening(folder)).toThrow(`belongs to the user 12345, and this process runs as 0`);
     chownSync(folder, 0, 0);
+  });
+});
+
+/** Deno, if `npm run runtimes` has fetched it. */
+const deno = join(ROOT, 'runtimes/build/cache/@deno+linux-x64-glibc@latest/node_modules/@deno/linux-x64-glibc/deno');
+
+describe.skipIf(!existsSync(deno))('in Deno', () => {
+  const run = (...rights: string[]) => ['run', '--no-prompt', ...rights, '--node-modules-dir=manual'];
+
+  it('a program needs no right to load the package', () => {
+    const program = "import { Mutex } from 'taketurns'; new Mutex().lock(); console.log('locked'); Deno.exit();";
+    const { stdout, stderr } = spawnSync(deno, [...run('--allow-read'), '-'], {
+      cwd: ROOT,
+      input: program,
+      encoding: 'utf8',
+    });
+    expect({ stdout, stderr }).toEqual({ stdout: 'locked\n', stderr: '' });
+  });
+
+  it('report mode begins by the environment variable', async () => {
+    const child = spawn(deno, [...run('--allow-all'), PROGRAM, 'idle'], {
+      cwd: ROOT,
+      stdio: 'ignore',
+      env: { ...process.env, TAKETURNS_REPORT_AFTER: '86400' },
+    });
+    try {
+      const end = Date.now() + DEADLINE;
+      let said = '';
+      while (!/Mutex "accounts": locked, held by thread 1/.test(said) && Date.now() < end)
+        said = (await ask(child.pid as number, '--stack')).out;
+      expect(said).toContain('(this runtime does not tell the stack of the main thread: ');
+    } finally {
+      child.kill('SIGKILL');
+      removeSocket(child);
+    }
   });
 });

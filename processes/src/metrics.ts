@@ -1,0 +1,168 @@
+/**
+ * Counts and histograms of what the event `metric` tells of this process's requests, in the form of `taketurns/metrics`.
+ * So the same exporter serves both packages.
+ */
+import { badType } from './common-errors.js';
+import type { Metric } from './events.js';
+import type { Space } from './space.js';
+
+/** How values are spread. */
+export interface Histogram {
+  /** The number of values. */
+  readonly count: number;
+  /** The sum of the values. */
+  readonly sum: number;
+  /** The largest value of each bucket but the last, ascending. */
+  readonly bounds: readonly number[];
+  /** How many values are in each bucket, one more than there are bounds. */
+  readonly counts: readonly number[];
+}
+
+/** A value of a metric, with what tells it from the other values of the metric. */
+export interface MetricPoint {
+  /** For example `{ 'taketurns.object.kind': 'Mutex', 'taketurns.object.name': 'accounts' }`. */
+  readonly attributes: Readonly<Record<string, string | boolean>>;
+  /** A `Histogram` if the type of the metric is `histogram`, otherwise a number. */
+  readonly value: number | Histogram;
+}
+
+/** A metric of this process in a space. */
+export interface CollectedMetric {
+  /** For example `taketurns.wait.duration`. */
+  readonly name: string;
+  /** What the values are, in a sentence. */
+  readonly description: string;
+  /** The unit of the values: `s` or `{request}`. */
+  readonly unit: string;
+  /** A `counter` only grows. */
+  readonly type: 'counter' | 'histogram';
+  /** The values. */
+  readonly points: readonly MetricPoint[];
+}
+
+/** The longest time of each bucket but the last, in seconds. */
+const BOUNDS = [0.00001, 0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
+/** Objects with more names than this count together. */
+const MOST = 511;
+const KINDS = { semaphore: 'Semaphore', mutex: 'Mutex', rwlock: 'RwLock' } as const;
+
+interface Times {
+  sum: number;
+  readonly counts: number[];
+}
+
+interface Series {
+  readonly attributes: MetricPoint['attributes'];
+  readonly waits: Times;
+  readonly holds: Times;
+  queued: number;
+  failures: number;
+}
+
+/** What is counted of each space, by kind and name. */
+const counted = new WeakMap<Space, Map<string, Series>>();
+
+const times = (): Times => ({ sum: 0, counts: new Array(BOUNDS.length + 1).fill(0) });
+
+function add(to: Times, seconds: number): void {
+  const { counts } = to;
+  const bucket = BOUNDS.findIndex((bound) => seconds <= bound);
+  const at = bucket < 0 ? BOUNDS.length : bucket;
+  counts[at] = (counts[at] as number) + 1;
+  to.sum += seconds;
+}
+
+function seriesOf(all: Map<string, Series>, { kind, name }: Metric): Series {
+  const isKnown = all.has(`${kind} ${name}`) || all.size < MOST;
+  const key = isKnown ? `${kind} ${name}` : '';
+  let series = all.get(key);
+  if (series === undefined) {
+    const attributes = isKnown
+      ? { 'taketurns.object.kind': KINDS[kind], 'taketurns.object.name': name }
+      : { 'otel.metric.overflow': true };
+    series = { attributes, waits: times(), holds: times(), queued: 0, failures: 0 };
+    all.set(key, series);
+  }
+  return series;
+}
+
+function checkSpace(what: string, space: Space): void {
+  if (typeof (space as Space | null)?.on !== 'function') throw badType(`${what}: space`, 'a Space', space);
+}
+
+/**
+ * Counts the requests of this process in a space from now on: how long they wait, and how long they hold. Without this
+ * call nothing is measured. Never blocks. A second call for the same space changes nothing.
+ * @throws {TypeError} if `space` is no `Space`.
+ * @example startMetrics(space);
+ */
+export function startMetrics(space: Space): void {
+  checkSpace('startMetrics', space);
+  if (counted.has(space)) return;
+  const all = new Map<string, Series>();
+  counted.set(space, all);
+  space.on('metric', (metric) => {
+    const series = seriesOf(all, metric);
+    if (metric.event === 'wait') series.queued++;
+    else add(metric.event === 'release' ? series.holds : series.waits, metric.ms / 1000);
+    if (metric.event === 'timeout') series.failures++;
+  });
+}
+
+/**
+ * Returns what `startMetrics` has counted: an empty list if it was not called. Never blocks.
+ *
+ * | metric | type | |
+ * | --- | --- | --- |
+ * | `taketurns.wait.duration` | histogram | from the call until the grant, or until the time-out has passed |
+ * | `taketurns.wait.queued` | counter | requests that were not granted at once |
+ * | `taketurns.wait.failures` | counter | requests that ended by a time-out |
+ * | `taketurns.hold.duration` | histogram | from the grant until permits were given back |
+ *
+ * Each kind and name of an object has its own values; more than 511 count together, under `otel.metric.overflow`.
+ * @throws {TypeError} if `space` is no `Space`.
+ * @example for (const { name, points } of metrics(space)) console.log(name, points);
+ */
+export function metrics(space: Space): CollectedMetric[] {
+  checkSpace('metrics', space);
+  const all = counted.get(space);
+  if (all === undefined) return [];
+  const points = (value: (series: Series) => MetricPoint['value']): MetricPoint[] =>
+    [...all.values()].map((series) => ({ attributes: series.attributes, value: value(series) }));
+  const histogram = ({ sum, counts }: Times): Histogram => ({
+    count: counts.reduce((total, count) => total + count, 0),
+    sum,
+    bounds: BOUNDS,
+    counts: [...counts],
+  });
+  return [
+    {
+      name: 'taketurns.wait.duration',
+      description: 'How long requests have waited.',
+      unit: 's',
+      type: 'histogram',
+      points: points(({ waits }) => histogram(waits)),
+    },
+    {
+      name: 'taketurns.wait.queued',
+      description: 'Requests that were not granted at once.',
+      unit: '{request}',
+      type: 'counter',
+      points: points(({ queued }) => queued),
+    },
+    {
+      name: 'taketurns.wait.failures',
+      description: 'Requests that have waited, and have not got what they waited for.',
+      unit: '{request}',
+      type: 'counter',
+      points: points(({ failures }) => failures),
+    },
+    {
+      name: 'taketurns.hold.duration',
+      description: 'How long permits and locks were held.',
+      unit: 's',
+      type: 'histogram',
+      points: points(({ holds }) => histogram(holds)),
+    },
+  ];
+}

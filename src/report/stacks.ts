@@ -1,0 +1,28 @@
+/**
+ * The stacks of threads that block, in words. In report mode each thread tells the reporter its stack when it has blocked
+ * for a second (watch.ts): nobody can take the stack of a worker that sleeps.
+ */
+import { type ThreadRef, threadText } from './refs.js';
+
+/** Where a thread blocks. */
+export interface ThreadStack extends ThreadRef {
+  /** The calls, the innermost first. */
+  readonly stack: readonly string[];
+}
+
+/** The calls of this package, however it was installed. */
+const OWN = /[\\/]taketurns[\\/](dist|src)[\\/]|[\\/]dist[\\/]node[\\/](shared|sync|host-[a-z-]+)\.c?js:/;
+
+/** Returns the lines of a stack as engines write it, from the first call outside of this package on. */
+export function linesOf(stack: string): string[] {
+  const lines = stack
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => /^at |@/.test(line) && !/wasm/.test(line));
+  return lines.slice(lines.findLastIndex((line) => OWN.test(line)) + 1);
+}
+
+/** Returns the place in words, for example `thread 2 (threadId 1) waits at transfer (file:///app.js:7:8)`. */
+export function placeText(one: ThreadStack): string {
+  return `${threadText(one)} waits ${one.stack[0] ?? 'at an unknown place'}`;
+}
