@@ -37,56 +37,101 @@ export interface Regions {
   readonly names: number;
 }
 
-/** The object of a key. */
-export interface KeyObject {
-  readonly key: Key;
+/** An object that a name leads to, and its generation. */
+export interface Found {
   readonly address: number;
   readonly generation: number;
-  /** The address and the generation of the table. */
-  readonly table: number;
-  readonly tableGeneration: number;
 }
 
-/** Returns the key of an object; undefined if the object is not that of a key, or goes while this function reads. */
-export function keyAt({ words, objects, names }: Regions, address: number): KeyObject | undefined {
-  const load = (at: number): number => Atomics.load(words, at >> 2);
-  const generationOf = (at: number): number => load(at + O_LIFE + 4);
-  const headOf = (at: number): number => (load(at + O_NAME) === 0 ? 0 : load(at - objects + names + N_BYTES));
-  const isOfKey = (head: number): boolean => (head & 0xff) === N_KEY || (head & 0xff) === LONG;
-  let head = headOf(address);
-  const form = (head >> 8) & 0xff;
-  if (!isOfKey(head) || form & PART) return undefined;
-  const generation = generationOf(address);
-  const pieces: number[][] = [];
-  const passed: (readonly [number, number])[] = [];
-  let at = address;
-  let expected = generation;
-  // The way leads over the parts of a long key to the table.
-  while (isOfKey(head)) {
-    if ((load(at + O_LIFE) & STATES) !== LIVE) return undefined;
-    passed.push([at, expected]);
-    const entry = at - objects + names;
-    const length = Math.min(load(entry + N_LENGTH) - (N_REST - N_BYTES), REST_ROOM);
-    const piece: number[] = [];
-    for (let i = 0; i < length; i++) piece.push((load((entry + N_REST + i) & ~3) >>> ((i & 3) * 8)) & 0xff);
-    pieces.unshift(piece);
-    at = load(entry + N_PARENT);
-    expected = load(entry + N_PARENT + 4);
-    if (generationOf(at) !== expected) return undefined;
-    head = headOf(at);
+/** The object of a key. */
+export interface KeyObject extends Found {
+  readonly key: Key;
+  readonly table: Found;
+}
+
+/** Reads words of an arena, while other threads change them. */
+class Reader {
+  readonly #regions: Regions;
+
+  constructor(regions: Regions) {
+    this.#regions = regions;
   }
-  // If each object has the generation of before, its name was in its place all the while.
-  if (passed.some(([at, generation]) => generationOf(at) !== generation)) return undefined;
-  return { key: decoded(form, pieces.flat()), address, generation, table: at, tableGeneration: expected };
+
+  load(address: number): number {
+    return Atomics.load(this.#regions.words, address >> 2);
+  }
+
+  generationOf(object: number): number {
+    return this.load(object + O_LIFE + 4);
+  }
+
+  isLive(object: number): boolean {
+    return (this.load(object + O_LIFE) & STATES) === LIVE;
+  }
+
+  /** Returns a word of the name of an object, by its place among the words of an entry. */
+  ofName(object: number, word: number): number {
+    const { objects, names } = this.#regions;
+    return this.load(object - objects + names + word);
+  }
+
+  /** Returns the marker and the form of the name of an object; 0 if it is no name of a key. */
+  headOf(object: number): number {
+    const head = this.load(object + O_NAME) === 0 ? 0 : this.ofName(object, N_BYTES);
+    const marker = head & 0xff;
+    return marker === N_KEY || marker === LONG ? head : 0;
+  }
+
+  parentOf(object: number): Found {
+    return { address: this.ofName(object, N_PARENT), generation: this.ofName(object, N_PARENT + 4) };
+  }
 }
 
-/** Whether an object is that of a key whose table is gone. So nobody comes to this key any more. */
-export function isOrphan({ words, objects, names }: Regions, address: number): boolean {
-  const load = (at: number): number => Atomics.load(words, at >> 2);
-  const entry = address - objects + names;
-  if ((load(address + O_LIFE) & STATES) !== LIVE || load(address + O_NAME) === 0) return false;
-  if ((load(entry + N_BYTES) & 0xff) !== N_KEY) return false;
-  return load(load(entry + N_PARENT) + O_LIFE + 4) !== load(entry + N_PARENT + 4);
+/**
+ * Returns the key of an object. Returns undefined if the object is not that of a key, or goes while this function reads,
+ * or if the key belongs to another table than `table`. A thread writes the whole name before it stores O_NAME, and the
+ * name stays as it is until the object has another generation. So the name is right if the object is live, and has the
+ * same generation before and after the reading.
+ */
+export function keyAt(regions: Regions, address: number, table?: Found): KeyObject | undefined {
+  const reader = new Reader(regions);
+  const generation = reader.generationOf(address);
+  let head = reader.isLive(address) ? reader.headOf(address) : 0;
+  const form = (head >> 8) & 0xff;
+  if (head === 0 || form & PART) return undefined;
+  const passed: Found[] = [];
+  let at: Found = { address, generation };
+  // The way leads over the parts of a long key to the table, which may be closed.
+  while (head !== 0) {
+    passed.push(at);
+    at = reader.parentOf(at.address);
+    if (reader.generationOf(at.address) !== at.generation) return undefined;
+    head = reader.headOf(at.address);
+  }
+  if (table && (at.address !== table.address || at.generation !== table.generation)) return undefined;
+  const bytes = passed.reverse().flatMap((object) => bytesOf(reader, object.address));
+  if (passed.some((object) => reader.generationOf(object.address) !== object.generation)) return undefined;
+  return { key: decoded(form, bytes), address, generation, table: at };
+}
+
+function bytesOf(reader: Reader, object: number): number[] {
+  const bytes: number[] = [];
+  const length = Math.min(reader.ofName(object, N_LENGTH) - (N_REST - N_BYTES), REST_ROOM);
+  for (let i = 0; i < length; i += 4) {
+    const word = reader.ofName(object, N_REST + i);
+    for (let j = i; j < Math.min(i + 4, length); j++) bytes.push((word >>> ((j & 3) * 8)) & 0xff);
+  }
+  return bytes;
+}
+
+/** Returns the generation of the object of a key whose table is gone. So nobody comes to this key any more. */
+export function orphanAt(regions: Regions, address: number): number | undefined {
+  const reader = new Reader(regions);
+  const generation = reader.generationOf(address);
+  if (!reader.isLive(address) || (reader.headOf(address) & 0xff) !== N_KEY) return undefined;
+  const parent = reader.parentOf(address);
+  const isGone = reader.generationOf(parent.address) !== parent.generation;
+  return isGone && reader.generationOf(address) === generation ? generation : undefined;
 }
 
 function decoded(form: number, bytes: readonly number[]): Key {
@@ -99,12 +144,12 @@ function decoded(form: number, bytes: readonly number[]): Key {
 }
 
 /** Returns the objects of all keys of a table. It looks at each object that was ever in use. */
-export function keysOf(regions: Regions, table: number, generation: number): KeyObject[] {
+export function keysOf(regions: Regions, table: Found): KeyObject[] {
   const keys: KeyObject[] = [];
   const used = Atomics.load(regions.words, USED_OBJECTS >> 2);
   for (let i = 0; i < used; i++) {
-    const found = keyAt(regions, regions.objects + i * OBJECT_SIZE);
-    if (found?.table === table && found.tableGeneration === generation) keys.push(found);
+    const found = keyAt(regions, regions.objects + i * OBJECT_SIZE, table);
+    if (found) keys.push(found);
   }
   return keys;
 }

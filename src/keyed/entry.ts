@@ -13,12 +13,12 @@ import type { Membership } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
 import { Semaphore } from '../semaphore.js';
 import { forget, named } from '../shared-object.js';
-import type { Kept } from './kept.js';
 
 /** What the entries of one table have in common. */
 export interface Home {
   readonly membership: Membership;
-  readonly kept: Kept;
+  /** Keeps the entries that are not in use; see kept.ts. */
+  readonly kept: { keep(entry: Entry): void };
   readonly entries: Map<Key, Entry>;
   /**
    * The entry that let go last, for the next key. V8 links each table of a Map to the next one, so entries that are
@@ -39,6 +39,8 @@ class KeySemaphore extends Semaphore {
   static for(entry: Entry, reference: Reference, permits: number): KeySemaphore {
     const semaphore = new KeySemaphore(permits, reference);
     semaphore.#entry = entry;
+    // The table reports deaths, and finds them where they were.
+    semaphore.onOwnerDied = (deaths) => reference.membership.core.restoreOwnerDeaths(entry.at, deaths);
     return semaphore;
   }
 
@@ -114,7 +116,8 @@ export class Entry {
   get semaphore(): Semaphore {
     if (!this.#semaphore) {
       const { membership } = this.#home;
-      const reference = new Reference(membership, this.#attachment as never);
+      // No other code of this thread has the object, so nothing of it has to stay when the semaphore lets go.
+      const reference = new Reference(membership, this.#attachment as never, true);
       this.#semaphore = KeySemaphore.for(this, reference, this.#core.initial(this.at));
     }
     return this.#semaphore;
@@ -150,9 +153,8 @@ export class Entry {
   leave(): void {
     if (this.used > 0) return;
     const { entries } = this.#home;
-    // If the object is not as it was made, and no other thread has it, the core may refuse.
-    if (!this.#semaphore && this.at !== CLOSED_OBJECT && !this.#core.letGo(this.#attachment, 1)) return;
-    this.#semaphore?.[closed]();
+    if (this.#semaphore) this.#semaphore[closed]();
+    else if (this.at !== CLOSED_OBJECT) this.#core.letGo(this.#attachment, 0);
     this.#leaveParts();
     entries.delete(this.key);
     if (entries.size === 0) this.#home.isEmpty();

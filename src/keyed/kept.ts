@@ -10,7 +10,7 @@
  * threads together keep at most a quarter of the objects of the arena. If the arena is full, the thread keeps nothing.
  */
 import { CLOSED_OBJECT, KIND_SEMAPHORE, OBJECT_SIZE, USED_OBJECTS } from '../border/numbers.js';
-import { isOrphan, type Regions } from '../key-reading.js';
+import { orphanAt, type Regions } from '../key-reading.js';
 import { setTimeout } from '../runtime/clock.js';
 import type { Membership } from '../runtime/membership.js';
 import type { Entry } from './entry.js';
@@ -103,12 +103,12 @@ export class Kept {
    */
   #giveUp(): void {
     for (let place = 0; place < this.#ring.length; place++) if (this.#ring[place]?.used === 0) this.#clear(place);
-    const { core } = this.#membership;
     const { words, objects } = this.#regions;
     const used = Atomics.load(words, USED_OBJECTS >> 2);
     for (let i = 0; i < used; i++) {
       const address = objects + i * OBJECT_SIZE;
-      if (isOrphan(this.#regions, address)) disposeOf(this.#membership, address, core.generation(address));
+      const generation = orphanAt(this.#regions, address);
+      if (generation !== undefined) disposeOf(this.#membership, address, generation);
     }
   }
 }

@@ -7,7 +7,7 @@ import type { Key } from '../keys.js';
 import { budget, PARKING, type ParkingOptions, type Properties, USUAL, type WaitOptions } from '../options.js';
 import { find, given, type Handle, make, open } from '../reference.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
-import { entryOf, Keyed, running, take, takeAsync, tryTake } from './keyed.js';
+import { entryOf, Keyed, limitsOf, running, take, takeAsync, tryTake } from './keyed.js';
 
 /** The options of a new `KeyedMutex`. */
 export interface KeyedMutexOptions extends ParkingOptions {
@@ -92,8 +92,9 @@ export class KeyedMutex extends Keyed<typeof KIND> {
    * @throws {DisposedError} if the object has been or is being disposed of.
    */
   hold(key: Key, options?: WaitOptions): HeldLock {
+    const limits = this[limitsOf]('hold', options);
     const entry = this[entryOf]('hold', key);
-    return new LockGuard(entry, this[take]('hold', entry, 1, options));
+    return new LockGuard(entry, this[take]('hold', entry, 1, limits));
   }
 
   /**
@@ -108,9 +109,9 @@ export class KeyedMutex extends Keyed<typeof KIND> {
    * arena has no room for another object or waiter.
    */
   async holdAsync(key: Key, options?: WaitOptions): Promise<HeldLock> {
+    const limits = this[limitsOf]('holdAsync', options);
     const entry = this[entryOf]('holdAsync', key);
-    const ownerDied = options === undefined ? this[tryTake](entry, 1) : undefined;
-    return new LockGuard(entry, ownerDied ?? (await this[takeAsync]('holdAsync', entry, 1, options)));
+    return new LockGuard(entry, this[tryTake](entry, 1) ?? (await this[takeAsync](entry, 1, limits)));
   }
 
   /**

@@ -16,7 +16,7 @@ import {
 import { find, type Handle, make, open, Reference } from '../reference.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import type { Entry } from './entry.js';
-import { entryOf, Keyed, running, take, takeAsync, tryTake } from './keyed.js';
+import { entryOf, Keyed, limitsOf, running, take, takeAsync, tryTake } from './keyed.js';
 
 /** The options of a new `KeyedSemaphore`. */
 export interface KeyedSemaphoreOptions extends ParkingOptions {
@@ -117,8 +117,9 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
   hold(key: Key, permits: number | WaitOptions = 1, options?: WaitOptions): HeldPermits {
     if (isOptions(permits, options)) return this.hold(key, 1, permits);
     this.#check('hold', permits);
+    const limits = this[limitsOf]('hold', options);
     const entry = this[entryOf]('hold', key);
-    return guard(entry, permits, this[take]('hold', entry, permits, options));
+    return guard(entry, permits, this[take]('hold', entry, permits, limits));
   }
 
   #check(method: string, permits: number): void {
@@ -141,9 +142,9 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
   async holdAsync(key: Key, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
     if (isOptions(permits, options)) return this.holdAsync(key, 1, permits);
     this.#check('holdAsync', permits);
+    const limits = this[limitsOf]('holdAsync', options);
     const entry = this[entryOf]('holdAsync', key);
-    const ownerDied = options === undefined ? this[tryTake](entry, permits) : undefined;
-    return guard(entry, permits, ownerDied ?? (await this[takeAsync]('holdAsync', entry, permits, options)));
+    return guard(entry, permits, this[tryTake](entry, permits) ?? (await this[takeAsync](entry, permits, limits)));
   }
 
   /**

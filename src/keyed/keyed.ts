@@ -28,7 +28,7 @@ import { checkType, DisposedError, mayNotBlock } from '../errors.js';
 import { dispose } from '../held-permits.js';
 import { keysOf } from '../key-reading.js';
 import { checkKey, inOrder, type Key, type KeyedStats, type KeyStats, MOST_KEYS } from '../keys.js';
-import { checkWaitOptions, type WaitOptions } from '../options.js';
+import { checkWaitOptions, type Signal, type WaitOptions } from '../options.js';
 import type { Reference } from '../reference.js';
 import { callHolding } from '../running.js';
 import { timedOut } from '../runtime/cancellation.js';
@@ -47,6 +47,8 @@ export type KeyedKind = 'KeyedMutex' | 'KeyedSemaphore';
 /** @internal */
 export const entryOf = Symbol();
 /** @internal */
+export const limitsOf = Symbol();
+/** @internal */
 export const take = Symbol();
 /** @internal */
 export const takeAsync = Symbol();
@@ -54,6 +56,14 @@ export const takeAsync = Symbol();
 export const tryTake = Symbol();
 /** @internal */
 export const running = Symbol();
+
+/** @internal How long a request may take: options that have been checked. */
+export interface Limits {
+  readonly timeout: number;
+  readonly signal?: Signal;
+}
+
+const FOR_EVER: Limits = { timeout: Infinity };
 
 /** What a call of `runExclusive` holds. An object with a computed name would cost as much as all the rest of the call. */
 class Holding implements Disposable {
@@ -78,12 +88,13 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
   readonly #entries: Map<Key, Entry>;
 
   /**
-   * A callback for a thread that has just got a key, if an owner of the key has died. The library calls it before `hold`
-   * returns. (`ownerDied` of a guard tells the same.) The data that the key guards may then be half-written. If the
+   * A callback for a thread that has just got a key, if owners of the key have died. The library calls it before `hold`
+   * returns. It gets the number of owners that have died and of whose death no owner has been told yet, and the key.
+   * (`ownerDied` of a guard tells the same.) The data that the key guards may then be half-written. If the
    * callback throws, the key goes back, `hold` throws (`holdAsync` rejects with) the same error, and the next owner is
    * told again.
    */
-  onOwnerDied: ((key: Key) => void) | undefined;
+  onOwnerDied: ((deaths: number, key: Key) => void) | undefined;
 
   /** @internal */
   protected constructor(kind: K, given: Reference) {
@@ -127,12 +138,22 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
   protected [tryTake](entry: Entry, permits: number): boolean | undefined {
     const isTaken = entry.take(permits);
     if (isTaken === undefined) throw this[disposedError]();
-    return isTaken ? entry.hasNews && this.#tell(entry, permits) : undefined;
+    return isTaken ? this.#tell(entry, permits) : undefined;
+  }
+
+  /**
+   * @internal Checks the options of a request, before the entry of its key is looked up: code of the user may run here,
+   * which may use so many keys that an entry goes.
+   */
+  protected [limitsOf](method: string, options: WaitOptions | undefined): Limits {
+    if (options === undefined) return FOR_EVER;
+    const timeout = checkWaitOptions(`${this.#kind}.${method}`, options);
+    const { signal } = options;
+    return signal ? { timeout, signal } : { timeout };
   }
 
   /** @internal Takes permits of a key, and blocks the thread until then. Returns whether it has learnt of a death. */
-  protected [take](method: string, entry: Entry, permits: number, options: WaitOptions | undefined): boolean {
-    const timeout = options === undefined ? Infinity : checkWaitOptions(`${this.#kind}.${method}`, options);
+  protected [take](method: string, entry: Entry, permits: number, { timeout }: Limits): boolean {
     return this[tryTake](entry, permits) ?? this.#wait(method, entry, permits, timeout);
   }
 
@@ -147,36 +168,28 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
           `for itself: use ${method}Async`,
       );
     entry.used += permits;
-    let ownerDied: boolean;
     try {
-      ({ ownerDied } = entry.semaphore.hold(permits, { timeout }));
+      entry.semaphore.acquire(permits, { timeout });
     } catch (error) {
       entry.left(permits);
       throw this.#refused(entry, error);
     }
-    return ownerDied && this.#told(entry, permits);
+    return this.#tell(entry, permits);
   }
 
   /** @internal As `take`, without blocking. */
-  protected async [takeAsync](
-    method: string,
-    entry: Entry,
-    permits: number,
-    options: WaitOptions | undefined,
-  ): Promise<boolean> {
-    if (options !== undefined) checkWaitOptions(`${this.#kind}.${method}`, options);
+  protected async [takeAsync](entry: Entry, permits: number, limits: Limits): Promise<boolean> {
     const isTaken = this[tryTake](entry, permits);
     if (isTaken !== undefined) return isTaken;
-    if (options?.timeout === 0) throw this.#refused(entry, timedOut(entry.wanted(permits), 0));
+    if (limits.timeout === 0) throw this.#refused(entry, timedOut(entry.wanted(permits), 0));
     entry.used += permits;
-    let ownerDied: boolean;
     try {
-      ({ ownerDied } = await entry.semaphore.holdAsync(permits, options));
+      await entry.semaphore.acquireAsync(permits, limits === FOR_EVER ? undefined : limits);
     } catch (error) {
       entry.left(permits);
       throw this.#refused(entry, error);
     }
-    return ownerDied && this.#told(entry, permits);
+    return this.#tell(entry, permits);
   }
 
   /** @internal Takes permits of a key, calls a function, and gives the permits back when its result is settled. */
@@ -189,9 +202,10 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     const method = 'runExclusive';
     try {
       checkType(`${this.#kind}.${method}: run`, run, 'function', 'a function');
+      const limits = this[limitsOf](method, options);
       const entry = this[entryOf](method, key);
-      const isTaken = options === undefined && this[tryTake](entry, permits) !== undefined;
-      const taken = isTaken ? DONE : this[takeAsync](method, entry, permits, options);
+      const isTaken = this[tryTake](entry, permits) !== undefined;
+      const taken = isTaken ? DONE : this[takeAsync](entry, permits, limits);
       return taken.then(() => callHolding(new Holding(entry, permits), run));
     } catch (error) {
       return Promise.reject(error);
@@ -208,14 +222,13 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
 
   /** This thread has just taken permits. Reports the deaths of owners, and returns whether there were any. */
   #tell(entry: Entry, permits: number): boolean {
-    return this.#core.ownersDied(entry.at) > 0 && this.#told(entry, permits);
-  }
-
-  #told(entry: Entry, permits: number): true {
+    if (!entry.hasNews) return false;
+    const deaths = this.#core.ownersDied(entry.at);
+    if (deaths === 0) return false;
     try {
-      this.onOwnerDied?.(entry.key);
+      this.onOwnerDied?.(deaths, entry.key);
     } catch (error) {
-      if (entry.at !== CLOSED_OBJECT) this.#core.restoreOwnerDeaths(entry.at, 1);
+      if (entry.at !== CLOSED_OBJECT) this.#core.restoreOwnerDeaths(entry.at, deaths);
       entry.give(permits);
       throw error;
     }
@@ -236,7 +249,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
    */
   holdAll(keys: readonly Key[], options?: WaitOptions): HeldKeys {
     const sorted = inOrder(this.#kind, 'holdAll', keys);
-    const timeout = options === undefined ? Infinity : checkWaitOptions(`${this.#kind}.holdAll`, options);
+    const { timeout } = this[limitsOf]('holdAll', options);
     const left = countdown(timeout);
     const held: Entry[] = [];
     const ofDead: Key[] = [];
@@ -266,15 +279,15 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
   async holdAllAsync(keys: readonly Key[], options?: WaitOptions): Promise<HeldKeys> {
     const method = 'holdAllAsync';
     const sorted = inOrder(this.#kind, method, keys);
-    const timeout = options === undefined ? Infinity : checkWaitOptions(`${this.#kind}.${method}`, options);
-    const left = countdown(timeout);
+    const limits = this[limitsOf](method, options);
+    const left = countdown(limits.timeout);
     const held: Entry[] = [];
     const ofDead: Key[] = [];
     try {
       for (const key of sorted) {
         const entry = this[entryOf](method, key);
-        const rest = timeout === Infinity ? options : { ...options, timeout: Math.max(left(), 0) };
-        if (await this[takeAsync](method, entry, 1, rest)) ofDead.push(key);
+        const rest = limits === FOR_EVER ? limits : { ...limits, timeout: Math.max(left(), 0) };
+        if (await this[takeAsync](entry, 1, rest)) ofDead.push(key);
         held.push(entry);
       }
     } catch (error) {
@@ -294,7 +307,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
   cancelAll(reason?: unknown): void {
     if (this.disposed) return;
     const table = this.#table;
-    for (const key of keysOf(table.names, table.address, table.generation)) {
+    for (const key of keysOf(table.names, table)) {
       const semaphore = this.#entries.get(key.key)?.waits;
       if (semaphore) semaphore.cancelAll(reason);
       else askAllOf(table, key);
@@ -333,9 +346,10 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
 
   /** @internal */
   protected override [close](): void {
-    const { names, membership, address, generation } = this.#table;
-    this.#core.dispose(address);
-    for (const key of keysOf(names, address, generation)) disposeOf(membership, key.address, key.generation);
+    const table = this.#table;
+    const { names, membership } = table;
+    this.#core.dispose(table.address);
+    for (const key of keysOf(names, table)) disposeOf(membership, key.address, key.generation);
   }
 
   /** @internal */

@@ -31,11 +31,12 @@ function waitsIn({ core }: Membership): Map<number, Waits> {
 }
 
 /** Returns the keys of a table that are held or waited for. The numbers are exact only while all threads rest. */
-export function countsOf({ membership, names, address, generation }: Table): KeyStats[] {
+export function countsOf(table: Table): KeyStats[] {
+  const { membership, names } = table;
   const { words } = names;
   const waits = waitsIn(membership);
   const counts: KeyStats[] = [];
-  for (const key of keysOf(names, address, generation)) {
+  for (const key of keysOf(names, table)) {
     const load = (word: number): number => Atomics.load(words, (key.address + word) >> 2);
     const balance = (load(GRANT) - load(TICKET)) | 0;
     const { waiting, permits } = waits.get(key.address) ?? { waiting: 0, permits: 0 };

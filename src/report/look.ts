@@ -210,7 +210,7 @@ function objectsIn(view: View): number[] {
 export function nameIn(view: View, object: number): string | undefined {
   if (!view.isLive(object)) return undefined;
   const key = keyAt(view, object);
-  if (key) return `${nameIn(view, key.table) ?? ''}[${key.key}]`;
+  if (key) return `${nameIn(view, key.table.address) ?? ''}[${key.key}]`;
   const generation = view.load(object + O_LIFE + 4);
   // A thread writes the whole name before it stores O_NAME.
   if (view.load(object + O_NAME) === 0) return undefined;

@@ -293,7 +293,7 @@ describe('a death', () => {
     // Nobody has the keys at hand now. Their objects stay until the deaths are told.
     expect([table.size, objects(arena)]).toEqual([0, 2]);
     const told: Key[] = [];
-    table.onOwnerDied = (key) => told.push(key);
+    table.onOwnerDied = (deaths, key) => told.push(deaths, key);
     const lock = {
       hold: () => table.hold('a'),
       tryHold: () => table.tryHold('a'),
@@ -302,7 +302,7 @@ describe('a death', () => {
       runExclusive: () => table.runExclusive('a', () => ({ ownerDied: true, unlock() {} })),
     };
     const held = await lock[way]();
-    expect([held?.ownerDied, told]).toEqual([true, ['a']]);
+    expect([held?.ownerDied, told]).toEqual([true, [1, 'a']]);
     held?.unlock();
     const again = table.hold('a');
     expect(again.ownerDied).toBe(false);
