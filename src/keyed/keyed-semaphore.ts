@@ -16,7 +16,7 @@ import {
 import { find, type Handle, make, open, Reference } from '../reference.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import type { Entry } from './entry.js';
-import { entryOf, Keyed, limitsOf, running, take, takeAsync, tryTake } from './keyed.js';
+import { checkPermits, entryOf, Keyed, limitsOf, running, take, takeAsync, tryTake } from './keyed.js';
 
 /** The options of a new `KeyedSemaphore`. */
 export interface KeyedSemaphoreOptions extends ParkingOptions {
@@ -116,14 +116,10 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
   hold(key: Key, options: WaitOptions): HeldPermits;
   hold(key: Key, permits: number | WaitOptions = 1, options?: WaitOptions): HeldPermits {
     if (isOptions(permits, options)) return this.hold(key, 1, permits);
-    this.#check('hold', permits);
     const limits = this[limitsOf]('hold', options);
+    this[checkPermits]('hold', permits);
     const entry = this[entryOf]('hold', key);
     return guard(entry, permits, this[take]('hold', entry, permits, limits));
-  }
-
-  #check(method: string, permits: number): void {
-    if (permits !== 1) checkInteger(`${KIND}.${method}: permits`, permits, 1, this.permits);
   }
 
   /**
@@ -141,8 +137,8 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
   holdAsync(key: Key, options: WaitOptions): Promise<HeldPermits>;
   async holdAsync(key: Key, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
     if (isOptions(permits, options)) return this.holdAsync(key, 1, permits);
-    this.#check('holdAsync', permits);
     const limits = this[limitsOf]('holdAsync', options);
+    this[checkPermits]('holdAsync', permits);
     const entry = this[entryOf]('holdAsync', key);
     return guard(entry, permits, this[tryTake](entry, permits) ?? (await this[takeAsync](entry, permits, limits)));
   }
@@ -155,7 +151,7 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
    * @throws {DisposedError} if the object has been disposed of.
    */
   tryHold(key: Key, permits = 1): HeldPermits | undefined {
-    this.#check('tryHold', permits);
+    this[checkPermits]('tryHold', permits);
     const entry = this[entryOf]('tryHold', key);
     const ownerDied = this[tryTake](entry, permits);
     return ownerDied === undefined ? undefined : guard(entry, permits, ownerDied);
@@ -176,13 +172,9 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
     permits: number | WaitOptions = 1,
     options?: WaitOptions,
   ): Promise<T> {
-    if (isOptions(permits, options)) return this[running](key, 1, run, permits);
-    try {
-      this.#check('runExclusive', permits);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-    return this[running](key, permits, run, options);
+    return isOptions(permits, options)
+      ? this[running](key, 1, run, permits)
+      : this[running](key, permits, run, options);
   }
 
   /**

@@ -24,7 +24,7 @@
  * ascending. So who waits for a key holds only lesser keys, and such calls cannot wait in a circle.
  */
 import { CLOSED_OBJECT, O_SPIN, O_TIMEOUTS } from '../border/numbers.js';
-import { checkType, DisposedError, mayNotBlock } from '../errors.js';
+import { checkInteger, checkType, DisposedError, mayNotBlock } from '../errors.js';
 import { dispose } from '../held-permits.js';
 import { keysOf } from '../key-reading.js';
 import { checkKey, inOrder, type Key, type KeyedStats, type KeyStats, MOST_KEYS } from '../keys.js';
@@ -46,6 +46,8 @@ export type KeyedKind = 'KeyedMutex' | 'KeyedSemaphore';
 
 /** @internal */
 export const entryOf = Symbol();
+/** @internal */
+export const checkPermits = Symbol();
 /** @internal */
 export const limitsOf = Symbol();
 /** @internal */
@@ -119,6 +121,11 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     return this.disposed ? 0 : countsOf(this.#table).reduce((sum, { waiting }) => sum + waiting, 0);
   }
 
+  /** @internal */
+  protected [checkPermits](method: string, permits: number): void {
+    if (permits !== 1) checkInteger(`${this.#kind}.${method}: permits`, permits, 1, this.#permits);
+  }
+
   /** @internal Returns the entry of a key, to which this thread is attached then. */
   protected [entryOf](method: string, key: Key): Entry {
     const entry = this.#entries.get(key);
@@ -146,6 +153,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
    * which may use so many keys that an entry goes.
    */
   protected [limitsOf](method: string, options: WaitOptions | undefined): Limits {
+    if (this.disposed) throw this[disposedError]();
     if (options === undefined) return FOR_EVER;
     const timeout = checkWaitOptions(`${this.#kind}.${method}`, options);
     const { signal } = options;
@@ -203,6 +211,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     try {
       checkType(`${this.#kind}.${method}: run`, run, 'function', 'a function');
       const limits = this[limitsOf](method, options);
+      this[checkPermits](method, permits);
       const entry = this[entryOf](method, key);
       const isTaken = this[tryTake](entry, permits) !== undefined;
       const taken = isTaken ? DONE : this[takeAsync](entry, permits, limits);
