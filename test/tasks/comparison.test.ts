@@ -398,9 +398,9 @@ function told(entries: string[], name: string): unknown[] {
 /**
  * After these calls others do not follow at once. A guard of a `RwLock` comes later on one side. The end of the work of
  * a `Once` is known some microtasks later, and if a signal is aborted in between, one side rejects and the other
- * answers false. A call for several keys takes them some microtasks apart, so others may come between.
+ * answers false. A call for several keys takes them some microtasks apart, and `run` gives its key back as many later.
  */
-const LONE: Record<string, RegExp> = { RwLock: /./, Once: /^(fails|returns)$/, KeyedMutex: /^holdAll$/ };
+const LONE: Record<string, RegExp> = { RwLock: /./, Once: /^(fails|returns)$/, KeyedMutex: /^(holdAll|run)$/ };
 
 /** Runs a program, and returns everything that it sees. */
 async function run(subject: Subject, name: string, program: readonly Step[]): Promise<unknown[]> {
