@@ -2,7 +2,8 @@
  * The name of a key's object, as it lies in the arena, and how to read it. src/keyed/key-names.ts writes it.
  *
  *     0    marker    N_KEY; LONG for a part of a long key, and for its end
- *     1    form      LATIN, WIDE or INTEGER; with PART, the object is a part of a long key
+ *     1    form      LATIN, WIDE or INTEGER; with PART, the object is a part of a long key.
+ *                    OWN: an object of a RateLimiter (src/keyed/rate-log.ts), and no key
  *     4    parent    the address and the generation of the table; in a long key, of the part before this one
  *     12   bytes     LATIN: one for each character.  WIDE: two, if one character needs two.  INTEGER: 64 bits
  *
@@ -22,6 +23,7 @@ export const LATIN = 1;
 export const WIDE = 2;
 export const INTEGER = 3;
 export const PART = 8;
+export const OWN = 24;
 /** Where the parent and the bytes begin in a name, and how many bytes have room. */
 export const N_PARENT = N_BYTES + 4;
 export const N_REST = N_BYTES + 12;

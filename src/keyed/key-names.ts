@@ -9,9 +9,10 @@ import {
   NAME_SIZE,
   OBJECT_SIZE,
 } from '../border/numbers.js';
-import { INTEGER, LATIN, LONG, N_PARENT, N_REST, PART, REST_ROOM, type Regions, WIDE } from '../key-reading.js';
+import { INTEGER, LATIN, LONG, N_PARENT, N_REST, OWN, PART, REST_ROOM, type Regions, WIDE } from '../key-reading.js';
 import type { Key } from '../keys.js';
 import type { Membership } from '../runtime/membership.js';
+import { ADAPTIVE } from '../runtime/numbers.js';
 import { NO_PARTS } from './entry.js';
 
 /** The object under which a name is looked up: the table, or the part of a long key. */
@@ -95,6 +96,15 @@ export class KeyNames implements Regions {
     }
   }
 
+  /**
+   * Attaches to an object that belongs to another, such as the turn of a RateLimiter, by its number. The object is a
+   * semaphore. Returns what `open` returns.
+   */
+  openOwn(parent: Parent, number: number, permits: number, isRobust: boolean): number {
+    this.words[(this.#draft + N_REST) >> 2] = number;
+    return this.#open(parent, LONG, OWN, 4, { permits, spin: ADAPTIVE }, isRobust);
+  }
+
   /** Writes characters of a key into the draft, and zeros to the end of the last word. Returns whether each is a byte. */
   #writeLatin(key: string, from: number, to: number): boolean {
     const bytes = this.#bytes;
@@ -125,13 +135,15 @@ export class KeyNames implements Regions {
     form: number,
     length: number,
     { permits, spin }: Made,
+    isRobust = true,
   ): number {
     const { words } = this;
     const draft = this.#draft;
     words[(draft + N_BYTES) >> 2] = marker | (form << 8);
     words[(draft + N_PARENT) >> 2] = address;
     words[(draft + N_PARENT + 4) >> 2] = generation;
-    return this.#core.openName(length + N_REST - N_BYTES, KIND_SEMAPHORE, permits, permits, spin, 0, 1);
+    const max = Math.max(permits, 1);
+    return this.#core.openName(length + N_REST - N_BYTES, KIND_SEMAPHORE, permits, max, spin, 0, Number(isRobust));
   }
 }
 

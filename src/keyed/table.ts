@@ -25,6 +25,11 @@ const { threads, tables } = common('keyed', () => ({
   tables: new WeakMap<Shared, Table>(),
 }));
 
+/** Returns how this thread opens names that are made of others. */
+export function namesOf(membership: Membership): KeyNames {
+  return ofThread(membership).names;
+}
+
 function ofThread(membership: Membership): OfThread {
   let known = threads.get(membership);
   if (!known) {

@@ -99,6 +99,7 @@ const before: Record<string, () => unknown> = {
 const objects: Record<string, () => object> = {
   Semaphore: () => new Semaphore(1),
   KeyedSemaphore: () => new keyed.KeyedSemaphore(1),
+  RateLimiter: () => new keyed.RateLimiter(1, 1),
   Latch: () => new sync.Latch(1),
   Barrier: () => new sync.Barrier(2),
   HeldUpdate: () => new sync.RwLock().update(),

@@ -1,6 +1,6 @@
 import { Arena, HeldPermits, Mutex, Semaphore, type SemaphoreHandle } from 'taketurns';
 import { CapacitorLock, type Lock, TicketSemaphore, TtsLock, TwaSemaphore } from 'taketurns/algorithms';
-import { type HeldKeys, type Key, KeyedMutex, KeyedSemaphore } from 'taketurns/keyed';
+import { type HeldKeys, type Key, KeyedMutex, KeyedSemaphore, RateLimiter } from 'taketurns/keyed';
 import { AtomicSemaphore, atomicTryWait, BinarySemaphore, CountingSemaphore, Notify } from 'taketurns/p0514';
 import * as tasks from 'taketurns/tasks';
 
@@ -42,6 +42,7 @@ export const hosts = KeyedSemaphore.from(new KeyedSemaphore(2, { spin: 0 }).hand
 export const saves: (id: string, n: number) => Promise<string> = new KeyedMutex().limit(
   (id: string, n: number) => `${id}${n}`,
 );
+RateLimiter.open('types', 10, 1000, { burst: 2 }).take(2, { timeout: 5 });
 // @ts-expect-error a key is a string or a number
 new KeyedMutex().hold({});
 // @ts-expect-error a KeyedMutex has one permit a key
