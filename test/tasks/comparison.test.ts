@@ -220,6 +220,11 @@ const make: Record<string, (given: Classes) => Subject> = {
         endGuard: (_, which) => guards.end(which, (guard) => guard.unlock()),
         downgrade: (_, which) =>
           guards.end(which, (guard) => 'downgrade' in guard && guards.keep((guard as tasks.HeldWrite).downgrade())),
+        downgradeToUpdate: (_, which) =>
+          guards.end(
+            which,
+            (guard) => 'downgradeToUpdate' in guard && guards.keep((guard as tasks.HeldWrite).downgradeToUpdate()),
+          ),
         upgrade: (_, which) =>
           guards.end(
             which,
