@@ -9,7 +9,7 @@ const only = (name, comment, folder, tree, allowed) =>
 
 const KINDS = '^core/kinds/kinds[.]ts$';
 const WORDS = '^core/(answers|.*/words)[.]ts$';
-const ENTRIES = '((algorithms|metrics|p0514|report|sync|tasks)/)?index[.](d[.]ts|js)$';
+const ENTRIES = '((algorithms|keyed|metrics|p0514|report|sync|tasks)/)?index[.](d[.]ts|js)$';
 
 const circles = [
   forbid(
@@ -98,27 +98,33 @@ const src = [
   only('src-border', 'What the build knows of the core, for all of src.', '^src/border/', '^(src|dist)/', []),
   forbid(
     'src-entries-on-top',
-    'Who imports taketurns alone gets neither the algorithms nor P0514 nor reports nor sync nor tasks into the bundle.',
-    { path: '^src/', pathNot: '^src/(algorithms|metrics|p0514|report|sync|tasks)/' },
-    { path: '^(src|dist)/(algorithms|metrics|p0514|report|sync|tasks)/' },
+    'Who imports taketurns alone gets neither the algorithms nor locks by key nor metrics nor P0514 nor reports nor sync nor tasks into the bundle.',
+    { path: '^src/', pathNot: '^src/(algorithms|keyed|metrics|p0514|report|sync|tasks)/' },
+    { path: '^(src|dist)/(algorithms|keyed|metrics|p0514|report|sync|tasks)/' },
   ),
   forbid(
     'src-algorithms-without-p0514',
     'P0514 is built on the algorithms, not the other way round.',
     { path: '^src/algorithms/' },
-    { path: '^(src|dist)/(metrics|p0514|report|sync|tasks)/' },
+    { path: '^(src|dist)/(keyed|metrics|p0514|report|sync|tasks)/' },
   ),
   forbid(
     'src-sync-apart',
-    'Who imports taketurns/sync gets neither the algorithms nor P0514 nor tasks into the bundle.',
+    'Who imports taketurns/sync gets neither the algorithms nor locks by key nor P0514 nor tasks into the bundle.',
     { path: '^src/sync/' },
-    { path: '^(src|dist)/(metrics|p0514|algorithms|report|tasks)/' },
+    { path: '^(src|dist)/(metrics|p0514|algorithms|keyed|report|tasks)/' },
+  ),
+  forbid(
+    'src-keyed-apart',
+    'Who imports taketurns/keyed gets none of the other entries but the main one into the bundle.',
+    { path: '^src/keyed/' },
+    { path: '^(src|dist)/(metrics|p0514|algorithms|report|sync|tasks)/' },
   ),
   forbid(
     'src-report-apart',
     'A report reads words of all kinds, and needs the code of none.',
     { path: '^src/(metrics|report)/' },
-    { path: '^(src|dist)/(p0514|algorithms|sync|tasks)/' },
+    { path: '^(src|dist)/(p0514|algorithms|keyed|sync|tasks)/' },
   ),
   forbid(
     'src-metrics-on-report',
@@ -128,10 +134,10 @@ const src = [
   ),
   only(
     'src-tasks-alone',
-    'taketurns/tasks is for engines without WebAssembly and shared memory: it shares only the errors, and types.',
+    'taketurns/tasks is for engines without WebAssembly and shared memory: it shares only the errors, the order of keys, and types.',
     '^src/tasks/',
     '^(src|dist)/',
-    ['^src/(common-errors|options)[.]ts$'],
+    ['^src/(common-errors|keys|options)[.]ts$'],
   ),
   forbid(
     'src-tasks-types',

@@ -2,7 +2,7 @@
  * Measures how long a worker takes to import the library, in milliseconds. Imports of the single files of dist/ and of
  * the bundles of dist/node/ take turns.
  *
- *     node scripts/import-cost.mjs [--entry index|algorithms|p0514|sync|tasks] [--runs 15]
+ *     node scripts/import-cost.mjs [--entry index|algorithms|keyed|p0514|sync|tasks] [--runs 15]
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -13,6 +13,7 @@ const FILES = {
   algorithms: 'algorithms/index.js',
   p0514: 'p0514/index.js',
   sync: 'sync/index.js',
+  keyed: 'keyed/index.js',
   tasks: 'tasks/index.js',
 };
 

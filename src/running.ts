@@ -4,8 +4,7 @@ import { dispose } from './held-permits.js';
 
 /**
  * Waits until `hold` has given a guard, and then calls `run`. The guard gives back what it holds when the result of
- * `run` is settled. `shared.isRunning` is true until `run` has returned. The promises are chained by hand, because an
- * async function would make more of them.
+ * `run` is settled. `shared.isRunning` is true until `run` has returned.
  */
 export function runHolding<T>(
   kind: string,
@@ -18,22 +17,32 @@ export function runHolding<T>(
   } catch (error) {
     return Promise.reject(error);
   }
-  return hold().then((held) => {
-    let result: T | PromiseLike<T>;
-    try {
-      shared.isRunning = true;
-      result = run();
-    } catch (error) {
-      held[dispose]();
-      throw error;
-    } finally {
-      shared.isRunning = false;
-    }
-    // Only an object or a function can be a promise.
-    if (Object(result) === result) return settled(held, result);
+  return hold().then((held) => callHolding(held, run, shared));
+}
+
+/**
+ * Calls `run`, and gives back by `held` when the result is settled. The promises are chained by hand, because an async
+ * function would make more of them.
+ */
+export function callHolding<T>(
+  held: Disposable,
+  run: () => T | PromiseLike<T>,
+  shared: { isRunning?: boolean } = {},
+): T | Promise<T> {
+  let result: T | PromiseLike<T>;
+  try {
+    shared.isRunning = true;
+    result = run();
+  } catch (error) {
     held[dispose]();
-    return result;
-  });
+    throw error;
+  } finally {
+    shared.isRunning = false;
+  }
+  // Only an object or a function can be a promise.
+  if (Object(result) === result) return settled(held, result);
+  held[dispose]();
+  return result as T;
 }
 
 /** Gives back when the promise `result` is settled. */

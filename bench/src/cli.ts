@@ -1,6 +1,6 @@
-// The command line of `taketurns bench`. The commands `semaphores`, `hashes`, `locks` and `today` are here. hand-over/command.ts
-// has `hand-over`, sync/command.ts has `sync`, tasks/command.ts has `tasks`, exponents/command.ts has `exponents`, and
-// draw-command.ts has `draw`.
+// The command line of `taketurns bench`. The commands `semaphores`, `hashes`, `locks` and `today` are here.
+// hand-over/command.ts has `hand-over`, sync/command.ts has `sync`, tasks/command.ts has `tasks`, keyed/command.ts has `keyed`,
+// exponents/command.ts has `exponents`, and draw-command.ts has `draw`.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -11,6 +11,7 @@ import { addDraw } from './draw-command.js';
 import { environment } from './environment.js';
 import { addExponents } from './exponents/command.js';
 import { addHandOver } from './hand-over/command.js';
+import { addKeyed } from './keyed/command.js';
 import { buildNative, type NativeBinary } from './native.js';
 import {
   LEAST_SECONDS,
@@ -158,6 +159,7 @@ for (const benchmark of Object.values(BENCHMARKS)) {
 addHandOver(bench);
 addSync(bench);
 addTasks(bench);
+addKeyed(bench);
 addExponents(bench);
 addDraw(bench);
 

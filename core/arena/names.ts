@@ -36,7 +36,7 @@ import { headCount, names, objectCapacity, objects } from './arena';
 import { attach, attachedTo, createObject, detach } from './attachments';
 import { closeObject, generationIn, isLiveIn, lifeOfObject } from './objects';
 import { me } from './threads';
-import { N_BYTES, N_LENGTH, N_NEXT, NAME_HEADS, NAME_SIZE, O_NAME } from './words';
+import { N_BYTES, N_KEY, N_LENGTH, N_NEXT, NAME_HEADS, NAME_SIZE, O_NAME } from './words';
 
 /** The bit of a link that says that its entry is being taken out. */
 const GONE: i64 = 1;
@@ -105,6 +105,11 @@ function findName(head: usize, draft: usize, length: i32): usize {
 export function takeNameOut(o: usize): void {
   const head = atomic.load<u32>(o, O_NAME) as usize;
   if (head) findName(head, 0, 0);
+}
+
+/** Whether the object is that of a key: its name begins with N_KEY. */
+export function isKey(o: usize): bool {
+  return atomic.load<i32>(o, O_NAME) !== 0 && atomic.load<u8>(o - objects + names, N_BYTES) === N_KEY;
 }
 
 /**

@@ -2,8 +2,8 @@
  * The allocator of shared objects, and how long an object lives.
  *
  * The word `life` is generation << 32 | state << 24 | KEPT | references. Threads change it by cmpxchg, but KEPT is set
- * by `or`, and BUILDING ends by a store. While the state is BUILDING, the index of the building thread stands in place
- * of the references:
+ * by `or` and cleared by `and`, and BUILDING ends by a store. While the state is BUILDING, the index of the building
+ * thread stands in place of the references:
  *
  * | from                | to                          | changed by                                             |
  * |---------------------|-----------------------------|--------------------------------------------------------|
@@ -11,6 +11,7 @@
  * | BUILDING            | LIVE, 1 reference           | the same, once every other word is written             |
  * | LIVE, r             | LIVE, r+1                   | a thread that attaches by handle or name (of this generation) |
  * | LIVE, r             | LIVE, KEPT, r               | an attached thread that takes the handle of the object |
+ * | LIVE, r             | LIVE, KEPT, r, or back      | of a key: a thread that is about to detach (keepUntilTold) |
  * | LIVE, r > 1         | LIVE, r-1                   | a thread that detaches                                 |
  * | LIVE, 1             | DISPOSED, 1                 | the last thread that detaches: it closes the object first |
  * | LIVE, KEPT, r       | LIVE, KEPT, r-1             | a thread that detaches; r may become 0 (handles on their way) |
@@ -30,7 +31,8 @@
  * new object (names.ts). The exchange that would leave a live object with no reference closes the object instead. So
  * no thread attaches between the look at the references and the end of the object. A handle may be on its way to a
  * thread that is not attached yet, and nobody can tell when the last copy of a handle is gone. So the object of a
- * handle is KEPT: it lives until a thread disposes of it.
+ * handle is KEPT: it lives until a thread disposes of it. The object of a key (src/keyed/) has no handle. It is KEPT
+ * while the next owner is still to learn that an owner has died: then nobody may have the key open for a while.
  *
  * When an object is freed, its generation changes. So an old handle fails to attach, and does not find the next object
  * in the same place.
@@ -146,6 +148,20 @@ export function generation(o: usize): u32 {
  */
 export function keep(o: usize): u32 {
   return generationIn(atomic.or<u64>(o, KEPT as u64, O_LIFE));
+}
+
+/**
+ * Keeps the object while the death of an owner is to be told, and no longer. The caller is attached. Whoever changes
+ * whether a death is to be told (O_UNREPORTED_DEATHS) is attached, too, and calls this function before it detaches. The
+ * last thread that changes the bit looks again afterwards. So when the last thread detaches, the bit is right.
+ */
+export function keepUntilTold(o: usize): void {
+  while (true) {
+    const deaths = atomic.load<i32>(o, O_UNREPORTED_DEATHS);
+    if (deaths !== 0) atomic.or<u64>(o, KEPT as u64, O_LIFE);
+    else if ((atomic.load<u64>(o, O_LIFE) as u32) & KEPT) atomic.and<u64>(o, ~(KEPT as u64), O_LIFE);
+    if ((atomic.load<i32>(o, O_UNREPORTED_DEATHS) === 0) === (deaths === 0)) return;
+  }
 }
 
 /** Returns the word `life` of an object, for generationIn and isLiveIn. */

@@ -158,6 +158,8 @@ export const N_NEXT: usize = 0; // i64: a link: tag << 32 | address of the next 
 export const N_LENGTH: usize = 8; // i32: bytes of UTF-8 in the name, from 1 on
 export const N_BYTES: usize = 12; // UTF-8, and zeros to the end of the last word
 export const NAME_ROOM: usize = NAME_SIZE - N_BYTES; // bytes of UTF-8 in a name, at most
+// The first byte in the name of a key (src/keyed/key-names.ts). No UTF-8 has this byte, so no user gives such a name.
+export const N_KEY: u32 = 0xff;
 
 // --- Thread record: two lines ---------------------------------------------------------------------------
 //

@@ -22,8 +22,8 @@
  */
 
 import { attachedTo, detach, recordOf } from '../arena/attachments';
-import { takeNameOut } from '../arena/names';
-import { isDisposed } from '../arena/objects';
+import { isKey, takeNameOut } from '../arena/names';
+import { isDisposed, keepUntilTold } from '../arena/objects';
 import { objectOf, requester } from '../arena/requests';
 import { owner } from '../arena/threads';
 import {
@@ -168,9 +168,12 @@ export function disposeAgain(o: usize): void {
  * If the thread `mayStay`, the object does not go unless it is as it was made: then the thread stays attached, and the
  * function returns false. Without this, a garbage collection would decide whether a permit that was released is still
  * there when the name is opened next. Returns true if the thread is detached.
+ *
+ * The object of a key stays, with no thread attached, as long as the next owner is still to learn of a death.
  */
 export function letGo(attachment: i32, mayStay: bool): bool {
   const o = attachedTo(attachment);
+  if (isKey(o)) keepUntilTold(o);
   if (isDisposed(o)) takeNameOut(o);
   const goes = !mayStay || isAsMade(o);
   if (detach(attachment, goes)) return true;

@@ -28,7 +28,7 @@ export async function bundle(): Promise<string> {
         load(id: string) {
           if (id === HOST) return 'export const host = globalThis.$host;';
           if (id === ENTRY)
-            return ['index.js', 'sync/index.js', 'p0514/index.js', 'algorithms/index.js']
+            return ['index.js', 'keyed/index.js', 'sync/index.js', 'p0514/index.js', 'algorithms/index.js']
               .map((file) => `export * from ${JSON.stringify(dist + file)};`)
               .join('');
           const [, name] = /(core|sync|algorithms)-bytes\.js$/.exec(id) ?? [];

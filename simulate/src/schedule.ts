@@ -24,7 +24,7 @@ function isEnabled(event: Event): boolean {
 }
 
 /** The most steps of an event. An event that takes more steps waits in a loop for another event. */
-const PATIENCE = 1000;
+const PATIENCE = 5000;
 
 interface Sleeper {
   /** The index of the word; -1 if nobody can wake it. */

@@ -51,6 +51,7 @@ import {
   WAITING,
   WIDTH_MASK,
 } from '../border/numbers.js';
+import { keyAt } from '../key-reading.js';
 import { labelOf } from './labels.js';
 import { isAsync, isClosed, objectIndexOf, threadOf, View } from './view.js';
 
@@ -205,9 +206,11 @@ function objectsIn(view: View): number[] {
   return objects;
 }
 
-/** Returns the name of an object; undefined if it has none. */
+/** Returns the name of an object, or of a key with its table: `users[Ann]`; undefined if it has none. */
 export function nameIn(view: View, object: number): string | undefined {
   if (!view.isLive(object)) return undefined;
+  const key = keyAt(view, object);
+  if (key) return `${nameIn(view, key.table.address) ?? ''}[${key.key}]`;
   const generation = view.load(object + O_LIFE + 4);
   // A thread writes the whole name before it stores O_NAME.
   if (view.load(object + O_NAME) === 0) return undefined;

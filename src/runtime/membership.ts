@@ -177,6 +177,7 @@ export class Membership {
   /** The handle of the arena that this thread last made. */
   handle: { readonly isDefault: boolean } | undefined;
   readonly #endings: ((reason?: Error) => void)[] = [];
+  readonly #spare: (() => void)[] = [];
   readonly #line: Line | undefined;
   readonly #ignoreExit: () => void;
   /**
@@ -321,8 +322,14 @@ export class Membership {
     }
   }
 
-  /** Looks at all objects of the thread. */
+  /** Registers a function that lets go of what the thread keeps attached for speed alone. */
+  whenFull(letGo: () => void): void {
+    this.#spare.push(letGo);
+  }
+
+  /** The arena is full: looks at all objects of the thread, and lets go of what can go. */
   sweep(): void {
+    for (const letGo of this.#spare) letGo();
     for (const shared of this.#shared.values()) this.#look(shared, 0);
   }
 

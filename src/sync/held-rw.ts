@@ -3,7 +3,9 @@
  * This file has the guards of a RwLock: HeldRead, HeldWrite and HeldUpdate. Each guard gives back once what it holds.
  *
  *     HeldUpdate ──upgrade──► HeldWrite ──downgrade──► HeldRead
- *          └────────────────downgrade────────────────────▲
+ *       │    ▲                  │                        ▲
+ *       │    └─downgradeToUpdate┘                        │
+ *       └─────────────────downgrade──────────────────────┘
  *
  * A guard that has been upgraded or downgraded holds nothing any more. The guard that the call returns holds what this
  * guard held.
@@ -17,6 +19,7 @@ export interface GuardedLock {
   endWrite(): void;
   endUpdate(): void;
   downgrade(): HeldRead;
+  downgradeToUpdate(): HeldUpdate;
   downgradeUpdate(): HeldRead;
   upgrade(options: WaitOptions | undefined): HeldWrite;
   upgradeAsync(options: WaitOptions | undefined): Promise<HeldWrite>;
@@ -175,6 +178,17 @@ export class HeldWrite extends Held {
    */
   downgrade(): HeldRead {
     return this.handOver('downgrade', (lock) => lock.downgrade());
+  }
+
+  /**
+   * Gives up the writing and keeps the turn: lets readers in, and reads beside them. No other thread writes meanwhile, and
+   * `upgrade` makes the owner of the turn a writer again. After the call this guard holds nothing, and the returned
+   * guard has the turn. Never blocks.
+   * @throws {Error} if the guard holds nothing.
+   * @example using found = held.downgradeToUpdate();
+   */
+  downgradeToUpdate(): HeldUpdate {
+    return this.handOver('downgradeToUpdate', (lock) => lock.downgradeToUpdate());
   }
 
   /** @internal */

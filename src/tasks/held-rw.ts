@@ -2,7 +2,9 @@
  * The guards of a RwLock: HeldRead, HeldWrite and HeldUpdate.
  *
  *     HeldUpdate ──upgradeAsync──► HeldWrite ──downgrade──► HeldRead
- *          └───────────────────downgrade───────────────────────▲
+ *       │    ▲                       │                        ▲
+ *       │    └──downgradeToUpdate────┘                        │
+ *       └────────────────────downgrade────────────────────────┘
  *
  * A guard that has been upgraded or downgraded holds nothing any more. The guard that the call returns holds what this
  * guard held.
@@ -23,12 +25,15 @@ export type Mode = typeof READ | typeof UPDATE | typeof WRITE;
 /** @internal */
 export const downgrade = Symbol();
 /** @internal */
+export const downgradeToUpdate = Symbol();
+/** @internal */
 export const upgrade = Symbol();
 
 /** @internal The lock of a guard. */
 export interface GuardedLock extends Source<Mode> {
   [checkOpen](): void;
   [downgrade](from: Mode): HeldRead;
+  [downgradeToUpdate](): HeldUpdate;
   [upgrade](options: WaitOptions | undefined): Promise<HeldWrite>;
 }
 
@@ -102,6 +107,18 @@ export class HeldWrite extends HeldMode {
    */
   downgrade(): HeldRead {
     return this.handOver('downgrade')[downgrade](WRITE);
+  }
+
+  /**
+   * Gives up the writing and keeps the turn: lets readers in, and reads beside them. No other task writes meanwhile, and
+   * `upgradeAsync` makes the owner of the turn a writer again. After the call this guard holds nothing, and the returned
+   * guard has the turn. Never blocks.
+   * @throws {Error} if the guard holds nothing.
+   * @throws {DisposedError} if the lock has been disposed of.
+   * @example const found = held.downgradeToUpdate();
+   */
+  downgradeToUpdate(): HeldUpdate {
+    return this.handOver('downgradeToUpdate')[downgradeToUpdate]();
   }
 }
 

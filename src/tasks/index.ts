@@ -6,13 +6,14 @@
  */
 
 export { CancelledError, DisposedError, TimeoutError } from '../common-errors.js';
+export type { Key, KeyedStats, KeyStats } from '../keys.js';
 export type { Signal, WaitOptions } from '../options.js';
 export { Barrier, type BarrierOptions, type BarrierState, BrokenBarrierError } from './barrier.js';
 export { Condition, type ConditionStats } from './condition.js';
 export { Event, type EventOptions, type EventState } from './event.js';
 export { HeldLock, HeldPermits } from './guards.js';
 export { HeldRead, HeldUpdate, HeldWrite } from './held-rw.js';
-export { HeldKeys, type Key, type KeyedStats, type KeyStats } from './keyed.js';
+export { HeldKeys } from './keyed.js';
 export { KeyedMutex } from './keyed-mutex.js';
 export { KeyedSemaphore } from './keyed-semaphore.js';
 export { Latch, type LatchState } from './latch.js';

@@ -1,8 +1,9 @@
 /** KeyedMutex is a mutex for each key: a table of keyed.ts with one permit a key. */
 import { checkType } from '../common-errors.js';
+import type { Key } from '../keys.js';
 import type { WaitOptions } from '../options.js';
 import { giveBack, type HeldLock, LockGuard } from './guards.js';
-import { entryOf, type Key, Keyed } from './keyed.js';
+import { entryOf, Keyed } from './keyed.js';
 import { begin } from './task-object.js';
 
 /**

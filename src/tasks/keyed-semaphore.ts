@@ -1,8 +1,9 @@
 /** KeyedSemaphore is a semaphore for each key: a table of keyed.ts with n permits a key. */
 import { checkInteger, checkType } from '../common-errors.js';
+import type { Key } from '../keys.js';
 import type { WaitOptions } from '../options.js';
 import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
-import { entryOf, type Key, Keyed } from './keyed.js';
+import { entryOf, Keyed } from './keyed.js';
 import { requestOf } from './requests.js';
 import { begin } from './task-object.js';
 

@@ -12,36 +12,12 @@
  * A call for several keys takes them one after the other, in one order for all calls: numbers before strings, and
  * ascending. So who waits for a key holds only lesser keys, and such calls cannot wait in a circle.
  */
-import { bad, badType, checkInteger } from '../common-errors.js';
+import { checkInteger } from '../common-errors.js';
+import { checkKey, inOrder, type Key, type KeyedStats, type KeyStats, MOST_KEYS } from '../keys.js';
 import type { WaitOptions } from '../options.js';
 import { end, giveBack, Held, type Source } from './guards.js';
 import { Permits } from './permits.js';
 import { begin, checkOpen, close, state, TaskObject } from './task-object.js';
-
-/** A key: a string, or an integer from -9,007,199,254,740,991 to 9,007,199,254,740,991. `1` and `'1'` are two keys. */
-export type Key = string | number;
-
-/** What `inspect` tells about one key. */
-export interface KeyStats {
-  /** The key. */
-  readonly key: Key;
-  /** The number of permits of the key that are out. Of a mutex 1 if it is locked, else 0. */
-  readonly out: number;
-  /** The number of promises that wait for the key. */
-  readonly waiting: number;
-}
-
-/** What `inspect` tells about all keys. */
-export interface KeyedStats {
-  /** The number of keys that are held or waited for. */
-  readonly size: number;
-  /** The number of promises that wait, for all keys together. */
-  readonly waiting: number;
-  /** The number of waits that ended by a time-out, a signal or `cancelAll`. */
-  readonly timeouts: number;
-  /** The keys that are held or waited for: the first 100. */
-  readonly keys: readonly KeyStats[];
-}
 
 /** The most entries that are kept. */
 const MOST_KEPT = 256;
@@ -106,15 +82,10 @@ export abstract class Keyed extends TaskObject {
    * caller must now take some.
    */
   protected [entryOf](method: string, key: Key, permits: number): Entry {
-    this.#check(method, key);
+    checkKey(this.#kind, method, key);
     if (permits !== 1) checkInteger(`${this.#kind}.${method}: permits`, permits, 1, this.#permits);
     this[checkOpen]();
     return this.#entryOf(key);
-  }
-
-  #check(method: string, key: Key): void {
-    if (typeof key === 'string' || Number.isSafeInteger(key)) return;
-    throw bad('number', `${this.#kind}.${method}: key`, 'a string or a safe integer', key);
   }
 
   #entryOf(key: Key): Entry {
@@ -160,11 +131,8 @@ export abstract class Keyed extends TaskObject {
    * @returns a promise of a guard. It rejects as that of `holdAsync` does, and holds nothing then.
    */
   async holdAllAsync(keys: readonly Key[], options?: WaitOptions): Promise<HeldKeys> {
-    if (!Array.isArray(keys)) throw badType(`${this.#kind}.holdAllAsync: keys`, 'an array', keys);
+    const sorted = inOrder(this.#kind, 'holdAllAsync', keys);
     const limits = this[begin]('holdAllAsync', options);
-    const sorted = [...new Set(keys)];
-    for (const key of sorted) this.#check('holdAllAsync', key);
-    sorted.sort((a, b) => (typeof a === typeof b ? (a < b ? -1 : 1) : typeof a === 'number' ? -1 : 1));
     const held: Entry[] = [];
     try {
       for (const key of sorted) {
@@ -200,16 +168,15 @@ export abstract class Keyed extends TaskObject {
   inspect(key: Key): KeyStats;
   inspect(key?: Key): KeyedStats | KeyStats {
     this[checkOpen]();
-    const MOST_LISTED = 100;
     if (key !== undefined) {
-      this.#check('inspect', key);
+      checkKey(this.#kind, 'inspect', key);
       return this.#inspect(key);
     }
     let timeouts = this.#timeouts;
     const keys: KeyStats[] = [];
     for (const entry of this.#entries.values()) {
       timeouts += entry.timeouts;
-      if (entry.balance < this.#permits && keys.length < MOST_LISTED) keys.push(this.#inspect(entry.key));
+      if (entry.balance < this.#permits && keys.length < MOST_KEYS) keys.push(this.#inspect(entry.key));
     }
     return { size: this.size, waiting: this.waiting, timeouts, keys };
   }

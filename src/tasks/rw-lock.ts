@@ -17,6 +17,7 @@ import type { WaitOptions } from '../options.js';
 import { giveBack } from './guards.js';
 import {
   downgrade,
+  downgradeToUpdate,
   HeldRead,
   type HeldUpdate,
   type HeldWrite,
@@ -317,6 +318,13 @@ export class RwLock extends QueueObject {
       throw error;
     }
     return new ReadGuard(this, READ);
+  }
+
+  /** @internal */
+  [downgradeToUpdate](): HeldUpdate {
+    if (this.#turn !== WRITES) throw new Error('HeldWrite.downgradeToUpdate: nobody writes');
+    this.#open();
+    return new UpdateGuard(this, UPDATE);
   }
 
   /** @internal */

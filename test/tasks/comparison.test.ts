@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import * as threads from 'taketurns';
+import * as keyed from 'taketurns/keyed';
 import * as sync from 'taketurns/sync';
 import * as tasks from 'taketurns/tasks';
 import { describe, expect, it } from 'vitest';
@@ -83,6 +84,13 @@ class Guards<G> {
   }
 }
 
+const KEYS: readonly tasks.Key[] = ['a', 1, '1'];
+
+/** The keys, in no order: one side has them in the order in which they came, and the other as they lie in the arena. */
+function keysIn({ size, waiting, timeouts, keys }: tasks.KeyedStats): unknown {
+  return [size, waiting, timeouts, ...keys.map((key) => JSON.stringify(key)).sort()];
+}
+
 type Classes = {
   [Name in keyof typeof tasks]: unknown;
 };
@@ -144,6 +152,55 @@ const make: Record<string, (given: Classes) => Subject> = {
       end: () => m.dispose(),
     };
   },
+  KeyedMutex(given) {
+    const { KeyedMutex } = given as typeof tasks;
+    const k = new KeyedMutex();
+    const signals = new Signals();
+    const guards = new Guards<{ unlock(): void }>();
+    const key = (n: number): tasks.Key => KEYS[n % KEYS.length] as tasks.Key;
+    return {
+      calls: {
+        hold: (n) => guards.keep(k.holdAsync(key(n))),
+        holdNow: (n) => guards.keep(k.holdAsync(key(n), { timeout: 0 })),
+        holdFor: (n, which) => guards.keep(k.holdAsync(key(n), { signal: signals.of(which), timeout: 100_000 })),
+        tryHold: (n) => guards.keep(k.tryHold(key(n))),
+        holdAll: (n, which) => guards.keep(k.holdAllAsync([key(n), key(which), key(n + 1)], { timeout: 0 })),
+        endGuard: (_, which) => guards.end(which, (guard) => guard.unlock()),
+        endOther: (_, which) => guards.end(which + 1, (guard) => guard.unlock()),
+        abort: (_, which) => signals.abort(which),
+        cancelAll: () => k.cancelAll(),
+        run: (n) => k.runExclusive(key(n), () => n),
+        bad: (n) => k.tryHold(n + 0.5),
+        dispose: (n, which) => n === 5 && which === 5 && k.dispose(),
+      },
+      state: () => [k.size, k.waiting, k.disposed, k.disposed || keysIn(k.inspect())],
+      end: () => k.dispose(),
+    };
+  },
+  KeyedSemaphore(given) {
+    const { KeyedSemaphore } = given as typeof tasks;
+    const k = new KeyedSemaphore(4);
+    const signals = new Signals();
+    const guards = new Guards<tasks.HeldPermits>();
+    const key = (which: number): tasks.Key => KEYS[which % 2] as tasks.Key;
+    return {
+      calls: {
+        hold: (n, which) => guards.keep(k.holdAsync(key(which), n)),
+        holdOne: (_, which) => guards.keep(k.holdAsync(key(which))),
+        holdNow: (n, which) => guards.keep(k.holdAsync(key(which), n, { timeout: 0 })),
+        holdFor: (_, which) => guards.keep(k.holdAsync(key(which), { signal: signals.of(which), timeout: 100_000 })),
+        tryHold: (n, which) => guards.keep(k.tryHold(key(which), n)),
+        endGuard: (_, which) => guards.end(which, (guard) => guard.release()),
+        endOther: (_, which) => guards.end(which + 1, (guard) => guard.release()),
+        endPart: (n, which) => guards.end(which, (guard) => guard.release(n)),
+        abort: (_, which) => signals.abort(which),
+        run: (n, which) => k.runExclusive(key(which), () => n, n),
+        dispose: (n, which) => n === 5 && which === 5 && k.dispose(),
+      },
+      state: () => [k.size, k.waiting, k.disposed, k.permits, k.disposed || keysIn(k.inspect())],
+      end: () => k.dispose(),
+    };
+  },
   RwLock(given) {
     const { RwLock } = given as typeof tasks;
     const l = new RwLock();
@@ -163,6 +220,11 @@ const make: Record<string, (given: Classes) => Subject> = {
         endGuard: (_, which) => guards.end(which, (guard) => guard.unlock()),
         downgrade: (_, which) =>
           guards.end(which, (guard) => 'downgrade' in guard && guards.keep((guard as tasks.HeldWrite).downgrade())),
+        downgradeToUpdate: (_, which) =>
+          guards.end(
+            which,
+            (guard) => 'downgradeToUpdate' in guard && guards.keep((guard as tasks.HeldWrite).downgradeToUpdate()),
+          ),
         upgrade: (_, which) =>
           guards.end(
             which,
@@ -327,7 +389,7 @@ function counts(stats: tasks.SemaphoreStats): unknown {
   return [permits, added, max, available, out, waiting, widest];
 }
 
-const shared = { ...threads, ...sync } as unknown as Classes;
+const shared = { ...threads, ...keyed, ...sync } as unknown as Classes;
 
 /**
  * Returns what a turn has shown. Some calls of the two sides need more microtasks than others, so the order of all
@@ -341,9 +403,9 @@ function told(entries: string[], name: string): unknown[] {
 /**
  * After these calls others do not follow at once. A guard of a `RwLock` comes later on one side. The end of the work of
  * a `Once` is known some microtasks later, and if a signal is aborted in between, one side rejects and the other
- * answers false.
+ * answers false. A call for several keys takes them some microtasks apart, and `run` gives its key back as many later.
  */
-const LONE: Record<string, RegExp> = { RwLock: /./, Once: /^(fails|returns)$/ };
+const LONE: Record<string, RegExp> = { RwLock: /./, Once: /^(fails|returns)$/, KeyedMutex: /^(holdAll|run)$/ };
 
 /** Runs a program, and returns everything that it sees. */
 async function run(subject: Subject, name: string, program: readonly Step[]): Promise<unknown[]> {

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createContext, runInContext } from 'node:vm';
 import * as main from 'taketurns';
 import * as algorithms from 'taketurns/algorithms';
+import * as keyed from 'taketurns/keyed';
 import * as metrics from 'taketurns/metrics';
 import * as p0514 from 'taketurns/p0514';
 import * as report from 'taketurns/report';
@@ -19,7 +20,7 @@ const { Mutex, Semaphore, TimeoutError } = main;
 /** A class or a function, or an object with methods. */
 type Callable = (new (...args: unknown[]) => object) & Record<string, (...args: unknown[]) => unknown>;
 type Exports = Readonly<Record<string, Callable>>;
-const threads = { ...main, ...algorithms, ...metrics, ...p0514, ...report, ...sync } as unknown as Exports;
+const threads = { ...main, ...algorithms, ...keyed, ...metrics, ...p0514, ...report, ...sync } as unknown as Exports;
 const ofTasks = tasks as unknown as Exports;
 
 interface Call {
@@ -98,6 +99,8 @@ const before: Record<string, () => unknown> = {
 /** The object whose method is called, if `new Class()` does not make it. */
 const objects: Record<string, () => object> = {
   Semaphore: () => new Semaphore(1),
+  KeyedSemaphore: () => new keyed.KeyedSemaphore(1),
+  RateLimiter: () => new keyed.RateLimiter(1, 1),
   Latch: () => new sync.Latch(1),
   Barrier: () => new sync.Barrier(2),
   HeldUpdate: () => new sync.RwLock().update(),

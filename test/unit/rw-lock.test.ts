@@ -484,6 +484,32 @@ describe('an update', () => {
   });
 });
 
+describe('a writer that goes on with the turn', () => {
+  it('lets readers in and no writer between, and may write again', async () => {
+    const lock = new RwLock();
+    const [writer, reader] = [new Peer(lock), new Peer(lock)];
+    const held = lock.write();
+    const read = reader.run('lock.lockRead()');
+    const promise = lock.readAsync();
+    await waits(lock, 2);
+    const written = writer.run('lock.lockWrite()');
+    await waits(lock, 3);
+    const stamp = lock.stamp();
+    const found = held.downgradeToUpdate();
+    expect([held.held, found.held, found.ownerDied, stamp, lock.writing]).toEqual([false, true, false, 0, false]);
+    await read;
+    (await promise).unlock();
+    expect(() => held.downgradeToUpdate()).toThrow('HeldWrite.downgradeToUpdate: this guard does not hold the lock');
+    expect(writer.ended).toBe(0);
+    const upgraded = found.upgradeAsync();
+    await reader.run('lock.unlockRead()');
+    const again = await upgraded;
+    expect(writer.ended).toBe(0);
+    again.downgradeToUpdate().downgrade().unlock();
+    await written;
+  });
+});
+
 describe('a writer that goes on as a reader', () => {
   it('lets no writer between, and readers in', async () => {
     const lock = new RwLock();

@@ -7,6 +7,7 @@ if (!process.argv.includes('core')) {
   Object.assign(
     CLASSES,
     await import('taketurns/algorithms'),
+    await import('taketurns/keyed'),
     await import('taketurns/p0514'),
     await import('taketurns/sync'),
   );

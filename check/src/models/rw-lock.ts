@@ -15,6 +15,7 @@
  *     g  goes on as a writer, if the thread has the turn (upgrade)
  *     G  goes on as a writer, if the thread has the turn, with a time-out that may pass in the sleep
  *     d  goes on as a reader, if the thread writes (downgrade)
+ *     K  goes on with the turn, if the thread writes (downgrade to update)
  *     k  goes on as a reader, if the thread has the turn and does not write
  *     a  begins a promise that locks for reading
  *     e  runs the event loop until the waiting promises of the thread read
@@ -462,6 +463,8 @@ export function ops(text: string): Op[] {
       return [shut(lock, 'for a time')];
     case 'd':
       return [goOnReading(lock), open(lock), release(lock)];
+    case 'K':
+      return [open(lock)];
     case 'k':
       return [read(lock, 'for ever'), release(lock)];
     case 'a':
@@ -593,6 +596,8 @@ export const models: readonly Model[] = [
   lock('downgrade', 'w d u | w o'),
   lock('downgrade beside a reader', 'w d u | w o | r u'),
   lock('downgrade of an update', 'p k u | w o'),
+  lock('downgrade to update', 'w K o | w o | r u'),
+  lock('downgrade to update, and upgrade', 'w K g o | w o | r u'),
   lock('a promise reads', 'a e u | w o'),
   lock('two promises read', 'a a u e u u | w o'),
   lock('a promise reads beside its thread', 'r a u e u | w o'),

@@ -1,6 +1,7 @@
 // Imports every entry of the package, and uses its classes a little.
 import { Mutex, Semaphore } from 'taketurns';
 import { CapacitorLock, TtsLock, TwaSemaphore } from 'taketurns/algorithms';
+import { KeyedMutex } from 'taketurns/keyed';
 import { metrics } from 'taketurns/metrics';
 import { BinarySemaphore, CountingSemaphore } from 'taketurns/p0514';
 import own from 'taketurns/package.json' with { type: 'json' };
@@ -16,6 +17,7 @@ for (const lock of [new Mutex(), new CapacitorLock(new TtsLock())]) {
   lock.unlock();
 }
 for (const semaphore of [new BinarySemaphore(1), new CountingSemaphore(1)]) semaphore.wait();
+new KeyedMutex().hold('key').unlock();
 if (metrics().length === 0 || report().threads.length !== 1) throw new Error('this thread is not seen');
 await new tasks.Mutex().runExclusive(() => {});
 await new tasks.KeyedMutex().runExclusive('key', () => {});

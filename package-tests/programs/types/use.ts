@@ -1,5 +1,6 @@
 import { Arena, HeldPermits, Mutex, Semaphore, type SemaphoreHandle } from 'taketurns';
 import { CapacitorLock, type Lock, TicketSemaphore, TtsLock, TwaSemaphore } from 'taketurns/algorithms';
+import { type HeldKeys, type Key, KeyedMutex, KeyedSemaphore, RateLimiter } from 'taketurns/keyed';
 import { AtomicSemaphore, atomicTryWait, BinarySemaphore, CountingSemaphore, Notify } from 'taketurns/p0514';
 import * as tasks from 'taketurns/tasks';
 
@@ -34,6 +35,18 @@ new HeldPermits(pool, 1, false);
 new Semaphore(1, { firstTicket: 1n });
 // @ts-expect-error the core is no part of the interface
 pool.core;
+
+const keys: Key[] = ['a', 1];
+export const inAllThreads: HeldKeys = KeyedMutex.open('types').holdAll(keys, { timeout: 5 });
+export const hosts = KeyedSemaphore.from(new KeyedSemaphore(2, { spin: 0 }).handle).hold('host', 2, { timeout: 5 });
+export const saves: (id: string, n: number) => Promise<string> = new KeyedMutex().limit(
+  (id: string, n: number) => `${id}${n}`,
+);
+RateLimiter.open('types', 10, 1000, { burst: 2 }).take(2, { timeout: 5 });
+// @ts-expect-error a key is a string or a number
+new KeyedMutex().hold({});
+// @ts-expect-error a KeyedMutex has one permit a key
+new KeyedMutex({ permits: 2 });
 
 const slots = new tasks.Semaphore(2, { max: 2 });
 export const doubled: (n: number) => Promise<number> = slots.limit(async (n: number) => 2 * n);

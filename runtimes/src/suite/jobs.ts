@@ -9,6 +9,7 @@ import {
   type ThreadHandle,
 } from 'taketurns';
 import type { EventCount, Sequencer } from 'taketurns/algorithms';
+import type { Key, KeyedMutex, KeyedSemaphore } from 'taketurns/keyed';
 import { startMetrics } from 'taketurns/metrics';
 import { type AtomicSemaphore, atomicWait, atomicWaitAsync } from 'taketurns/p0514';
 import { nameThread, watchDeadlocks } from 'taketurns/report';
@@ -163,6 +164,17 @@ export const jobs: Record<string, Job> = {
     } finally {
       permits.release();
     }
+  },
+
+  /** Waits for a key, and gives it back. Returns whether an owner had died. */
+  passKey(handle: Handle, key: Key): boolean {
+    const held = (attach(handle) as KeyedMutex).hold(key);
+    held.unlock();
+    return held.ownerDied;
+  },
+
+  keepKey(handle: Handle, key: Key): void {
+    kept.push((attach(handle) as KeyedSemaphore).hold(key));
   },
 
   lockFinally(handle: MutexHandle, other: SemaphoreHandle): void {

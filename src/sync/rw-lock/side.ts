@@ -32,6 +32,8 @@
  *      │       endTurn           drained, else                             │ endTurn
  *      └───────────────────────────────────────────────────────────────────┘
  *
+ * From WRITES, `openOn` leads back to HAS_TURN: the thread has written, and keeps the turn.
+ *
  * `recover` sets the machines to the states that the core has. A thread that writes goes on as a reader by `readOn` and
  * `endTurn`. A thread that updates goes on as a reader by `begun` and `endTurn`. In both cases no writer comes between
  * the two calls.
@@ -264,6 +266,14 @@ export class Side {
     this.turn = NO_TURN;
     this.keep(lock);
     semaphore.release();
+    this.acts &= ~TURNING;
+  }
+
+  /** The thread writes, and from now on has the turn only. */
+  openOn(): void {
+    this.acts |= TURNING;
+    this.#open(false);
+    this.turn = HAS_TURN;
     this.acts &= ~TURNING;
   }
 

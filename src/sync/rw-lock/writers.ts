@@ -20,7 +20,15 @@ import { closed } from '../../runtime/promises.js';
 import { checkWaitAsync, waitAsync } from '../../runtime/wait-async.js';
 import { Semaphore } from '../../semaphore.js';
 import { close, disposedError, forget, reference } from '../../shared-object.js';
-import { type GuardedLock, type HeldRead, type HeldWrite, ReadGuard, WriteGuard } from '../held-rw.js';
+import {
+  type GuardedLock,
+  type HeldRead,
+  type HeldUpdate,
+  type HeldWrite,
+  ReadGuard,
+  UpdateGuard,
+  WriteGuard,
+} from '../held-rw.js';
 import { KIND, LOCK, ReadersHalf } from './readers.js';
 import { type Drained, guardedBy, HAS_TURN, NO_TURN, NOTHING, READING, TURNING, WRITES } from './side.js';
 
@@ -42,6 +50,7 @@ export abstract class WritersHalf extends ReadersHalf {
     endWrite: () => this.unlockWrite(),
     endUpdate: () => this.#endUpdate(),
     downgrade: () => this.#downgrade(),
+    downgradeToUpdate: () => this.#downgradeToUpdate(),
     downgradeUpdate: () => this.#downgradeUpdate(),
     upgrade: (options) => this.#upgrade(options),
     upgradeAsync: (options) => this.#upgradeAsync(options),
@@ -365,6 +374,14 @@ export abstract class WritersHalf extends ReadersHalf {
     this.unlockWrite();
     this.settleReaders();
     return new ReadGuard(this.guarded, false);
+  }
+
+  #downgradeToUpdate(): HeldUpdate {
+    const side = this.readySide();
+    if (side.turn !== WRITES) throw new Error('HeldWrite.downgradeToUpdate: this thread does not write');
+    side.openOn();
+    this.settleReaders();
+    return new UpdateGuard(this.guarded, false);
   }
 
   #downgradeUpdate(): HeldRead {

@@ -3,6 +3,7 @@
  * this moves from one to the other by its import alone: these cases are such programs.
  */
 import * as threads from 'taketurns';
+import * as keyed from 'taketurns/keyed';
 import * as sync from 'taketurns/sync';
 import * as tasks from 'taketurns/tasks';
 import { equal, isSettled, ok, rejects, sleep, throws } from '../check.js';
@@ -11,10 +12,21 @@ import { test } from '../run.js';
 /** The classes that both have, as far as both have them. */
 type Classes = Pick<
   typeof tasks,
-  'Barrier' | 'Condition' | 'Event' | 'Latch' | 'Mutex' | 'Once' | 'RwLock' | 'Semaphore' | 'WaitGroup'
+  | 'Barrier'
+  | 'Condition'
+  | 'Event'
+  | 'KeyedMutex'
+  | 'KeyedSemaphore'
+  | 'Latch'
+  | 'Mutex'
+  | 'Once'
+  | 'RateLimiter'
+  | 'RwLock'
+  | 'Semaphore'
+  | 'WaitGroup'
 >;
 
-const shared = { ...threads, ...sync } as unknown as Classes;
+const shared = { ...threads, ...keyed, ...sync } as unknown as Classes;
 
 type Run = (classes: Classes) => Promise<void>;
 
@@ -289,4 +301,64 @@ both('readers read together, writers alone and in order, and no reader waits for
   ok(lock.valid(stamp), 'nobody has written');
   (await lock.writeAsync({ timeout: 20 })).unlock();
   ok(!lock.valid(stamp), 'somebody has written');
+});
+
+both('a mutex by key', async ({ KeyedMutex }) => {
+  const table = new KeyedMutex();
+  const order: string[] = [];
+  const work = (key: string, n: number) =>
+    table.runExclusive(key, async () => {
+      order.push(`${key}${n}`);
+      await sleep(1);
+      order.push(`${key}${n}`);
+    });
+  await Promise.all([work('a', 1), work('a', 2), work('b', 3)]);
+  equal(
+    order.filter((entry) => entry.startsWith('a')),
+    ['a1', 'a1', 'a2', 'a2'],
+    'order',
+  );
+  const held = await table.holdAllAsync(['b', 'a']);
+  await rejects(table.holdAsync('a', { timeout: 5 }), 'TimeoutError', 'the key "a"');
+  held.unlock();
+  equal([table.size, table.waiting], [0, 0], 'what is left');
+  const one = await table.holdAsync(1);
+  const other = table.tryHold('1');
+  ok(other && table.tryHold(1) === undefined, 'a number is no string');
+  const cancelled = rejects(table.holdAsync(1), 'CancelledError');
+  table.cancelAll();
+  await cancelled;
+  equal(table.inspect(1), { key: 1, out: 1, waiting: 0 }, 'one key');
+  one.unlock();
+  other?.unlock();
+  throws(() => table.tryHold(1.5), 'RangeError', 'key');
+  const last = await table.holdAsync('a');
+  const disposed = rejects(table.holdAsync('a'), 'DisposedError');
+  table.dispose();
+  last.unlock();
+  await disposed;
+  throws(() => table.tryHold('a'), 'DisposedError');
+});
+
+both('permits by key', async ({ KeyedSemaphore }) => {
+  const table = new KeyedSemaphore(2);
+  const [one, two] = [table.tryHold('a'), await table.holdAsync('a')];
+  ok(one && table.tryHold('a') === undefined && table.tryHold('b'), 'two of each');
+  const next = table.holdAsync('a', 2);
+  one?.release();
+  two.release();
+  equal((await next).permits, 2, 'permits');
+});
+
+both('a rate', async ({ RateLimiter }) => {
+  const limiter = new RateLimiter(3, 60, { burst: 3 });
+  const times: number[] = [];
+  await Promise.all(Array.from({ length: 7 }, () => limiter.takeAsync().then(() => times.push(performance.now()))));
+  const early = times.filter((time, i) => i >= 3 && time - (times[i - 3] as number) < 60);
+  // A clock of a browser may be a millisecond off.
+  ok(
+    early.every((time) => time - (times[times.indexOf(time) - 3] as number) > 57),
+    `times: ${times}`,
+  );
+  equal([limiter.waiting, limiter.tryTake(3)], [0, false], 'at the end');
 });

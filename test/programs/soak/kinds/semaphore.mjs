@@ -52,7 +52,7 @@ function note(task, { index, robust }, n) {
   if (!robust && !task.life.gone) task.board.note(task.life.number, index, ASKED, n);
 }
 
-function rulesOf(object) {
+export function rulesOf(object) {
   const { permits, elastic } = object;
   const mayHold = elastic ? Infinity : permits;
   return {

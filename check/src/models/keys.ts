@@ -1,0 +1,426 @@
+/**
+ * Models of the life of a key (src/keyed/). A key is a robust semaphore with one permit, under a name that the first
+ * thread makes and the last one takes away. The models of names check that all threads which have a name open have one
+ * object. These models check what a key needs besides:
+ *
+ * - No two threads hold a key, also if one gives it back and lets it go while another locks it for the first time.
+ * - If a thread dies while it holds a key, the next owner learns of the death, also if nobody has the key open meanwhile,
+ *   and also if the reaper or that next owner dies. The object of the key stays until then, and no longer.
+ * - Threads that take several keys, all in one order, do not deadlock.
+ * - A disposer of the table closes every key that a thread has entered, or the thread finds the table closed.
+ */
+import { Violation } from '../engine/search/violation.js';
+import { ADMITTED, constant } from '../scene/layout.js';
+import type { Model, Op } from '../scene/model.js';
+import { call } from '../scene/ops/calls.js';
+import { supervise } from '../scene/ops/deaths.js';
+import type { Scene } from '../scene/scene.js';
+import { PHASE, PROMISES } from '../scene/words.js';
+
+const N_BYTES = constant('N_BYTES');
+const N_KEY = constant('N_KEY');
+const O_LIFE = constant('O_LIFE');
+const O_NAME = constant('O_NAME');
+const O_UNREPORTED_DEATHS = constant('O_UNREPORTED_DEATHS');
+const KEPT = constant('KEPT');
+const OBJECT_SIZE = constant('OBJECT_SIZE');
+const KIND = constant('KIND_SEMAPHORE');
+const TABLE = constant('KIND_KEYED_MUTEX');
+const STATES = 3 << 24;
+const LIVE = 2 << 24;
+const KEYS = [0, 1] as const;
+
+// What a thread knows. Of a key: the address of its object, with the lowest bit set if the thread holds the key.
+const slot = (key: number): number => PROMISES + key;
+const attachment = (key: number): number => PROMISES + KEYS.length + key;
+/** How many deaths of owners the thread has learned of, and has not passed on. */
+const TOLD = PROMISES + 2 * KEYS.length;
+/** The attachment to the table. */
+const TABLE_ATTACHMENT = TOLD + 1;
+
+const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
+const objectOf = (scene: Scene, t: number, key: number): number => scene.get(t, slot(key)) & -OBJECT_SIZE;
+const holds = (scene: Scene, t: number, key: number): boolean => (scene.get(t, slot(key)) & 1) !== 0;
+
+/** Writes the name of a key into a draft, and returns its length. */
+function write(scene: Scene, draft: number, key: number): number {
+  scene.machine.hostStore32(draft + N_BYTES, N_KEY);
+  scene.machine.hostStore32(draft + N_BYTES + 4, key + 1);
+  return 5;
+}
+
+/** Attaches to a key, as Table.enter does. */
+const enter = (key: number): Op => ({
+  text: `enter ${key}`,
+  next(scene, t) {
+    const phase = scene.get(t, PHASE);
+    scene.set(t, PHASE, phase + 1);
+    if (phase === 0) {
+      scene.call(t, 'draftName');
+      return false;
+    }
+    if (phase === 1) {
+      scene.call(t, 'openName', write(scene, scene.result(t), key), KIND, 1, 1, 0, 0, 1);
+      return false;
+    }
+    entered(scene, t, key, scene.result(t));
+    return true;
+  },
+});
+
+/** Attaches to a key before the threads start. */
+function enterNow(scene: Scene, t: number, key: number): void {
+  const length = write(scene, scene.callNow(t, 'draftName'), key);
+  entered(scene, t, key, scene.callNow(t, 'openName', length, KIND, 1, 1, 0, 0, 1));
+}
+
+function entered(scene: Scene, t: number, key: number, answer: number): void {
+  if (answer <= 0) throw new Violation(`thread ${t} enters ${key} and is answered ${answer}`);
+  scene.set(t, slot(key), scene.objectOf(answer));
+  scene.set(t, attachment(key), answer);
+}
+
+/** The thread has got a key. */
+function got(scene: Scene, t: number, key: number): void {
+  for (const u of scene.threadNumbers) {
+    if (u !== t && !scene.dead(u) && holds(scene, u, key))
+      throw new Violation(`threads ${t} and ${u} both hold ${key}`);
+  }
+  scene.set(t, slot(key), scene.get(t, slot(key)) | 1);
+}
+
+function takeNow(scene: Scene, t: number, key: number): void {
+  scene.callNow(t, 'tryAcquireRobust', objectOf(scene, t, key), 1, scene.get(t, attachment(key)));
+  got(scene, t, key);
+}
+
+/**
+ * Takes a key, and tries again while it is not free. So threads that wait for one another never come to the end, which
+ * the search sees. How a thread sleeps in the queue of a semaphore, other models check.
+ */
+const take = (key: number): Op => ({
+  text: `take ${key}`,
+  next(scene, t) {
+    if (scene.get(t, PHASE) === 1 && scene.result(t) === ADMITTED) {
+      got(scene, t, key);
+      return true;
+    }
+    scene.set(t, PHASE, 1);
+    scene.call(t, 'tryAcquireRobust', objectOf(scene, t, key), 1, scene.get(t, attachment(key)));
+    return false;
+  },
+});
+
+/** Learns of the deaths of owners. */
+const learn = (key: number): Op =>
+  call(
+    'ownersDied',
+    (scene, t) => [objectOf(scene, t, key)],
+    (deaths, scene, t) => scene.set(t, TOLD, scene.get(t, TOLD) + deaths),
+  );
+
+/** What happens if the callback of the owner throws: the next owner is to learn of the deaths. */
+const passOn = (key: number): Op => ({
+  text: 'pass on',
+  next(scene, t) {
+    const told = scene.get(t, TOLD);
+    if (told === 0) return true;
+    scene.set(t, TOLD, 0);
+    scene.call(t, 'restoreOwnerDeaths', objectOf(scene, t, key), told);
+    return false;
+  },
+});
+
+const give = (key: number): Op =>
+  call('releaseRobust', (scene, t) => {
+    const object = objectOf(scene, t, key);
+    scene.set(t, slot(key), object);
+    return [object, 1, scene.get(t, attachment(key))];
+  });
+
+/** Lets go of a key, as Entry.leave does. */
+const leave = (key: number): Op =>
+  call(
+    'letGo',
+    (scene, t) => [scene.get(t, attachment(key)), 0],
+    (isGone, scene, t) => {
+      if (isGone === 0) throw new Violation(`thread ${t} cannot let go of ${key}`);
+      scene.set(t, slot(key), 0);
+      scene.set(t, attachment(key), 0);
+    },
+  );
+
+const use = (key: number): Op[] => [enter(key), take(key), give(key), leave(key)];
+const useAndLearn = (key: number): Op[] => [enter(key), take(key), learn(key), give(key), leave(key)];
+/** What holdAll does with two keys. */
+const useBoth: readonly Op[] = [...[enter(0), take(0), enter(1), take(1)], ...[give(1), give(0), leave(1), leave(0)]];
+
+/** Thread 0 holds a key, and is dead from the start. */
+function holderIsDead(scene: Scene): void {
+  enterNow(scene, 0, 0);
+  takeNow(scene, 0, 0);
+  scene.kill(0);
+}
+
+/** Returns the addresses of the objects that are in use. */
+function inUse(scene: Scene): number[] {
+  const { objects, names } = scene.regions;
+  const addresses: number[] = [];
+  for (let address = objects; address < names; address += OBJECT_SIZE)
+    if ((word(scene, address + O_LIFE) & STATES) !== 0) addresses.push(address);
+  return addresses;
+}
+
+/**
+ * Checks that each object in use is live, and says how many threads have it open, and that it is kept if a death is to
+ * be told, and only then. Returns how many deaths are to be told.
+ */
+function untold(scene: Scene): number {
+  let deaths = 0;
+  for (const address of inUse(scene)) {
+    const life = word(scene, address + O_LIFE);
+    const users = scene.threadNumbers.filter(
+      (t) => !scene.dead(t) && KEYS.some((key) => objectOf(scene, t, key) === address),
+    );
+    const own = word(scene, address + O_UNREPORTED_DEATHS);
+    const expected = LIVE + users.length + (own > 0 ? KEPT : 0);
+    // While a thread has the object open, the bit may be behind: the thread sets it right when it lets go.
+    if (users.length > 0 ? (life & ~KEPT) !== (expected & ~KEPT) : life !== expected || own === 0)
+      throw new Violation(`the object at ${address} has the life ${life.toString(16)}, not ${expected.toString(16)}`);
+    deaths += own;
+  }
+  return deaths;
+}
+
+/** Nothing is left of any key. */
+function gone(scene: Scene): void {
+  const [address] = inUse(scene);
+  if (address !== undefined) throw new Violation(`the object at ${address} is left`);
+}
+
+/** The death of thread 0 has been told, or is still to be told; and not both. */
+function toldOnce(scene: Scene): void {
+  const told = scene.threadNumbers.reduce((sum, t) => sum + scene.get(t, TOLD), 0);
+  const left = untold(scene);
+  if (told + left !== 1) throw new Violation(`${told} deaths were told, and ${left} are to be told`);
+}
+
+/** Somebody who lives has learned of a death, or will: the first one, or that of the thread that had learned of it. */
+function toldOrToBeTold(scene: Scene): void {
+  const told = scene.threadNumbers.reduce((sum, t) => sum + (scene.dead(t) ? 0 : scene.get(t, TOLD)), 0);
+  const left = untold(scene);
+  const hadGivenBack = scene.threadNumbers.some((t) => scene.dead(t) && scene.get(t, TOLD) > 0 && !holds(scene, t, 0));
+  if (told + left < 1 && !hadGivenBack) throw new Violation('nobody learns of the death');
+}
+
+/** Closes the table. */
+const closeTable: Op = call('dispose', (scene) => [scene.semaphores[0] as number]);
+
+/** Closes the key at one place of the arena, if there is one, as the disposer of a table does. */
+const closeKeyAt = (index: number): Op => ({
+  text: `close the key at ${index}`,
+  next(scene, t) {
+    const phase = scene.get(t, PHASE);
+    scene.set(t, PHASE, phase + 1);
+    const address = scene.regions.objects + index * OBJECT_SIZE;
+    if (phase === 0) {
+      const isKey = (word(scene, address + O_LIFE) & STATES) === LIVE && word(scene, address + O_NAME) !== 0;
+      if (!isKey) return true;
+      scene.call(t, 'attach', address, word(scene, address + O_LIFE + 4), KIND);
+      return false;
+    }
+    if (phase === 1) {
+      const answer = scene.result(t);
+      if (answer < 0) return true;
+      scene.set(t, attachment(0), answer);
+      scene.call(t, 'dispose', address);
+      return false;
+    }
+    if (phase === 2) {
+      scene.call(t, 'letGo', scene.get(t, attachment(0)), 0);
+      return false;
+    }
+    scene.set(t, attachment(0), 0);
+    return true;
+  },
+});
+
+/** Looks whether the table is closed, and lets go of the key then. */
+const leaveIfClosed: Op = {
+  text: 'leave if closed',
+  next(scene, t) {
+    const phase = scene.get(t, PHASE);
+    scene.set(t, PHASE, phase + 1);
+    if (phase === 0) {
+      scene.call(t, 'isDisposed', scene.semaphores[0] as number);
+      return false;
+    }
+    if (phase === 1 && scene.result(t) !== 0) {
+      scene.call(t, 'letGo', scene.get(t, attachment(0)), 0);
+      scene.set(t, slot(0), 0);
+      return false;
+    }
+    return true;
+  },
+};
+
+/** Makes a table, to which both threads are attached. */
+function makeTable(scene: Scene): void {
+  const answer = scene.callNow(0, 'createObject', TABLE, 1, 1, 0, 0, 0, 0, 0, 0, 0);
+  const address = scene.objectOf(answer);
+  scene.semaphores.push(address);
+  scene.set(0, TABLE_ATTACHMENT, answer);
+  scene.set(1, TABLE_ATTACHMENT, scene.callNow(1, 'attach', address, 0, TABLE));
+}
+
+export const models: readonly Model[] = [
+  // --- The first lock beside the last unlock --------------------------------------------------------------------
+  {
+    name: 'keys, a first lock beside a last unlock',
+    programs: [[give(0), leave(0)], use(0)],
+    arena: { objects: 2 },
+    objects: (scene) => {
+      enterNow(scene, 0, 0);
+      takeNow(scene, 0, 0);
+    },
+    end: gone,
+  },
+  {
+    name: 'keys, locked and unlocked by two',
+    programs: [use(0), use(0)],
+    arena: { objects: 2 },
+    end: gone,
+  },
+  {
+    name: 'keys, locked and unlocked by three',
+    long: true,
+    preemptions: 2,
+    programs: [use(0), use(0), use(0)],
+    arena: { objects: 3 },
+    end: gone,
+  },
+  {
+    name: 'keys, three threads and two keys, crosswise',
+    long: true,
+    preemptions: 2,
+    programs: [useBoth, useBoth, use(1)],
+    arena: { objects: 6 },
+    end: gone,
+  },
+  {
+    name: 'keys, two threads and two keys',
+    programs: [useBoth, useBoth],
+    arena: { objects: 4 },
+    end: gone,
+  },
+
+  // --- The death of an owner --------------------------------------------------------------------------------------
+  {
+    name: 'keys, an owner has died, and nobody comes',
+    programs: [[], [supervise()]],
+    arena: { objects: 1 },
+    deaths: 1,
+    mortal: [0],
+    objects: holderIsDead,
+    end: toldOnce,
+  },
+  {
+    name: 'keys, an owner has died, and the next owner comes beside the reaper',
+    programs: [[], [supervise()], useAndLearn(0)],
+    arena: { objects: 2 },
+    deaths: 1,
+    mortal: [0],
+    objects: holderIsDead,
+    end: toldOnce,
+  },
+  {
+    name: 'keys, an owner has died, and another thread lets go beside the reaper',
+    programs: [[], [supervise()], [leave(0)]],
+    arena: { objects: 1 },
+    deaths: 1,
+    mortal: [0],
+    objects: (scene) => {
+      enterNow(scene, 2, 0);
+      holderIsDead(scene);
+    },
+    end: toldOnce,
+  },
+  {
+    name: 'keys, an owner has died, and the next owner passes it on',
+    programs: [[], [supervise()], [enter(0), take(0), learn(0), passOn(0), give(0), leave(0)]],
+    arena: { objects: 2 },
+    deaths: 1,
+    mortal: [0],
+    objects: holderIsDead,
+    end: toldOnce,
+  },
+  {
+    name: 'keys, an owner has died, and the next two owners come',
+    long: true,
+    preemptions: 2,
+    programs: [[], [supervise()], useAndLearn(0), useAndLearn(0)],
+    arena: { objects: 3 },
+    deaths: 1,
+    mortal: [0],
+    objects: holderIsDead,
+    end: toldOnce,
+  },
+  {
+    name: 'keys, an owner has died, the next one passes it on, and another lets go',
+    long: true,
+    preemptions: 2,
+    programs: [[], [supervise()], [take(0), learn(0), passOn(0), give(0), leave(0)], [leave(0)]],
+    arena: { objects: 1 },
+    deaths: 1,
+    mortal: [0],
+    objects: (scene) => {
+      enterNow(scene, 2, 0);
+      enterNow(scene, 3, 0);
+      holderIsDead(scene);
+    },
+    end: toldOnce,
+  },
+  {
+    name: 'keys, an owner has died, and its reaper too',
+    programs: [[], [supervise()], [supervise(), ...useAndLearn(0)]],
+    arena: { objects: 2 },
+    deaths: 2,
+    mortal: [0, 1],
+    objects: holderIsDead,
+    end: toldOnce,
+  },
+  {
+    name: 'keys, an owner has died, and the next one too',
+    programs: [[], [supervise(), ...useAndLearn(0)], useAndLearn(0)],
+    arena: { objects: 3 },
+    deaths: 2,
+    mortal: [0, 2],
+    objects: holderIsDead,
+    end: toldOrToBeTold,
+  },
+  {
+    name: 'keys, an owner is killed at any step, beside another',
+    long: true,
+    preemptions: 2,
+    programs: [use(0), [supervise(), ...useAndLearn(0)], useAndLearn(0)],
+    arena: { objects: 3 },
+    deaths: 1,
+    mortal: [0],
+    end: (scene) => void untold(scene),
+  },
+
+  // --- The end of a table -----------------------------------------------------------------------------------------
+  {
+    name: 'keys, the table is disposed of beside an enter',
+    programs: [
+      [closeTable, closeKeyAt(0), closeKeyAt(1)],
+      [enter(0), leaveIfClosed],
+    ],
+    arena: { objects: 2 },
+    objects: makeTable,
+    end: (scene) => {
+      for (const address of inUse(scene))
+        if ((word(scene, address + O_LIFE) & STATES) === LIVE) throw new Violation('a key of a closed table is open');
+    },
+  },
+];

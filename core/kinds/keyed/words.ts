@@ -1,0 +1,20 @@
+/**
+ * The kinds of taketurns/keyed. The object of a table is only a name and a life: the keys have semaphores of their own,
+ * whose names say to which table they belong (src/keyed/key-names.ts). A RateLimiter has its words, and the library
+ * alone changes them (src/keyed/rate-log.ts). So the core has no code for these kinds.
+ */
+
+// | word                    | changed by                                          | how         |
+// |-------------------------|-----------------------------------------------------|-------------|
+// | given, next, of         | the thread that has the turn of the RateLimiter     | plain store |
+// | waits                   | the same                                            | store       |
+//
+// The permits of a RateLimiter are in O_INITIAL, its window in O_MAX, and its burst in O_SPIN.
+export const KIND_KEYED_MUTEX: i32 = 30;
+export const KIND_KEYED_SEMAPHORE: i32 = 31;
+export const KIND_RATE_LIMITER: i32 = 32;
+
+export const R_GIVEN: usize = 40; // i64, the bits of a double: how many permits were ever given; in the place of O_COUNTER
+export const R_OF: usize = 48; // i32, of which log objects the log is; in the place of O_PARKED
+export const R_NEXT: usize = 56; // i64, the bits of a double: when the next permit would be due; in the place of O_OWN_LAST
+export const R_WAITS: usize = 28; // i32, 1 while the thread that has the turn waits; in the place of O_THRESHOLD

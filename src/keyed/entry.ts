@@ -1,0 +1,182 @@
+/**
+ * A key as this thread has it at hand: its object is attached.
+ *
+ * The object is a robust semaphore, with one permit for a mutex. Who finds permits free takes them and gives them back
+ * by a call of the core each, and the entry is no more than two numbers. If permits have once to be waited for, the
+ * entry gets a `Semaphore`, which does all the rest: blocking, promises, time-outs, signals.
+ */
+import type { Core } from '../border/core.js';
+import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, O_UNREPORTED_DEATHS } from '../border/numbers.js';
+import type { Key } from '../keys.js';
+import { Reference } from '../reference.js';
+import type { Membership } from '../runtime/membership.js';
+import { closed } from '../runtime/promises.js';
+import { Semaphore } from '../semaphore.js';
+import { forget, named } from '../shared-object.js';
+
+/** What the entries of one table have in common. */
+export interface Home {
+  readonly membership: Membership;
+  /** Keeps the entries that are not in use; see kept.ts. */
+  readonly kept: { keep(entry: Entry): void };
+  readonly entries: Map<Key, Entry>;
+  /**
+   * The entry that let go last, for the next key. V8 links each table of a Map to the next one, so entries that are
+   * deleted stay in memory for long: with an entry of its own for each new key, a third of the time goes to collections.
+   */
+  spare: Entry | undefined;
+  /** Is called when the table has no entry any more. */
+  isEmpty(): void;
+}
+
+/** The attachments to the parts of a key that is not long. */
+export const NO_PARTS: readonly number[] = [];
+
+/** The semaphore of a key that permits were waited for. */
+class KeySemaphore extends Semaphore {
+  #entry: Entry | undefined;
+
+  static for(entry: Entry, reference: Reference, permits: number): KeySemaphore {
+    const semaphore = new KeySemaphore(permits, reference);
+    semaphore.#entry = entry;
+    // The table reports deaths, and finds them where they were.
+    semaphore.onOwnerDied = (deaths) => reference.membership.core.restoreOwnerDeaths(entry.at, deaths);
+    return semaphore;
+  }
+
+  /** The semaphore lets go of its object, so the number of the attachment is no longer the entry's. */
+  protected override [forget](address?: number): void {
+    super[forget](address);
+    if (this.#entry) this.#entry.at = CLOSED_OBJECT;
+  }
+
+  override [named](after: string): string {
+    return `of the ${this.#entry?.text}${after}`;
+  }
+}
+
+export class Entry {
+  key: Key = 0;
+  readonly #home: Home;
+  readonly #core: Core;
+  readonly #words: Int32Array;
+  #attachment = 0;
+  #parts: readonly number[] = NO_PARTS;
+  /** The address of the object, or CLOSED_OBJECT when the entry has let go. */
+  at = CLOSED_OBJECT;
+  #semaphore: KeySemaphore | undefined;
+  /** The permits that this thread has, and those that it waits for. */
+  used = 0;
+  /** Whether it is in the ring of `Kept`, and whether it was used since it was last looked at there. */
+  isKept = false;
+  isRecent = false;
+
+  constructor(home: Home, words: Int32Array) {
+    this.#home = home;
+    this.#core = home.membership.core;
+    this.#words = words;
+  }
+
+  /** Becomes the entry of a key. */
+  enter(key: Key, attachment: number, parts: readonly number[]): void {
+    this.key = key;
+    this.#attachment = attachment;
+    this.#parts = parts;
+    this.at = this.#core.attachedTo(attachment);
+    this.#home.entries.set(key, this);
+  }
+
+  /** The key in the words of an error. */
+  get text(): string {
+    const MOST = 99;
+    return `key ${JSON.stringify(typeof this.key === 'string' ? this.key.slice(0, MOST) : this.key)}`;
+  }
+
+  /** Says, for a TimeoutError, what a request waited for. */
+  wanted(permits: number): string {
+    return `${permits} permit${permits === 1 ? '' : 's'} of the ${this.text}`;
+  }
+
+  /** Takes permits if they are free and nobody waits. Returns whether it has; undefined if the object is closed. */
+  take(permits: number): boolean | undefined {
+    const answer = this.#core.tryAcquireRobust(this.at, permits, this.#attachment);
+    if (answer === ADMITTED) {
+      this.used += permits;
+      return true;
+    }
+    return answer === ANSWER_CLOSED ? undefined : false;
+  }
+
+  /** Whether an owner has died, and the thread that has just taken permits is to learn of it. */
+  get hasNews(): boolean {
+    return Atomics.load(this.#words, (this.at + O_UNREPORTED_DEATHS) >> 2) !== 0;
+  }
+
+  /** The semaphore, to wait for permits. The caller counts them in `used` before, and calls `left` if it gets none. */
+  get semaphore(): Semaphore {
+    if (!this.#semaphore) {
+      const { membership } = this.#home;
+      // No other code of this thread has the object, so nothing of it has to stay when the semaphore lets go.
+      const reference = new Reference(membership, this.#attachment as never, true);
+      this.#semaphore = KeySemaphore.for(this, reference, this.#core.initial(this.at));
+    }
+    return this.#semaphore;
+  }
+
+  /** The semaphore, if it was ever needed. */
+  get waits(): Semaphore | undefined {
+    return this.#semaphore;
+  }
+
+  /** Gives permits back. */
+  give(permits: number): void {
+    if (this.#semaphore) this.#semaphore.release(permits);
+    else if (this.at !== CLOSED_OBJECT) {
+      const answer = this.#core.releaseRobust(this.at, permits, this.#attachment);
+      if (answer !== ADMITTED) this.#core.finishRelease(this.at, permits, answer, 0, this.#attachment);
+    }
+    this.left(permits);
+  }
+
+  /** For HeldLock. */
+  unlock(): void {
+    this.give(1);
+  }
+
+  /** Permits are given back, or are no longer waited for. */
+  left(permits: number): void {
+    this.used -= permits;
+    if (this.used === 0 && !this.isKept && this.at !== CLOSED_OBJECT) this.#home.kept.keep(this);
+  }
+
+  /** Lets go of the object, if this thread neither has permits nor waits. */
+  leave(): void {
+    if (this.used > 0) return;
+    const { entries } = this.#home;
+    if (this.#semaphore) this.#semaphore[closed]();
+    else if (this.at !== CLOSED_OBJECT) this.#core.letGo(this.#attachment, 0);
+    this.#leaveParts();
+    entries.delete(this.key);
+    if (entries.size === 0) this.#home.isEmpty();
+    // A promise of the semaphore may still call it.
+    if (!this.#semaphore) this.#home.spare = this;
+  }
+
+  /** Lets go of the object, which is closed. */
+  end(): void {
+    if (this.#semaphore) this.#semaphore.dispose();
+    else if (this.at !== CLOSED_OBJECT) this.#core.letGo(this.#attachment, 0);
+    this.#leaveParts();
+  }
+
+  /** The thread has left the arena, or ends: the attachments are no longer the entry's. */
+  cutOff(): void {
+    this.at = CLOSED_OBJECT;
+  }
+
+  #leaveParts(): void {
+    this.at = CLOSED_OBJECT;
+    for (let i = this.#parts.length; i > 0; i--) this.#core.letGo(this.#parts[i - 1] as number, 0);
+    this.#parts = NO_PARTS;
+  }
+}

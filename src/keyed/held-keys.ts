@@ -1,0 +1,91 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/** HeldKeys is a guard of several keys: it gives them back once. */
+import { asyncDispose, dispose, inspected } from '../held-permits.js';
+import type { Key } from '../keys.js';
+import type { Entry } from './entry.js';
+
+/**
+ * Several keys that `holdAll` or `holdAllAsync` holds. They go back at the end of the `using` or `await using` scope, or
+ * by `unlock`. Only the first of these calls has an effect.
+ *
+ * @example
+ * ```ts
+ * import { KeyedMutex } from 'taketurns/keyed';
+ *
+ * const accounts = KeyedMutex.open('accounts');
+ * {
+ *   using held = accounts.holdAll(['Ann', 'Bob']);
+ *   console.log(held.keys);
+ * }
+ * ```
+ */
+export class HeldKeys implements Disposable, AsyncDisposable {
+  /** The keys, in the order in which they were taken. */
+  readonly keys: readonly Key[];
+  /**
+   * The keys of which an owner has died, and of whose death this thread is the first to learn. The data that they guard
+   * may be half-written.
+   */
+  readonly keysOfDead: readonly Key[];
+  #held: readonly Entry[] | undefined;
+
+  /** @internal */
+  protected constructor(held: readonly Entry[], keysOfDead: readonly Key[]) {
+    this.keys = held.map(({ key }) => key);
+    this.keysOfDead = keysOfDead;
+    this.#held = held;
+  }
+
+  /** Whether it has not been unlocked yet. */
+  get held(): boolean {
+    return this.#held !== undefined;
+  }
+
+  /** Whether an owner of one of the keys has died; see `keysOfDead`. */
+  get ownerDied(): boolean {
+    return this.keysOfDead.length > 0;
+  }
+
+  /**
+   * Gives all keys back, the last one first. Does nothing the second time. Never blocks, throws nothing.
+   * @example held.unlock();
+   */
+  unlock(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    giveAll(held);
+  }
+
+  /** Returns, for example, `HeldKeys(held)` or `HeldKeys(unlocked)`. Never blocks, throws nothing. */
+  toString(): string {
+    return `HeldKeys(${this.held ? 'held' : 'unlocked'})`;
+  }
+
+  /** `HeldKeys`. */
+  get [Symbol.toStringTag](): string {
+    return 'HeldKeys';
+  }
+
+  /** @internal */
+  [inspected](): string {
+    return this.toString();
+  }
+
+  /** Ends a `using` scope: calls `unlock`. */
+  [dispose](): void {
+    this.unlock();
+  }
+
+  /** Ends an `await using` scope: calls `unlock`. */
+  async [asyncDispose](): Promise<void> {
+    this.unlock();
+  }
+}
+
+/** @internal The constructor, which only the methods that hold call. */
+export const KeysGuard = HeldKeys as unknown as new (held: readonly Entry[], keysOfDead: readonly Key[]) => HeldKeys;
+
+/** @internal Gives one permit of each back, the last one first. */
+export function giveAll(held: readonly Entry[]): void {
+  for (let i = held.length; i > 0; i--) (held[i - 1] as Entry).give(1);
+}

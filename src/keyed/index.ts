@@ -1,0 +1,17 @@
+/**
+ * taketurns/keyed has locks by key, which threads share: a mutex or a semaphore for each key, made on demand, and gone
+ * when nobody uses it. It has a rate limiter for threads as well, which is built on the same names.
+ *
+ * @module
+ */
+
+export type { Key, KeyedStats, KeyStats } from '../keys.js';
+export { HeldKeys } from './held-keys.js';
+export { KeyedMutex, type KeyedMutexHandle, type KeyedMutexOptions } from './keyed-mutex.js';
+export { KeyedSemaphore, type KeyedSemaphoreHandle, type KeyedSemaphoreOptions } from './keyed-semaphore.js';
+export {
+  RateLimiter,
+  type RateLimiterHandle,
+  type RateLimiterOptions,
+  type RateLimiterStats,
+} from './rate-limiter.js';

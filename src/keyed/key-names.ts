@@ -1,0 +1,153 @@
+/** Opens the object of a key by its name (src/key-reading.ts), without a string or an array for the name. */
+import type { Core } from '../border/core.js';
+import {
+  ANSWER_FULL,
+  ANSWER_OBJECTS_FULL,
+  KIND_SEMAPHORE,
+  N_BYTES,
+  N_KEY,
+  NAME_SIZE,
+  OBJECT_SIZE,
+} from '../border/numbers.js';
+import { INTEGER, LATIN, LONG, N_PARENT, N_REST, OWN, PART, REST_ROOM, type Regions, WIDE } from '../key-reading.js';
+import type { Key } from '../keys.js';
+import type { Membership } from '../runtime/membership.js';
+import { ADAPTIVE } from '../runtime/numbers.js';
+import { NO_PARTS } from './entry.js';
+
+/** The object under which a name is looked up: the table, or the part of a long key. */
+export interface Parent {
+  readonly address: number;
+  readonly generation: number;
+}
+
+/** A semaphore that is as a new key has it. */
+export interface Made {
+  readonly permits: number;
+  readonly spin: number;
+}
+
+export class KeyNames implements Regions {
+  readonly words: Int32Array;
+  readonly objects: number;
+  readonly names: number;
+  readonly #core: Core;
+  readonly #bytes: Uint8Array;
+  /** The attachments to the parts of the key that was opened last. */
+  parts: readonly number[] = NO_PARTS;
+  /** Where this thread writes a name. */
+  readonly #draft: number;
+
+  constructor({ core, memory, thread }: Membership) {
+    this.#core = core;
+    this.words = new Int32Array(memory.buffer);
+    this.#bytes = new Uint8Array(memory.buffer);
+    this.#draft = core.draftName();
+    // The drafts lie behind the names of the objects, in the order of the threads (core/arena/words.ts).
+    const objects = core.mostObjects();
+    this.names = this.#draft - (objects + thread) * NAME_SIZE;
+    this.objects = this.names - objects * OBJECT_SIZE;
+  }
+
+  /**
+   * Attaches to the object of a key, and makes it if there is none. Returns the number of the attachment, or an answer
+   * below 0. If the key is long, `parts` has the attachments to its parts then, also if the answer is below 0.
+   */
+  open(table: Parent, key: Key, made: Made): number {
+    this.parts = NO_PARTS;
+    if (typeof key === 'number') {
+      const at = (this.#draft + N_REST) >> 2;
+      this.words[at] = key;
+      this.words[at + 1] = Math.floor(key / 2 ** 32);
+      return this.#open(table, N_KEY, INTEGER, 8, made);
+    }
+    const { length } = key;
+    if (length <= REST_ROOM) {
+      const isLatin = this.#writeLatin(key, 0, length);
+      if (isLatin) return this.#open(table, N_KEY, LATIN, length, made);
+      if (2 * length <= REST_ROOM) {
+        this.#writeWide(key, 0, length);
+        return this.#open(table, N_KEY, WIDE, 2 * length, made);
+      }
+    }
+    return this.#openLong(table, key, made);
+  }
+
+  #openLong(table: Parent, key: string, made: Made): number {
+    const parts: number[] = [];
+    this.parts = parts;
+    let isLatin = true;
+    for (let i = 0; isLatin && i < key.length; i++) isLatin = key.charCodeAt(i) < 256;
+    const form = isLatin ? LATIN : WIDE;
+    const room = isLatin ? REST_ROOM : REST_ROOM / 2;
+    let parent = table;
+    for (let from = 0; ; from += room) {
+      const to = Math.min(from + room, key.length);
+      if (isLatin) this.#writeLatin(key, from, to);
+      else this.#writeWide(key, from, to);
+      const isEnd = to === key.length;
+      const bytes = (to - from) * (isLatin ? 1 : 2);
+      const attachment = this.#open(parent, LONG, isEnd ? form : form | PART, bytes, made);
+      if (isEnd || attachment < 0) return attachment;
+      parts.push(attachment);
+      const address = this.#core.attachedTo(attachment);
+      // The thread is attached, so the object keeps its generation.
+      parent = { address, generation: this.#core.generation(address) };
+    }
+  }
+
+  /**
+   * Attaches to an object that belongs to another, such as the turn of a RateLimiter, by its number. The object is a
+   * semaphore. Returns what `open` returns.
+   */
+  openOwn(parent: Parent, number: number, permits: number, isRobust: boolean): number {
+    this.words[(this.#draft + N_REST) >> 2] = number;
+    return this.#open(parent, LONG, OWN, 4, { permits, spin: ADAPTIVE }, isRobust);
+  }
+
+  /** Writes characters of a key into the draft, and zeros to the end of the last word. Returns whether each is a byte. */
+  #writeLatin(key: string, from: number, to: number): boolean {
+    const bytes = this.#bytes;
+    let at = this.#draft + N_REST;
+    if ((to - from) & 3) this.words[(at + to - from) >> 2] = 0;
+    for (let i = from; i < to; i++) {
+      const code = key.charCodeAt(i);
+      if (code > 255) return false;
+      bytes[at++] = code;
+    }
+    return true;
+  }
+
+  #writeWide(key: string, from: number, to: number): void {
+    const bytes = this.#bytes;
+    let at = this.#draft + N_REST;
+    if ((to - from) & 1) this.words[(at + 2 * (to - from)) >> 2] = 0;
+    for (let i = from; i < to; i++) {
+      const code = key.charCodeAt(i);
+      bytes[at++] = code;
+      bytes[at++] = code >> 8;
+    }
+  }
+
+  #open(
+    { address, generation }: Parent,
+    marker: number,
+    form: number,
+    length: number,
+    { permits, spin }: Made,
+    isRobust = true,
+  ): number {
+    const { words } = this;
+    const draft = this.#draft;
+    words[(draft + N_BYTES) >> 2] = marker | (form << 8);
+    words[(draft + N_PARENT) >> 2] = address;
+    words[(draft + N_PARENT + 4) >> 2] = generation;
+    const max = Math.max(permits, 1);
+    return this.#core.openName(length + N_REST - N_BYTES, KIND_SEMAPHORE, permits, max, spin, 0, Number(isRobust));
+  }
+}
+
+/** Whether an answer says that the arena has no room. */
+export function isFull(answer: number): boolean {
+  return answer === ANSWER_FULL || answer === ANSWER_OBJECTS_FULL;
+}

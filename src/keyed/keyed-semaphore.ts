@@ -1,0 +1,231 @@
+/** KeyedSemaphore is a semaphore for each key: a table of keyed.ts with n permits a key. */
+import type { Arena } from '../arena.js';
+import { KIND_KEYED_SEMAPHORE, LIMIT } from '../border/numbers.js';
+import { checkInteger, checkOptions, checkType } from '../errors.js';
+import { giveBack, type HeldPermits, PermitsGuard, type Releasable } from '../held-permits.js';
+import type { Key } from '../keys.js';
+import {
+  budget,
+  isOptions,
+  PARKING,
+  type ParkingOptions,
+  type Properties,
+  USUAL,
+  type WaitOptions,
+} from '../options.js';
+import { find, type Handle, make, open, Reference } from '../reference.js';
+import { ADAPTIVE } from '../runtime/numbers.js';
+import type { Entry } from './entry.js';
+import { checkPermits, entryOf, Keyed, limitsOf, running, take, takeAsync, tryTake } from './keyed.js';
+
+/** The options of a new `KeyedSemaphore`. */
+export interface KeyedSemaphoreOptions extends ParkingOptions {
+  /** The arena of the object. Default: `Arena.default`. */
+  readonly arena?: Arena;
+}
+
+/** A plain, structured-cloneable value to send to another thread, for `KeyedSemaphore.from` there. */
+export type KeyedSemaphoreHandle = Handle<'KeyedSemaphore'>;
+
+const KIND = 'KeyedSemaphore';
+
+/**
+ * A semaphore for each key, shared by threads: at most `permits` permits of a key are out at a time, first come, first
+ * served. A key needs no set-up, and leaves nothing behind. The thread that holds permits must give them back. When a
+ * thread ends or dies with permits of a key, they go back, and the next owner of this key learns of the death.
+ *
+ * The algorithm is this library's own. Each key is a robust semaphore, which follows Dice and Kogan.
+ *
+ * @example
+ * ```ts
+ * import { KeyedSemaphore } from 'taketurns/keyed';
+ *
+ * const hosts = KeyedSemaphore.open('hosts', 4); // by its name: one in all threads
+ * {
+ *   using held = hosts.hold('example.org', 2, { timeout: 50 }); // blocks
+ * }
+ * const page = await hosts.runExclusive('example.org', async () => 'at most 4 at a time from one host');
+ * ```
+ */
+export class KeyedSemaphore extends Keyed<typeof KIND> {
+  /** The number of permits of each key. */
+  readonly permits: number;
+
+  /**
+   * Makes a table without keys.
+   * @param permits the number of permits of each key, 1 to 2,147,483,647.
+   * @throws {RangeError | TypeError} for a bad number or option.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(permits: number, options: KeyedSemaphoreOptions = {}) {
+    super(
+      KIND,
+      options instanceof Reference
+        ? options
+        : make(KIND, KIND_KEYED_SEMAPHORE, properties(permits, options), options.arena),
+    );
+    this.permits = permits;
+  }
+
+  /**
+   * Attaches to the table of a handle, in any thread. Never blocks.
+   * @throws {TypeError} if the value is not the handle of a KeyedSemaphore.
+   * @throws {DisposedError} if the table has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const hosts = KeyedSemaphore.from(workerData.hosts); // its `handle`, sent by the other thread
+   */
+  static from(handle: KeyedSemaphoreHandle): KeyedSemaphore {
+    return attached(find(KIND, KIND_KEYED_SEMAPHORE, handle));
+  }
+
+  /**
+   * Attaches to the table of this name in the arena. Creates it if there is none. Threads that open a name at the same
+   * time get one table. The table goes when every thread that had it open has ended, or its library objects were
+   * collected. A table whose handle was taken stays until it is disposed of. Never blocks.
+   * @param name 1 to 116 bytes of UTF-8, well-formed.
+   * @param permits the number of permits of each key. Without it the table must exist.
+   * @throws {RangeError | TypeError} for a bad argument, or if the name belongs to another kind of object.
+   * @throws {RangeError} if it exists with other permits.
+   * @throws {ArenaFullError} if the arena has no room for another object or attachment.
+   * @throws {Error} if it does not exist and no permits are given.
+   * @example const hosts = KeyedSemaphore.open('hosts', 4);
+   */
+  static open(name: string, permits?: number, options: KeyedSemaphoreOptions = {}): KeyedSemaphore {
+    const asked = properties(permits ?? 1, options);
+    const given = permits === undefined ? undefined : asked;
+    return attached(open(KIND, KIND_KEYED_SEMAPHORE, name, given, options.arena, 'permits'));
+  }
+
+  /**
+   * Takes permits of a key, and blocks the thread until it is their turn.
+   * @param permits 1 (the default) to `permits` of the constructor. The options may stand in its place.
+   * @param options a time-out and a signal; without them the call may take for ever.
+   * @throws {TimeoutError} when the time-out has passed. The request has left the queue, and holds nothing.
+   * @throws {CancelledError} if `cancelAll` has cancelled the request. It holds nothing either.
+   * @throws the reason of a signal that is aborted already.
+   * @throws {Error} if this thread and its promises have or wait for so many permits of the key that it would wait for
+   * itself.
+   * @throws {RangeError | TypeError} for a bad key, number or option.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread, if it would have to.
+   * @throws {ArenaFullError} if the arena has no room for another object or waiter.
+   * @throws the error that `onOwnerDied` throws; then the permits are free again.
+   * @throws {DisposedError} if the object has been or is being disposed of.
+   * @example using held = hosts.hold('example.org', 2, { timeout: 50 });
+   */
+  hold(key: Key, permits?: number, options?: WaitOptions): HeldPermits;
+  hold(key: Key, options: WaitOptions): HeldPermits;
+  hold(key: Key, permits: number | WaitOptions = 1, options?: WaitOptions): HeldPermits {
+    if (isOptions(permits, options)) return this.hold(key, 1, permits);
+    const limits = this[limitsOf]('hold', options);
+    this[checkPermits]('hold', permits);
+    const entry = this[entryOf]('hold', key);
+    return guard(entry, permits, this[take]('hold', entry, permits, limits));
+  }
+
+  /**
+   * Takes permits of a key: the promise is fulfilled with a guard that gives them back when it is its turn. Never
+   * blocks.
+   * @param permits 1 (the default) to `permits` of the constructor. The options may stand in its place.
+   * @param options a time-out and a signal; without them the promise may wait for ever.
+   * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
+   * that is aborted, with RangeError or TypeError for a bad key, number or option, with CancelledError if `cancelAll`
+   * has cancelled it, with DisposedError if the object has been or is being disposed of, and with ArenaFullError if the
+   * arena has no room for another object or waiter.
+   * @example using held = await hosts.holdAsync('example.org', 2, { timeout: 50 });
+   */
+  holdAsync(key: Key, permits?: number, options?: WaitOptions): Promise<HeldPermits>;
+  holdAsync(key: Key, options: WaitOptions): Promise<HeldPermits>;
+  async holdAsync(key: Key, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
+    if (isOptions(permits, options)) return this.holdAsync(key, 1, permits);
+    const limits = this[limitsOf]('holdAsync', options);
+    this[checkPermits]('holdAsync', permits);
+    const entry = this[entryOf]('holdAsync', key);
+    return guard(entry, permits, this[tryTake](entry, permits) ?? (await this[takeAsync](entry, permits, limits)));
+  }
+
+  /**
+   * Takes permits of a key if they are free and nobody waits for the key. Never blocks.
+   * @param permits 1 (the default) to `permits` of the constructor.
+   * @returns a guard, or undefined: `using held = hosts.tryHold(name); if (held) work()`.
+   * @throws {RangeError | TypeError} for a bad key or number.
+   * @throws {DisposedError} if the object has been disposed of.
+   */
+  tryHold(key: Key, permits = 1): HeldPermits | undefined {
+    this[checkPermits]('tryHold', permits);
+    const entry = this[entryOf]('tryHold', key);
+    const ownerDied = this[tryTake](entry, permits);
+    return ownerDied === undefined ? undefined : guard(entry, permits, ownerDied);
+  }
+
+  /**
+   * Takes permits of a key as `holdAsync` does, calls a function, and gives the permits back when its result is
+   * settled. Never blocks. If the function itself waits for the same key, it may wait for itself.
+   * @param permits 1 (the default) to `permits` of the constructor. The options may stand in its place.
+   * @returns a promise of the result. It rejects with the error of the function or of `holdAsync`.
+   * @example const page = await hosts.runExclusive('example.org', () => fetch(address));
+   */
+  runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
+  runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
+  runExclusive<T>(
+    key: Key,
+    run: () => T | PromiseLike<T>,
+    permits: number | WaitOptions = 1,
+    options?: WaitOptions,
+  ): Promise<T> {
+    return isOptions(permits, options)
+      ? this[running](key, 1, run, permits)
+      : this[running](key, permits, run, options);
+  }
+
+  /**
+   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. The first
+   * argument of each call is the key. Never blocks.
+   *
+   *     const get = hosts.limit(async (host: string, path: string) => fetch(`https://${host}${path}`));
+   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor.
+   * @throws {TypeError} if `run` is not a function.
+   * @throws {RangeError | TypeError} for a bad number.
+   */
+  limit<This, K extends Key, Arguments extends unknown[], T>(
+    run: (this: This, key: K, ...args: Arguments) => T,
+    permits = 1,
+  ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
+    checkType('KeyedSemaphore.limit: run', run, 'function', 'a function');
+    checkInteger('KeyedSemaphore.limit: permits', permits, 1, this.permits);
+    const exclusively = (key: Key, call: () => unknown) => this.runExclusive(key, call, permits) as Promise<Awaited<T>>;
+    return function (key, ...args) {
+      return exclusively(key, () => run.call(this, key, ...args));
+    };
+  }
+}
+
+/** Returns the library object of a table that has been found or opened. */
+function attached(reference: Reference): KeyedSemaphore {
+  return new KeyedSemaphore(reference.membership.core.initial(reference.address), reference);
+}
+
+/**
+ * Where a guard gives its permits back. An entry may be of another copy of this package, so it is called by a method
+ * that has a plain name.
+ */
+class Source implements Releasable {
+  readonly #entry: Entry;
+
+  constructor(entry: Entry) {
+    this.#entry = entry;
+  }
+
+  [giveBack](permits: number): void {
+    this.#entry.give(permits);
+  }
+}
+
+function guard(entry: Entry, permits: number, ownerDied: boolean): HeldPermits {
+  return new PermitsGuard(new Source(entry), permits, ownerDied);
+}
+
+function properties(permits: number, options: KeyedSemaphoreOptions): Properties {
+  checkOptions(KIND, options, USUAL);
+  const max = checkInteger(`${KIND}: permits`, permits, 1, LIMIT);
+  return { permits: max, max, spin: budget(KIND, options, ADAPTIVE, PARKING), robust: false };
+}

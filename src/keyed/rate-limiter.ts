@@ -1,0 +1,504 @@
+/**
+ * RateLimiter gives so many permits in any window of so many milliseconds, and never one more, to all threads together.
+ *
+ *     take ──► the turn, a semaphore with one permit: requests of all threads stand in its queue, in order
+ *                 │
+ *                 ▼ one thread or promise has the turn
+ *              the log (rate-log.ts) says how long it must wait until its permits may go
+ *                 │        └──► it sleeps, with the turn, in the queue of a second semaphore, which has no permit
+ *                 ▼
+ *              it notes its permits in the log, and gives the turn back
+ *
+ * So requests go in the order of their arrival, and a heavy request holds lighter ones back. Both semaphores belong to
+ * the limiter, by names that are made of its own (key-names.ts). A time-out, a signal, `cancelAll` and `dispose` end the
+ * wait in either queue as they end any wait for a semaphore. The turn is robust: if a thread dies with it, the next
+ * request has it. Permits are never given back, so a dead thread has nothing that others miss.
+ *
+ * A thread that blocks while a promise of it has the turn or waits for it would wait for itself: the promise could not
+ * go on. So that is an error.
+ */
+import type { Arena } from '../arena.js';
+import { ANSWER_FULL, GRANT, KIND_RATE_LIMITER, O_TIMEOUTS, R_WAITS, TICKET } from '../border/numbers.js';
+import {
+  arenaFull,
+  CancelledError,
+  checkInteger,
+  checkOptions,
+  checkType,
+  DisposedError,
+  mayNotBlock,
+  noRoom,
+  TimeoutError,
+} from '../errors.js';
+import { checkWaitOptions, isOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
+import { find, type Handle, make, open, Reference } from '../reference.js';
+import { timedOut } from '../runtime/cancellation.js';
+import { shared as clock } from '../runtime/clock.js';
+import type { Membership, Shared } from '../runtime/membership.js';
+import { countdown } from '../runtime/parking.js';
+import { DONE } from '../runtime/promises.js';
+import { Semaphore } from '../semaphore.js';
+import { close, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
+import { logObjectsOf, RateLog } from './rate-log.js';
+import { namesOf } from './table.js';
+
+/** The options of a new `RateLimiter`. */
+export interface RateLimiterOptions {
+  /**
+   * How many permits may go at once after a pause, 1 (the default: they go evenly) to `permits` (all at once, and then
+   * none until the window is over).
+   */
+  readonly burst?: number;
+  /** The arena of the object. Default: `Arena.default`. */
+  readonly arena?: Arena;
+}
+
+/** A plain, structured-cloneable value to send to another thread, for `RateLimiter.from` there. */
+export type RateLimiterHandle = Handle<'RateLimiter'>;
+
+/** The answer of `RateLimiter.inspect`. */
+export interface RateLimiterStats {
+  /** The most permits in a window. */
+  readonly permits: number;
+  /** The length of a window, in milliseconds. */
+  readonly per: number;
+  /** How many permits may go at once after a pause. */
+  readonly burst: number;
+  /** The number of permits that were given in the window that ends now. With more than 90 permits it may be too high. */
+  readonly taken: number;
+  /** The number of requests that wait, blocked threads and promises alike. */
+  readonly waiting: number;
+  /** The number of requests that ended by a time-out, a signal or `cancelAll`. */
+  readonly timeouts: number;
+}
+
+const KIND = 'RateLimiter';
+const LIMIT = 2 ** 31 - 1;
+/** How often `tryTake` tries to get the turn from a thread that has it for a moment. */
+const TRIES = 10_000;
+
+/** What belongs to a limiter, in the order of its numbers: the turn, the place to sleep, and the objects of the log. */
+const TURN = 0;
+const SLEEP = 1;
+const FIRST_LOG = 2;
+
+/** What a thread has of a limiter. All its library objects share it. */
+interface Parts {
+  readonly turn: Semaphore;
+  readonly turnAt: number;
+  readonly sleep: Semaphore;
+  readonly log: RateLog;
+  /** Keeps the thread attached to the log. */
+  readonly objects: readonly Semaphore[];
+  /** How many promises of this thread have the turn or wait for it. */
+  promises: number;
+}
+
+const known = new WeakMap<Shared, Parts>();
+
+function partsOf(membership: Membership, shared: Shared): Parts {
+  const found = known.get(shared);
+  if (found) return found;
+  const { core } = membership;
+  const parent = { address: shared.address, generation: core.generation(shared.address) };
+  const names = namesOf(membership);
+  const object = (number: number, permits: number, isRobust: boolean): readonly [Semaphore, number] => {
+    const attach = () => names.openOwn(parent, number, permits, isRobust);
+    let answer = attach();
+    if (answer < 0) {
+      membership.sweep();
+      answer = attach();
+    }
+    if (answer < 0)
+      throw answer === ANSWER_FULL ? noRoom(core, 'attachment') : arenaFull('object', 'objects', core.mostObjects());
+    const reference = new Reference(membership, answer as never);
+    return [new Semaphore(permits, reference), reference.address];
+  };
+  const [turn, turnAt] = object(TURN, 1, true);
+  const [sleep] = object(SLEEP, 0, false);
+  const logs = Array.from({ length: logObjectsOf(core.initial(shared.address)) }, (_, i) =>
+    object(FIRST_LOG + i, 0, false),
+  );
+  const log = new RateLog(
+    names,
+    shared.address,
+    logs.map(([, address]) => address),
+  );
+  const parts = { turn, turnAt, sleep, log, objects: logs.map(([semaphore]) => semaphore), promises: 0 };
+  known.set(shared, parts);
+  return parts;
+}
+
+/**
+ * Gives so many permits in any window of so many milliseconds, never one more, to all threads together, in the order of
+ * the calls. Threads block, and promises wait, in one queue. A request for n permits gets them all at once, in its turn.
+ *
+ * Source: the generic cell rate algorithm (ITU-T I.371), beside a log of the window, which keeps the promise.
+ *
+ * @example
+ * ```ts
+ * import { RateLimiter } from 'taketurns/keyed';
+ *
+ * // By its name: one in all threads. 100 in any minute, at most 10 at once.
+ * const requests = RateLimiter.open('requests', 100, 60_000, { burst: 10 });
+ * requests.take(2); // blocks
+ * const get = requests.limit((address: string) => fetch(address)); // where the thread may not block
+ * ```
+ */
+export class RateLimiter extends SharedObject<typeof KIND> {
+  readonly #core = this[reference].membership.core;
+  readonly #words = new Int32Array(this[reference].membership.memory.buffer);
+  readonly #at = this[reference].address;
+  readonly #parts = partsOf(this[reference].membership, this[reference].shared);
+  /** The most permits in a window. */
+  readonly permits: number = this.#parts.log.permits;
+  /** The length of a window, in milliseconds. */
+  readonly per: number = this.#parts.log.per;
+  /** How many permits may go at once after a pause. */
+  readonly burst: number = this.#parts.log.burst;
+
+  /**
+   * @param permits the most permits in a window, 1 to 2,147,483,647.
+   * @param per the length of a window, 1 to 2,147,483,647 milliseconds.
+   * @throws {RangeError | TypeError} for a bad number or option.
+   * @throws {ArenaFullError} if the arena has no room for the 11 objects that a limiter takes at most.
+   */
+  constructor(permits: number, per: number, options: RateLimiterOptions = {}) {
+    super(
+      KIND,
+      options instanceof Reference
+        ? options
+        : make(KIND, KIND_RATE_LIMITER, properties(permits, per, options), options.arena),
+    );
+  }
+
+  /**
+   * Attaches to the limiter of a handle, in any thread. Never blocks.
+   * @throws {TypeError} if the value is not the handle of a RateLimiter.
+   * @throws {DisposedError} if the limiter has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const requests = RateLimiter.from(workerData.requests); // its `handle`, sent by the other thread
+   */
+  static from(handle: RateLimiterHandle): RateLimiter {
+    return new RateLimiter(1, 1, find(KIND, KIND_RATE_LIMITER, handle) as RateLimiterOptions);
+  }
+
+  /**
+   * Attaches to the limiter of this name in the arena. Creates it if there is none. Threads that open a name at the same
+   * time get one limiter. The limiter goes when every thread that had it open has ended, or its library objects were
+   * collected. A limiter whose handle was taken stays until it is disposed of. Never blocks.
+   * @param name 1 to 116 bytes of UTF-8, well-formed.
+   * @param permits the most permits in a window, 1 to 2,147,483,647.
+   * @param per the length of a window, 1 to 2,147,483,647 milliseconds.
+   * @throws {RangeError | TypeError} for a bad argument, if the name belongs to another kind of object, or if the
+   * limiter exists with other numbers.
+   * @throws {ArenaFullError} if the arena has no room for another object or attachment.
+   * @example const requests = RateLimiter.open('requests', 100, 60_000);
+   */
+  static open(name: string, permits: number, per: number, options: RateLimiterOptions = {}): RateLimiter {
+    const given = properties(permits, per, options);
+    const differs = () =>
+      new RangeError(`RateLimiter.open: name ${JSON.stringify(name)}: it exists already with other numbers`);
+    const found = open(KIND, KIND_RATE_LIMITER, name, given, options.arena, differs);
+    const limiter = new RateLimiter(permits, per, found as RateLimiterOptions);
+    if (limiter.burst !== given.spin) throw differs();
+    return limiter;
+  }
+
+  /**
+   * The value to send to another thread, for `from` there.
+   * @throws {DisposedError} if the limiter has been disposed of.
+   */
+  override get handle(): RateLimiterHandle {
+    const { turn, sleep, objects } = this.#parts;
+    // What belongs to the limiter stays as the limiter does, while the handle is on its way.
+    if (!this.disposed) for (const object of [turn, sleep, ...objects]) object.handle;
+    return super.handle;
+  }
+
+  /**
+   * Takes permits, and blocks the thread until they may go. Permits are never given back.
+   * @param permits 1 (the default) to `permits` of the constructor. The options may stand in its place.
+   * @param options a time-out and a signal; without them the call takes as long as it takes.
+   * @throws {TimeoutError} when the time-out has passed. The request has taken nothing, and those behind it move up.
+   * @throws {CancelledError} if `cancelAll` has cancelled the request.
+   * @throws the reason of a signal that is aborted already.
+   * @throws {Error} if a promise of this thread waits: the thread would wait for itself.
+   * @throws {RangeError | TypeError} for a bad number or option.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread, if it would have to.
+   * @throws {ArenaFullError} if the arena has no room for another waiter.
+   * @throws {DisposedError} if the limiter has been or is being disposed of.
+   * @example requests.take({ timeout: 1000 });
+   */
+  take(permits?: number, options?: WaitOptions): void;
+  take(options: WaitOptions): void;
+  take(permits: number | WaitOptions = 1, options?: WaitOptions): void {
+    if (isOptions(permits, options)) {
+      this.take(1, permits);
+      return;
+    }
+    const { timeout } = this.#check('take', permits, options);
+    const { turn, sleep, log, promises } = this.#parts;
+    const asks = this.#asks;
+    const { mayBlock } = this[reference].membership;
+    let due = this.#try(permits, timeout > 0 && mayBlock);
+    if (due <= 0) return;
+    const left = countdown(timeout);
+    if (timeout === 0) throw this.#late(permits, 0);
+    if (!mayBlock) throw mayNotBlock('takeAsync or tryTake');
+    const hasTurn = due < Infinity;
+    if (!hasTurn) {
+      if (promises > 0)
+        throw new Error(
+          `${KIND}.take: a promise of this thread waits, and this thread would wait for itself: use takeAsync`,
+        );
+      try {
+        turn.acquire({ timeout });
+      } catch (error) {
+        throw this.#failed(error, permits, timeout);
+      }
+    }
+    try {
+      if (!hasTurn) due = log.take(permits, clock());
+      for (; due > 0; due = log.take(permits, clock())) {
+        const pause = this.#pause(due, left(), asks, permits, timeout);
+        try {
+          sleep.acquire({ timeout: pause });
+        } catch (error) {
+          if (!(error instanceof TimeoutError)) throw this.#failed(error, permits, timeout);
+        }
+      }
+    } finally {
+      this.#giveTurn();
+    }
+  }
+
+  /** Returns how long a request with the turn sleeps until it looks again. Throws if it must not wait on. */
+  #pause(due: number, left: number, asks: number, permits: number, timeout: number): number {
+    if (left <= 0) throw this.#late(permits, timeout);
+    // It may have had the turn, and not slept yet, when all were asked to leave.
+    if (asks !== this.#asks) throw this.#failed(new CancelledError(), permits, timeout);
+    Atomics.store(this.#words, (this.#at + R_WAITS) >> 2, 1);
+    return Math.min(due, left, LIMIT);
+  }
+
+  /** How often all requests have been asked to leave. */
+  get #asks(): number {
+    return this.#core.asks(this.#parts.turnAt);
+  }
+
+  /**
+   * Takes permits without blocking: the promise is fulfilled when they may go. The process stays alive until then.
+   * @param permits 1 (the default) to `permits` of the constructor. The options may stand in its place.
+   * @param options a time-out and a signal; without them the promise waits as long as it takes.
+   * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
+   * that is aborted, with RangeError or TypeError for a bad number or option, with CancelledError if `cancelAll` has
+   * cancelled it, with DisposedError if the limiter has been or is being disposed of, and with ArenaFullError if the
+   * arena has no room for another waiter. The request has taken nothing then, and those behind it move up.
+   * @example await requests.takeAsync({ timeout: 1000 });
+   */
+  takeAsync(permits?: number, options?: WaitOptions): Promise<void>;
+  takeAsync(options: WaitOptions): Promise<void>;
+  takeAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<void> {
+    if (isOptions(permits, options)) return this.takeAsync(1, permits);
+    try {
+      const limits = this.#check('takeAsync', permits, options);
+      const due = this.#try(permits, limits.timeout > 0);
+      if (due <= 0) return DONE;
+      if (limits.timeout === 0) throw this.#late(permits, 0);
+      return this.#takeAsync(permits, limits, due);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** @param due how long the request must wait, which has the turn; Infinity if it does not have the turn yet. */
+  async #takeAsync(permits: number, limits: Limits, due: number): Promise<void> {
+    const parts = this.#parts;
+    const { turn, sleep, log } = parts;
+    const { timeout, signal } = limits;
+    const left = countdown(timeout);
+    const asks = this.#asks;
+    const failed = (error: unknown): never => {
+      throw this.#failed(error, permits, timeout, signal);
+    };
+    parts.promises++;
+    try {
+      if (due === Infinity) await turn.acquireAsync(limits).catch(failed);
+      try {
+        for (
+          let rest = due < Infinity ? due : log.take(permits, clock());
+          rest > 0;
+          rest = log.take(permits, clock())
+        ) {
+          const pause = this.#pause(rest, left(), asks, permits, timeout);
+          await sleep.acquireAsync({ ...limits, timeout: pause }).catch((error) => {
+            // The pause is over, unless a signal was aborted with a TimeoutError.
+            if (!(error instanceof TimeoutError) || signal?.aborted) failed(error);
+          });
+        }
+      } finally {
+        this.#giveTurn();
+      }
+    } finally {
+      parts.promises--;
+    }
+  }
+
+  /**
+   * Takes permits if they may go now and no request waits. Never blocks.
+   * @param permits 1 (the default) to `permits` of the constructor.
+   * @returns whether it has taken them.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {DisposedError} if the limiter has been disposed of.
+   * @example if (!requests.tryTake()) console.log('too many requests');
+   */
+  tryTake(permits = 1): boolean {
+    this.#check('tryTake', permits, undefined);
+    return this.#try(permits, false) <= 0;
+  }
+
+  /**
+   * Takes permits if they may go now and no request waits. Returns at most 0 if it has. Returns Infinity if it does not
+   * have the turn. Otherwise returns how many milliseconds are left until the permits may go, and `keeps` the turn if
+   * the request is to wait. Another thread may have the turn for a moment, so it tries again.
+   */
+  #try(permits: number, keeps: boolean): number {
+    const { turn, turnAt, log, promises } = this.#parts;
+    for (let tries = 0; promises === 0 && tries < TRIES; tries++) {
+      if (turn.tryAcquire()) {
+        let due = Infinity;
+        try {
+          due = log.take(permits, clock());
+        } finally {
+          if (due <= 0 || due === Infinity || !keeps) this.#giveTurn();
+        }
+        return due;
+      }
+      const load = (address: number): number => Atomics.load(this.#words, address >> 2);
+      if (load(this.#at + R_WAITS) !== 0 || ((load(turnAt + GRANT) - load(turnAt + TICKET)) | 0) < 0) break;
+    }
+    return Infinity;
+  }
+
+  #giveTurn(): void {
+    if (this.disposed) return;
+    Atomics.store(this.#words, (this.#at + R_WAITS) >> 2, 0);
+    this.#parts.turn.release();
+  }
+
+  #check(method: string, permits: number, options: WaitOptions | undefined): Limits {
+    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.permits);
+    if (this.disposed || this.#core.isDisposed(this.#at)) throw this[disposedError]();
+    if (options === undefined) return { timeout: Infinity };
+    const timeout = checkWaitOptions(`${KIND}.${method}`, options);
+    const { signal } = options;
+    return signal ? { timeout, signal } : { timeout };
+  }
+
+  #late(permits: number, timeout: number): TimeoutError {
+    this.#count();
+    return timedOut(`${permits} permit${permits > 1 ? 's' : ''} ${this[named](' ')}(${this.waiting} waiting)`, timeout);
+  }
+
+  /** Returns the error of a request that has left a queue for this reason. */
+  #failed(error: unknown, permits: number, timeout: number, signal?: Signal): unknown {
+    const isReason = signal?.aborted && error === signal.reason;
+    if (!isReason && error instanceof DisposedError) return this[disposedError]();
+    if (!isReason && error instanceof TimeoutError) return this.#late(permits, timeout);
+    this.#count();
+    return error;
+  }
+
+  /** Counts a request that has ended without permits. */
+  #count(): void {
+    if (!this.disposed) Atomics.add(this.#words, (this.#at + O_TIMEOUTS) >> 2, 1);
+  }
+
+  /**
+   * Returns a function that takes permits by `takeAsync` and then calls `run`, with its arguments and `this`. Never
+   * blocks. The calls may overlap: to limit how many are under way at a time, use a `Semaphore`.
+   *
+   *     const get = requests.limit((address: string) => fetch(address));
+   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor.
+   * @throws {TypeError} if `run` is not a function.
+   * @throws {RangeError | TypeError} for a bad number.
+   */
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    permits = 1,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
+    checkType(`${KIND}.limit: run`, run, 'function', 'a function');
+    checkInteger(`${KIND}.limit: permits`, permits, 1, this.permits);
+    const taken = () => this.takeAsync(permits);
+    return async function (...args): Promise<Awaited<T>> {
+      await taken();
+      return await run.apply(this, args);
+    };
+  }
+
+  /** The number of requests that wait, blocked threads and promises alike. It looks at every waiter of the arena. */
+  get waiting(): number {
+    if (this.disposed) return 0;
+    return this.#parts.turn.waiting + Atomics.load(this.#words, (this.#at + R_WAITS) >> 2);
+  }
+
+  /**
+   * Asks all requests that wait now, in every thread, to leave. They end with a CancelledError. Later requests are not
+   * touched. Never blocks, throws nothing.
+   * @param reason the `cause` of the errors in this thread. The errors in other threads have none.
+   * @example requests.cancelAll(new Error('the server shuts down'));
+   */
+  cancelAll(reason?: unknown): void {
+    if (this.disposed) return;
+    const { turn, sleep } = this.#parts;
+    // In this order, so that no request gets the turn of one that leaves.
+    turn.cancelAll(reason);
+    sleep.cancelAll(reason);
+  }
+
+  /**
+   * Describes the limiter by a plain object. It looks at every waiter of the arena and is racy, so it is meant for
+   * diagnostics. Never blocks.
+   * @throws {DisposedError} if it has been disposed of.
+   * @example console.log(requests.inspect().taken);
+   */
+  inspect(): RateLimiterStats {
+    if (this.disposed) throw this[disposedError]();
+    const { permits, per, burst, waiting } = this;
+    const timeouts = this.#core.timeouts(this.#at);
+    return { permits, per, burst, taken: this.#parts.log.taken(clock()), waiting, timeouts };
+  }
+
+  /**
+   * Returns, for example, `RateLimiter("requests", 100 in 60000 ms, 2 waiting)`. It looks at every waiter of the arena
+   * and is racy, so it is meant for diagnostics. Never blocks, throws nothing.
+   */
+  override toString(): string {
+    const state = this.disposed ? 'disposed' : `${this.permits} in ${this.per} ms, ${this.waiting} waiting`;
+    return `RateLimiter(${this[named](', ')}${state})`;
+  }
+
+  /** @internal */
+  protected override [close](): void {
+    const { turn, sleep, objects } = this.#parts;
+    this.#core.dispose(this.#at);
+    for (const object of [turn, sleep, ...objects]) object.dispose();
+  }
+
+  /** @internal */
+  protected override [forget](): void {}
+}
+
+interface Limits {
+  readonly timeout: number;
+  readonly signal?: Signal;
+}
+
+function properties(permits: number, per: number, options: RateLimiterOptions): Properties {
+  checkOptions(KIND, options, ['burst', 'arena']);
+  checkInteger(`${KIND}: permits`, permits, 1, LIMIT);
+  checkInteger(`${KIND}: per`, per, 1, LIMIT);
+  const spin = checkInteger(`${KIND}: burst`, options.burst ?? 1, 1, permits, ' (its permits)');
+  return { permits, max: per, spin, robust: false };
+}

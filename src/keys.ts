@@ -1,0 +1,47 @@
+/** Keys, and what there is to tell about them, for the keyed locks of threads and for those of tasks. */
+import { bad, badType } from './common-errors.js';
+
+/** A key: a string, or an integer from -9,007,199,254,740,991 to 9,007,199,254,740,991. `1` and `'1'` are two keys. */
+export type Key = string | number;
+
+/** What `inspect` tells about one key. */
+export interface KeyStats {
+  /** The key. */
+  readonly key: Key;
+  /** The number of permits of the key that are out. Of a mutex 1 if it is locked, else 0. */
+  readonly out: number;
+  /** The number of requests that wait for the key. */
+  readonly waiting: number;
+}
+
+/** What `inspect` tells about all keys. */
+export interface KeyedStats {
+  /** The number of keys that are held or waited for. */
+  readonly size: number;
+  /** The number of requests that wait, for all keys together. */
+  readonly waiting: number;
+  /** The number of waits that ended by a time-out, a signal or `cancelAll`. */
+  readonly timeouts: number;
+  /** The keys that are held or waited for: the first 100. */
+  readonly keys: readonly KeyStats[];
+}
+
+/** @internal The most keys that `inspect` lists. */
+export const MOST_KEYS = 100;
+
+/** @internal */
+export function checkKey(kind: string, method: string, key: Key): void {
+  if (typeof key === 'string' || Number.isSafeInteger(key)) return;
+  throw bad('number', `${kind}.${method}: key`, 'a string or a safe integer', key);
+}
+
+/**
+ * @internal Returns each of the keys once, in the one order in which all calls take several keys: numbers before
+ * strings, and ascending.
+ */
+export function inOrder(kind: string, method: string, keys: readonly Key[]): Key[] {
+  if (!Array.isArray(keys)) throw badType(`${kind}.${method}: keys`, 'an array', keys);
+  const sorted = [...new Set(keys)];
+  for (const key of sorted) checkKey(kind, method, key);
+  return sorted.sort((a, b) => (typeof a === typeof b ? (a < b ? -1 : 1) : typeof a === 'number' ? -1 : 1));
+}

@@ -1,0 +1,158 @@
+/** RateLimiter of threads: never one over in any window, in the order of the calls, also if threads die. */
+import { Arena, CancelledError, DisposedError, TimeoutError } from 'taketurns';
+import { RateLimiter } from 'taketurns/keyed';
+import { describe, expect, it } from 'vitest';
+import { recruit } from '../support/dying.js';
+import { failure } from '../support/failure.js';
+import { runProgram } from '../support/program.js';
+import { watch } from '../support/settled.js';
+import { turn, until } from '../support/until.js';
+
+/** Longer than any test. */
+const LONG = 1_000_000;
+
+const fresh = (permits: number, per: number, burst = permits) => {
+  const arena = new Arena();
+  return { arena, limiter: new RateLimiter(permits, per, { burst, arena }) };
+};
+
+describe('a rate limiter', () => {
+  it('gives a burst, and then nothing until the window is over', async () => {
+    const { limiter } = fresh(5, LONG);
+    limiter.take(2);
+    await limiter.takeAsync();
+    expect([limiter.tryTake(3), limiter.tryTake(2), limiter.tryTake()]).toEqual([false, true, false]);
+    expect(limiter.inspect()).toEqual({ permits: 5, per: LONG, burst: 5, taken: 5, waiting: 0, timeouts: 0 });
+    expect(String(limiter)).toBe('RateLimiter(5 in 1000000 ms, 0 waiting)');
+    expect(await failure(() => limiter.take({ timeout: 5 }))).toBeInstanceOf(TimeoutError);
+    expect(await failure(() => limiter.takeAsync(2, { timeout: 5 }))).toBeInstanceOf(TimeoutError);
+    expect(await failure(() => limiter.take(1, { timeout: 0 }))).toBeInstanceOf(TimeoutError);
+    expect(await failure(() => limiter.takeAsync({ timeout: 0 }))).toBeInstanceOf(TimeoutError);
+    expect(limiter.inspect()).toMatchObject({ taken: 5, waiting: 0, timeouts: 4 });
+    limiter.dispose();
+  });
+
+  it('gives one permit at a time without a burst', () => {
+    const { limiter } = fresh(5, LONG, 1);
+    expect([limiter.tryTake(), limiter.tryTake()]).toEqual([true, false]);
+  });
+
+  it('goes on when the window is over, in the order of the calls', async () => {
+    const { limiter } = fresh(2, 30);
+    limiter.take(2);
+    const order: number[] = [];
+    const waits = [1, 2, 1, 2].map((permits, i) => watch(limiter.takeAsync(permits), i, order));
+    expect(limiter.waiting).toBe(4);
+    expect(limiter.tryTake()).toBe(false);
+    await until(() => waits.every(({ state }) => state === 'fulfilled'), 'all go');
+    expect(order).toEqual([0, 1, 2, 3]);
+    limiter.take(2);
+    expect(limiter.inspect().taken).toBe(2);
+  });
+
+  it('lets those behind move up when a request leaves', async () => {
+    const { limiter } = fresh(3, 50);
+    limiter.take(2);
+    const abortion = new AbortController();
+    const heavy = failure(() => limiter.takeAsync(3, { signal: abortion.signal }));
+    const light = limiter.takeAsync();
+    await turn();
+    abortion.abort(new SyntaxError('enough'));
+    expect((await heavy).message).toBe('enough');
+    await light;
+  });
+
+  it('ends waits by cancelAll and by dispose', async () => {
+    const { limiter } = fresh(1, LONG);
+    limiter.take();
+    const reason = new Error('over');
+    const cancelled = [limiter.takeAsync(), limiter.takeAsync(), limiter.takeAsync()].map((wait) =>
+      failure(() => wait),
+    );
+    limiter.cancelAll(reason);
+    for (const error of await Promise.all(cancelled)) expect(error).toBeInstanceOf(CancelledError);
+    const slept = failure(() => limiter.takeAsync());
+    await turn();
+    limiter.cancelAll(reason);
+    expect((await slept).cause).toBe(reason);
+    const disposed = [limiter.takeAsync(), limiter.takeAsync()].map((wait) => failure(() => wait));
+    await turn();
+    limiter.dispose();
+    for (const error of await Promise.all(disposed)) expect(error).toBeInstanceOf(DisposedError);
+    expect(() => limiter.take()).toThrow(DisposedError);
+    expect(() => limiter.tryTake()).toThrow(DisposedError);
+    expect([limiter.waiting, String(limiter)]).toEqual([0, 'RateLimiter(disposed)']);
+  });
+
+  it('refuses a thread that would wait for itself', async () => {
+    const { limiter } = fresh(1, LONG);
+    limiter.take();
+    const waits = failure(() => limiter.takeAsync());
+    expect(() => limiter.take()).toThrow('a promise of this thread waits');
+    limiter.cancelAll();
+    await waits;
+  });
+
+  it('calls a function for each of its permits', async () => {
+    const { limiter } = fresh(2, LONG);
+    const double = limiter.limit(async function (this: { by: number }, n: number) {
+      return n * this.by;
+    });
+    expect(await double.call({ by: 2 }, 4)).toBe(8);
+    expect(limiter.inspect().taken).toBe(1);
+  });
+
+  it.each([
+    [() => new RateLimiter(0, 1), 'RateLimiter: permits must be an integer from 1 to 2147483647, got 0'],
+    [() => new RateLimiter(1, 2 ** 31), 'RateLimiter: per must be an integer from 1 to 2147483647, got 2147483648'],
+    [
+      () => new RateLimiter(2, 1, { burst: 3 }),
+      'RateLimiter: burst must be an integer from 1 to 2 (its permits), got 3',
+    ],
+    [() => fresh(2, 1).limiter.take(3), 'RateLimiter.take: permits must be an integer from 1 to 2, got 3'],
+    [() => fresh(2, 1).limiter.tryTake(0), 'RateLimiter.tryTake: permits must be an integer from 1 to 2, got 0'],
+    [() => fresh(2, 1).limiter.take({ timeout: -1 }), 'RateLimiter.take: timeout must be'],
+    [() => new RateLimiter(1, 1, { bursts: 1 } as never), 'perhaps burst'],
+  ])('says what is wrong with an argument (%#)', (call, text) => {
+    expect(call).toThrow(text);
+  });
+
+  it('is one in all threads, by its name and by its handle, and leaves nothing', async () => {
+    const arena = new Arena();
+    const limiter = RateLimiter.open('rate', 200, LONG, { burst: 200, arena });
+    expect(() => RateLimiter.open('rate', 200, LONG, { burst: 2, arena })).toThrow(
+      'it exists already with other numbers',
+    );
+    expect(() => RateLimiter.open('rate', 2, LONG, { arena })).toThrow('it exists already with other numbers');
+    RateLimiter.open('rate', 200, LONG, { burst: 200, arena }).take(100);
+    const other = recruit(arena, false);
+    expect(await other.run('rates', { handle: limiter.handle, does: 'try', permits: [100, 1] })).toEqual([true, false]);
+    expect([limiter.tryTake(), limiter.inspect().taken]).toEqual([false, 200]);
+    await other.kill();
+    limiter.dispose();
+    expect(arena.stats().objects.used).toBe(0);
+  });
+
+  it('goes on when a thread dies that waits for its permits, or in the queue', async () => {
+    const { arena, limiter } = fresh(1, LONG);
+    limiter.take();
+    const [first, second] = [recruit(arena, false), recruit(arena, false)];
+    for (const [i, worker] of [first, second].entries()) {
+      worker.run('rates', { handle: limiter.handle, does: 'wait' });
+      await until(() => limiter.waiting === i + 1, 'it waits');
+    }
+    const waits = failure(() => limiter.takeAsync(1, { timeout: 60_000 }));
+    expect(limiter.waiting).toBe(3);
+    await first.kill();
+    await second.kill();
+    expect(limiter.waiting).toBe(1);
+    limiter.cancelAll();
+    expect(await waits).toBeInstanceOf(CancelledError);
+    expect([limiter.tryTake(), limiter.waiting]).toEqual([false, 0]);
+  });
+
+  it('gives no permit too many to 8 threads, some of which die', async () => {
+    const { code, out, err } = await runProgram('rate-history-threads', [20_000, 5], 60_000);
+    expect([code, err, JSON.parse(out).wrong]).toEqual([0, '', []]);
+  });
+});
