@@ -76,9 +76,17 @@ describe('the tarball', () => {
     );
     const kinds = ['node10', 'node16-cjs', 'node16-esm', 'bundler'];
     expect(resolved).toEqual(
-      ['.', './algorithms', './keyed', './metrics', './p0514', './report', './sync', './tasks', './package.json'].flatMap((name) =>
-        kinds.map((kind) => [name, kind, true]),
-      ),
+      [
+        '.',
+        './algorithms',
+        './keyed',
+        './metrics',
+        './p0514',
+        './report',
+        './sync',
+        './tasks',
+        './package.json',
+      ].flatMap((name) => kinds.map((kind) => [name, kind, true])),
     );
   });
 });

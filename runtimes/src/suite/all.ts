@@ -12,7 +12,6 @@ import './cases/p0514.js';
 import './cases/sync.js';
 import './cases/both.js';
 import './cases/keyed.js';
-import './cases/tasks.js';
 import './cases/report.js';
 import './cases/dying.js';
 
