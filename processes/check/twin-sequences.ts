@@ -119,7 +119,7 @@ export const SEQUENCES: Readonly<Record<string, (writer: Writer) => void>> = {
   'what is held of objects that are gone': (writer) => {
     for (const sid of [ME, YOU]) writer.run(sid, ...open());
     writer.run(ME, ...make('s', 's', 4, 1), ...make('m', 'm', 1, 1, 4), ...ask('s', 1, 3), ...ask('m', 2));
-    writer.run(YOU, ...ask('s', 1), ...ask('m', 2), ...ask('m', 3), ...ask('s', 4));
+    writer.run(YOU, ...ask('s', 1), ...ask('m', 2), ...ask('m', 3), ...ask('s', 4, 2));
     writer.die(ME);
     beats(writer, YOU, 3);
     writer.run(YOU, ...list(1, 2, 3, 4));
@@ -128,13 +128,15 @@ export const SEQUENCES: Readonly<Record<string, (writer: Writer) => void>> = {
     writer.run(YOU, ...make('s', 's', 2), ...make('m', 'm', 1, 0, 4), ...ask('m', 5));
     writer.run(YOU, 'V', 's', rid(1), writer.ticket(YOU, 1), YOU);
     writer.run(YOU, ...back(writer, YOU, 'm', 2, { note: 'r', passes: 1, served: [5, 1] }));
-    writer.run(YOU, ...back(writer, YOU, 's', 4, { note: 'd' }), ...list(1, 5));
+    writer.run(YOU, ...back(writer, YOU, 's', 4, { kept: 2, count: 1, note: 'd' }), ...list(1, 4, 5));
     writer.run(YOU, 'I', 's', '9', '', '', 'I', 'm', '9', '', '');
+    // A request of the object that had the name before.
+    writer.run(YOU, ...ask('s', 6), ...back(writer, YOU, 's', 6, { served: [4] }), ...list(4, 5));
   },
 
   'a mutex that was passed on': (writer) => {
     for (const sid of [ME, YOU]) writer.run(sid, ...open());
-    writer.run(ME, ...make('m', 'm', 1, 0, 300), ...make('s', 's', 1), ...ask('m', 1), ...ask('s', 7));
+    writer.run(ME, ...make('m', 'm', 1, 0, 129), ...make('s', 's', 1), ...ask('m', 1), ...ask('s', 7));
     writer.run(YOU, ...ask('m', 1), ...ask('s', 3));
     for (const number of [2, 3, 4]) writer.run(ME, ...ask('m', number));
     for (let more = 10; more < 76; more++) writer.run(YOU, ...ask('m', more));
@@ -161,6 +163,16 @@ export const SEQUENCES: Readonly<Record<string, (writer: Writer) => void>> = {
     beats(writer, YOU, 6);
     writer.run(YOU, ...list(3, 4), ...ask('s', 5, 3), ...make('s', 's', 2));
     writer.run(YOU, 'R', 's', '-', '3');
+  },
+
+  'more requests are refused than one call can refuse': (writer) => {
+    for (const sid of [ME, YOU]) writer.run(sid, ...open());
+    writer.run(ME, ...make('s', 's', 4), ...ask('s', 1, 2));
+    for (let number = 2; number < 134; number++) writer.run(ME, ...ask('s', number, 4));
+    writer.run(YOU, ...ask('s', 1, 2), 'R', 's', '-', '2');
+    // What this call gives back lets it refuse requests that it gives up next.
+    for (let left = 0; left < 3; left++) writer.run(ME, 'X');
+    beats(writer, YOU, 2);
   },
 
   'cancelled in parts': (writer) => {
