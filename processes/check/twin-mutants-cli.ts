@@ -101,6 +101,7 @@ function recordSequence(write: (writer: Writer) => void, limits: Limits): Record
     die(sid) {
       while (note([], sid).isLeft);
     },
+    born: (name) => state.objects.get(name)?.born ?? '0'.repeat(14),
     ticket: (sid, rid) =>
       state.sessions.get(sid)?.requests.get(rid.toString(16).padStart(10, '0'))?.ticket ?? '0'.repeat(14),
   });

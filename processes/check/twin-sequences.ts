@@ -10,13 +10,17 @@ export interface Writer {
   die(sid: string): void;
   /** The ticket of a request. */
   ticket(sid: string, rid: number): string;
+  /** The ticket with which an object was made. */
+  born(name: string): string;
 }
 
 const [ME, YOU] = ['p000000000000001', 'p000000000000002'];
 
 const rid = (number: number): string => number.toString(16).padStart(10, '0');
 const permits = (number: number): string => number.toString(16).padStart(8, '0');
-const open = (topmost = '0'): string[] => ['O', '2', '1', '3600000', 'label', '-', topmost];
+const open = (topmost = '0', version = 2, partitions = 1, lease = 3_600_000): string[] => [
+  ...['O', `${version}`, `${partitions}`, `${lease}`, 'label', '-', topmost],
+];
 const make = (name: string, kind: string, max: number, robust = 0, bypass = 0): string[] => [
   ...['N', name, kind, `${max}`, `${robust}`, '0', `${bypass}`],
 ];
@@ -57,12 +61,16 @@ export const SEQUENCES: Readonly<Record<string, (writer: Writer) => void>> = {
     for (const [at, name] of NAMES.entries()) {
       for (const more of [0, 1, 2]) writer.run(YOU, ...ask(name, 10 * more + at));
     }
-    const all = [...NAMES.entries()].reverse();
+    // In neither their order nor the opposite one.
+    const all = [...NAMES.entries()].sort(([one], [other]) => ((one * 3) % 7) - ((other * 3) % 7));
+    const topmost = (BigInt(`0x${writer.ticket(ME, 0)}`) + 2n ** 36n).toString(16).padStart(14, '0');
     writer.run(ME, ...all.flatMap(([at, name]) => back(writer, ME, name, at, { kept: 3 })));
     beats(writer, YOU, 2);
+    writer.run('p000000000000003', ...open(topmost));
     // An object that is gone by the time of its grants.
-    writer.run(ME, 'K', 'aa', '-');
+    for (let left = 0; left < 4; left++) writer.run(ME, 'K', 'ab', '-');
     beats(writer, YOU, 30);
+    writer.run(YOU, ...list(0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23));
   },
 
   'requests whose numbers do not rise': (writer) => {
@@ -119,7 +127,7 @@ export const SEQUENCES: Readonly<Record<string, (writer: Writer) => void>> = {
   'what is held of objects that are gone': (writer) => {
     for (const sid of [ME, YOU]) writer.run(sid, ...open());
     writer.run(ME, ...make('s', 's', 4, 1), ...make('m', 'm', 1, 1, 4), ...ask('s', 1, 3), ...ask('m', 2));
-    writer.run(YOU, ...ask('s', 1), ...ask('m', 2), ...ask('m', 3), ...ask('s', 4));
+    writer.run(YOU, ...ask('s', 1), ...ask('m', 2), ...ask('m', 3), ...ask('s', 4, 2));
     writer.die(ME);
     beats(writer, YOU, 3);
     writer.run(YOU, ...list(1, 2, 3, 4));
@@ -128,13 +136,15 @@ export const SEQUENCES: Readonly<Record<string, (writer: Writer) => void>> = {
     writer.run(YOU, ...make('s', 's', 2), ...make('m', 'm', 1, 0, 4), ...ask('m', 5));
     writer.run(YOU, 'V', 's', rid(1), writer.ticket(YOU, 1), YOU);
     writer.run(YOU, ...back(writer, YOU, 'm', 2, { note: 'r', passes: 1, served: [5, 1] }));
-    writer.run(YOU, ...back(writer, YOU, 's', 4, { note: 'd' }), ...list(1, 5));
+    writer.run(YOU, ...back(writer, YOU, 's', 4, { kept: 2, count: 1, note: 'd' }), ...list(1, 4, 5));
     writer.run(YOU, 'I', 's', '9', '', '', 'I', 'm', '9', '', '');
+    // A request of the object that had the name before.
+    writer.run(YOU, ...ask('s', 6), ...back(writer, YOU, 's', 6, { served: [4] }), ...list(4, 5));
   },
 
   'a mutex that was passed on': (writer) => {
     for (const sid of [ME, YOU]) writer.run(sid, ...open());
-    writer.run(ME, ...make('m', 'm', 1, 0, 300), ...make('s', 's', 1), ...ask('m', 1), ...ask('s', 7));
+    writer.run(ME, ...make('m', 'm', 1, 0, 129), ...make('s', 's', 1), ...ask('m', 1), ...ask('s', 7));
     writer.run(YOU, ...ask('m', 1), ...ask('s', 3));
     for (const number of [2, 3, 4]) writer.run(ME, ...ask('m', number));
     for (let more = 10; more < 76; more++) writer.run(YOU, ...ask('m', more));
@@ -160,7 +170,19 @@ export const SEQUENCES: Readonly<Record<string, (writer: Writer) => void>> = {
     writer.run(ME, ...back(writer, ME, 's', 2));
     beats(writer, YOU, 6);
     writer.run(YOU, ...list(3, 4), ...ask('s', 5, 3), ...make('s', 's', 2));
+    writer.run(YOU, ...make('s', 'r', 9));
+    writer.run(YOU, ...make('s', 'm', 1));
     writer.run(YOU, 'R', 's', '-', '3');
+  },
+
+  'more requests are refused than one call can refuse': (writer) => {
+    for (const sid of [ME, YOU]) writer.run(sid, ...open());
+    writer.run(ME, ...make('s', 's', 4), ...ask('s', 1, 2));
+    for (let number = 2; number < 134; number++) writer.run(ME, ...ask('s', number, 4));
+    writer.run(YOU, ...ask('s', 1, 2), 'R', 's', '-', '2');
+    // What this call gives back lets it refuse requests that it gives up next.
+    for (let left = 0; left < 3; left++) writer.run(ME, 'X');
+    beats(writer, YOU, 2);
   },
 
   'cancelled in parts': (writer) => {
@@ -195,5 +217,26 @@ export const SEQUENCES: Readonly<Record<string, (writer: Writer) => void>> = {
       writer.run(YOU, ...back(writer, YOU, 's', number));
     }
     writer.run(YOU, ...list(13, 14, 15), 'J', '-inf');
+  },
+
+  'objects are told in parts': (writer) => {
+    writer.run(ME, ...open(), ...make('a', 's', 1));
+    writer.run(ME, ...make('b', 'm', 1, 1, 7), ...ask('b', 1));
+    writer.run(ME, ...make('c', 'w', 9), ...make('d', 's', 2));
+    for (const cursor of ['0', writer.born('a'), writer.born('b'), writer.ticket(ME, 1), writer.born('d')]) {
+      writer.run(ME, 'P', cursor);
+    }
+  },
+
+  'settings change when nobody is there': (writer) => {
+    writer.run(ME, ...open());
+    writer.run(YOU, ...open('0', 2, 1, 1000));
+    writer.run(YOU, ...open('0', 3));
+    writer.run(ME, 'X');
+    writer.run(YOU, ...open('0', 2, 2));
+    writer.run(YOU, ...open('0', 1));
+    writer.run(YOU, ...open('0', 3, 1, 1000));
+    writer.run(ME, ...open());
+    writer.run(ME, ...open('0', 3, 1, 1000), 'J', '-inf');
   },
 };

@@ -72,6 +72,7 @@ test.each(
       data = server.reap(data, sid, WATCHER, surroundings(START + 7 * ++calls));
       expect(server.difference).toBeUndefined();
     },
+    born: (name) => stateOf(data)?.objects.get(latin1(name))?.born ?? '0'.repeat(14),
     ticket(sid, rid) {
       const requests = stateOf(data)?.sessions.get(sid)?.requests;
       return requests?.get(rid.toString(16).padStart(10, '0'))?.ticket ?? '0'.repeat(14);
