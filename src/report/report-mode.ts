@@ -114,5 +114,8 @@ function join(): Tell | undefined {
   };
 }
 
+/** A web worker of Deno claims in `worker_threads` to be the first thread. It inherits nothing. */
+const isFirst = isMainThread && !('WorkerGlobalScope' in globalThis);
+
 /** Undefined if the program is not in report mode. */
-export const tell: Tell | undefined = isMainThread ? (isReportMode() ? start() : undefined) : join();
+export const tell: Tell | undefined = isFirst ? (isReportMode() ? start() : undefined) : join();

@@ -155,11 +155,14 @@ export function watchSleeps(
     const limit = Error.stackTraceLimit;
     try {
       Error.stackTraceLimit = FRAMES;
-      watcher.tellStack?.(core.id(), thread, epoch(), new Error().stack ?? '');
+      const { stack = '' } = new Error();
+      watcher.tellStack?.(core.id(), thread, epoch(), stack);
     } catch {
       // The thread sleeps on.
+    } finally {
+      // A program may have frozen it.
+      Reflect.set(Error, 'stackTraceLimit', limit);
     }
-    Error.stackTraceLimit = limit;
   };
 
   /** Says, once in a thread, that its wait is likely to be a mistake. */

@@ -64,6 +64,12 @@ const threads = {
     accounts.unlock();
   },
   events: () => threads.blocked(),
+  late() {
+    for (let i = 0; i < 3; i++) {
+      parentPort.postMessage('acquires');
+      pool.acquire();
+    }
+  },
   deaths() {
     Mutex.open('audit').lock();
     parentPort.postMessage('locked');
@@ -147,6 +153,18 @@ const main = {
     accounts.unlock();
     await once(worker, 'exit');
   },
+  // Metrics begin while the worker sleeps for the first time. It notices when it sleeps for the second time.
+  async late() {
+    pool.acquire();
+    const worker = start();
+    for (let i = 0; i < 3; i++) {
+      await once(worker, 'message');
+      await untilAsleep('pool');
+      if (i === 0) startMetrics();
+      pool.release();
+    }
+    await once(worker, 'exit');
+  },
   // A subscriber that uses the library, and one that throws.
   async events() {
     publishEvents(diagnostics_channel);
@@ -207,7 +225,7 @@ threads['told deadlock'] = () => {
 
 if (!isMainThread) await threads[how]();
 else {
-  if (how !== 'off' && how !== 'events') startMetrics();
+  if (!['events', 'late', 'off'].includes(how)) startMetrics();
   await main[how]();
   const points = {};
   for (const { name, points: its } of metrics().filter(({ name }) => /duration|failures/.test(name)))

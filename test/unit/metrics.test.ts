@@ -68,6 +68,10 @@ describe('a thread that waits', () => {
     expect(countsIn(await run('condition'))['Condition changed']).toEqual([1, 0]);
   });
 
+  it('that was there before metrics began counts from its second sleep on', async () => {
+    expect(countsIn(await run('late'))).toEqual({ 'Semaphore pool': [1, 0] });
+  });
+
   it('counts nothing if nobody has begun metrics', async () => {
     expect(await run('off')).toMatchObject({ points: {}, heard: [] });
   });
