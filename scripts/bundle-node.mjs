@@ -1,7 +1,7 @@
 /**
  * Bundles dist/ for Node, Deno and Bun: dist/node/ gets one file for each entry, and some files that entries share.
  *
- *     index.js, report.js, sync.js ────────────────────► shared.js ──► host-node.js or host-deno-bun.js
+ *     index.js, channel.js, report.js, sync.js ────────► shared.js ──► host-node.js or host-deno-bun.js
  *     algorithms.js, p0514.js ──► algorithms-shared.js ──►                └─ when it first looks ─► youngest.cjs
  *     tasks.js
  *
@@ -64,12 +64,13 @@ async function write(input, format, cleanDir, groups) {
 const entries = {
   index: 'dist/index.js',
   algorithms: 'dist/algorithms/index.js',
+  channel: 'dist/channel/index.js',
   p0514: 'dist/p0514/index.js',
   report: 'dist/report/index.js',
   sync: 'dist/sync/index.js',
 };
 const groups = [
-  { name: 'shared', test: /[\\/]dist[\\/](?!algorithms|p0514|report|sync|index)/ },
+  { name: 'shared', test: /[\\/]dist[\\/](?!algorithms|channel|p0514|report|sync|index)/ },
   { name: 'algorithms-shared', test: /[\\/]dist[\\/]algorithms[\\/](?!index)/, minShareCount: 2 },
 ];
 await write(entries, 'esm', true, groups);

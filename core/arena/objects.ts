@@ -52,6 +52,8 @@ import {
   O_LIFE,
   O_MAX,
   O_OWN_LAST,
+  O_OWN_LATE,
+  O_OWN_LATEST,
   O_OWNER,
   O_PARKED,
   O_ROBUST,
@@ -131,6 +133,8 @@ export function buildObject(
   atomic.store<i64>(o, 0, O_WHERE);
   atomic.store<i64>(o, 0, O_OWNER);
   atomic.store<i64>(o, 0, O_SLEEPERS);
+  atomic.store<i64>(o, 0, O_OWN_LATE);
+  atomic.store<i32>(o, 0, O_OWN_LATEST);
   atomic.store<u64>(o, (atomic.load<u64>(o, O_LIFE) & GENERATIONS) + LIVE + 1, O_LIFE);
   return o;
 }

@@ -17,6 +17,7 @@ describe(`in Node ${process.versions.node}`, () => {
   it.each([
     ['taketurns', 3],
     ['taketurns/algorithms', 4],
+    ['taketurns/channel', 3],
     ['taketurns/p0514', 4],
     ['taketurns/sync', 3],
     ['taketurns/tasks', 1],

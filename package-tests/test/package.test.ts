@@ -68,7 +68,7 @@ describe('the tarball', () => {
     );
     const kinds = ['node10', 'node16-cjs', 'node16-esm', 'bundler'];
     expect(resolved).toEqual(
-      ['.', './algorithms', './p0514', './report', './sync', './tasks', './package.json'].flatMap((name) =>
+      ['.', './algorithms', './channel', './p0514', './report', './sync', './tasks', './package.json'].flatMap((name) =>
         kinds.map((kind) => [name, kind, true]),
       ),
     );

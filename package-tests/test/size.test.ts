@@ -91,6 +91,7 @@ const PROGRAMS = {
   'Mutex of taketurns': "import { Mutex as all } from 'taketurns';",
   taketurns: "import * as all from 'taketurns';",
   'taketurns/algorithms': "import * as all from 'taketurns/algorithms';",
+  'taketurns/channel': "import * as all from 'taketurns/channel';",
   'taketurns/p0514': "import * as all from 'taketurns/p0514';",
   'taketurns/report': "import * as all from 'taketurns/report';",
   'taketurns/sync': "import * as all from 'taketurns/sync';",
