@@ -111,7 +111,15 @@ const folder = inject('folder');
 const taketurns = join(folder, 'node_modules/taketurns');
 
 describe('an editor shows errors, blocking and an example of each method of', () => {
-  const files = ['index', 'algorithms/index', 'channel/index', 'p0514/index', 'report/index', 'sync/index', 'tasks/index'];
+  const files = [
+    'index',
+    'algorithms/index',
+    'channel/index',
+    'p0514/index',
+    'report/index',
+    'sync/index',
+    'tasks/index',
+  ];
   const declarations = (file: string): string => join(taketurns, `dist/${file}.d.ts`);
   const editor = new Editor(taketurns, files.map(declarations));
   it.each(files)('%s', (file) => {

@@ -20,7 +20,15 @@ import {
   REFUSED,
 } from '../border/numbers.js';
 import { bad, checkInteger, checkOptions, DisposedError } from '../errors.js';
-import { budget, checkWaitOptions, PARKING, type ParkingOptions, type Properties, USUAL, type WaitOptions } from '../options.js';
+import {
+  budget,
+  checkWaitOptions,
+  PARKING,
+  type ParkingOptions,
+  type Properties,
+  USUAL,
+  type WaitOptions,
+} from '../options.js';
 import { find, type Handle, make, open, Reference } from '../reference.js';
 import { now } from '../runtime/clock.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
@@ -445,7 +453,8 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
     checkWaitAsync();
     const left = countdown(timeout);
     while (true) {
-      const end = this.#receiving.isFree || this.#receiving.left > 0 ? this.#claimed('receiveAsync', 1) : undefined;
+      const { isFree, isOut, left: ahead } = this.#receiving;
+      const end = isFree || (ahead > 0 && !isOut) ? this.#claimed('receiveAsync', 1) : undefined;
       if (end !== undefined) {
         const got = this.#use(end);
         if (got !== NOTHING) return this.#received(got);
@@ -600,7 +609,8 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
     if (this.disposed) throw this[disposedError]();
     const { core, words, at: f } = this.#sending;
     const { at: m } = this.#receiving;
-    const sum = (end: number): number => (words[(end + P_TOLD) / 4] as number) + (words[(end + P_UNTOLD) / 4] as number);
+    const sum = (end: number): number =>
+      (words[(end + P_TOLD) / 4] as number) + (words[(end + P_UNTOLD) / 4] as number);
     return {
       capacity: this.#capacity,
       bytes: this.#room,
@@ -623,7 +633,9 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   #free(method: string): End {
     const end = this.#sending;
     if (end.left === 0) return end;
-    throw new TypeError(`${KIND}.${method}: this thread has reserved a place of the channel: commit or dispose of it first`);
+    throw new TypeError(
+      `${KIND}.${method}: this thread has reserved a place of the channel: commit or dispose of it first`,
+    );
   }
 
   /**
@@ -710,7 +722,8 @@ function properties<T>(what: string, options: ChannelOptions<T>): Properties {
   const LEAST_BYTES = 8;
   const MOST_BYTES = 2 ** 24;
   checkInteger(`${what}: capacity`, capacity, 1, MOST_MESSAGES);
-  if (capacity & (capacity - 1)) throw bad('number', `${what}: capacity`, `a power of two from 1 to ${MOST_MESSAGES}`, capacity);
+  if (capacity & (capacity - 1))
+    throw bad('number', `${what}: capacity`, `a power of two from 1 to ${MOST_MESSAGES}`, capacity);
   checkInteger(`${what}: bytes`, most, LEAST_BYTES, MOST_BYTES);
   if (codec !== undefined) checkCodec(what, codec);
   return {

@@ -33,7 +33,7 @@ import {
 } from '../border/numbers.js';
 import { CancelledError, DisposedError, mayNotBlock, noRoom } from '../errors.js';
 import type { Signal } from '../options.js';
-import { timedOut, watch } from '../runtime/cancellation.js';
+import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
 import { Fifo } from '../runtime/fifo.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
@@ -77,7 +77,14 @@ export class End {
   readonly #wanted: string;
   readonly #instead: string;
 
-  constructor(membership: Membership, module: Module, shared: Shared, f64: Float64Array, wanted: string, instead: string) {
+  constructor(
+    membership: Membership,
+    module: Module,
+    shared: Shared,
+    f64: Float64Array,
+    wanted: string,
+    instead: string,
+  ) {
     this.core = membership.core;
     this.module = module;
     this.membership = membership;
@@ -189,7 +196,9 @@ export class End {
       else {
         const cancel = promises.addAlone(keeper, run, settle);
         const give = (late: () => unknown): void => {
-          const reason = late();
+          // The wait may be the second one of a call, if the first has met a hole.
+          const why = late();
+          const reason = isTimeout(why, signal) ? timedOut(this.#wanted, timeout) : why;
           given = { reason };
           cancel(() => reason);
         };
@@ -274,13 +283,7 @@ export class End {
     const { core, peer } = this;
     if (answer === MORE || answer === INTERRUPTED) {
       const { promises } = peer.shared;
-      const settled = core.finishRelease(
-        peer.at,
-        this.module.given.value,
-        answer,
-        promises.first,
-        peer.attachment,
-      );
+      const settled = core.finishRelease(peer.at, this.module.given.value, answer, promises.first, peer.attachment);
       if (settled > 0) promises.settled(settled);
     }
     if (this.hasEnded) this.finishClose();

@@ -33,8 +33,8 @@ import type { Membership, Shared } from '../runtime/membership.js';
 import { leaves } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
 import { close, forget, reference, SharedObject } from '../shared-object.js';
-import { channelOf, type Module } from './compiled.js';
 import type { Views } from './codec.js';
+import { channelOf, type Module } from './compiled.js';
 import { End, RECEIVE, SEND } from './end.js';
 
 const KIND = 'ReceivingEnd';
@@ -117,7 +117,10 @@ export function endsOf({ membership, shared }: Reference): Ends | undefined {
   const module = channelOf(membership);
   const words = new Int32Array(membership.memory.buffer);
   const peer = (): number => Atomics.load(words, (shared.address + P_PEER) / 4);
-  const end = peer() === 0 ? made(membership, module, words, shared.address, shared.isPrivate) : found(membership, words, shared.address, peer());
+  const end =
+    peer() === 0
+      ? made(membership, module, words, shared.address, shared.isPrivate)
+      : found(membership, words, shared.address, peer());
   if (end === undefined) return undefined;
   const all = new Ends(membership, module, shared, end);
   (shared as Known)[ends] = all;
@@ -125,7 +128,13 @@ export function endsOf({ membership, shared }: Reference): Ends | undefined {
 }
 
 /** Makes the receiving end of a sending end. Returns that of another thread if that thread was faster. */
-function made(membership: Membership, module: Module, words: Int32Array, f: number, isPrivate: boolean): Reference | undefined {
+function made(
+  membership: Membership,
+  module: Module,
+  words: Int32Array,
+  f: number,
+  isPrivate: boolean,
+): Reference | undefined {
   const { core } = membership;
   const word = (offset: number): number => words[(f + offset) / 4] as number;
   const properties = [KIND_RECEIVING_END, 0, word(O_MAX), word(O_SPIN), word(O_THRESHOLD), 1] as const;

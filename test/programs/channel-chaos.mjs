@@ -88,12 +88,16 @@ async function supervise() {
       if (times === 0 && k < shared.sent[l]) missing++;
     }
   }
-  if (late || tooLate) failures.push(`${late ? 'a sender' : 'a receiver'} is stuck: ${team.map(({ role, way }) => `${role} ${way}`)}`);
+  if (late || tooLate)
+    failures.push(`${late ? 'a sender' : 'a receiver'} is stuck: ${team.map(({ role, way }) => `${role} ${way}`)}`);
   if (twice.length > 0) failures.push(`received twice: ${JSON.stringify(twice.slice(0, 5))}`);
   if (shared.wrong[0] > 0) failures.push(`${shared.wrong[0]} messages out of order`);
   if (Math.abs(missing - lost) > killed.receive)
-    failures.push(`${missing} messages are missing, and ${lost} count as lost; ${killed.receive} receivers were killed`);
-  if (size !== 0 || s.waiting + r.waiting !== 0) failures.push(`${size} messages are left, ${s.waiting + r.waiting} wait`);
+    failures.push(
+      `${missing} messages are missing, and ${lost} count as lost; ${killed.receive} receivers were killed`,
+    );
+  if (size !== 0 || s.waiting + r.waiting !== 0)
+    failures.push(`${size} messages are left, ${s.waiting + r.waiting} wait`);
   channel.dispose();
   // As many channels as there is room for, again and again.
   for (let i = 0; i < 40; i++) new Channel({ capacity: 512, arena }).dispose();

@@ -21,7 +21,18 @@ import { PARKED as PARKED_THREAD } from '../engine/machine/machine.js';
 import { Violation } from '../engine/search/violation.js';
 import { CMPXCHG, RMW } from '../engine/wasm/code.js';
 import type { Section } from '../engine/wasm/uninterruptible.js';
-import { ADMITTED, ANSWER_CLOSED, constant, E_HELD, ELEMENT_SIZE, GRANT, QUEUED, REFUSED, TICKET, TIMED_OUT } from '../scene/layout.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  constant,
+  E_HELD,
+  ELEMENT_SIZE,
+  GRANT,
+  QUEUED,
+  REFUSED,
+  TICKET,
+  TIMED_OUT,
+} from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
@@ -104,8 +115,7 @@ function claimed(scene: Scene, o: number, attachment: number): number[] {
   const first = took >>> SHIFT;
   const isSending = o === endsOf(scene).f;
   return Array.from({ length: took & COUNT }, (_, k) => first + k).filter(
-    (i) =>
-      i >= word(scene, o + DONE) && word(scene, placeOf(scene, i) + MARK) !== (isSending ? i + 1 : ~(i + 1)),
+    (i) => i >= word(scene, o + DONE) && word(scene, placeOf(scene, i) + MARK) !== (isSending ? i + 1 : ~(i + 1)),
   );
 }
 
@@ -170,8 +180,8 @@ function checkChannel(scene: Scene): void {
   const { f, m } = endsOf(scene);
   let sent = 0;
   let unsure = 0;
-  const received = scene.threadNumbers.map(
-    (s) => scene.threadNumbers.reduce((all, t) => all | scene.get(t, RECEIVED + s), 0),
+  const received = scene.threadNumbers.map((s) =>
+    scene.threadNumbers.reduce((all, t) => all | scene.get(t, RECEIVED + s), 0),
   );
   for (const t of scene.threadNumbers) {
     sent += bits(scene.get(t, SENT) & ~received[t]);
@@ -304,15 +314,17 @@ function transfer(sends: boolean, n: number, timed: boolean): Op {
     return CLAIMED;
   };
   steps[CLAIMED] = use;
-  const passed = (then: number): Step => (scene, t, answer) => {
-    if (answer === ADMITTED) return over(scene, t, then);
-    if (answer === NEWS) return tell(scene, t, then);
-    if (answer !== MORE && answer !== INTERRUPTED) throw new Violation(`a pass is answered ${answer}`);
-    const { f, m, ofF, ofM } = endsOf(scene);
-    const [peer, attachment] = sends ? [m, ofM[t]] : [f, ofF[t]];
-    scene.call(t, 'finishRelease', peer, scene.global(t, 'channel/given'), answer, 0, attachment);
-    return FINISHED + then;
-  };
+  const passed =
+    (then: number): Step =>
+    (scene, t, answer) => {
+      if (answer === ADMITTED) return over(scene, t, then);
+      if (answer === NEWS) return tell(scene, t, then);
+      if (answer !== MORE && answer !== INTERRUPTED) throw new Violation(`a pass is answered ${answer}`);
+      const { f, m, ofF, ofM } = endsOf(scene);
+      const [peer, attachment] = sends ? [m, ofM[t]] : [f, ofF[t]];
+      scene.call(t, 'finishRelease', peer, scene.global(t, 'channel/given'), answer, 0, attachment);
+      return FINISHED + then;
+    };
   /** The op is over; or after a hole, the receiver begins again. */
   const over = (scene: Scene, t: number, then: number): number => {
     if (then === 0) return finish(scene, t);
@@ -456,7 +468,7 @@ export const models: readonly Model[] = [
   // Deaths.
   model('S | R | X C', { deaths: 1, mortal: [0] }),
   model('S | R | X C', { deaths: 1, mortal: [1] }),
-  model('S | S | R R X C', { deaths: 1, mortal: [0], capacity: 2, long: true }),
+  model('S | S X C | R R', { deaths: 1, mortal: [0], capacity: 2, long: true }),
   model('S S | R | X C', { deaths: 1, mortal: [0], long: true }),
   model('S S | R | X C', { deaths: 1, mortal: [1], long: true }),
   model('S S | B | X C R R', { deaths: 1, mortal: [1], capacity: 2, long: true }),
