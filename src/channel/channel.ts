@@ -11,6 +11,8 @@ import {
   ANSWER_CLOSED,
   HOLE_MORE,
   KIND_CHANNEL,
+  NEXT_CLOSED,
+  NEXT_DISPOSED,
   O_THRESHOLD,
   P_DONE,
   P_NEXT,
@@ -485,10 +487,9 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
     const left = countdown(timeout);
     const all: unknown[] = [];
     while (all.length < most) {
-      const end =
-        this.#claimed('receiveMany', most - all.length) ??
-        (all.length === 0 ? this.#waitForMessage(timeout, left) : undefined);
-      if (end === undefined) break;
+      const isFirst = all.length === 0;
+      if (!isFirst && !this.#hasMore(most - all.length)) break;
+      const end = this.#claimed('receiveMany', most) ?? this.#waitForMessage(timeout, left);
       for (let n = Math.min(end.left, most - all.length); n > 0; n--) {
         const got = this.#use(end);
         if (got !== NOTHING) all.push(this.#wire.decode(got));
@@ -595,7 +596,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   close(): void {
     if (this.disposed) return;
     const { module } = this.#ends;
-    module.close(this.#sending.at);
+    module.close(this.#sending.at, BigInt(NEXT_CLOSED));
     this.#receiving.finishClose();
   }
 
@@ -654,6 +655,15 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
     return end;
   }
 
+  /** Claims messages if any is there, `most` at most. Throws nothing, also if the channel has ended meanwhile. */
+  #hasMore(most: number): boolean {
+    const end = this.#receiving;
+    if (end.left > 0) return true;
+    const answer = end.tryClaim(most);
+    if (isPlace(answer)) end.hold(answer);
+    return isPlace(answer);
+  }
+
   /** Writes a message to a place that the thread has claimed alone, and passes it on. */
   #put(place: number, encoded: unknown): void {
     const end = this.#sending;
@@ -687,7 +697,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   protected override [close](): void {
     const { core, at } = this.#sending;
     // If this thread dies midway, its reaper ends the waits of a closed channel.
-    this.#ends.module.close(at);
+    this.#ends.module.close(at, BigInt(NEXT_DISPOSED));
     core.dispose(at);
     core.dispose(this.#receiving.at);
   }

@@ -50,6 +50,9 @@ export function isPlace(answer: number): boolean {
   return (answer & LINE_MASK) === 0;
 }
 
+/** The bit of NEXT_DISPOSED in the upper half of P_NEXT. */
+const DISPOSED_BIT = 0x40000000;
+
 export class End {
   readonly core: Core;
   readonly module: Module;
@@ -324,10 +327,17 @@ export class End {
 
   /** The error for a request that finds the queue closed. */
   closedError(): Error {
-    if (this.at === CLOSED_OBJECT || this.core.isDisposed(this.at)) return this.disposedError();
+    if (this.isOver || this.#isDisposed) return this.disposedError();
     return new ClosedError(
       this.#instead === SEND ? 'the channel is closed' : 'the channel is closed, and every message has been received',
     );
+  }
+
+  /** Whether a thread has disposed of the channel, or is about to. */
+  get #isDisposed(): boolean {
+    const { at } = this.#instead === SEND ? this : this.peer;
+    const closed = Atomics.load(this.words, (at + P_NEXT) / 4 + 1);
+    return this.core.isDisposed(at) !== 0 || (closed < 0 && (closed & DISPOSED_BIT) !== 0);
   }
 
   /** Makes the error of a thread that finds the channel disposed of. The channel sets it. */

@@ -19,7 +19,7 @@
  */
 import { PARKED as PARKED_THREAD } from '../engine/machine/machine.js';
 import { Violation } from '../engine/search/violation.js';
-import { CMPXCHG, RMW } from '../engine/wasm/code.js';
+import { CMPXCHG, RMW, STORE } from '../engine/wasm/code.js';
 import type { Section } from '../engine/wasm/uninterruptible.js';
 import {
   ADMITTED,
@@ -369,7 +369,7 @@ const close = (): Op =>
   inSteps(
     'close',
     (scene, t) => {
-      scene.call(t, 'close', endsOf(scene).f);
+      scene.call(t, 'close', endsOf(scene).f, 0, 1 << 31);
       return 1;
     },
     (scene, t) => {
@@ -486,6 +486,12 @@ export const sections: readonly Section[] = [
   { name: 'R14, claim', fn: 'channel/claim', from: { kind: RMW, word: NEXT }, to: [E_HELD] },
   { name: 'R15, pass', fn: 'channel/pass', from: { kind: CMPXCHG, word: DONE }, to: [GRANT] },
   { name: 'R15, passOn', fn: 'channel/passOn', from: { kind: CMPXCHG, word: DONE }, to: [GRANT] },
-  { name: 'R15, of the dead', fn: 'reaping/cleanUp', from: { kind: CMPXCHG, word: DONE }, to: [GRANT] },
+  { name: 'R15, passForDead, reaping/cleanUp', fn: 'reaping/cleanUp', from: { kind: CMPXCHG, word: DONE }, to: [GRANT] },
+  {
+    name: 'R17, passForDead, reaping/cleanUp',
+    fn: 'reaping/cleanUp',
+    from: { kind: STORE, word: LENGTH },
+    to: [UNTOLD],
+  },
   { name: 'R16, close', fn: 'channel/close', from: { kind: RMW, word: NEXT }, to: [END], returns: 'closed already' },
 ];

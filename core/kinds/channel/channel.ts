@@ -83,7 +83,6 @@ import {
   TOOK_SHIFT,
 } from './words';
 
-const CLOSED_NEXT: i64 = i64.MIN_VALUE;
 /** An address is a multiple of this number, and an answer is not. */
 const LINE_MASK: i32 = 63;
 
@@ -211,9 +210,12 @@ export function pollFor(o: usize): bool {
   return false;
 }
 
-/** Closes the channel. finishClose must follow. May be called again. */
-export function close(f: usize): void {
-  const next = atomic.or<i64>(f, CLOSED_NEXT, P_NEXT); // R16 begins
+/**
+ * Closes the channel, with NEXT_CLOSED or, before the caller disposes of both ends, with NEXT_DISPOSED. finishClose or
+ * the dispose must follow. May be called again.
+ */
+export function close(f: usize, how: i64): void {
+  const next = atomic.or<i64>(f, how, P_NEXT); // R16 begins
   if (next >= 0) atomic.store<i32>(peerOf(f), endOf(next as i32), P_END); // R16 ends. D16 write
 }
 

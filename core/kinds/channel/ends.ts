@@ -57,8 +57,8 @@ export function passForDead(o: usize, kind: i32, e: usize): void {
       atomic.store<i64>(p, mark, PLACE_MARK);
       atomic.add<i32>(peer, counts, P_UNTOLD); // R17 ends
     } else if (claimed <= 0) {
-      // R15 is the exchange and the add on grant.
-      if (atomic.cmpxchg<i64>(o, i, i + 1, P_DONE) === i) wakeDue(peer, atomic.add<i64>(peer, 1, GRANT), 1);
+      if (atomic.cmpxchg<i64>(o, i, i + 1, P_DONE) !== i) continue; // R15 begins
+      wakeDue(peer, atomic.add<i64>(peer, 1, GRANT), 1); // R15 ends
     }
   }
   if (atomic.load<i64>(o, P_NEXT) < 0) finishClose(o, peer);

@@ -16,6 +16,10 @@
  * Besides, O_MAX of both ends is 1 less than the capacity, and O_THRESHOLD the bytes of a place.
  */
 
+/** How close changes P_NEXT of the sending end: the sign, and whether the channel is about to be disposed of. */
+export const NEXT_CLOSED: i64 = -0x8000000000000000;
+export const NEXT_DISPOSED: i64 = -0x4000000000000000;
+
 /** The sending end of a channel. Its handle is that of the channel. */
 export const KIND_CHANNEL: i32 = 30;
 /** The receiving end of a channel. */
