@@ -255,6 +255,15 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
     return Math.max((Atomics.load(words, (this.#sending.at + P_DONE) / 4) - next) | 0, 0);
   }
 
+  /**
+   * The number of queued requests, of senders and receivers, blocked threads and promises alike. It looks at every waiter
+   * of the arena and is racy, so it is meant for diagnostics.
+   */
+  get waiting(): number {
+    const { core, at } = this.#sending;
+    return core.waiting(at) + core.waiting(this.#receiving.at);
+  }
+
   /** Whether the channel is closed or disposed of. */
   get closed(): boolean {
     const { words, at } = this.#sending;

@@ -27,16 +27,19 @@ it.each([2 * seed, 2 * seed + 1])(
   },
 );
 
-it.each([1, 4, 256])('four senders and four receivers, capacity %i: each message arrives once, in order', async (capacity) => {
-  const each = roundsOf(8) * 1000;
-  const channel = new Channel({ codec: number, capacity });
-  const seen = new Int32Array(new SharedArrayBuffer(4 * 4 * each));
-  const done = together<number>(members, 'send-and-receive', { handle: channel.handle, each, seen });
-  const out = await done;
-  expect(out.reduce((sum, wrong) => sum + wrong, 0)).toBe(0);
-  expect(seen.every((times) => times === 1)).toBe(true);
-  expect(channel.inspect()).toMatchObject({ size: 0, holes: 0, lost: 0, senders: { waiting: 0 } });
-});
+it.each([1, 4, 256])(
+  'four senders and four receivers, capacity %i: each message arrives once, in order',
+  async (capacity) => {
+    const each = roundsOf(8) * 1000;
+    const channel = new Channel({ codec: number, capacity });
+    const seen = new Int32Array(new SharedArrayBuffer(4 * 4 * each));
+    const done = together<number>(members, 'send-and-receive', { handle: channel.handle, each, seen });
+    const out = await done;
+    expect(out.reduce((sum, wrong) => sum + wrong, 0)).toBe(0);
+    expect(seen.every((times) => times === 1)).toBe(true);
+    expect(channel.inspect()).toMatchObject({ size: 0, holes: 0, lost: 0, senders: { waiting: 0 } });
+  },
+);
 
 it('tells a sender of the messages that died with a receiver, and a receiver of the holes of a sender', async () => {
   const arena = new Arena({ objects: 8, threads: 8, waiters: 64 });

@@ -486,7 +486,12 @@ export const sections: readonly Section[] = [
   { name: 'R14, claim', fn: 'channel/claim', from: { kind: RMW, word: NEXT }, to: [E_HELD] },
   { name: 'R15, pass', fn: 'channel/pass', from: { kind: CMPXCHG, word: DONE }, to: [GRANT] },
   { name: 'R15, passOn', fn: 'channel/passOn', from: { kind: CMPXCHG, word: DONE }, to: [GRANT] },
-  { name: 'R15, passForDead, reaping/cleanUp', fn: 'reaping/cleanUp', from: { kind: CMPXCHG, word: DONE }, to: [GRANT] },
+  {
+    name: 'R15, passForDead, reaping/cleanUp',
+    fn: 'reaping/cleanUp',
+    from: { kind: CMPXCHG, word: DONE },
+    to: [GRANT],
+  },
   {
     name: 'R17, passForDead, reaping/cleanUp',
     fn: 'reaping/cleanUp',
