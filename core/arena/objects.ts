@@ -53,7 +53,6 @@ import {
   O_MAX,
   O_OWN_LAST,
   O_OWN_LATE,
-  O_OWN_LATEST,
   O_OWNER,
   O_PARKED,
   O_ROBUST,
@@ -134,7 +133,6 @@ export function buildObject(
   atomic.store<i64>(o, 0, O_OWNER);
   atomic.store<i64>(o, 0, O_SLEEPERS);
   atomic.store<i64>(o, 0, O_OWN_LATE);
-  atomic.store<i32>(o, 0, O_OWN_LATEST);
   atomic.store<u64>(o, (atomic.load<u64>(o, O_LIFE) & GENERATIONS) + LIVE + 1, O_LIFE);
   return o;
 }

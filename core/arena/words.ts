@@ -135,9 +135,8 @@ export const O_OWNER: usize = 96; // i64, of a lock: queue node << 32 | thread, 
 export const O_SLEEPERS: usize = 104; // i32, a hint: 1 if a waiter may sleep; see polling.ts
 // The address of the head of the list in which its name stands or stood, 0 if it never had a name (names.ts).
 export const O_NAME: usize = 108; // i32
-// Words that a kind has for itself on the second line. buildObject sets them to 0.
+// A word that a kind has for itself on the second line. buildObject sets it to 0.
 export const O_OWN_LATE: usize = 112; // i64
-export const O_OWN_LATEST: usize = 120; // i32
 // How often all waiters have been asked to leave, modulo 2^32.
 export const O_ASKS: usize = 124; // i32, not set in a new object
 

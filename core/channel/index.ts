@@ -15,7 +15,6 @@ export {
   link,
   pass,
   pollFor,
-  resume,
   sendWord,
   takeUntold,
   takeWord,

@@ -122,9 +122,9 @@ export function abandonHead(o: usize, attachment: i32): void {
 
 /**
  * Cancels the interrupted request of this thread that has this element, if the request is queued for a mutex, a
- * condition or a RwLock. If the request stayed in the queue, it could be admitted with no thread to use what it gets. A
- * mutex would have a head that does not compete, a RwLock would have a turn that no thread takes, and the requests
- * behind would wait. A notification of a condition would be lost. A request for a semaphore stays queued.
+ * condition, a RwLock or a channel. If the request stayed in the queue, it could be admitted with no thread to use what
+ * it gets. A mutex would have a head that does not compete, a RwLock would have a turn that no thread takes, and the
+ * requests behind would wait. A notification of a condition would be lost, and so would a message or a place. A request for a semaphore stays queued.
  *
  * An earlier cancellation may also have been interrupted, after the element was given away and before the thread had
  * another spare. Then the element may belong to another thread by now. So the function reads the state first, and then
@@ -136,7 +136,7 @@ export function abandonRequest(e: usize): void {
   const request = atomic.load<i64>(e, E_REQUEST);
   if (state < WAITING || state > ASKED || (requester(request) as i64) !== owner) return;
   const kind = atomic.load<i32>(objectOf(request), O_KIND);
-  if (kind === KIND_MUTEX || kind === KIND_CONDITION || kind === KIND_RW_LOCK) cancelFor(e);
+  if (kind === KIND_MUTEX || kind === KIND_CONDITION || kind === KIND_RW_LOCK || isEnd(kind)) cancelFor(e);
 }
 
 /** Gives back what a dead or ending thread has of an object to which it was attached by this element. */

@@ -174,7 +174,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
     this.#receiving = this.#ends.receiving;
     this.#room = (this.#sending.words[(address + O_THRESHOLD) / 4] as number) - PLACE_HEAD;
     this.#capacity = membership.core.initial(address);
-    this.#wire = wireOf(chosen, this.#ends.views, this.#room);
+    this.#wire = wireOf(chosen, this.#ends.views, this.#room, membership);
     this.#isNumber = this.#wire.isNumber;
   }
 

@@ -12,6 +12,7 @@
  */
 import { PLACE_HEAD } from '../border/numbers.js';
 import { bad, checkType } from '../errors.js';
+import type { Membership } from '../runtime/membership.js';
 
 /** Where a codec writes a message. */
 export interface Into {
@@ -101,7 +102,7 @@ export const direct = Symbol();
 
 /** @internal A codec whose wire needs no scratch. */
 export interface Direct<T> extends Codec<T> {
-  [direct](views: Views, room: number): Wire<T>;
+  [direct](views: Views, room: number, membership: Membership): Wire<T>;
 }
 
 /** Checks the codec of a caller. */
@@ -120,9 +121,9 @@ export function hashOf({ name }: Codec<never>): number {
 }
 
 /** Returns how a channel whose messages have `room` bytes at most moves the values of a codec. */
-export function wireOf<T>(codec: Codec<T>, views: Views, room: number): Wire<T> {
+export function wireOf<T>(codec: Codec<T>, views: Views, room: number, membership: Membership): Wire<T> {
   const make = (codec as Partial<Direct<T>>)[direct];
-  return make === undefined ? new ScratchWire(codec, views, room) : make.call(codec, views, room);
+  return make === undefined ? new ScratchWire(codec, views, room) : make.call(codec, views, room, membership);
 }
 
 /** Private memory for one message. */
@@ -142,7 +143,8 @@ class Scratch implements Into, From {
   }
 }
 
-class ScratchWire<T> implements Wire<T> {
+/** The wire of a codec that encodes into the scratch. */
+export class ScratchWire<T> implements Wire<T> {
   readonly isNumber = false;
   readonly #codec: Codec<T>;
   readonly #u8: Uint8Array<SharedArrayBuffer>;

@@ -14,7 +14,7 @@ import {
   ADMITTED,
   ANSWER_CLOSED,
   CLOSED_OBJECT,
-  E_TOOK,
+  E_TOOK_COUNT,
   E_WORD,
   HOLE,
   INTERRUPTED,
@@ -29,7 +29,6 @@ import {
   PLACE_LENGTH,
   QUEUED,
   TIMED_OUT,
-  TOOK_COUNT,
 } from '../border/numbers.js';
 import { CancelledError, DisposedError, mayNotBlock, noRoom } from '../errors.js';
 import type { Signal } from '../options.js';
@@ -111,7 +110,7 @@ export class End {
 
   /** How many places the thread claimed last. */
   get count(): number {
-    return (this.words[(this.#record + E_TOOK) / 4] as number) & TOOK_COUNT;
+    return this.words[(this.#record + E_TOOK_COUNT) / 4] as number;
   }
 
   /** Claims up to `most` places if any is free. Returns the address of the first, REFUSED or ANSWER_CLOSED. */
@@ -138,6 +137,7 @@ export class End {
     }
     // A request that leaves the queue at a time-out needs a second wait element for its tombstone.
     if (timeout !== Infinity && at !== CLOSED_OBJECT && !core.reserveSecond()) throw noRoom(core);
+    membership.expectInterrupt();
     const taken = core.acquireRobust(at, n, attachment);
     let answer: number = taken === ADMITTED ? ADMITTED : core.enqueue(at, n, taken, attachment);
     if (answer === QUEUED) {

@@ -10,3 +10,6 @@ export { ClosedError } from './closed-error.js';
 export type { Codec, From, Into } from './codec.js';
 export { bytes, number, numbers } from './codecs.js';
 export { Message, Place } from './place.js';
+export { type Field, type Fields, type RecordOf, record } from './record.js';
+export { json, text } from './text.js';
+export { value } from './value.js';

@@ -52,8 +52,7 @@ const LENGTH = constant('PLACE_LENGTH');
 const HEAD = constant('PLACE_HEAD');
 const TOOK = constant('E_TOOK');
 const HOLE = constant('HOLE');
-const SHIFT = constant('TOOK_SHIFT');
-const COUNT = constant('TOOK_COUNT');
+const TOOK_COUNT = constant('E_TOOK_COUNT');
 /** The bytes of a place. */
 const PLACE = 64;
 
@@ -111,10 +110,9 @@ function placeOf(scene: Scene, i: number): number {
 /** Returns the messages that a thread has claimed at an end and not passed on. In the models indices stay small. */
 function claimed(scene: Scene, o: number, attachment: number): number[] {
   const record = recordAt(scene, attachment);
-  const took = word(scene, record + TOOK);
-  const first = took >>> SHIFT;
+  const first = word(scene, record + TOOK);
   const isSending = o === endsOf(scene).f;
-  return Array.from({ length: took & COUNT }, (_, k) => first + k).filter(
+  return Array.from({ length: word(scene, record + TOOK_COUNT) }, (_, k) => first + k).filter(
     (i) => i >= word(scene, o + DONE) && word(scene, placeOf(scene, i) + MARK) !== (isSending ? i + 1 : ~(i + 1)),
   );
 }
@@ -136,7 +134,7 @@ function plain(scene: Scene, t: number, address: number): boolean {
   const { ofF, ofM } = endsOf(scene);
   const isRecord = [ofF[t], ofM[t]].some((attachment) => {
     const record = recordAt(scene, attachment);
-    return address >= record + TOOK && address < record + ELEMENT_SIZE;
+    return [TOOK, TOOK_COUNT].some((offset) => address === record + offset);
   });
   return isRecord;
 }
@@ -259,15 +257,16 @@ function transfer(sends: boolean, n: number, timed: boolean): Op {
   };
   const use = (scene: Scene, t: number, first: number): number => {
     if (first === ANSWER_CLOSED) return closed(scene, t);
-    const took = word(scene, recordAt(scene, of(scene, t)) + TOOK);
+    const record = recordAt(scene, of(scene, t));
+    const [from, count] = [word(scene, record + TOOK), word(scene, record + TOOK_COUNT)];
     let holes = 0;
-    for (let i = took >>> SHIFT, end = i + (took & COUNT); i < end; i++) {
+    for (let i = from; i < from + count; i++) {
       if (sends) write(scene, t, placeOf(scene, i));
       else if (!read(scene, t, placeOf(scene, i))) holes++;
     }
     scene.call(t, 'pass', at(scene), of(scene, t));
     // After a hole the receiver waits again.
-    return !sends && holes === (took & COUNT) ? PASSED + 16 : PASSED;
+    return !sends && holes === count ? PASSED + 16 : PASSED;
   };
   const closed = (scene: Scene, t: number): number => {
     const { f, m } = endsOf(scene);
@@ -480,7 +479,7 @@ export const sections: readonly Section[] = [
     name: 'R14, tryClaim',
     fn: 'channel/tryClaim',
     from: { kind: CMPXCHG, word: TICKET },
-    to: [TOOK],
+    to: [TOOK_COUNT],
     returns: 'the channel is closed: the permit is worth nothing',
   },
   { name: 'R14, claim', fn: 'channel/claim', from: { kind: RMW, word: NEXT }, to: [E_HELD] },

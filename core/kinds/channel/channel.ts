@@ -42,6 +42,9 @@
  * time a reaper knows whether a dead thread has a permit or a place.
  * R15: from the exchange on done to the add on the peer's grant. R16: from the sign in next to end.
  *
+ * An exception may end a pass between two of its steps (an exhausted stack). The next pass of any thread goes on from
+ * done, whichever place it passes itself, and the core ends the release that was pending.
+ *
  * Marks: done passes a place at most once in each lap, and a mark says 63 bits of the index. So the mark of an earlier
  * lap is never mistaken, and nobody clears marks.
  *
@@ -66,6 +69,7 @@ import { release } from '../../queue/tickets';
 import { endOf, markOf, peerOf, placeAt } from './places';
 import {
   E_TOOK,
+  E_TOOK_COUNT,
   E_WORD,
   HOLE_MORE,
   P_CODEC,
@@ -79,8 +83,6 @@ import {
   PLACE_HEAD,
   PLACE_LENGTH,
   PLACE_MARK,
-  TOOK_COUNT,
-  TOOK_SHIFT,
 } from './words';
 
 /** An address is a multiple of this number, and an answer is not. */
@@ -107,7 +109,8 @@ export function tryClaim(o: usize, attachment: i32, most: i32): i32 {
     // R14 begins
     const i = atomic.add<i64>(o, n, P_NEXT); // D16 write
     if (i < 0) return ANSWER_CLOSED;
-    store<i64>(e, (i << TOOK_SHIFT) | n, E_TOOK); // R14 ends
+    store<i64>(e, i, E_TOOK);
+    store<i64>(e, n, E_TOOK_COUNT); // R14 ends
     return placeAt(o, i) as i32;
   }
 }
@@ -117,7 +120,10 @@ export function claim(o: usize, attachment: i32, n: i32): i32 {
   const e = recordOf(attachment);
   const held = atomic.load<i64>(e, E_HELD) - (n as i64);
   const i = atomic.add<i64>(o, n as i64, P_NEXT); // R14 begins. D16 write
-  if (i >= 0) store<i64>(e, (i << TOOK_SHIFT) | (n as i64), E_TOOK);
+  if (i >= 0) {
+    store<i64>(e, i, E_TOOK);
+    store<i64>(e, n as i64, E_TOOK_COUNT);
+  }
   atomic.store<i64>(e, held, E_HELD); // R14 ends
   return i < 0 ? ANSWER_CLOSED : (placeAt(o, i) as i32);
 }
@@ -128,9 +134,9 @@ export function claim(o: usize, attachment: i32, n: i32): i32 {
  * to tell: a death, or that the channel is closed.
  */
 export function pass(o: usize, attachment: i32): i32 {
-  const took = load<i64>(recordOf(attachment), E_TOOK);
-  const i = took >> TOOK_SHIFT;
-  const next = i + (took & TOOK_COUNT);
+  const e = recordOf(attachment);
+  const i = load<i64>(e, E_TOOK);
+  const next = i + load<i64>(e, E_TOOK_COUNT);
   const peer = peerOf(o);
   let answer = ADMITTED;
   if (atomic.cmpxchg<i64>(o, i, next, P_DONE) === i) {
@@ -167,14 +173,6 @@ function passOn(o: usize, peer: usize, answer: i32): i32 {
     }
     given = (grant + 1 - (answer === INTERRUPTED ? grantLate : grantBefore)) as i32;
   }
-}
-
-/**
- * Passes on what is marked. A thread calls this if an exception may have ended an earlier pass midway. Returns the same
- * as pass.
- */
-export function resume(o: usize): i32 {
-  return passOn(o, peerOf(o), ADMITTED);
 }
 
 /** Sends the 8 bytes at E_WORD, without waiting. Returns what tryClaim answers if it claims nothing, or as pass. */

@@ -8,6 +8,7 @@ import { wakeDue } from '../../queue/waking';
 import { endOf, markOf, peerOf, placeAt } from './places';
 import {
   E_TOOK,
+  E_TOOK_COUNT,
   HOLE,
   KIND_CHANNEL,
   P_DONE,
@@ -16,8 +17,6 @@ import {
   P_UNTOLD,
   PLACE_LENGTH,
   PLACE_MARK,
-  TOOK_COUNT,
-  TOOK_SHIFT,
 } from './words';
 
 export function isEnd(kind: i32): bool {
@@ -40,10 +39,9 @@ export function finishClose(f: usize, m: usize): void {
  */
 export function passForDead(o: usize, kind: i32, e: usize): void {
   const peer = peerOf(o);
-  const took = atomic.load<i64>(e, E_TOOK);
-  let i = took >> TOOK_SHIFT;
+  let i = atomic.load<i64>(e, E_TOOK);
   // First comes each place that the thread has claimed, then each that others have marked.
-  for (let claimed = took & TOOK_COUNT; ; claimed--, i++) {
+  for (let claimed = atomic.load<i64>(e, E_TOOK_COUNT); ; claimed--, i++) {
     const done = atomic.load<i64>(o, P_DONE); // D15 read
     if (claimed <= 0) i = done;
     const p = placeAt(o, i);

@@ -32,7 +32,7 @@ export const P_CODEC: usize = 56; // i32, in the place of O_OWN_LAST: of the sen
 export const P_TOLD: usize = 60; // i32, in the place of O_OWN_LAST: the same, of which a thread was told
 export const P_NEXT: usize = 96; // i64, in the place of O_OWNER: the place that is claimed next; below 0: closed
 export const P_DONE: usize = 112; // i64, in the place of O_OWN_LATE: all places before this one were passed to the other end
-export const P_END: usize = 120; // i32, in the place of O_OWN_LATEST: of the receiving end, endOf the last message; 0 while open
+export const P_END: usize = 84; // i32, in the place of O_ADDED: of the receiving end, endOf the last message; 0 while open
 
 // --- Place: a head, and the bytes of a message. A place takes whole lines. --------------------------------------
 //
@@ -48,12 +48,12 @@ export const PLACE_HEAD: usize = 16;
 export const HOLE: i32 = -1;
 
 // --- Attachment, of a thread to one of the ends -----------------------------------------------------------------
-/** i64: what the thread claimed last: the first index << TOOK_SHIFT | how many. It is never cleared. */
-export const E_TOOK: usize = 32;
+/** i64: the first of the places that the thread claimed last. It is never cleared. */
+export const E_TOOK: usize = 8;
+/** i64: how many places it claimed then; 0 if it has never claimed one. */
+export const E_TOOK_COUNT: usize = 32;
 /** i64: the 8 bytes that sendWord sends, or that takeWord has received. */
 export const E_WORD: usize = 48;
-export const TOOK_SHIFT: i64 = 17;
-export const TOOK_COUNT: i64 = 0x1ffff;
 /** takeWord answers so many more if the message was a hole. */
 export const HOLE_MORE: i32 = 64;
 

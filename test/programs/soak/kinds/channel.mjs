@@ -21,7 +21,6 @@ function tries(task, object) {
 }
 
 const channel = {
-  haunts: true,
   shape: (draw) => ({ capacity: draw.of([1, 4, 64]) }),
   mortal: {
     make: (name, arena) =>
