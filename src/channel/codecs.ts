@@ -55,7 +55,8 @@ function checkArray<A extends Uint8Array | Float64Array>(tag: string, what: stri
 }
 
 /**
- * A codec of `count` numbers for each message. A `Float64Array` of this length goes in, and a new one comes out.
+ * A codec of `count` numbers for each message. A `Float64Array` of this length goes in, and a new one comes out. Never
+ * blocks.
  * @param count how many, 1 to 2,097,152.
  * @throws {RangeError | TypeError} for a bad number.
  * @example const blocks = new Channel({ codec: numbers(128), bytes: 1024 });

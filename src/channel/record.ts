@@ -138,7 +138,7 @@ function accessorOf(name: string, type: Field): Accessor {
 /**
  * A codec of objects with the same fields each time. It takes a part of the time that `json` takes, and each message has
  * the same length. An object of another class, or with more properties, may be sent. The receiver gets a plain object
- * with these fields.
+ * with these fields. Never blocks.
  * @param fields the type of each field.
  * @throws {TypeError | RangeError} for bad fields. `send` throws the same for a bad value, and names its field.
  * @example const orders = new Channel({ codec: record({ id: 'u32', price: 'f64', by: 'text20' }) });
