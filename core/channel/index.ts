@@ -11,7 +11,6 @@ export {
   claim,
   close,
   given,
-  hasEnded,
   link,
   pass,
   pollFor,

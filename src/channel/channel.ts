@@ -717,7 +717,8 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   /** @internal */
   protected override [detach](): void {
     super[detach]();
-    this.#ends?.letGo();
+    // Other library objects of the thread may go on with the channel.
+    if (this.#ends?.sending.shared.heldBy.size === 0) this.#ends.letGo();
   }
 }
 

@@ -65,6 +65,8 @@ export class End {
   f64: Float64Array;
   word: number;
   peer!: End;
+  /** Makes all library objects of this thread release the channel. */
+  readonly release: () => void;
   /** How many of the places that the thread has claimed are left, and the address of the first of them. */
   left = 0;
   next = 0;
@@ -84,9 +86,11 @@ export class End {
     module: Module,
     shared: Shared,
     f64: Float64Array,
+    release: () => void,
     wanted: string,
     instead: string,
   ) {
+    this.release = release;
     this.core = membership.core;
     this.module = module;
     this.membership = membership;
@@ -106,6 +110,8 @@ export class End {
     this.at = CLOSED_OBJECT;
     this.f64 = new Float64Array(1);
     this.word = 0;
+    this.left = 0;
+    this.takeGranted();
   }
 
   /** How many places the thread claimed last. */
@@ -275,8 +281,7 @@ export class End {
   /** Passes on what the thread has claimed. */
   pass(): void {
     this.left = 0;
-    if (this.isOver) return;
-    const answer = this.module.pass(this.at, this.attachment);
+    const answer = this.isOver ? ADMITTED : this.module.pass(this.at, this.attachment);
     if (answer !== ADMITTED) this.passed(answer);
     this.takeGranted();
   }
@@ -340,8 +345,11 @@ export class End {
     return this.core.isDisposed(at) !== 0 || (closed < 0 && (closed & DISPOSED_BIT) !== 0);
   }
 
-  /** Makes the error of a thread that finds the channel disposed of. The channel sets it. */
-  disposedError: () => Error = () => new DisposedError('the channel has been disposed of');
+  /** Releases the channel, and returns the error that reports its end. */
+  disposedError(): Error {
+    this.release();
+    return new DisposedError('the channel has been disposed of');
+  }
 
   /** A promise found the queue closed. `Promises` takes every closed queue for one that was disposed of. */
   #closedBy(error: unknown): unknown {

@@ -78,8 +78,11 @@ export class Ends {
     this.views = { u8: new Uint8Array(buffer), f64: new Float64Array(buffer) };
     const { f64 } = this.views;
     this.#object = new ReceivingEnd(receivingEnd, () => this.receiving?.forget());
-    this.sending = new End(membership, module, shared, f64, 'a free place in a channel', SEND);
-    this.receiving = new End(membership, module, this.#object.shared, f64, 'a message of a channel', RECEIVE);
+    const release = (): void => {
+      if (!membership.isOver) membership.letGo(shared);
+    };
+    this.sending = new End(membership, module, shared, f64, release, 'a free place in a channel', SEND);
+    this.receiving = new End(membership, module, this.#object.shared, f64, release, 'a message of a channel', RECEIVE);
     this.sending.peer = this.receiving;
     this.receiving.peer = this.sending;
   }

@@ -240,6 +240,15 @@ describe('dispose', () => {
     expect(arena.stats().objects.used).toBe(used);
   });
 
+  it('settles a promise that waits for the place of its own thread', async () => {
+    const channel = new Channel({ capacity: 4, arena });
+    const place = channel.reserve();
+    const late = channel.sendAsync(Uint8Array.of(1));
+    channel.dispose();
+    await expect(late).rejects.toBeInstanceOf(DisposedError);
+    place[Symbol.dispose]();
+  });
+
   it('is seen by another library object of the thread', () => {
     const channel = ofNumbers();
     const other = Channel.from(channel.handle, number);
@@ -410,6 +419,8 @@ describe('codecs', () => {
     expect(failure(() => Channel.from(channel.handle)).message).toBe(
       'Channel.from: the channel has another codec than "bytes"',
     );
+    channel.send('still there');
+    expect(channel.receive()).toBe('still there');
     Channel.open('words', { codec: words, arena });
     expect(failure(() => Channel.open('words', { codec: number, arena })).message).toContain('another codec');
     for (const codec of [null, {}, { name: 'x' }, { ...bytes, decode: 1 }])
@@ -432,6 +443,8 @@ describe('names and handles', () => {
       expect(failure(() => Channel.open('jobs', { codec: number, arena, ...options })).message).toContain(
         'Channel.open: name "jobs": it exists already with another capacity, or other bytes',
       );
+    other.send(2);
+    expect(one.receive()).toBe(2);
     expect(failure(() => Mutex.open('jobs', { arena })).message).toContain('no Mutex');
     new Semaphore(1, { arena });
     Semaphore.open('pool', 1, { arena });

@@ -217,11 +217,6 @@ export function close(f: usize, how: i64): void {
   if (next >= 0) atomic.store<i32>(peerOf(f), endOf(next as i32), P_END); // R16 ends. D16 write
 }
 
-/** Whether every message of a closed channel has been claimed. */
-export function hasEnded(m: usize): bool {
-  return atomic.load<i32>(m, P_END) === endOf(atomic.load<i32>(m, P_NEXT));
-}
-
 /** Links a sending end with a receiving end that no other thread knows, unless the sending end has one already. */
 export function link(f: usize, m: usize): bool {
   return atomic.cmpxchg<i64>(f, 0, ((load<u32>(m, P_DATA) as i64) << 32) | (m as i64), P_PEER) === 0;
