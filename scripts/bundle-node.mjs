@@ -1,7 +1,8 @@
 /**
  * Bundles dist/ for Node, Deno and Bun: dist/node/ gets one file for each entry, and some files that entries share.
  *
- *     index.js, keyed.js, metrics.js, report.js, sync.js ─► shared.js ──► host-node.js or host-deno-bun.js
+ *     index.js, channel.js, keyed.js, metrics.js, report.js, sync.js
+ *                                            └───────► shared.js ──► host-node.js or host-deno-bun.js
  *     algorithms.js, p0514.js ──► algorithms-shared.js ──►                └─ when it first looks ─► youngest.cjs
  *     metrics.js, report.js ──► report-shared.js ────────►
  *     tasks.js
@@ -53,6 +54,7 @@ async function write(input, format, cleanDir, groups) {
 const entries = {
   index: 'dist/index.js',
   algorithms: 'dist/algorithms/index.js',
+  channel: 'dist/channel/index.js',
   keyed: 'dist/keyed/index.js',
   metrics: 'dist/metrics/index.js',
   p0514: 'dist/p0514/index.js',
@@ -60,7 +62,7 @@ const entries = {
   sync: 'dist/sync/index.js',
 };
 const groups = [
-  { name: 'shared', test: /[\\/]dist[\\/](?!algorithms|keyed|metrics|p0514|report|sync|index)/ },
+  { name: 'shared', test: /[\\/]dist[\\/](?!algorithms|channel|keyed|metrics|p0514|report|sync|index)/ },
   { name: 'report-shared', test: /[\\/]dist[\\/]report[\\/](?!index)/, minShareCount: 2 },
   { name: 'algorithms-shared', test: /[\\/]dist[\\/]algorithms[\\/](?!index)/, minShareCount: 2 },
 ];

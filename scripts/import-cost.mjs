@@ -2,7 +2,7 @@
  * Measures how long a worker takes to import the library, in milliseconds. Imports of the single files of dist/ and of
  * the bundles of dist/node/ take turns.
  *
- *     node scripts/import-cost.mjs [--entry index|algorithms|keyed|p0514|sync|tasks] [--runs 15]
+ *     node scripts/import-cost.mjs [--entry index|algorithms|channel|keyed|p0514|sync|tasks] [--runs 15]
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -11,6 +11,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 const FILES = {
   index: 'index.js',
   algorithms: 'algorithms/index.js',
+  channel: 'channel/index.js',
   p0514: 'p0514/index.js',
   sync: 'sync/index.js',
   keyed: 'keyed/index.js',

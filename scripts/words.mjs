@@ -14,11 +14,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const CONSTANT = /^export const (\w+): (\w+) = ([^;]+);(?: \/\/ (.*))?$/gm;
 /**
- * Whether a constant is a word of an object. In the folder of a kind all constants are, except words of threads (T_...)
+ * Whether a constant is a word of an object. In the folder of a kind all constants are, except words of threads, elements and places (T_..., E_..., PLACE_...)
  * and sizes.
  */
 const isOfObjects = ({ name, file }) =>
-  file.startsWith('core/kinds/') ? !/^T_|_SIZE$/.test(name) : /^(TICKET|GRANT|O_\w+)$/.test(name);
+  file.startsWith('core/kinds/') ? !/^(T|E|PLACE)_|_SIZE$/.test(name) : /^(TICKET|GRANT|O_\w+)$/.test(name);
 const ALGORITHMS = 'each of core/algorithms';
 /** The kinds that have the words of another kind too. */
 const BUILT_ON = { 'rw-lock': ['phase'] };

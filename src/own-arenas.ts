@@ -33,6 +33,11 @@ export interface ArenaOptions {
   /** Buckets of the waiting array, a power of two from 1 to 65,536. Default 2048; 1 and 2 are for tests. */
   readonly slots?: number;
   /**
+   * The bytes for the messages of the channels of `taketurns/channel`, 0 to 1,073,741,824. Default 16,777,216. They are
+   * address space, and are really used only when a channel is made. A channel takes pages of 4,096 bytes.
+   */
+  readonly bytes?: number;
+  /**
    * Whether the library notices the deaths of threads by itself: on Node, in Deno, in Bun (not of its web workers), and
    * in browsers. Default true. From the time when the arena is shared, this costs the program one small thread (none in
    * browsers). With false, a dead thread keeps what it holds and its place in the queue until `Arena.watch` or
@@ -150,7 +155,7 @@ let made = 0n;
 
 /** @internal Makes an arena of these capacities. */
 export function create(options: ArenaOptions): Membership {
-  checkOptions('Arena', options, ['objects', 'threads', 'waiters', 'slots', 'watch', 'chains']);
+  checkOptions('Arena', options, ['objects', 'threads', 'waiters', 'slots', 'watch', 'chains', 'bytes']);
   const whole = (name: keyof ArenaOptions, usual: number, min: number, max: number): number =>
     checkInteger(name, options[name] ?? usual, min, max);
   const table = (name: keyof ArenaOptions, usual: number): number => {
@@ -166,6 +171,7 @@ export function create(options: ArenaOptions): Membership {
   checkType('watch', watch, 'boolean', 'true or false');
   const slots = table('slots', 2048);
   const chains = table('chains', 4096);
+  const bytes = whole('bytes', 2 ** 24, 0, 2 ** 30);
   // Each attached thread owns up to two elements besides those of its waiters, and each of its attachments takes one.
   const elements = waiters + 2 * threads + 2 * objects;
   const sizes = [objects, threads, slots, chains, elements] as const;
@@ -181,7 +187,7 @@ export function create(options: ArenaOptions): Membership {
   const PAGE = 65536;
   const RECORD = 256;
   const ELEMENT = 96;
-  const memory = sharedMemory(Math.ceil((RECORD * records + ELEMENT * elements) / PAGE));
+  const memory = sharedMemory(Math.ceil((RECORD * records + ELEMENT * elements + bytes) / PAGE));
   // Node 20 may lack `crypto`, so the id comes from the clock and `Math.random`. A test may replace `Math.random`, and
   // a clock may be coarse. So a count tells apart arenas that are made at the same moment.
   const id = BigInt(Math.floor((now() + Math.random()) * 2 ** 40)) + ++made;

@@ -8,8 +8,8 @@ import { answersOf, moduleFiles } from './files.js';
 
 export const PROGRAMS = ['core', 'algorithms'] as const;
 export type ProgramName = (typeof PROGRAMS)[number];
-/** The modules that are built. Models of `sync` run in the program of the core. */
-export type ModuleName = ProgramName | 'sync';
+/** The modules that are built. Models of `channel` and `sync` run in the program of the core. */
+export type ModuleName = ProgramName | 'channel' | 'sync';
 
 /** The functions of the algorithms that are called beside the core. */
 const COUNTER = ['closeCounter', 'countDown', 'counted', 'countUp', 'tryCountDown', 'cancelWaiting'];
@@ -39,19 +39,22 @@ export function loadProgram(name: ProgramName): Program {
 
 /**
  * Joins the core with the functions of the other modules that models call. A semaphore of P0514 waits in the core, and
- * counts in the module of the algorithms. Of `taketurns/sync`, every function is taken except `adopt`, by which an
- * instance opens the arena.
+ * counts in the module of the algorithms. Of `taketurns/channel` and `taketurns/sync`, every function is taken except
+ * `adopt`, by which an instance opens the arena.
  */
 function withOthers(core: WasmModule): WasmModule {
-  const sync = decoded('sync');
-  const own = [...sync.exports.keys()].filter((name) => !core.exports.has(name) && name !== 'adopt');
-  return joined(joined(core, decoded('algorithms'), COUNTER), sync, own);
+  let all = joined(core, decoded('algorithms'), COUNTER);
+  for (const other of [decoded('channel'), decoded('sync')]) {
+    const own = [...other.exports.keys()].filter((name) => !core.exports.has(name) && name !== 'adopt');
+    all = joined(all, other, own);
+  }
+  return all;
 }
 
 /** Returns the declared answers of each function. If two exports are one function, it may give the answers of each. */
 function answersByFunction({ exports }: Program): Map<number, Set<number>> {
   const answers = new Map<number, Set<number>>();
-  for (const [name, allowed] of (['core', 'algorithms', 'sync'] as const).flatMap((one) =>
+  for (const [name, allowed] of (['core', 'algorithms', 'channel', 'sync'] as const).flatMap((one) =>
     Object.entries(answersOf(one)),
   )) {
     const index = exports.get(name);

@@ -76,6 +76,8 @@ describe('comments of the source mark each section', () => {
     'R7 and R8, owners, reaping/cleanUp': 'robust/releaseOfDead mutex-head/releaseOfDeadOwner',
     'R7, passOn, reaping/cleanUp': 'condition/passOn',
     'R11, phase/end': 'phase/endFor',
+    'R15, passForDead, reaping/cleanUp': 'ends/passForDead',
+    'R17, passForDead, reaping/cleanUp': 'ends/passForDead',
     'R11, reaping/cleanUp': 'phase/endOfDead',
     'R12, endRead': 'rw-lock/leave',
     'R12, giveUpRead': 'rw-lock/leave',

@@ -54,6 +54,7 @@ import {
   O_LIFE,
   O_MAX,
   O_OWN_LAST,
+  O_OWN_LATE,
   O_OWNER,
   O_PARKED,
   O_ROBUST,
@@ -133,6 +134,7 @@ export function buildObject(
   atomic.store<i64>(o, 0, O_WHERE);
   atomic.store<i64>(o, 0, O_OWNER);
   atomic.store<i64>(o, 0, O_SLEEPERS);
+  atomic.store<i64>(o, 0, O_OWN_LATE);
   atomic.store<u64>(o, (atomic.load<u64>(o, O_LIFE) & GENERATIONS) + LIVE + 1, O_LIFE);
   return o;
 }

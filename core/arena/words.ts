@@ -39,7 +39,9 @@ export const H_THREADS: usize = 20;
 export const H_BUCKETS: usize = 24;
 export const H_CHAINS: usize = 28;
 export const H_ELEMENTS: usize = 32;
-export const H_END: usize = 36; // bytes of the whole arena
+export const H_END: usize = 36; // bytes of the whole arena, without labels, pages of channels and metrics
+/** The last bytes of the memory of an arena, in which threads count how long they wait (src/report/series.ts). */
+export const METRICS_SIZE: usize = 131072;
 // What happens when a deadlock is found, when a thread looks for one, and whether threads count their waits; 0: the
 // usual (src/report/settings.ts).
 export const H_DEADLOCKS: usize = 40; // i32
@@ -137,6 +139,8 @@ export const O_OWNER: usize = 96; // i64, of a lock: queue node << 32 | thread, 
 export const O_SLEEPERS: usize = 104; // i32, a hint: 1 if a waiter may sleep; see polling.ts
 // The address of the head of the list in which its name stands or stood, 0 if it never had a name (names.ts).
 export const O_NAME: usize = 108; // i32
+// A word that a kind has for itself on the second line. buildObject sets it to 0.
+export const O_OWN_LATE: usize = 112; // i64
 // How often all waiters have been asked to leave, modulo 2^32.
 export const O_ASKS: usize = 124; // i32, not set in a new object
 

@@ -14,11 +14,12 @@
  *
  * Of the objects of taketurns/sync, a Latch, a WaitGroup, an Event, a Barrier and a Once have a phase and no queue. A
  * Condition has a queue and no phase. A RwLock has both: the queue of a semaphore, and a phase (rw-lock.ts). A thread
- * that dies or ends stops reading the RwLock (ownerDied).
+ * that dies or ends stops reading the RwLock (ownerDied). A channel is two robust queues, and each is a semaphore to the
+ * table above. Besides, the places that a dead thread has claimed are passed on (ownerDied).
  *
  * Each kind has a function of its own for what a dead thread held of it or waited for: releaseOfDead
  * (semaphore/robust.ts), releaseOfDeadOwner (mutex/mutex-head.ts), passOn (condition), endOfDead (phase), clearPlaces
- * (rw-lock) and uncountDead (counter).
+ * (rw-lock), passForDead (channel) and uncountDead (counter).
  */
 
 import { attachedTo, detach, recordOf } from '../arena/attachments';
@@ -44,6 +45,7 @@ import {
 import { cancelFor } from '../queue/cancelling';
 import { dispose } from '../queue/closing';
 import { becomeHead } from '../queue/pending-call';
+import { isEnd, passForDead } from './channel/ends';
 import { passOn } from './condition/condition';
 import { KIND_CONDITION } from './condition/words';
 import { uncountDead } from './counter/counter';
@@ -120,9 +122,9 @@ export function abandonHead(o: usize, attachment: i32): void {
 
 /**
  * Cancels the interrupted request of this thread that has this element, if the request is queued for a mutex, a
- * condition or a RwLock. If the request stayed in the queue, it could be admitted with no thread to use what it gets. A
- * mutex would have a head that does not compete, a RwLock would have a turn that no thread takes, and the requests
- * behind would wait. A notification of a condition would be lost. A request for a semaphore stays queued.
+ * condition, a RwLock or a channel. If the request stayed in the queue, it could be admitted with no thread to use what
+ * it gets. A mutex would have a head that does not compete, a RwLock would have a turn that no thread takes, and the
+ * requests behind would wait. A notification of a condition would be lost, and so would a message or a place. A request for a semaphore stays queued.
  *
  * An earlier cancellation may also have been interrupted, after the element was given away and before the thread had
  * another spare. Then the element may belong to another thread by now. So the function reads the state first, and then
@@ -134,7 +136,7 @@ export function abandonRequest(e: usize): void {
   const request = atomic.load<i64>(e, E_REQUEST);
   if (state < WAITING || state > ASKED || (requester(request) as i64) !== owner) return;
   const kind = atomic.load<i32>(objectOf(request), O_KIND);
-  if (kind === KIND_MUTEX || kind === KIND_CONDITION || kind === KIND_RW_LOCK) cancelFor(e);
+  if (kind === KIND_MUTEX || kind === KIND_CONDITION || kind === KIND_RW_LOCK || isEnd(kind)) cancelFor(e);
 }
 
 /** Gives back what a dead or ending thread has of an object to which it was attached by this element. */
@@ -143,6 +145,7 @@ export function ownerDied(o: usize, thread: i32, e: usize): void {
   else {
     const kind = atomic.load<i32>(o, O_KIND);
     if (kind === KIND_RW_LOCK) clearPlaces(o, thread);
+    if (isEnd(kind)) passForDead(o, kind, e);
     if (kind === KIND_CONDITION) passOn(o, e);
     else if (!hasPhase(kind) || endOfDead(o, e, kind)) releaseOfDead(o, e);
   }
@@ -155,7 +158,7 @@ export function ownerDied(o: usize, thread: i32, e: usize): void {
 export function disposeAgain(o: usize): void {
   const kind = atomic.load<i32>(o, O_KIND);
   if (kind === KIND_MUTEX) mutexDispose(o);
-  else if (kind === KIND_SEMAPHORE || kind === KIND_RW_LOCK || kind === KIND_CONDITION) dispose(o);
+  else if (kind === KIND_SEMAPHORE || kind === KIND_RW_LOCK || kind === KIND_CONDITION || isEnd(kind)) dispose(o);
   if (hasPhase(kind)) disposePhase(o);
   if (kind === KIND_RW_LOCK) clearPlaces(o, NOBODY);
 }
@@ -190,7 +193,7 @@ function isAsMade(o: usize): bool {
   return (
     kind >= FIRST_COUNTED ||
     (atomic.load<i64>(o, GRANT) - atomic.load<i64>(o, TICKET) === (initial as i64) &&
-      (atomic.load<i32>(o, O_OWNER) | atomic.load<i32>(o, O_UNREPORTED_DEATHS)) === 0)
+      (isEnd(kind) || (atomic.load<i32>(o, O_OWNER) | atomic.load<i32>(o, O_UNREPORTED_DEATHS)) === 0))
   );
 }
 

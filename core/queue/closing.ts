@@ -1,6 +1,6 @@
 /**
- * Closing: disposal of an object ends every wait on the object. Asking: cancelAll asks all who wait now to leave, and
- * the object lives on.
+ * Closing: disposal of an object ends every wait on the object, and so does closeQueue of a channel's end, which lives
+ * on. Asking: cancelAll asks all who wait now to leave, and the object lives on.
  *
  *     who waits                  what askAll changes              what the waiter does
  *     a blocked thread           its element, WAITING -> ASKED    wakes (D5), and cancels its request itself
@@ -30,11 +30,14 @@ import { isAsync, objectOf } from '../arena/requests';
 import {
   ASKED,
   CLOSED,
+  CLOSED_DISTANCE,
   E_REQUEST,
   E_STATE,
   ELEMENT_SIZE,
+  GRANT,
   O_ASKS,
   STATE_MASK,
+  TICKET,
   TOMBSTONE,
   WAITING,
 } from '../arena/words';
@@ -45,6 +48,15 @@ import { endWait } from './waking';
 /** Disposes of the semaphore, and wakes every waiter. */
 export function dispose(s: usize): void {
   if (closeObject(s)) endWaits(s, false);
+}
+
+/**
+ * Ends every wait in the queue of an object that lives on. From now on the queue admits nobody, and permits that are
+ * given back to it are gone. Threads can still attach to the object. May be called again.
+ */
+export function closeQueue(o: usize): void {
+  atomic.store<i64>(o, atomic.load<i64>(o, TICKET) + CLOSED_DISTANCE, GRANT); // D6 write
+  endWaits(o, false);
 }
 
 /**

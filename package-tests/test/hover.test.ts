@@ -114,6 +114,7 @@ describe('an editor shows errors, blocking and an example of each method of', ()
   const files = [
     'index',
     'algorithms/index',
+    'channel/index',
     'keyed/index',
     'metrics/index',
     'p0514/index',

@@ -18,6 +18,7 @@ describe(`in Node ${process.versions.node}`, () => {
   it.each([
     ['taketurns', 3],
     ['taketurns/algorithms', 4],
+    ['taketurns/channel', 3],
     ['taketurns/keyed', 3],
     ['taketurns/metrics', 4],
     ['taketurns/p0514', 4],

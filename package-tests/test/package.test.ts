@@ -79,6 +79,7 @@ describe('the tarball', () => {
       [
         '.',
         './algorithms',
+        './channel',
         './keyed',
         './metrics',
         './p0514',

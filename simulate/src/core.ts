@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { made } from './library.js';
 
 /** The modules. Each module may import globals of the modules before it. */
-export const MODULES = ['core', 'sync', 'algorithms'] as const;
+export const MODULES = ['core', 'sync', 'channel', 'algorithms'] as const;
 export type ModuleName = (typeof MODULES)[number];
 
 /** Returns the text of a module (WAT) with the two changes. */

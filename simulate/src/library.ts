@@ -28,10 +28,17 @@ export async function bundle(): Promise<string> {
         load(id: string) {
           if (id === HOST) return 'export const host = globalThis.$host;';
           if (id === ENTRY)
-            return ['index.js', 'keyed/index.js', 'sync/index.js', 'p0514/index.js', 'algorithms/index.js']
+            return [
+              'index.js',
+              'keyed/index.js',
+              'sync/index.js',
+              'channel/index.js',
+              'p0514/index.js',
+              'algorithms/index.js',
+            ]
               .map((file) => `export * from ${JSON.stringify(dist + file)};`)
               .join('');
-          const [, name] = /(core|sync|algorithms)-bytes\.js$/.exec(id) ?? [];
+          const [, name] = /(core|sync|channel|algorithms)-bytes\.js$/.exec(id) ?? [];
           if (name) return `export const ${name}Bytes = '${name}';`;
           return id.endsWith('decode.js') ? 'export const decode = (name) => name;' : null;
         },

@@ -16,15 +16,13 @@
  * A thread that dies while it writes a name leaves its series TAKEN for ever, and nobody uses it. Two threads may begin
  * a series for the same name at the same time. Who reads adds the two up.
  */
-import { N_BYTES, N_LENGTH, O_LIFE, O_NAME } from '../border/numbers.js';
+import { METRICS_SIZE, N_BYTES, N_LENGTH, O_LIFE, O_NAME } from '../border/numbers.js';
 import { endOfLabels } from './labels.js';
 import { kindOf } from './look.js';
 import type { View } from './view.js';
 
-/** own-arenas.ts makes the memory of an arena so much larger. */
-const MOST = 512;
 const SIZE = 256;
-const BYTES = MOST * SIZE;
+const MOST = METRICS_SIZE / SIZE;
 /** The series of all objects for which there is no room. */
 const OVERFLOW = 0;
 /** A thread looks at so many series for a free one. */
@@ -49,7 +47,7 @@ export interface Series {
 
 /** Returns where the series begin; 0 in an arena that has no room for them. */
 function seriesIn(view: View): number {
-  const at = view.byteLength - BYTES;
+  const at = view.byteLength - METRICS_SIZE;
   return at < endOfLabels(view.words) ? 0 : at;
 }
 

@@ -1,5 +1,6 @@
 /** Metrics: what threads count when they wait (test/programs/waits.mjs), and what an arena says of itself. */
-import { Arena, Mutex, Semaphore } from 'taketurns';
+import { Arena, ArenaFullError, Mutex, Semaphore } from 'taketurns';
+import { Channel } from 'taketurns/channel';
 import { type Histogram, type Metric, metrics, publishEvents, startMetrics } from 'taketurns/metrics';
 import { describe, expect, it } from 'vitest';
 import { counter } from '../../src/report/series.js';
@@ -198,4 +199,24 @@ describe('the metrics of an arena', () => {
       expect(error.message).toMatch(new RegExp(`^${name}: arena must be an Arena, got `));
     }
   });
+});
+
+it('channels that take all pages of an arena leave the metrics alone', async () => {
+  const arena = new Arena({ bytes: 300_000 });
+  startMetrics(arena);
+  const semaphore = Semaphore.open('pool', 0, { arena });
+  expect((await failure(() => semaphore.acquireAsync(1, { timeout: 1 }))).name).toBe('TimeoutError');
+  const of = () => byName(metrics(arena), 'taketurns.wait.failures').points;
+  const before = of();
+  expect(before.map(({ value }) => value)).toEqual([1]);
+  const channels: Channel[] = [];
+  const filled = await failure(() => {
+    for (;;) channels.push(new Channel({ capacity: 1, bytes: 4080, arena }));
+  });
+  expect(filled).toBeInstanceOf(ArenaFullError);
+  expect(channels.length).toBeGreaterThan(60);
+  const message = new Uint8Array(4080).fill(255);
+  for (const channel of channels) channel.send(message);
+  expect(of()).toEqual(before);
+  for (const channel of channels) expect(channel.receive()).toEqual(message);
 });

@@ -705,6 +705,8 @@ export const sections: readonly Section[] = [
     fn: 'reaping/cleanUp',
     from: { kind: RMW, word: constant('GRANT') },
     to: [constant('E_HELD')],
+    // The compiler has put passForDead of a channel into the same function. It too adds to a grant, and then wakes.
+    untilCall: ['waking/wakeDue'],
   },
 ];
 

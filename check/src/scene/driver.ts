@@ -261,11 +261,15 @@ export class Driver extends Scene implements StateSpace {
     );
   }
 
-  /** Throws for a plain access, except to the drafts of names, which lie behind the entries of the objects. */
+  /**
+   * Throws for a plain access, except to the drafts of names, which lie behind the entries of the objects, and where the
+   * model allows it.
+   */
   #checkPlain(t: number): void {
     const { address, fn } = this.machine.describe(t);
     const { objects, names, threads } = this.regions;
     if (address >= names + (names - objects) && address < threads) return;
+    if (this.model.plain?.(this, t, address)) return;
     throw new Violation(`thread ${t} accesses ${nameAt(this, address)} with no atomic instruction, in ${fn}`);
   }
 

@@ -38,6 +38,7 @@ const GLOBALS: Readonly<Record<ProgramName, Names>> = {
       'mutex/slept',
       'names/first',
       'names/found',
+      'channel/given',
     ],
     last: ['mutex/guess'],
     pendingCall: 'pending-call/pendingCall',

@@ -34,6 +34,8 @@ export interface Model extends Settings {
   readonly wrote?: (scene: Scene, t: number, address: number, before: number) => void;
   /** Whether the sleep of a thread, which has a time-out, may end by it now. Any may, if the model does not say. */
   readonly mayTimeOut?: (scene: Scene, t: number) => boolean;
+  /** Whether a thread may make a plain access to this address, besides those to drafts of names. */
+  readonly plain?: (scene: Scene, t: number, address: number) => boolean;
   /** Checks every end state. */
   readonly end?: (scene: Scene) => void;
   /** Checks a write to a word of `watched`; `before` is the low word before the write. */

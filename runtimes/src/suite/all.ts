@@ -10,6 +10,7 @@ import './cases/capacitors.js';
 import './cases/papers.js';
 import './cases/p0514.js';
 import './cases/sync.js';
+import './cases/channel.js';
 import './cases/both.js';
 import './cases/keyed.js';
 import './cases/report.js';

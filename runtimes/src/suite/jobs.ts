@@ -9,6 +9,7 @@ import {
   type ThreadHandle,
 } from 'taketurns';
 import type { EventCount, Sequencer } from 'taketurns/algorithms';
+import { Channel, type ChannelHandle, number } from 'taketurns/channel';
 import type { Key, KeyedMutex, KeyedSemaphore } from 'taketurns/keyed';
 import { startMetrics } from 'taketurns/metrics';
 import { type AtomicSemaphore, atomicWait, atomicWaitAsync } from 'taketurns/p0514';
@@ -113,6 +114,23 @@ export const jobs: Record<string, Job> = {
 
   runOnce(handle: Handle, words: Int32Array): boolean {
     return (attach(handle) as Once).run(() => void Atomics.add(words, 0, 1));
+  },
+
+  /** Receives from one channel until it is closed, sends twice as much by another, and closes that. */
+  pipe(from: ChannelHandle, to: ChannelHandle): number {
+    const [source, sink] = [Channel.from(from, number), Channel.from(to, number)];
+    let count = 0;
+    for (const x of source) {
+      sink.send(2 * x);
+      count++;
+    }
+    sink.close();
+    return count;
+  },
+
+  takeAndStay(handle: ChannelHandle): void {
+    const channel = Channel.from(handle, number);
+    kept.push(channel, channel.take());
   },
 
   holdTask(handle: Handle): void {

@@ -234,7 +234,10 @@ export class UserCode {
     }
     // If the arena is full, the request leaves the queue only when there is room for the next request of the thread.
     if (object.kind.haunts || life.plan.waiters < ROOM) return;
-    const rest = object.lib.inspect().waiters.filter(({ thread }) => thread === me);
+    const { waiters, senders, receivers } = object.lib.inspect();
+    // A channel has a queue of senders and one of receivers.
+    const all = waiters ?? [...senders.waiters, ...receivers.waiters];
+    const rest = all.filter(({ thread }) => thread === me);
     if (rest.length > 0) life.find(`${what} has requests of this thread: ${JSON.stringify(rest)}`);
   }
 

@@ -1,0 +1,236 @@
+/**
+ * The channel: a bounded queue of messages between threads. Two queues admit threads, and a ring of places carries the
+ * messages.
+ *
+ *     senders ──► permits of free places                                permits of messages ◄── receivers
+ *                 sending end F                                               receiving end M
+ *
+ *     places      ... │ taken │ taken │ ready │ ready │ claimed │ claimed │ free │ free │ ...
+ *                             ▲       ▲               ▲                   ▲
+ *                        M.done       M.next          F.done              F.next
+ *                     all before are   all before     all before were     all before were
+ *                     free again       were claimed   passed to M         claimed by senders
+ *
+ *     send      1. acquire a permit of F, of which there are as many as places are free
+ *               2. F.next += 1: the old value i is the index of the message, in place i mod capacity     R14
+ *               3. write the message, by plain stores
+ *               4. F.done from i to i + 1, and M.grant += 1: a receiver is admitted                      R15
+ *                  another sender before i is not ready yet? Then mark the place with i + 1
+ *               5. go on while the next place is marked                                                  D15
+ *     receive   the same from the other side: a permit of M, M.next, read, M.done, F.grant += 1; the mark is ~(i + 1)
+ *
+ * Both ends are one code: `o` is the end of the calling thread, and the peer is the other end. Each end is the queue of
+ * a robust semaphore (queue/tickets.ts). So all waiting is that of a semaphore: the order, promises, time-outs, deaths.
+ * A permit is not yet a place. A thread that gives up its permit has touched no message.
+ *
+ * Invariant: F.done - capacity <= M.done <= M.next <= F.done <= F.next <= M.done + capacity. M.next <= F.done, since a
+ * receiver has a permit, and M has had F.done permits in all. F.next <= M.done + capacity in the same way. So between
+ * its claim and its pass, a place belongs to one thread, whose accesses are plain. The exchange on done passes them on
+ * to the other end.
+ *
+ * Why messages stay in order: receivers claim what senders claimed, in the order of the claims. M's permits count
+ * places before F.done, so no receiver looks at a place that is not ready, and no receiver waits for another one's copy.
+ *
+ *     D15  mark against done: a thread out of turn stores its mark, and then reads done. The thread that moves done to
+ *          the marked place reads the mark afterwards. At least one of them passes the place on. In step 5 nobody has
+ *          claimed the next place if next is done: its claimer finds done in its turn.
+ *     D16  end against next: a receiver adds to M.next and then reads end. The thread that closes stores end and then
+ *          reads M.next. So one of them sees that the last message is taken, and closes the queue of M.
+ *
+ * R14: from the add on next to the words of the attachment, which say what the thread has claimed (E_TOOK), and that it
+ * holds the permit no more (E_HELD). For a thread that did not wait, R14 begins at the exchange on ticket. So at any
+ * time a reaper knows whether a dead thread has a permit or a place.
+ * R15: from the exchange on done to the add on the peer's grant. R16: from the sign in next to end.
+ *
+ * An exception may end a pass between two of its steps (an exhausted stack). The next pass of any thread goes on from
+ * done, whichever place it passes itself, and the core ends the release that was pending.
+ *
+ * Marks: done passes a place at most once in each lap, and a mark says 63 bits of the index. So the mark of an earlier
+ * lap is never mistaken, and nobody clears marks.
+ *
+ * Closing: the sign of F.next says that the channel is closed. A sender whose add finds the sign has sent nothing. All
+ * senders before are counted in end, so there will be exactly so many messages, and receivers get all of them. A sender
+ * that dies leaves a hole in its place, so no receiver waits for it. When the last message is claimed, no permit of M is
+ * out or to come, so closing the queue of M loses none.
+ *
+ * Deaths: passForDead in ends.ts. The attachment of the dead thread says what the thread has claimed. The reaper
+ * compares this with done and the marks.
+ *
+ * Sources: Vyukov's bounded queue has a number in each place too. Two semaphores and a ring: Dijkstra, Cooperating
+ * Sequential Processes (1965). That a channel counts its messages at close is this library's own.
+ */
+import { ADMITTED, ANSWER_CLOSED, INTERRUPTED, MORE, NEWS, REFUSED } from '../../answers';
+import { recordOf } from '../../arena/attachments';
+import { CLOSED_BELOW, E_HELD, GRANT, O_KIND, TICKET } from '../../arena/words';
+import { pause } from '../../queue/pause';
+import { beginLateRelease, beginRelease, grantBefore, grantLate, NOTHING, pendingCall } from '../../queue/pending-call';
+import { pollsOf, pollsPaid, pollsWereVain } from '../../queue/polling';
+import { release } from '../../queue/tickets';
+import { endOf, markOf, peerOf, placeAt } from './places';
+import {
+  E_TOOK,
+  E_TOOK_COUNT,
+  E_WORD,
+  HOLE_MORE,
+  P_CODEC,
+  P_DATA,
+  P_DONE,
+  P_END,
+  P_NEXT,
+  P_PEER,
+  P_TOLD,
+  P_UNTOLD,
+  PLACE_HEAD,
+  PLACE_LENGTH,
+  PLACE_MARK,
+} from './words';
+
+/** An address is a multiple of this number, and an answer is not. */
+const LINE_MASK: i32 = 63;
+
+function kindOf(o: usize): i32 {
+  return atomic.load<i32>(o, O_KIND);
+}
+
+/** After MORE or INTERRUPTED: for how many permits the core is to finish the release. */
+export let given: i32 = 0;
+
+/**
+ * Claims up to `most` places without waiting, for a thread with this attachment. Returns the address of the first. The
+ * attachment says how many there are. Returns REFUSED if none can be had now, or ANSWER_CLOSED. Calls nothing.
+ */
+export function tryClaim(o: usize, attachment: i32, most: i32): i32 {
+  const e = recordOf(attachment);
+  while (true) {
+    const ticket = atomic.load<i64>(o, TICKET);
+    const n = min(atomic.load<i64>(o, GRANT) - ticket, most as i64);
+    if (n <= 0) return n < CLOSED_BELOW ? ANSWER_CLOSED : REFUSED;
+    if (atomic.cmpxchg<i64>(o, ticket, ticket + n, TICKET) !== ticket) continue;
+    // R14 begins
+    const i = atomic.add<i64>(o, n, P_NEXT); // D16 write
+    if (i < 0) return ANSWER_CLOSED;
+    store<i64>(e, i, E_TOOK);
+    store<i64>(e, n, E_TOOK_COUNT); // R14 ends
+    return placeAt(o, i) as i32;
+  }
+}
+
+/** Does the same for n places, whose permits the queue has given to the thread. Never returns REFUSED. */
+export function claim(o: usize, attachment: i32, n: i32): i32 {
+  const e = recordOf(attachment);
+  const held = atomic.load<i64>(e, E_HELD) - (n as i64);
+  const i = atomic.add<i64>(o, n as i64, P_NEXT); // R14 begins. D16 write
+  if (i >= 0) {
+    store<i64>(e, i, E_TOOK);
+    store<i64>(e, n as i64, E_TOOK_COUNT);
+  }
+  atomic.store<i64>(e, held, E_HELD); // R14 ends
+  return i < 0 ? ANSWER_CLOSED : (placeAt(o, i) as i32);
+}
+
+/**
+ * Passes the places that the thread claimed last to the other end. Returns ADMITTED; or MORE or INTERRUPTED: then
+ * finishRelease of the peer must follow, with `given`. Returns NEWS if nothing is to follow, but the end has something
+ * to tell: a death, or that the channel is closed.
+ */
+export function pass(o: usize, attachment: i32): i32 {
+  const e = recordOf(attachment);
+  const i = load<i64>(e, E_TOOK);
+  const next = i + load<i64>(e, E_TOOK_COUNT);
+  const peer = peerOf(o);
+  let answer = ADMITTED;
+  if (atomic.cmpxchg<i64>(o, i, next, P_DONE) === i) {
+    // R15 begins
+    given = (next - i) as i32;
+    answer = release(peer, given); // R15 ends
+    if (atomic.load<i64>(o, P_NEXT) !== next) answer = passOn(o, peer, answer); // D15 read
+  } else {
+    for (let k = i; k < next; k++) atomic.store<i64>(placeAt(o, k), markOf(kindOf(o), k), PLACE_MARK); // D15 write
+    answer = passOn(o, peer, ADMITTED);
+  }
+  if (answer === ADMITTED && (atomic.load<i32>(o, P_UNTOLD) | atomic.load<i32>(o, P_END)) !== 0) return NEWS; // D16 read
+  return answer;
+}
+
+/**
+ * Passes on the places that are marked, from done on. `answer` is that of the release before, if there was one: then
+ * the core finishes all of them at once.
+ */
+function passOn(o: usize, peer: usize, answer: i32): i32 {
+  while (true) {
+    const i = atomic.load<i64>(o, P_DONE); // D15 read
+    if (atomic.load<i64>(placeAt(o, i), PLACE_MARK) !== markOf(kindOf(o), i)) return answer; // D15 read
+    if (atomic.cmpxchg<i64>(o, i, i + 1, P_DONE) !== i) continue; // R15 begins
+    const grant = atomic.add<i64>(peer, 1, GRANT); // R15 ends
+    if (answer === ADMITTED && grant - atomic.load<i64>(peer, TICKET) < 0) {
+      if (pendingCall === NOTHING) {
+        beginRelease(peer, grant);
+        answer = MORE;
+      } else {
+        beginLateRelease(grant);
+        answer = INTERRUPTED;
+      }
+    }
+    given = (grant + 1 - (answer === INTERRUPTED ? grantLate : grantBefore)) as i32;
+  }
+}
+
+/** Sends the 8 bytes at E_WORD, without waiting. Returns what tryClaim answers if it claims nothing, or as pass. */
+export function sendWord(f: usize, attachment: i32): i32 {
+  const p = tryClaim(f, attachment, 1);
+  if ((p & LINE_MASK) !== 0) return p;
+  store<i32>(p, 8, PLACE_LENGTH);
+  store<i64>(p, load<i64>(recordOf(attachment), E_WORD), PLACE_HEAD);
+  return pass(f, attachment);
+}
+
+/** Receives 8 bytes into E_WORD, without waiting. Returns the same as sendWord; HOLE_MORE more if it meets a hole. */
+export function takeWord(m: usize, attachment: i32): i32 {
+  const p = tryClaim(m, attachment, 1);
+  if ((p & LINE_MASK) !== 0) return p;
+  store<i64>(recordOf(attachment), load<i64>(p, PLACE_HEAD), E_WORD);
+  const more = load<i32>(p, PLACE_LENGTH) < 0 ? HOLE_MORE : 0;
+  return pass(m, attachment) + more;
+}
+
+/**
+ * Polls while nobody waits and no permit is free, for as long as a waiter of the end would poll. Returns whether a
+ * permit may be free. A thread that polls here has no ticket, so it is in nobody's way.
+ */
+export function pollFor(o: usize): bool {
+  for (let polls = pollsOf(o); polls > 0; polls--) {
+    const ahead = atomic.load<i64>(o, GRANT) - atomic.load<i64>(o, TICKET);
+    if (ahead > 0) pollsPaid(o);
+    if (ahead !== 0) return ahead > 0;
+    pause();
+  }
+  pollsWereVain(o);
+  return false;
+}
+
+/**
+ * Closes the channel, with NEXT_CLOSED or, before the caller disposes of both ends, with NEXT_DISPOSED. finishClose or
+ * the dispose must follow. May be called again.
+ */
+export function close(f: usize, how: i64): void {
+  const next = atomic.or<i64>(f, how, P_NEXT); // R16 begins
+  if (next >= 0) atomic.store<i32>(peerOf(f), endOf(next as i32), P_END); // R16 ends. D16 write
+}
+
+/** Links a sending end with a receiving end that no other thread knows, unless the sending end has one already. */
+export function link(f: usize, m: usize): bool {
+  return atomic.cmpxchg<i64>(f, 0, ((load<u32>(m, P_DATA) as i64) << 32) | (m as i64), P_PEER) === 0;
+}
+
+/** Returns the codec of the channel, which is that of the first thread that calls this. `codec` is not 0. */
+export function agree(f: usize, codec: i32): i32 {
+  const known = atomic.cmpxchg<i32>(f, 0, codec, P_CODEC);
+  return known === 0 ? codec : known;
+}
+
+/** Returns what deaths at the other end have lost since the last call. */
+export function takeUntold(o: usize): i32 {
+  const untold = atomic.xchg<i32>(o, 0, P_UNTOLD);
+  atomic.add<i32>(o, untold, P_TOLD);
+  return untold;
+}

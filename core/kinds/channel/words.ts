@@ -1,0 +1,64 @@
+/**
+ * The words of the two ends of a channel, and of a place (channel.ts). P_ stands for "place".
+ *
+ * | word               | changed by                                   | how                                           |
+ * |--------------------|----------------------------------------------|-----------------------------------------------|
+ * | peer, data         | link; claimPages, before link                | cmpxchg 0 -> both; store                      |
+ * | next, of a sender  | tryClaim, claim, with a permit               | add n: the places from the old value on (R14) |
+ * |                    | close                                        | or, the sign (R16)                            |
+ * | next, of a receiver | tryClaim, claim, with a permit              | add n: the messages from the old value on     |
+ * | done               | pass, passOn; the reaper                     | cmpxchg i -> i+n, with n permits (R15)        |
+ * | end                | close, the first                             | store, in R16                                 |
+ * | untold             | the reaper; a Place that was dropped         | add 1, in R17 of the reaper                   |
+ * |                    | takeUntold                                   | exchange for 0, then add it to told           |
+ * | codec              | agree                                        | cmpxchg 0 -> hash                             |
+ *
+ * Besides, O_MAX of both ends is 1 less than the capacity, and O_THRESHOLD the bytes of a place.
+ */
+
+/** How close changes P_NEXT of the sending end: the sign, and whether the channel is about to be disposed of. */
+export const NEXT_CLOSED: i64 = -0x8000000000000000;
+export const NEXT_DISPOSED: i64 = -0x4000000000000000;
+
+/** The sending end of a channel. Its handle is that of the channel. */
+export const KIND_CHANNEL: i32 = 34;
+/** The receiving end of a channel. */
+export const KIND_RECEIVING_END: i32 = 35;
+
+export const P_PEER: usize = 40; // i32, in the place of O_COUNTER: the address of the other end
+export const P_DATA: usize = 44; // i32, in the place of O_COUNTER: the address of the first place
+export const P_UNTOLD: usize = 48; // i32, in the place of O_PARKED: what deaths at the other end have lost, and nobody was told
+export const P_CODEC: usize = 56; // i32, in the place of O_OWN_LAST: of the sending end, the hash of the codec's name
+export const P_TOLD: usize = 60; // i32, in the place of O_OWN_LAST: the same, of which a thread was told
+export const P_NEXT: usize = 96; // i64, in the place of O_OWNER: the place that is claimed next; below 0: closed
+export const P_DONE: usize = 112; // i64, in the place of O_OWN_LATE: all places before this one were passed to the other end
+export const P_END: usize = 84; // i32, in the place of O_ADDED: of the receiving end, endOf the last message; 0 while open
+
+// --- Place: a head, and the bytes of a message. A place takes whole lines. --------------------------------------
+//
+// | word   | from -> to        | changed by, how                                                                       |
+// |--------|-------------------|---------------------------------------------------------------------------------------|
+// | mark   | any -> i + 1      | the sender that passes message i out of turn, or its reaper, store                    |
+// |        | any -> ~(i + 1)   | the receiver that frees the place of message i out of turn, or its reaper, store      |
+// | length | any               | the sender of the message, plain store; its reaper: HOLE, store                       |
+export const PLACE_MARK: usize = 0; // i64
+export const PLACE_LENGTH: usize = 8; // i32: bytes of the message, or HOLE
+export const PLACE_HEAD: usize = 16;
+/** The length of a message that a dead sender has not finished, or that a receiver of several has used. */
+export const HOLE: i32 = -1;
+
+// --- Attachment, of a thread to one of the ends -----------------------------------------------------------------
+/** i64: the first of the places that the thread claimed last. It is never cleared. */
+export const E_TOOK: usize = 8;
+/** i64: how many places it claimed then; 0 if it has never claimed one. */
+export const E_TOOK_COUNT: usize = 32;
+/** i64: the 8 bytes that sendWord sends, or that takeWord has received. */
+export const E_WORD: usize = 48;
+/** takeWord answers so many more if the message was a hole. */
+export const HOLE_MORE: i32 = 64;
+
+// --- Pages ------------------------------------------------------------------------------------------------------
+/** The bytes for the label of a thread, which lies between the elements and the pages (src/report/labels.ts). */
+export const LABEL_SIZE: usize = 32;
+/** The bytes of a page, of which the places of a channel have some. */
+export const PAGE_SIZE: usize = 4096;

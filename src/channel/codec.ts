@@ -1,0 +1,207 @@
+/**
+ * A codec turns a value into the bytes of a message, and back.
+ *
+ *     send      encode into the scratch ──► claim a place ──► copy ──► pass the place on
+ *     receive   claim a place ──► copy into the scratch ──► free the place ──► decode
+ *
+ * The scratch is private memory of the thread. So the code of a codec runs while the thread has no place: a codec that
+ * throws loses nothing and leaves no hole, a codec that sends or receives itself does no harm, and a slow codec keeps
+ * nobody waiting. Browsers also refuse to encode and decode text in shared memory.
+ *
+ * The codecs `number`, `numbers` and `bytes` run no code of others. They read and write the place itself (Direct).
+ */
+import { PLACE_HEAD } from '../border/numbers.js';
+import { bad, checkType } from '../errors.js';
+import type { Membership } from '../runtime/membership.js';
+
+/** Where a codec writes a message. */
+export interface Into {
+  /** The bytes of the message, `room` of them. */
+  readonly bytes: Uint8Array;
+  /** The same bytes. */
+  readonly view: DataView;
+  /** The same bytes as numbers, `room` / 8 of them, rounded down. */
+  readonly f64: Float64Array;
+  /** The most bytes that a message of this channel may have. */
+  readonly room: number;
+}
+
+/** Where a codec reads a message. */
+export interface From {
+  /** The bytes of the message, `length` of them, and others behind these. The next message overwrites them. */
+  readonly bytes: Uint8Array;
+  /** The same bytes. */
+  readonly view: DataView;
+  /** The same bytes as numbers. */
+  readonly f64: Float64Array;
+  /** The bytes of the message. */
+  readonly length: number;
+}
+
+/**
+ * How values travel in a channel. All threads of a channel use codecs of one name.
+ *
+ * @example
+ * ```ts
+ * import { Channel, type Codec } from 'taketurns/channel';
+ *
+ * const point: Codec<{ x: number; y: number }> = {
+ *   name: 'point',
+ *   encode({ x, y }, { f64 }) {
+ *     f64[0] = x;
+ *     f64[1] = y;
+ *     return 16;
+ *   },
+ *   decode: ({ f64 }) => ({ x: f64[0], y: f64[1] }),
+ * };
+ * const points = new Channel({ codec: point });
+ * ```
+ */
+export interface Codec<T> {
+  /** Tells codecs apart. */
+  readonly name: string;
+  /**
+   * Writes a value, and returns how many bytes it has written, 0 to `into.room`. If it throws, `send` throws the same
+   * error and has sent nothing.
+   */
+  encode(value: T, into: Into): number;
+  /**
+   * Returns the value of a message. It copies what it keeps. If it throws, `receive` throws the same error, and the
+   * message is gone.
+   */
+  decode(from: From): T;
+}
+
+/** The memory of an arena, as codecs see it. */
+export interface Views {
+  readonly u8: Uint8Array<SharedArrayBuffer>;
+  readonly f64: Float64Array<SharedArrayBuffer>;
+}
+
+/**
+ * How a channel moves values of its codec. `encode` and `decode` may run code of the user. `put` and `get` are called
+ * while the thread has a place, and run none.
+ */
+export interface Wire<T> {
+  /** Whether every message is one number, which the module moves itself. */
+  readonly isNumber: boolean;
+  /** Returns what `put` takes, which the next call may overwrite. Throws if the value cannot travel. */
+  encode(value: T): unknown;
+  /** Makes what `encode` has returned outlast other calls. */
+  keep(encoded: unknown): unknown;
+  /** Writes it to the place at this address. Returns the length of the message. */
+  put(address: number, encoded: unknown): number;
+  /** Copies a message out of its place. */
+  get(address: number, length: number): unknown;
+  /** Returns the value of what `get` has returned. */
+  decode(got: unknown): T;
+}
+
+/** @internal By this property a codec of the library makes its own wire. */
+export const direct = Symbol();
+
+/** @internal A codec whose wire needs no scratch. */
+export interface Direct<T> extends Codec<T> {
+  [direct](views: Views, room: number, membership: Membership): Wire<T>;
+}
+
+/** Checks the codec of a caller. */
+export function checkCodec(what: string, codec: Codec<unknown>): void {
+  checkType(`${what}: codec`, codec, 'object', 'a codec');
+  checkType(`${what}: codec.name`, codec.name, 'string', 'a string');
+  checkType(`${what}: codec.encode`, codec.encode, 'function', 'a function');
+  checkType(`${what}: codec.decode`, codec.decode, 'function', 'a function');
+}
+
+/** Returns a number, not 0, that tells the codec of this name from others. */
+export function hashOf({ name }: Codec<never>): number {
+  let hash = 0x811c9dc5;
+  for (const character of name) hash = Math.imul(hash ^ (character.codePointAt(0) as number), 0x01000193);
+  return hash | 1;
+}
+
+/** Returns how a channel whose messages have `room` bytes at most moves the values of a codec. */
+export function wireOf<T>(codec: Codec<T>, views: Views, room: number, membership: Membership): Wire<T> {
+  const make = (codec as Partial<Direct<T>>)[direct];
+  return make === undefined ? new ScratchWire(codec, views, room) : make.call(codec, views, room, membership);
+}
+
+/** Private memory for one message. */
+class Scratch implements Into, From {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly view: DataView;
+  readonly f64: Float64Array;
+  readonly room: number;
+  length = 0;
+
+  constructor(room: number) {
+    this.room = room;
+    const buffer = new ArrayBuffer((room + 7) & -8);
+    this.bytes = new Uint8Array(buffer, 0, room);
+    this.view = new DataView(buffer, 0, room);
+    this.f64 = new Float64Array(buffer, 0, room >> 3);
+  }
+}
+
+/** The wire of a codec that encodes into the scratch. */
+export class ScratchWire<T> implements Wire<T> {
+  readonly isNumber = false;
+  readonly #codec: Codec<T>;
+  readonly #u8: Uint8Array<SharedArrayBuffer>;
+  readonly #room: number;
+  #out: Scratch | undefined;
+  #in: Scratch | undefined;
+
+  constructor(codec: Codec<T>, { u8 }: Views, room: number) {
+    this.#codec = codec;
+    this.#u8 = u8;
+    this.#room = room;
+  }
+
+  encode(value: T): Scratch {
+    const scratch = this.#out ?? new Scratch(this.#room);
+    // A codec that sends to this channel itself gets another scratch.
+    this.#out = undefined;
+    const { name } = this.#codec;
+    const length = this.#codec.encode(value, scratch);
+    if (!Number.isInteger(length) || length < 0 || length > this.#room)
+      throw bad('number', `the length that codec ${name} returns`, `an integer from 0 to ${this.#room}`, length);
+    scratch.length = length;
+    this.#out = scratch;
+    return scratch;
+  }
+
+  keep(encoded: Scratch): Uint8Array {
+    return encoded.bytes.slice(0, encoded.length);
+  }
+
+  put(address: number, encoded: Scratch | Uint8Array): number {
+    const { length } = encoded;
+    const bytes = encoded instanceof Scratch ? encoded.bytes : encoded;
+    const to = address + PLACE_HEAD;
+    // A loop is faster for few bytes.
+    const FEW = 32;
+    if (length <= FEW) for (let i = 0; i < length; i++) this.#u8[to + i] = bytes[i] as number;
+    else this.#u8.set(encoded instanceof Scratch ? bytes.subarray(0, length) : bytes, to);
+    return length;
+  }
+
+  get(address: number, length: number): Scratch {
+    const scratch = this.#in ?? new Scratch(this.#room);
+    this.#in = undefined;
+    const from = address + PLACE_HEAD;
+    const FEW = 32;
+    if (length <= FEW) for (let i = 0; i < length; i++) scratch.bytes[i] = this.#u8[from + i] as number;
+    else scratch.bytes.set(this.#u8.subarray(from, from + length));
+    scratch.length = length;
+    return scratch;
+  }
+
+  decode(got: Scratch): T {
+    try {
+      return this.#codec.decode(got);
+    } finally {
+      this.#in = got;
+    }
+  }
+}

@@ -1,0 +1,361 @@
+/**
+ * An end of a channel, as one thread uses it: how the thread claims places, waits for them, and passes them on.
+ *
+ * All library objects of a thread for one channel share its two ends, since the record of what the thread has claimed is
+ * one word of its attachment (core/kinds/channel/channel.ts). So a thread claims nothing at an end while it has claimed
+ * places there: a `Place`, a `Message`, or messages that its iterator has not used yet. Promises that are granted
+ * meanwhile wait until the thread has passed these places on (`whenFree`).
+ *
+ * A promise that is granted takes its place at once, before any other code of the thread runs. But it may be granted in
+ * the middle of the pass of another promise. So `whenFree` keeps those that come meanwhile in their order.
+ */
+import type { Core } from '../border/core.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  CLOSED_OBJECT,
+  E_TOOK_COUNT,
+  E_WORD,
+  HOLE,
+  INTERRUPTED,
+  LEAVE,
+  MORE,
+  O_MAX,
+  O_THRESHOLD,
+  P_DATA,
+  P_END,
+  P_NEXT,
+  P_UNTOLD,
+  PLACE_LENGTH,
+  QUEUED,
+  TIMED_OUT,
+} from '../border/numbers.js';
+import { CancelledError, DisposedError, mayNotBlock, noRoom } from '../errors.js';
+import type { Signal } from '../options.js';
+import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
+import { Fifo } from '../runtime/fifo.js';
+import type { Membership, Shared } from '../runtime/membership.js';
+import { countdown, parkUntilDue } from '../runtime/parking.js';
+import { closed, type Resolve } from '../runtime/promises.js';
+import { checkWaitAsync } from '../runtime/wait-async.js';
+import { ClosedError } from './closed-error.js';
+import type { Module } from './compiled.js';
+
+/** An address of a place is a multiple of 64, and an answer is not. */
+const LINE_MASK = 63;
+
+/** Whether an answer of tryClaim or claim is the address of a place. */
+export function isPlace(answer: number): boolean {
+  return (answer & LINE_MASK) === 0;
+}
+
+/** The bit of NEXT_DISPOSED in the upper half of P_NEXT. */
+const DISPOSED_BIT = 0x40000000;
+
+export class End {
+  readonly core: Core;
+  readonly module: Module;
+  readonly membership: Membership;
+  readonly words: Int32Array;
+  readonly shared: Shared;
+  /** The address of the shared object, or of the closed one after this thread has released it. */
+  at: number;
+  readonly attachment: number;
+  /** The numbers in which the module finds a message of one number, or puts it, and the index there. */
+  f64: Float64Array;
+  word: number;
+  peer!: End;
+  /** Makes all library objects of this thread release the channel. */
+  readonly release: () => void;
+  /** How many of the places that the thread has claimed are left, and the address of the first of them. */
+  left = 0;
+  next = 0;
+  /** Whether a Place or Message stands for the first of them. */
+  isOut = false;
+  /** Promises that have a permit, and wait until the thread has nothing claimed. */
+  readonly #granted = new Fifo<() => void>();
+  #isTaking = false;
+  /** The address of the attachment. */
+  readonly #record: number;
+  /** For a text: what is waited for here, and the name of the method that does not block. */
+  readonly #wanted: string;
+  readonly #instead: string;
+
+  constructor(
+    membership: Membership,
+    module: Module,
+    shared: Shared,
+    f64: Float64Array,
+    release: () => void,
+    wanted: string,
+    instead: string,
+  ) {
+    this.release = release;
+    this.core = membership.core;
+    this.module = module;
+    this.membership = membership;
+    this.words = new Int32Array(membership.memory.buffer);
+    this.shared = shared;
+    this.at = shared.address;
+    this.attachment = shared.attachment;
+    this.f64 = f64;
+    this.#record = module.recordOf(this.attachment);
+    this.word = (this.#record + E_WORD) / 8;
+    this.#wanted = wanted;
+    this.#instead = instead;
+  }
+
+  /** The thread has released the shared object. From now on calls of the module find it closed. */
+  forget(): void {
+    this.at = CLOSED_OBJECT;
+    this.f64 = new Float64Array(1);
+    this.word = 0;
+    this.left = 0;
+    this.takeGranted();
+  }
+
+  /** How many places the thread claimed last. */
+  get count(): number {
+    return this.words[(this.#record + E_TOOK_COUNT) / 4] as number;
+  }
+
+  /** Claims up to `most` places if any is free. Returns the address of the first, REFUSED or ANSWER_CLOSED. */
+  tryClaim(most: number): number {
+    return this.module.tryClaim(this.at, this.attachment, most);
+  }
+
+  /**
+   * Blocks until the thread has claimed n places. Returns the address of the first.
+   * @param left says how much of the time-out is left.
+   */
+  wait(n: number, timeout: number, left = countdown(timeout)): number {
+    const { core, module, at, attachment, membership } = this;
+    if (n > 1 && core.tryAcquireRobust(at, n, attachment) === ADMITTED) return this.#claim(n);
+    if (left() <= 0) throw timedOut(this.#wanted, timeout);
+    if (!membership.mayBlock) throw mayNotBlock(this.#instead);
+    if (n === 1) {
+      module.setAwake(membership.pollTime.pauses, membership.pollTime.near);
+      while (module.pollFor(at) !== 0) {
+        const answer = module.tryClaim(at, attachment, 1);
+        if (isPlace(answer)) return answer;
+        if (answer === ANSWER_CLOSED) break;
+      }
+    }
+    // A request that leaves the queue at a time-out needs a second wait element for its tombstone.
+    if (timeout !== Infinity && at !== CLOSED_OBJECT && !core.reserveSecond()) throw noRoom(core);
+    membership.expectInterrupt();
+    const taken = core.acquireRobust(at, n, attachment);
+    let answer: number = taken === ADMITTED ? ADMITTED : core.enqueue(at, n, taken, attachment);
+    if (answer === QUEUED) {
+      membership.pollTime.waits();
+      answer = parkUntilDue(core, at, attachment, left);
+    }
+    if (answer === ADMITTED) return this.#claim(n);
+    if (answer === ANSWER_CLOSED) throw this.closedError();
+    if (answer === TIMED_OUT) throw timedOut(this.#wanted, timeout);
+    throw answer === LEAVE ? new CancelledError() : noRoom(core);
+  }
+
+  /** Claims n places whose permits the thread has. */
+  #claim(n: number): number {
+    const place = this.isOver ? ANSWER_CLOSED : this.module.claim(this.at, this.attachment, n);
+    if (isPlace(place)) return place;
+    throw this.closedError();
+  }
+
+  /**
+   * Claims n places without blocking, and calls `use` with the address of the first. `use` passes them on. The promise
+   * gets what `use` returns.
+   * @param keeper a library object that lives as long as the promise waits.
+   */
+  async claimAsync<T>(
+    keeper: { [closed](): void },
+    n: number,
+    timeout: number,
+    left: () => number,
+    signal: Signal | undefined,
+    use: (place: number) => T,
+  ): Promise<T> {
+    checkWaitAsync();
+    const { core, shared } = this;
+    const { promises } = shared;
+    if (promises.first !== 0) promises.settle();
+    if (n === 1 && this.isFree) {
+      const answer = this.tryClaim(1);
+      if (isPlace(answer)) return use(answer);
+      if (answer === ANSWER_CLOSED) throw this.closedError();
+    }
+    const rest = left();
+    if (rest <= 0) throw timedOut(this.#wanted, timeout);
+    const impatient = timeout !== Infinity || signal !== undefined;
+    const run = core.arrive(this.at, n, impatient ? 0 : promises.last, this.attachment);
+    if (run < ADMITTED) throw run === ANSWER_CLOSED ? this.closedError() : noRoom(core);
+    let given: { readonly reason: unknown } | undefined;
+    return new Promise<T>((resolve, reject) => {
+      let unwatch: (() => void) | undefined;
+      let isOver = false;
+      const settle: Resolve = (value) => {
+        isOver = true;
+        unwatch?.();
+        if (value === undefined) this.whenFree(() => this.#take(n, use, resolve, reject));
+        else value.catch((error) => reject(given !== undefined ? given.reason : this.#closedBy(error)));
+      };
+      if (run === ADMITTED) settle();
+      else if (!impatient) promises.add(keeper, run, settle);
+      else {
+        const cancel = promises.addAlone(keeper, run, settle);
+        const give = (late: () => unknown): void => {
+          // The wait may be the second one of a call, if the first has met a hole.
+          const why = late();
+          const reason = isTimeout(why, signal) ? timedOut(this.#wanted, timeout) : why;
+          given = { reason };
+          cancel(() => reason);
+        };
+        unwatch = watch(timeout === Infinity ? timeout : Math.max(rest, 0), signal, give, () => this.#wanted);
+        if (isOver) unwatch();
+      }
+    });
+  }
+
+  #take<T>(n: number, use: (place: number) => T, resolve: (value: T) => void, reject: (e: unknown) => void): void {
+    try {
+      resolve(use(this.#claim(n)));
+    } catch (error) {
+      reject(error);
+    }
+  }
+
+  /** Calls a function that claims and passes on, as soon as the thread has nothing claimed here. */
+  whenFree(run: () => void): void {
+    this.#granted.push(run);
+    this.takeGranted();
+  }
+
+  /** The thread has nothing claimed here any more. Promises that were granted meanwhile take their turn. */
+  takeGranted(): void {
+    if (this.#isTaking) return;
+    this.#isTaking = true;
+    try {
+      while (this.left === 0 && this.#granted.peek(0) !== undefined) this.#granted.shift()?.();
+    } finally {
+      this.#isTaking = false;
+    }
+  }
+
+  /** Whether the thread may claim here now. */
+  get isFree(): boolean {
+    return this.left === 0 && !this.#isTaking;
+  }
+
+  /** Notes that the thread has claimed places, from this one on. */
+  hold(first: number): void {
+    this.next = first;
+    this.left = this.count;
+  }
+
+  /** The first of the claimed places is done with. Passes all of them on after the last. */
+  used(): void {
+    if (this.left === 1 || this.isOver) this.pass();
+    else {
+      // If this thread dies, a message with the length of a hole does not count as lost.
+      this.setLength(this.next, HOLE);
+      this.next = this.after(this.next);
+      this.left--;
+    }
+  }
+
+  /** Returns the place behind a place. Behind the last place is the first one. */
+  after(place: number): number {
+    const { words, at } = this;
+    const data = words[(at + P_DATA) / 4] as number;
+    const size = words[(at + O_THRESHOLD) / 4] as number;
+    const last = data + (words[(at + O_MAX) / 4] as number) * size;
+    return (place === (last | 0) ? data : place + size) | 0;
+  }
+
+  /** Whether this thread has released the channel. What it had claimed there is over. */
+  get isOver(): boolean {
+    return this.at === CLOSED_OBJECT || this.peer.at === CLOSED_OBJECT;
+  }
+
+  /** Passes on what the thread has claimed. */
+  pass(): void {
+    this.left = 0;
+    const answer = this.isOver ? ADMITTED : this.module.pass(this.at, this.attachment);
+    if (answer !== ADMITTED) this.passed(answer);
+    this.takeGranted();
+  }
+
+  /** Does what is to follow a pass with this answer. */
+  passed(answer: number): void {
+    const { core, peer } = this;
+    if (answer === MORE || answer === INTERRUPTED) {
+      const { promises } = peer.shared;
+      const settled = core.finishRelease(peer.at, this.module.given.value, answer, promises.first, peer.attachment);
+      if (settled > 0) promises.settled(settled);
+    }
+    if (this.hasEnded) this.finishClose();
+  }
+
+  /** Whether this is the receiving end of a closed channel, and every message has been claimed. */
+  get hasEnded(): boolean {
+    const at = this.at / 4;
+    const end = Atomics.load(this.words, at + P_END / 4);
+    return end !== 0 && end === ((Atomics.load(this.words, at + P_NEXT / 4) << 1) | 1);
+  }
+
+  /** Ends the waits at a closed channel. This is the receiving end. */
+  finishClose(): void {
+    this.module.finishClose(this.peer.at, this.at);
+    this.peer.shared.promises.settle();
+    this.shared.promises.settle();
+  }
+
+  /** Whether deaths at the other end have lost something, and no thread of this end was told. */
+  get hasNews(): boolean {
+    return this.words[(this.at + P_UNTOLD) / 4] !== 0;
+  }
+
+  /** Returns how much deaths at the other end have lost since the last call of any thread. */
+  takeNews(): number {
+    return this.at === CLOSED_OBJECT ? 0 : this.module.takeUntold(this.at);
+  }
+
+  /** The length of the message in a place. Below 0 there is none. */
+  lengthOf(place: number): number {
+    return this.words[(place + PLACE_LENGTH) >>> 2] as number;
+  }
+
+  setLength(place: number, length: number): void {
+    this.words[(place + PLACE_LENGTH) >>> 2] = length;
+  }
+
+  /** The error for a request that finds the queue closed. */
+  closedError(): Error {
+    if (this.isOver || this.#isDisposed) return this.disposedError();
+    return new ClosedError(
+      this.#instead === SEND ? 'the channel is closed' : 'the channel is closed, and every message has been received',
+    );
+  }
+
+  /** Whether a thread has disposed of the channel, or is about to. */
+  get #isDisposed(): boolean {
+    const { at } = this.#instead === SEND ? this : this.peer;
+    const closed = Atomics.load(this.words, (at + P_NEXT) / 4 + 1);
+    return this.core.isDisposed(at) !== 0 || (closed < 0 && (closed & DISPOSED_BIT) !== 0);
+  }
+
+  /** Releases the channel, and returns the error that reports its end. */
+  disposedError(): Error {
+    this.release();
+    return new DisposedError('the channel has been disposed of');
+  }
+
+  /** A promise found the queue closed. `Promises` takes every closed queue for one that was disposed of. */
+  #closedBy(error: unknown): unknown {
+    return error instanceof DisposedError ? this.closedError() : error;
+  }
+}
+
+export const SEND = 'sendAsync or trySend';
+export const RECEIVE = 'receiveAsync or tryReceive';

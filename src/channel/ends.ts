@@ -1,0 +1,193 @@
+/**
+ * Attaches the thread to the two ends of a channel, and lets go of them.
+ *
+ *     Channel ──► Shared of the sending end ──► Ends ──► ReceivingEnd ──► Shared of the receiving end
+ *
+ * The receiving end is a shared object with an attachment of its own. All library objects of the thread for one channel
+ * have one `Ends`. What the thread knows of the sending end refers to it, so the collector lets go of the sending end
+ * first. A thread that finds a sending end thus nearly always finds its receiving end. If it does not, the last other
+ * thread has just let go of the channel, which is gone.
+ *
+ * Whoever makes a channel makes the sending end first, by name or without one, then the receiving end with its pages,
+ * and then links the two by one exchange. So all threads that open a name at the same time get one receiving end. A
+ * receiving end that was not linked goes with its attachment, and its pages go with it (core/kinds/channel/pages.ts).
+ */
+import {
+  ANSWER_CLOSED,
+  ANSWER_FULL,
+  ANSWER_OBJECTS_FULL,
+  ANSWER_STALE,
+  ANSWER_WRONG_KIND,
+  type Attachment,
+  KIND_RECEIVING_END,
+  O_INITIAL,
+  O_MAX,
+  O_SPIN,
+  O_THRESHOLD,
+  P_PEER,
+  PAGE_SIZE,
+} from '../border/numbers.js';
+import { ArenaFullError, arenaFull, noRoom } from '../errors.js';
+import { Reference } from '../reference.js';
+import type { Membership, Shared } from '../runtime/membership.js';
+import { leaves } from '../runtime/membership.js';
+import { closed } from '../runtime/promises.js';
+import { close, forget, reference, SharedObject } from '../shared-object.js';
+import type { Views } from './codec.js';
+import { channelOf, type Module } from './compiled.js';
+import { End, RECEIVE, SEND } from './end.js';
+
+const KIND = 'ReceivingEnd';
+
+/** The receiving end as an object of this thread. It goes when `Ends` lets go of it, and not by itself. */
+class ReceivingEnd extends SharedObject<typeof KIND> {
+  readonly #forget: () => void;
+
+  constructor(found: Reference, forgets: () => void) {
+    super(KIND, found, 'channel');
+    this.#forget = forgets;
+  }
+
+  get shared(): Shared {
+    return this[reference].shared;
+  }
+
+  override get [leaves](): boolean {
+    return false;
+  }
+
+  protected override [close](): void {}
+
+  protected override [forget](): void {
+    this.#forget?.();
+  }
+}
+
+/** The ends of a channel, as one thread uses them. */
+export class Ends {
+  readonly module: Module;
+  readonly views: Views;
+  readonly sending: End;
+  readonly receiving: End;
+  readonly #object: ReceivingEnd;
+  #hasLetGo = false;
+
+  constructor(membership: Membership, module: Module, shared: Shared, receivingEnd: Reference) {
+    const buffer = membership.memory.buffer as unknown as SharedArrayBuffer;
+    this.module = module;
+    this.views = { u8: new Uint8Array(buffer), f64: new Float64Array(buffer) };
+    const { f64 } = this.views;
+    this.#object = new ReceivingEnd(receivingEnd, () => this.receiving?.forget());
+    const release = (): void => {
+      if (!membership.isOver) membership.letGo(shared);
+    };
+    this.sending = new End(membership, module, shared, f64, release, 'a free place in a channel', SEND);
+    this.receiving = new End(membership, module, this.#object.shared, f64, release, 'a message of a channel', RECEIVE);
+    this.sending.peer = this.receiving;
+    this.receiving.peer = this.sending;
+  }
+
+  /** The thread has released the sending end. It releases the receiving end, unless it still uses a place. */
+  letGo(): void {
+    this.#hasLetGo = true;
+    this.sending.forget();
+    if (!this.sending.isOut && !this.receiving.isOut) this.#object[closed]();
+  }
+
+  /** A Place or Message is over. */
+  placeIsOver(): void {
+    if (this.#hasLetGo) this.letGo();
+  }
+
+  /** Keeps the receiving end until a thread disposes of the channel: other threads are about to attach to it. */
+  keep(): void {
+    this.receiving.shared.isPrivate = false;
+    this.receiving.core.keep(this.receiving.at);
+  }
+}
+
+/** The sending ends of this thread have this property in `Shared`. */
+const ends = Symbol.for('taketurns:ends');
+type Known = Shared & { [ends]?: Ends };
+
+/**
+ * Returns the ends of the channel to whose sending end the thread has just attached. Makes the receiving end if there is
+ * none yet. Returns undefined if the channel is gone.
+ */
+export function endsOf({ membership, shared }: Reference): Ends | undefined {
+  const known = (shared as Known)[ends];
+  if (known) return known;
+  const module = channelOf(membership);
+  const words = new Int32Array(membership.memory.buffer);
+  const peer = (): number => Atomics.load(words, (shared.address + P_PEER) / 4);
+  const end =
+    peer() === 0
+      ? made(membership, module, words, shared.address, shared.isPrivate)
+      : found(membership, words, shared.address, peer());
+  if (end === undefined) return undefined;
+  const all = new Ends(membership, module, shared, end);
+  (shared as Known)[ends] = all;
+  return all;
+}
+
+/** Makes the receiving end of a sending end. Returns that of another thread if that thread was faster. */
+function made(
+  membership: Membership,
+  module: Module,
+  words: Int32Array,
+  f: number,
+  isPrivate: boolean,
+): Reference | undefined {
+  const { core } = membership;
+  const word = (offset: number): number => words[(f + offset) / 4] as number;
+  const properties = [KIND_RECEIVING_END, 0, word(O_MAX), word(O_SPIN), word(O_THRESHOLD), 1] as const;
+  const make = (): number => {
+    const attachment = core.createObject(...properties, BigInt(f), 0n);
+    if (attachment < 0) return attachment;
+    if (module.claimPages(core.attachedTo(attachment)) !== 0) return attachment;
+    core.letGo(attachment, 0);
+    return NO_PAGES;
+  };
+  let attachment = make();
+  if (attachment < 0) {
+    membership.sweep();
+    attachment = make();
+  }
+  if (attachment === ANSWER_OBJECTS_FULL) throw arenaFull('object', 'objects', core.mostObjects());
+  if (attachment === ANSWER_FULL) throw noRoom(core, 'attachment');
+  if (attachment === NO_PAGES) throw noPages(module, word(O_INITIAL) * word(O_THRESHOLD));
+  const m = core.attachedTo(attachment);
+  if (module.link(f, m) !== 0) return new Reference(membership, attachment as Attachment, isPrivate);
+  core.letGo(attachment, 0);
+  return found(membership, words, f, Atomics.load(words, (f + P_PEER) / 4));
+}
+
+const NO_PAGES = -100;
+
+function noPages(module: Module, wanted: number): ArenaFullError {
+  const room = module.pageCount() * PAGE_SIZE;
+  return new ArenaFullError(
+    `the arena has no room for the ${wanted} bytes of another channel: ${module.freePages() * PAGE_SIZE} of ${room} bytes are ` +
+      `free: dispose of channels, or make a larger arena: new Arena({ bytes: ${2 * Math.max(room, wanted)} }), and for ` +
+      'the default arena, before all else, call its makeDefault()',
+  );
+}
+
+/** Attaches to the receiving end of a sending end. */
+function found(membership: Membership, words: Int32Array, f: number, m: number): Reference | undefined {
+  const { core } = membership;
+  const attachment = core.attach(m, core.generation(m), KIND_RECEIVING_END);
+  switch (attachment) {
+    case ANSWER_FULL:
+      throw noRoom(core, 'attachment');
+    case ANSWER_CLOSED:
+    case ANSWER_STALE:
+    case ANSWER_WRONG_KIND:
+      return undefined;
+    default:
+  }
+  // Another object may have come there meanwhile.
+  if (Atomics.load(words, (m + P_PEER) / 4) === f) return new Reference(membership, attachment);
+  core.letGo(attachment, 0);
+  return undefined;
+}

@@ -1,0 +1,15 @@
+/**
+ * taketurns/channel has channels: bounded queues of messages between threads, with back-pressure. Threads share a channel
+ * by handle or name, as they share a `Semaphore`. Blocked threads and promises wait together.
+ *
+ * @module
+ */
+
+export { Channel, type ChannelHandle, type ChannelOptions, type ChannelStats, type EndStats } from './channel.js';
+export { ClosedError } from './closed-error.js';
+export type { Codec, From, Into } from './codec.js';
+export { bytes, number, numbers } from './codecs.js';
+export { Message, Place } from './place.js';
+export { type Field, type Fields, type RecordOf, record } from './record.js';
+export { json, text } from './text.js';
+export { value } from './value.js';

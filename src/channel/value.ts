@@ -1,0 +1,433 @@
+/**
+ * The codec of most values of JavaScript, and of handles of this library, so that a request may carry its reply channel.
+ *
+ *     message   a tag of one byte for each value, and what follows:
+ *               small whole numbers   a zigzag number of 7 bits a byte
+ *               other numbers         8 bytes
+ *               texts                 how many bytes, and UTF-8
+ *               lists, objects        how many, and the values; of an object each key before its value
+ *               handles               kind, address and generation. The arena is that of the channel
+ *
+ * The scratch may be too short for a value. The accesses of a DataView throw a RangeError then.
+ */
+import { badType } from '../errors.js';
+import { handleOf } from '../own-arenas.js';
+import type { Membership } from '../runtime/membership.js';
+import { type Codec, type Direct, direct, ScratchWire, type Views, type Wire } from './codec.js';
+import { readText, writeText } from './text.js';
+
+const TAGS = [
+  'undefined',
+  'null',
+  'true',
+  'false',
+  'whole',
+  'number',
+  'bigint',
+  'string',
+  'array',
+  'object',
+  'map',
+  'set',
+  'date',
+  'regexp',
+  'error',
+  'buffer',
+  'view',
+  'handle',
+] as const;
+type Tag = (typeof TAGS)[number];
+const NUMBERS = new Map(TAGS.map((tag, i) => [tag, i]));
+
+const ERRORS: Readonly<Record<string, ErrorConstructor>> = {
+  Error,
+  EvalError,
+  RangeError,
+  ReferenceError,
+  SyntaxError,
+  TypeError,
+  URIError,
+};
+/** The classes of views, by the names that their tags give, and the bytes of an item. */
+const VIEWS: Readonly<Record<string, new (buffer: ArrayBuffer, from?: number, length?: number) => ArrayBufferView>> = {
+  DataView,
+  Uint8Array,
+  Int8Array,
+  Uint8ClampedArray,
+  Uint16Array,
+  Int16Array,
+  Uint32Array,
+  Int32Array,
+  Float32Array,
+  Float64Array,
+  BigInt64Array,
+  BigUint64Array,
+};
+/** Values inside one another, at most: deeper ones are likely to go round in a circle. */
+const DEEPEST = 200;
+/** Whole numbers below this have a short form. */
+const SMALL = 2 ** 30;
+
+/** Whether an object has no class of its own. A plain object of another realm has another prototype. */
+function isPlain(value: object, tag: string): boolean {
+  const prototype = Object.getPrototypeOf(value);
+  return tag === 'Object' && (prototype === null || Object.getPrototypeOf(prototype) === null);
+}
+
+interface HandleLike {
+  readonly kind: string;
+  readonly arena: { readonly kind?: unknown; readonly memory?: unknown };
+  readonly address: number;
+  readonly generation: number;
+}
+
+function isHandle(value: object): value is HandleLike {
+  const { kind, arena, address, generation } = value as Partial<HandleLike>;
+  return (
+    typeof kind === 'string' && arena?.kind === 'Arena' && typeof address === 'number' && typeof generation === 'number'
+  );
+}
+
+class Writer {
+  readonly #membership: Membership | undefined;
+  #bytes: Uint8Array;
+  #view: DataView;
+  at = 0;
+  #depth = 0;
+
+  constructor(membership: Membership | undefined, bytes: Uint8Array, view: DataView) {
+    this.#membership = membership;
+    this.#bytes = bytes;
+    this.#view = view;
+  }
+
+  #tag(tag: Tag): void {
+    this.#view.setUint8(this.at++, NUMBERS.get(tag) as number);
+  }
+
+  /** Writes a whole number from 0 on. */
+  #count(count: number): void {
+    let rest = count;
+    for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) this.#view.setUint8(this.at++, (rest & 0x7f) | 0x80);
+    this.#view.setUint8(this.at++, rest);
+  }
+
+  #text(text: string): void {
+    // Most texts are short: the place for their length is one byte.
+    const LONG = 0x7f;
+    if (text.length * 3 <= LONG) {
+      const from = this.at + 1;
+      this.at = writeText(text, this.#bytes, from);
+      this.#view.setUint8(from - 1, this.at - from);
+      return;
+    }
+    const start = this.at + 4;
+    const end = writeText(text, this.#bytes, start);
+    const length = end - start;
+    // Always four bytes of 7 bits, so that the text need not move.
+    for (let i = 0; i < 4; i++) this.#view.setUint8(this.at + i, ((length >>> (7 * i)) & 0x7f) | (i < 3 ? 0x80 : 0));
+    this.at = end;
+  }
+
+  #raw(bytes: Uint8Array): void {
+    this.#count(bytes.length);
+    this.#bytes.set(bytes, this.at);
+    this.at += bytes.length;
+  }
+
+  write(value: unknown): void {
+    if (typeof value === 'string') {
+      this.#tag('string');
+      this.#text(value);
+    } else if (typeof value === 'number') this.#number(value);
+    else if (value === undefined) this.#tag('undefined');
+    else if (value === null) this.#tag('null');
+    else if (typeof value === 'boolean') this.#tag(value ? 'true' : 'false');
+    else if (typeof value === 'bigint') {
+      this.#tag('bigint');
+      this.#text(value.toString(36));
+    } else if (typeof value === 'object') {
+      if (++this.#depth > DEEPEST)
+        throw new TypeError(`the message: a value that goes round in a circle, or is ${DEEPEST} deep, cannot travel`);
+      this.#object(value);
+      this.#depth--;
+    } else throw badType('the message', 'of values that travel; send a handle or a name instead of', value);
+  }
+
+  #number(value: number): void {
+    if (Number.isInteger(value) && Math.abs(value) < SMALL && !Object.is(value, -0)) {
+      this.#tag('whole');
+      this.#count(value < 0 ? -2 * value - 1 : 2 * value);
+    } else {
+      this.#tag('number');
+      this.#view.setFloat64(this.at, value, true);
+      this.at += 8;
+    }
+  }
+
+  #object(value: object): void {
+    const tag = {}.toString.call(value).slice(8, -1);
+    if (Array.isArray(value)) {
+      this.#tag('array');
+      this.#list([...value]);
+    } else if (ArrayBuffer.isView(value)) this.#viewOf(value, tag);
+    else if (tag === 'ArrayBuffer') {
+      this.#tag('buffer');
+      this.#raw(new Uint8Array(value as ArrayBuffer));
+    } else if (tag === 'Map') {
+      this.#tag('map');
+      this.#list([...(value as Map<unknown, unknown>)].flat());
+    } else if (tag === 'Set') {
+      this.#tag('set');
+      this.#list([...(value as Set<unknown>)]);
+    } else if (tag === 'Date') {
+      this.#tag('date');
+      this.#number(Number(value));
+    } else if (tag === 'RegExp') {
+      this.#tag('regexp');
+      this.#text((value as RegExp).source);
+      this.#text((value as RegExp).flags);
+    } else if (tag === 'Error' || value instanceof Error) this.#error(value as Error);
+    else if (!isPlain(value, tag))
+      throw badType('the message', 'of plain objects and other values that travel; send a handle instead of', value);
+    else if (isHandle(value)) this.#handle(value);
+    else this.#properties(value);
+  }
+
+  /** Writes a copy of a list, since a getter of one of its values may change the list itself. */
+  #list(values: readonly unknown[]): void {
+    this.#count(values.length);
+    for (const one of values) this.write(one);
+  }
+
+  #properties(value: object, without: readonly string[] = []): void {
+    const keys = Object.keys(value).filter((key) => !without.includes(key));
+    if (without.length === 0) this.#tag('object');
+    this.#count(keys.length);
+    for (const key of keys) {
+      this.#text(key);
+      this.write((value as Record<string, unknown>)[key]);
+    }
+  }
+
+  #viewOf(view: ArrayBufferView, tag: string): void {
+    if (!Object.hasOwn(VIEWS, tag)) throw badType('the message', 'of values that travel', view);
+    this.#tag('view');
+    this.#text(tag);
+    this.#raw(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
+  }
+
+  #error(error: Error): void {
+    this.#tag('error');
+    this.#text(String(error.name));
+    this.#text(String(error.message));
+    this.write(typeof error.stack === 'string' ? error.stack : undefined);
+    this.write(error.cause);
+  }
+
+  #handle(handle: HandleLike): void {
+    const membership = this.#membership;
+    if (membership === undefined || !isOf(membership, handle.arena.memory))
+      throw new TypeError(`the message: the handle of a ${handle.kind} of another arena cannot travel in this channel`);
+    this.#tag('handle');
+    this.#text(handle.kind);
+    this.#count(handle.address);
+    this.#count(handle.generation);
+    this.#properties(handle, ['kind', 'arena', 'address', 'generation']);
+  }
+}
+
+/** Whether a memory is that of the arena of a membership. Each message brings a new memory object of the same memory. */
+function isOf({ memory, id }: Membership, other: unknown): boolean {
+  if (other === memory) return true;
+  const buffer = (other as { readonly buffer?: ArrayBufferLike } | undefined)?.buffer;
+  const ID = 1;
+  return (
+    buffer instanceof SharedArrayBuffer &&
+    buffer.byteLength >= 16 &&
+    Atomics.load(new BigInt64Array(buffer, 0, 2), ID) === id
+  );
+}
+
+class Reader {
+  readonly #membership: Membership | undefined;
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  readonly #end: number;
+  #at = 0;
+
+  constructor(membership: Membership | undefined, bytes: Uint8Array, view: DataView, end: number) {
+    this.#membership = membership;
+    this.#bytes = bytes;
+    this.#view = view;
+    this.#end = end;
+  }
+
+  #byte(): number {
+    if (this.#at >= this.#end) throw new RangeError('the message is cut off');
+    return this.#view.getUint8(this.#at++);
+  }
+
+  #count(): number {
+    let count = 0;
+    for (let unit = 1; ; unit *= 0x80) {
+      const byte = this.#byte();
+      count += (byte & 0x7f) * unit;
+      if (byte < 0x80) return count;
+    }
+  }
+
+  #text(): string {
+    const length = this.#count();
+    return readText(this.#bytes, this.#at, this.#skip(length));
+  }
+
+  /** Goes over so many bytes, and returns where they end. */
+  #skip(length: number): number {
+    if (this.#at + length > this.#end) throw new RangeError('the message is cut off');
+    this.#at += length;
+    return this.#at;
+  }
+
+  #raw(): ArrayBuffer {
+    const length = this.#count();
+    const from = this.#at;
+    return this.#bytes.slice(from, this.#skip(length)).buffer as ArrayBuffer;
+  }
+
+  read(): unknown {
+    const tag = TAGS[this.#byte()];
+    switch (tag) {
+      case 'undefined':
+        return undefined;
+      case 'null':
+        return null;
+      case 'true':
+        return true;
+      case 'false':
+        return false;
+      case 'whole': {
+        const count = this.#count();
+        return count % 2 === 0 ? count / 2 : -(count + 1) / 2;
+      }
+      case 'number': {
+        const from = this.#at;
+        this.#skip(8);
+        return this.#view.getFloat64(from, true);
+      }
+      case 'bigint':
+        return bigintOf(this.#text());
+      case 'string':
+        return this.#text();
+      case 'array':
+        return this.#list(this.#count());
+      case 'object':
+        return this.#properties({});
+      case 'map': {
+        const map = new Map();
+        for (let left = this.#count(); left > 0; left -= 2) map.set(this.read(), this.read());
+        return map;
+      }
+      case 'set':
+        return new Set(this.#list(this.#count()));
+      case 'date':
+        return new Date(this.read() as number);
+      case 'regexp': {
+        const source = this.#text();
+        return new RegExp(source, this.#text());
+      }
+      case 'error':
+        return this.#error();
+      case 'buffer':
+        return this.#raw();
+      case 'view': {
+        const View = VIEWS[this.#text()] as (typeof VIEWS)[string];
+        return new View(this.#raw());
+      }
+      case 'handle':
+        return this.#handle();
+      default:
+        throw new RangeError('the message has no such tag');
+    }
+  }
+
+  #list(count: number): unknown[] {
+    const list: unknown[] = [];
+    for (let left = count; left > 0; left--) list.push(this.read());
+    return list;
+  }
+
+  #properties(object: Record<string, unknown>): Record<string, unknown> {
+    for (let left = this.#count(); left > 0; left--) {
+      const key = this.#text();
+      const one = this.read();
+      if (key !== '__proto__') object[key] = one;
+      else Object.defineProperty(object, key, { value: one, enumerable: true, writable: true, configurable: true });
+    }
+    return object;
+  }
+
+  #error(): Error {
+    const [name, message] = [this.#text(), this.#text()];
+    const [stack, cause] = [this.read(), this.read()];
+    const Class = Object.hasOwn(ERRORS, name) ? (ERRORS[name] as ErrorConstructor) : Error;
+    const error = new Class(message, cause === undefined ? undefined : { cause });
+    const set = (key: string, value: unknown): void => {
+      Object.defineProperty(error, key, { value, writable: true, configurable: true });
+    };
+    if (error.name !== name) set('name', name);
+    set('stack', stack);
+    return error;
+  }
+
+  #handle(): object {
+    const membership = this.#membership;
+    if (membership === undefined) throw new TypeError('a handle travels in a channel alone');
+    const [kind, address, generation] = [this.#text(), this.#count(), this.#count()];
+    return this.#properties({ kind, arena: handleOf(membership), address, generation });
+  }
+}
+
+function bigintOf(text: string): bigint {
+  const BASE = 36n;
+  const isNegative = text.startsWith('-');
+  let value = 0n;
+  for (const digit of isNegative ? text.slice(1) : text) value = value * BASE + BigInt(Number.parseInt(digit, 36));
+  return isNegative ? -value : value;
+}
+
+/** The codec for the channels of one membership; without it, for the bytes alone. */
+function codecOf(membership?: Membership): Codec<unknown> {
+  return {
+    name: 'value',
+    encode(value, { bytes, view, room }) {
+      const writer = new Writer(membership, bytes, view);
+      try {
+        writer.write(value);
+      } catch (error) {
+        // A DataView says nothing of the message.
+        if (error instanceof RangeError && !/^the message/.test(error.message))
+          throw new RangeError(`the message has more bytes than the channel takes: ${room} (its bytes)`, {
+            cause: error,
+          });
+        throw error;
+      }
+      return writer.at;
+    },
+    decode: ({ bytes, view, length }) => new Reader(membership, bytes, view, length).read(),
+  };
+}
+
+/**
+ * A codec of most values: undefined, null, booleans, numbers, bigints, strings, arrays, plain objects, Map, Set, Date,
+ * RegExp, errors, ArrayBuffer and its views. Handles of the objects of this library travel too, if they are in the arena
+ * of the channel: so a request may carry the handle of its reply channel. Values are copied, as by `structuredClone`, but
+ * an object that occurs twice becomes two, and a circle is a TypeError. A function, a symbol, a port, shared memory or an
+ * object of a class of your own is a TypeError. Its messages are `unknown` to TypeScript: `value as Codec<Job>` says more.
+ * @example const requests = new Channel({ codec: value, bytes: 1000 });
+ */
+export const value: Codec<unknown> = {
+  ...codecOf(),
+  [direct]: (views: Views, room: number, membership: Membership): Wire<unknown> =>
+    new ScratchWire(codecOf(membership), views, room),
+} as Direct<unknown>;
