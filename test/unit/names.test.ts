@@ -350,7 +350,7 @@ describe('a name goes with its object, when no thread has it open any more', () 
     expect(used(arena)).toBe(0);
   });
 
-  it('if it was only collected: 200,000 names come and go, and nothing that matters is lost', async () => {
+  it('if it was only collected: 100,000 names come and go, and nothing that matters is lost', async () => {
     const { opened, gone, ...told } = await report<Record<string, unknown>>('names-go');
     expect(told).toEqual({
       errors: [],
