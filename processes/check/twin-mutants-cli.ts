@@ -179,7 +179,9 @@ for (const [at, mutant] of mutants.entries()) {
 rmSync(folder, { recursive: true, force: true });
 console.log('| mutants of the twin | |\n| --- | ---: |');
 console.log(`| made | ${mutants.length} |\n| told by another reply, message or state | ${counts.told} |`);
+
 console.log(`| not told, explained | ${counts.explained} |\n| not told, not explained | ${counts.open} |`);
+console.log(`reasons that were of use: ${used.size} of ${EXPLAINED.length}`);
 console.log(`${((performance.now() - started) / 1000).toFixed(0)} s, ${cpus()[0]?.model}`);
 const useless = lines ? [] : EXPLAINED.filter((_, at) => !used.has(at));
 for (const { text, reason } of useless) console.log(`a reason is of no use: ${text}: ${reason}`);

@@ -139,12 +139,13 @@ export const SEQUENCES: Readonly<Record<string, (writer: Writer) => void>> = {
     writer.run(YOU, ...back(writer, YOU, 's', 4, { kept: 2, count: 1, note: 'd' }), ...list(1, 4, 5));
     writer.run(YOU, 'I', 's', '9', '', '', 'I', 'm', '9', '', '');
     // A request of the object that had the name before.
-    writer.run(YOU, ...ask('s', 6), ...back(writer, YOU, 's', 6, { served: [4] }), ...list(4, 5));
+    writer.run(YOU, ...ask('s', 6));
+    writer.run(YOU, ...back(writer, YOU, 's', 6, { served: [4] }), ...list(4, 5));
   },
 
   'a mutex that was passed on': (writer) => {
     for (const sid of [ME, YOU]) writer.run(sid, ...open());
-    writer.run(ME, ...make('m', 'm', 1, 0, 129), ...make('s', 's', 1), ...ask('m', 1), ...ask('s', 7));
+    writer.run(ME, ...make('m', 'm', 1, 0, 131), ...make('s', 's', 1), ...ask('m', 1), ...ask('s', 7));
     writer.run(YOU, ...ask('m', 1), ...ask('s', 3));
     for (const number of [2, 3, 4]) writer.run(ME, ...ask('m', number));
     for (let more = 10; more < 76; more++) writer.run(YOU, ...ask('m', more));
@@ -183,6 +184,11 @@ export const SEQUENCES: Readonly<Record<string, (writer: Writer) => void>> = {
     // What this call gives back lets it refuse requests that it gives up next.
     for (let left = 0; left < 3; left++) writer.run(ME, 'X');
     beats(writer, YOU, 2);
+    // The same, and its process dies.
+    writer.run(ME, ...open(), ...make('t', 's', 4), ...ask('t', 1, 2));
+    for (let number = 2; number < 134; number++) writer.run(ME, ...ask('t', number, 4));
+    writer.run(YOU, 'R', 't', '-', '2');
+    writer.die(ME);
   },
 
   'cancelled in parts': (writer) => {
