@@ -43,7 +43,7 @@ export interface OwnerDeathEvent extends ObjectRef {
 
 /** What `publishEvents` needs of `node:diagnostics_channel`. */
 export interface Channels {
-  /** Returns the channel of this name. */
+  /** Returns the channel of this name. Never blocks, throws nothing. */
   channel(name: string): {
     /** Whether somebody listens. Nothing is published otherwise. */
     readonly hasSubscribers: boolean;
