@@ -31,10 +31,10 @@ import {
 import { checkWaitOptions, isOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
 import { find, type Handle, make, open, Reference } from '../reference.js';
 import { timedOut } from '../runtime/cancellation.js';
-import { shared as clock } from '../runtime/clock.js';
 import { countdown } from '../runtime/parking.js';
 import { DONE } from '../runtime/promises.js';
 import { close, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
+import { clock } from './rate-clock.js';
 import { partsOf } from './rate-parts.js';
 
 /** The options of a new `RateLimiter`. */
