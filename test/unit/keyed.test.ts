@@ -365,6 +365,19 @@ describe('a death', () => {
     await noKey(arena);
   });
 
+  it('is no death of a key for an object that was a key and has no name now', async () => {
+    const arena = new Arena({ objects: 2 });
+    const table = new KeyedMutex({ arena });
+    table.hold('a').unlock();
+    await noKey(arena);
+    // The one free place of the arena was that of the key.
+    const dead = recruit(arena, true);
+    await dead.run('make-and-hold', { arena: arena.handle });
+    expect(objects(arena)).toBe(1);
+    await dead.kill();
+    expect(objects(arena)).toBe(0);
+  });
+
   it('of an owner by leaving counts too', async () => {
     const { arena, table } = fresh();
     const leaver = recruit(arena, false);
