@@ -93,6 +93,7 @@ const PROGRAMS = {
   taketurns: "import * as all from 'taketurns';",
   'taketurns/algorithms': "import * as all from 'taketurns/algorithms';",
   'taketurns/channel': "import * as all from 'taketurns/channel';",
+  'taketurns/keyed': "import * as all from 'taketurns/keyed';",
   'taketurns/metrics': "import * as all from 'taketurns/metrics';",
   'taketurns/p0514': "import * as all from 'taketurns/p0514';",
   'taketurns/report': "import * as all from 'taketurns/report';",

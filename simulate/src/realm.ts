@@ -137,7 +137,6 @@ export class Realm implements Thread {
       memory,
       depth,
       now: () => scheduler.clock,
-      shared: () => scheduler.clock,
       step: (what: string) => scheduler.step(what),
       notify: (address: number, count: number) => scheduler.notify(address, count),
       sleep: (timeout: number) => scheduler.sleep(-1, timeout),

@@ -61,8 +61,6 @@ export interface Line {
 /** Clocks and timers that no test has replaced, even if the library is loaded after the globals have been. */
 export interface Clock {
   now(this: void): number;
-  /** Milliseconds of a clock that all threads of the program share. A thread reads no less than another has read before. */
-  shared(this: void): number;
   setTimeout(this: void, run: () => void, milliseconds: number): unknown;
   clearTimeout(this: void, timer: unknown): void;
 }

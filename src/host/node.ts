@@ -11,7 +11,6 @@ import * as keeper from './keeper.js';
 const { setInterval, setTimeout, clearTimeout } = timers;
 // Jest's process may stand still from the start (fakeTimers.enableGlobally).
 const nextTick = 'clock' in process.nextTick ? timers.setImmediate : process.nextTick;
-const { hrtime } = process;
 const { queueMicrotask } = globalThis;
 
 /** The key of the exit handlers of all copies and versions of this package. */
@@ -105,10 +104,6 @@ function reapNamed(core: Registry, name: number, left: number, isProof: boolean)
 export const host: Host = {
   clock: {
     now: performance.now.bind(performance),
-    shared() {
-      const [seconds, nanoseconds] = hrtime();
-      return seconds * 1000 + nanoseconds / 1e6;
-    },
     setTimeout,
     clearTimeout: clearTimeout as (timer: unknown) => void,
   },

@@ -11,8 +11,6 @@ import { deaths, threadName } from './locks.js';
 import { clearTimeout, now, setInterval, setTimeout, threads } from './surroundings.js';
 
 const later: (() => void)[] = [];
-/** A page that a program of Node has around it may have no origin. */
-const origin = globalThis.performance?.timeOrigin ?? 0;
 let port: MessagePort | undefined;
 let timer: NodeJS.Timeout | undefined;
 let reasons = 0;
@@ -20,8 +18,6 @@ let reasons = 0;
 export const host: Host = {
   clock: {
     now,
-    // The origins of two threads are of one clock, and so are the times since.
-    shared: () => origin + now(),
     setTimeout,
     clearTimeout: clearTimeout as (timer: unknown) => void,
   },

@@ -31,7 +31,7 @@ import { checkKey, inOrder, type Key, type KeyedStats, type KeyStats, MOST_KEYS 
 import { checkWaitOptions, type Signal, type WaitOptions } from '../options.js';
 import type { Reference } from '../reference.js';
 import { callHolding } from '../running.js';
-import { timedOut } from '../runtime/cancellation.js';
+import { isTimeout, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { DONE } from '../runtime/promises.js';
 import { close, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
@@ -80,6 +80,11 @@ class Holding implements Disposable {
   [dispose](): void {
     this.#entry.give(this.#permits);
   }
+}
+
+/** Returns the error of a call for several keys: a TimeoutError tells the time of the whole call. */
+function late(error: unknown, { timeout, signal }: Limits, entry: Entry | undefined): unknown {
+  return isTimeout(error, signal) && entry ? timedOut(entry.wanted(1), timeout) : error;
 }
 
 export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
@@ -258,19 +263,20 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
    */
   holdAll(keys: readonly Key[], options?: WaitOptions): HeldKeys {
     const sorted = inOrder(this.#kind, 'holdAll', keys);
-    const { timeout } = this[limitsOf]('holdAll', options);
-    const left = countdown(timeout);
+    const limits = this[limitsOf]('holdAll', options);
+    const left = countdown(limits.timeout);
     const held: Entry[] = [];
     const ofDead: Key[] = [];
+    let entry: Entry | undefined;
     try {
       for (const key of sorted) {
-        const entry = this[entryOf]('holdAll', key);
+        entry = this[entryOf]('holdAll', key);
         if (this[tryTake](entry, 1) ?? this.#wait('holdAll', entry, 1, Math.max(left(), 0))) ofDead.push(key);
         held.push(entry);
       }
     } catch (error) {
       giveAll(held);
-      throw error;
+      throw late(error, limits, entry);
     }
     return new KeysGuard(held, ofDead);
   }
@@ -292,16 +298,17 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     const left = countdown(limits.timeout);
     const held: Entry[] = [];
     const ofDead: Key[] = [];
+    let entry: Entry | undefined;
     try {
       for (const key of sorted) {
-        const entry = this[entryOf](method, key);
+        entry = this[entryOf](method, key);
         const rest = limits === FOR_EVER ? limits : { ...limits, timeout: Math.max(left(), 0) };
         if (await this[takeAsync](entry, 1, rest)) ofDead.push(key);
         held.push(entry);
       }
     } catch (error) {
       giveAll(held);
-      throw error;
+      throw late(error, limits, entry);
     }
     return new KeysGuard(held, ofDead);
   }

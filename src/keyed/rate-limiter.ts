@@ -18,29 +18,24 @@
  * go on. So that is an error.
  */
 import type { Arena } from '../arena.js';
-import { ANSWER_FULL, GRANT, KIND_RATE_LIMITER, O_TIMEOUTS, R_WAITS, TICKET } from '../border/numbers.js';
+import { GRANT, KIND_RATE_LIMITER, O_TIMEOUTS, R_WAITS, TICKET } from '../border/numbers.js';
 import {
-  arenaFull,
   CancelledError,
   checkInteger,
   checkOptions,
   checkType,
   DisposedError,
   mayNotBlock,
-  noRoom,
   TimeoutError,
 } from '../errors.js';
 import { checkWaitOptions, isOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
 import { find, type Handle, make, open, Reference } from '../reference.js';
 import { timedOut } from '../runtime/cancellation.js';
-import { shared as clock } from '../runtime/clock.js';
-import type { Membership, Shared } from '../runtime/membership.js';
 import { countdown } from '../runtime/parking.js';
 import { DONE } from '../runtime/promises.js';
-import { Semaphore } from '../semaphore.js';
 import { close, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
-import { logObjectsOf, RateLog } from './rate-log.js';
-import { namesOf } from './table.js';
+import { clock } from './rate-clock.js';
+import { partsOf } from './rate-parts.js';
 
 /** The options of a new `RateLimiter`. */
 export interface RateLimiterOptions {
@@ -76,58 +71,6 @@ const KIND = 'RateLimiter';
 const LIMIT = 2 ** 31 - 1;
 /** How often `tryTake` tries to get the turn from a thread that has it for a moment. */
 const TRIES = 10_000;
-
-/** What belongs to a limiter, in the order of its numbers: the turn, the place to sleep, and the objects of the log. */
-const TURN = 0;
-const SLEEP = 1;
-const FIRST_LOG = 2;
-
-/** What a thread has of a limiter. All its library objects share it. */
-interface Parts {
-  readonly turn: Semaphore;
-  readonly turnAt: number;
-  readonly sleep: Semaphore;
-  readonly log: RateLog;
-  /** Keeps the thread attached to the log. */
-  readonly objects: readonly Semaphore[];
-  /** How many promises of this thread have the turn or wait for it. */
-  promises: number;
-}
-
-const known = new WeakMap<Shared, Parts>();
-
-function partsOf(membership: Membership, shared: Shared): Parts {
-  const found = known.get(shared);
-  if (found) return found;
-  const { core } = membership;
-  const parent = { address: shared.address, generation: core.generation(shared.address) };
-  const names = namesOf(membership);
-  const object = (number: number, permits: number, isRobust: boolean): readonly [Semaphore, number] => {
-    const attach = () => names.openOwn(parent, number, permits, isRobust);
-    let answer = attach();
-    if (answer < 0) {
-      membership.sweep();
-      answer = attach();
-    }
-    if (answer < 0)
-      throw answer === ANSWER_FULL ? noRoom(core, 'attachment') : arenaFull('object', 'objects', core.mostObjects());
-    const reference = new Reference(membership, answer as never);
-    return [new Semaphore(permits, reference), reference.address];
-  };
-  const [turn, turnAt] = object(TURN, 1, true);
-  const [sleep] = object(SLEEP, 0, false);
-  const logs = Array.from({ length: logObjectsOf(core.initial(shared.address)) }, (_, i) =>
-    object(FIRST_LOG + i, 0, false),
-  );
-  const log = new RateLog(
-    names,
-    shared.address,
-    logs.map(([, address]) => address),
-  );
-  const parts = { turn, turnAt, sleep, log, objects: logs.map(([semaphore]) => semaphore), promises: 0 };
-  known.set(shared, parts);
-  return parts;
-}
 
 /**
  * Gives so many permits in any window of so many milliseconds, never one more, to all threads together, in the order of

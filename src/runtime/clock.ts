@@ -6,7 +6,7 @@
 import { host } from '#host';
 
 /** `now` gives the milliseconds since a fixed moment, and never runs backwards. */
-export const { now, shared, setTimeout, clearTimeout } = host.clock;
+export const { now, setTimeout, clearTimeout } = host.clock;
 
 const { now: epoch } = Date;
 

@@ -365,6 +365,19 @@ describe('a death', () => {
     await noKey(arena);
   });
 
+  it('is no death of a key for an object that was a key and has no name now', async () => {
+    const arena = new Arena({ objects: 2 });
+    const table = new KeyedMutex({ arena });
+    table.hold('a').unlock();
+    await noKey(arena);
+    // The one free place of the arena was that of the key.
+    const dead = recruit(arena, true);
+    await dead.run('make-and-hold', { arena: arena.handle });
+    expect(objects(arena)).toBe(1);
+    await dead.kill();
+    expect(objects(arena)).toBe(0);
+  });
+
   it('of an owner by leaving counts too', async () => {
     const { arena, table } = fresh();
     const leaver = recruit(arena, false);
@@ -414,7 +427,10 @@ describe('several keys', () => {
       () => table.holdAllAsync(all, { timeout: 0 }),
     ]) {
       const error = await failure(call);
-      expect([error.name, error.message]).toEqual(['TimeoutError', expect.stringContaining('key "b"')]);
+      expect([error.name, error.message]).toEqual([
+        'TimeoutError',
+        expect.stringMatching(/^timed out after [05] ms waiting for 1 permit of the key "b"$/),
+      ]);
       expect(table.inspect().keys.map(({ key }) => key)).toEqual(['b']);
     }
   });

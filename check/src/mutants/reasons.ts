@@ -109,6 +109,11 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'Between the load and the exchange the state can only become GRANTED or CLOSED, on which only the owner acts. The request is cancelled all the same. grant was moved before that, so the thread finds its tombstone due and passes the permits on, as if the time-out had come a step earlier.',
   ],
   [/^robust\/ownersDied: load died, ones/, 'The load only avoids an exchange of 0 for 0.'],
+  [/^kinds\/letGo: load life #[12], ones/, 'The load only avoids an `and` of KEPT that would change nothing.'],
+  [
+    /^kinds\/letGo: load name #1, ones/,
+    'An object without a name counts as a key only if the entry beside it still has the name of a key. It then stays while a death is to be told. No model uses the object of a key again for an object without a name. test/unit/keyed.test.ts ("an object that was a key") fails.',
+  ],
   // --- Turns: how long threads poll, and when a turn ends ---
   [
     /^mutex-pace\/(setLimit: (load pace|store turn)|turnLasted: (load|store))/,

@@ -1,0 +1,21 @@
+/**
+ * The clock of a RateLimiter. All threads of a program share it, and it never runs backwards. Like the other clocks
+ * (src/runtime/clock.ts) it is taken at load, because a test may replace the global one. It is no clock of the host, so
+ * a program without a RateLimiter does not carry it.
+ */
+import { now } from '../runtime/clock.js';
+
+const { process, performance } = globalThis as {
+  process?: { hrtime?(): readonly [seconds: number, nanoseconds: number] };
+  performance?: { timeOrigin?: number };
+};
+const hrtime = process?.hrtime;
+/** The origins of two threads of a page are times of one clock, a part of a millisecond apart at most. */
+const origin = performance?.timeOrigin ?? 0;
+
+/** Returns milliseconds. */
+export function clock(): number {
+  if (hrtime === undefined) return origin + now();
+  const [seconds, nanoseconds] = hrtime();
+  return seconds * 1000 + nanoseconds / 1e6;
+}
