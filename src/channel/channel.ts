@@ -39,6 +39,7 @@ import { closed, DONE } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { close, detach, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
+import { type Done, type Work, workOf } from './case.js';
 import { ClosedError } from './closed-error.js';
 import { type Codec, checkCodec, hashOf, type Wire, wireOf } from './codec.js';
 import { bytes } from './codecs.js';
@@ -700,6 +701,58 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
 
   #tellReceiver(): void {
     if (this.onSenderDied !== undefined) tell(this.#receiving, this.onSenderDied);
+  }
+
+  /** @internal A case of a select: to send this value, or to receive. */
+  [workOf](sent: { readonly value: T } | undefined): Work<T> {
+    const end = sent === undefined ? this.#receiving : this.#sending;
+    const { membership, shared, at, attachment } = end;
+    const encoded = sent && this.#wire.keep(this.#wire.encode(sent.value));
+    const received = (got: unknown): Done<T> | undefined =>
+      got === NOTHING ? undefined : { value: this.#received(got), closed: false };
+    const put = (place: number): Done<T> => {
+      this.#put(place, encoded);
+      this.#tellSender();
+      return { value: undefined, closed: false };
+    };
+    const take = (place: number): Done<T> | undefined => {
+      if (sent !== undefined) return put(place);
+      end.hold(place);
+      return received(this.#use(end));
+    };
+    const ended = (): Done<T> => {
+      const error = end.closedError();
+      if (sent !== undefined || !(error instanceof ClosedError)) throw error;
+      return { value: undefined, closed: true };
+    };
+    return {
+      membership,
+      shared,
+      at,
+      permits: 1,
+      countedBy: attachment,
+      check: () => {
+        if (end.isOut) throw new TypeError(`${KIND}: this thread uses a place of the channel: end its scope first`);
+      },
+      try: () => {
+        while (true) {
+          if (end.left > 0) {
+            const done = received(this.#use(end));
+            if (done) return done;
+            continue;
+          }
+          const answer = end.tryClaim(1);
+          if (answer === REFUSED) return undefined;
+          if (!isPlace(answer)) return ended();
+          const done = take(answer);
+          if (done) return done;
+        }
+      },
+      take: () => take(end.claim(1)),
+      whenFree: (run) => end.whenFree(run),
+      giveBack: () => end.giveBack(),
+      closed: ended,
+    };
   }
 
   /** @internal */

@@ -130,7 +130,7 @@ export class End {
    */
   wait(n: number, timeout: number, left = countdown(timeout)): number {
     const { core, module, at, attachment, membership } = this;
-    if (n > 1 && core.tryAcquireRobust(at, n, attachment) === ADMITTED) return this.#claim(n);
+    if (n > 1 && core.tryAcquireRobust(at, n, attachment) === ADMITTED) return this.claim(n);
     if (left() <= 0) throw timedOut(this.#wanted, timeout);
     if (!membership.mayBlock) throw mayNotBlock(this.#instead);
     if (n === 1) {
@@ -150,17 +150,27 @@ export class End {
       membership.pollTime.waits();
       answer = parkUntilDue(core, at, attachment, left);
     }
-    if (answer === ADMITTED) return this.#claim(n);
+    if (answer === ADMITTED) return this.claim(n);
     if (answer === ANSWER_CLOSED) throw this.closedError();
     if (answer === TIMED_OUT) throw timedOut(this.#wanted, timeout);
     throw answer === LEAVE ? new CancelledError() : noRoom(core);
   }
 
   /** Claims n places whose permits the thread has. */
-  #claim(n: number): number {
+  claim(n: number): number {
     const place = this.isOver ? ANSWER_CLOSED : this.module.claim(this.at, this.attachment, n);
     if (isPlace(place)) return place;
     throw this.closedError();
+  }
+
+  /** Gives a permit of this end back. */
+  giveBack(): void {
+    const { core, at, attachment, shared } = this;
+    const answer = core.releaseRobust(at, 1, attachment);
+    if (answer <= ADMITTED) return;
+    const { promises } = shared;
+    const settled = core.finishRelease(at, 1, answer, promises.first, attachment);
+    if (settled > 0) promises.settled(settled);
   }
 
   /**
@@ -219,7 +229,7 @@ export class End {
 
   #take<T>(n: number, use: (place: number) => T, resolve: (value: T) => void, reject: (e: unknown) => void): void {
     try {
-      resolve(use(this.#claim(n)));
+      resolve(use(this.claim(n)));
     } catch (error) {
       reject(error);
     }

@@ -5,11 +5,22 @@
  * @module
  */
 
+export type { Case } from './case.js';
 export { Channel, type ChannelHandle, type ChannelOptions, type ChannelStats, type EndStats } from './channel.js';
 export { ClosedError } from './closed-error.js';
 export type { Codec, From, Into } from './codec.js';
 export { bytes, number, numbers } from './codecs.js';
 export { Message, Place } from './place.js';
 export { type Field, type Fields, type RecordOf, record } from './record.js';
+export {
+  acquiring,
+  receiving,
+  type Selected,
+  type SelectOptions,
+  select,
+  selectAsync,
+  sending,
+  trySelect,
+} from './select.js';
 export { json, text } from './text.js';
 export { value } from './value.js';

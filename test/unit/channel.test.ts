@@ -151,6 +151,20 @@ describe('iteration', () => {
   });
 });
 
+it('a slow loop takes no message ahead, which another worker could have', () => {
+  const channel = ofNumbers(64);
+  channel.sendMany(Array.from({ length: 64 }, (_, i) => i));
+  channel.close();
+  let left = 64;
+  for (const x of channel) {
+    expect(channel.size).toBe(--left);
+    expect(x).toBe(63 - left);
+    const end = performance.now() + 0.5;
+    while (performance.now() < end);
+  }
+  expect(left).toBe(0);
+});
+
 describe('closing', () => {
   it('refuses senders, and hands out what is there', async () => {
     const channel = ofNumbers(1);

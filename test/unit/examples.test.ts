@@ -18,6 +18,8 @@ describe('examples', () => {
     'barrier.mjs': /^each thread has ended 50, 50, 50, 50 phases\nseen more than a phase apart: 0 times\n$/,
     'bounded-buffer.mjs': /^the items put in add up to 10100, and those taken out to 10100\n$/,
     'bounded-pool.mjs': /^40 queries, at most [1-3] connections open at once\n$/,
+    'channel-pipeline.mjs': /^1000 objects, whose squares add up to 83583500\n$/,
+    'channel-pool.mjs': /^60 results, 60 in their places\n$/,
     'condition.mjs': /^0 left, never below 0\n$/,
     'from-async-mutex.mjs': /^async-mutex, one thread: 20\ntaketurns, one thread: 20\ntaketurns, three threads: 60\n$/,
     'main-thread.mjs': /^the worker has passed the turn on\n$/,

@@ -40,7 +40,8 @@
  * R14: from the add on next to the words of the attachment, which say what the thread has claimed (E_TOOK), and that it
  * holds the permit no more (E_HELD). For a thread that did not wait, R14 begins at the exchange on ticket. So at any
  * time a reaper knows whether a dead thread has a permit or a place.
- * R15: from the exchange on done to the add on the peer's grant. R16: from the sign in next to end.
+ * R15: from the exchange on done to the add on the peer's grant. R16: from the sign in next to end. R17 is in ends.ts: a
+ * hole, or the freed place of a dead receiver, is marked and counted in one step.
  *
  * An exception may end a pass between two of its steps (an exhausted stack). The next pass of any thread goes on from
  * done, whichever place it passes itself, and the core ends the release that was pending.

@@ -1,17 +1,18 @@
 /**
  * The words of the two ends of a channel, and of a place (channel.ts). P_ stands for "place".
  *
- * | word               | changed by                                   | how                                           |
- * |--------------------|----------------------------------------------|-----------------------------------------------|
- * | peer, data         | link; claimPages, before link                | cmpxchg 0 -> both; store                      |
- * | next, of a sender  | tryClaim, claim, with a permit               | add n: the places from the old value on (R14) |
- * |                    | close                                        | or, the sign (R16)                            |
- * | next, of a receiver | tryClaim, claim, with a permit              | add n: the messages from the old value on     |
- * | done               | pass, passOn; the reaper                     | cmpxchg i -> i+n, with n permits (R15)        |
- * | end                | close, the first                             | store, in R16                                 |
- * | untold             | the reaper; a Place that was dropped         | add 1, in R17 of the reaper                   |
- * |                    | takeUntold                                   | exchange for 0, then add it to told           |
- * | codec              | agree                                        | cmpxchg 0 -> hash                             |
+ * | word                | changed by                              | how                                           |
+ * |---------------------|-----------------------------------------|-----------------------------------------------|
+ * | peer, data          | link; claimPages before link            | cmpxchg 0 -> both; store                      |
+ * | next, of a sender   | tryClaim, claim, with a permit          | add n: the places from the old value on (R14) |
+ * |                     | close                                   | or, the sign (R16)                            |
+ * | next, of a receiver | tryClaim, claim, with a permit          | add n: the messages from the old value on     |
+ * | done                | pass, passOn; the reaper                | cmpxchg i -> i+n, with n permits (R15)        |
+ * | end                 | close, the first                        | store (R16)                                   |
+ * | untold              | the reaper                              | add 1 (R17)                                   |
+ * |                     | takeUntold                              | exchange for 0                                |
+ * | told                | takeUntold; a Place that is dropped     | add (src/channel/place.ts adds 1)             |
+ * | codec               | agree                                   | cmpxchg 0 -> hash                             |
  *
  * Besides, O_MAX of both ends is 1 less than the capacity, and O_THRESHOLD the bytes of a place.
  */

@@ -1,0 +1,42 @@
+/** A case of a select (select.ts), and what the select does with it. */
+import type { Membership, Shared } from '../runtime/membership.js';
+
+/** Makes the work of a case. */
+export const selecting = Symbol();
+/** A method of a channel: makes the work of a case that receives, or sends a value. */
+export const workOf = Symbol();
+
+/** @internal What select does with a case. */
+export interface Work<T> {
+  readonly membership: Membership;
+  readonly shared: Shared;
+  /** The address of the queue, and how many permits the case asks for. */
+  readonly at: number;
+  readonly permits: number;
+  /** The attachment that counts the permits; 0 if none does. */
+  readonly countedBy: number;
+  /** Throws if the thread may not do this now. */
+  check(): void;
+  /** Does it if it can be done at once. Returns undefined if not. */
+  try(): Done<T> | undefined;
+  /** Does it with the permit that the queue has given. Returns undefined if there was nothing, as for a hole. */
+  take(): Done<T> | undefined;
+  /** Calls a function that takes, as soon as the thread may. */
+  whenFree(run: () => void): void;
+  /** Gives a permit back that came too late. */
+  giveBack(): void;
+  /** What happens if the queue is closed: the end of a channel is an outcome, and all else an error. */
+  closed(): Done<T>;
+}
+
+/** @internal The outcome of a case. */
+export interface Done<T> {
+  readonly value: T | undefined;
+  readonly closed: boolean;
+}
+
+/** A case of a select: `receiving`, `sending` or `acquiring` makes it. It may be used again and again. */
+export interface Case<T = unknown> {
+  /** @internal */
+  [selecting](): Work<T>;
+}

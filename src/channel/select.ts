@@ -1,0 +1,323 @@
+/**
+ * select waits for whichever of several cases can be had first, and has that one alone.
+ *
+ *     try each case once ──► take a ticket in the queue of each ──► the first that is granted is chosen
+ *                                                                   the others leave their queues
+ *
+ * A permit is not yet a place or a message. So a case that is granted too late gives its permit back, and no message is
+ * touched. All decisions are made by the one thread that selects, so exactly one case happens.
+ *
+ * The tickets are those of promises, each with a run of its own (core/queue/runs.ts). A thread that blocks in `select`
+ * looks at its promises itself, and sleeps on its doorbell in between, as its event loop would.
+ */
+import { ADMITTED, ANSWER_CLOSED } from '../border/numbers.js';
+import { badType, CancelledError, checkType, DisposedError, mayNotBlock, noRoom } from '../errors.js';
+import { checkWaitOptions, type WaitOptions } from '../options.js';
+import { timedOut, watch } from '../runtime/cancellation.js';
+import { countdown, nanoseconds } from '../runtime/parking.js';
+import { closed, type Resolve } from '../runtime/promises.js';
+import { checkWaitAsync } from '../runtime/wait-async.js';
+import type { Semaphore } from '../semaphore.js';
+import { reference } from '../shared-object.js';
+import { type Case, type Done, selecting, type Work, workOf } from './case.js';
+import type { Channel } from './channel.js';
+import { channelOf } from './compiled.js';
+
+/** The case that has happened. */
+export interface Selected<T = unknown> {
+  /** Which of the cases, from 0 on. */
+  readonly index: number;
+  /** The message that was received; undefined for the other cases. */
+  readonly value: T | undefined;
+  /** Whether the case is `receiving`, and the channel is closed and every message has been received. */
+  readonly closed: boolean;
+}
+
+/** The options of a select. */
+export interface SelectOptions extends WaitOptions {
+  /**
+   * Whether the first of the cases that can be had at once is taken. By default the look begins at another case each
+   * time, so that no case starves. Default false.
+   */
+  readonly biased?: boolean;
+}
+
+/**
+ * A case of a select: to receive a message of the channel. Never blocks, throws nothing.
+ * @example const { value } = select([receiving(jobs), receiving(urgent)]);
+ */
+export function receiving<T>(channel: Channel<T>): Case<T> {
+  return { [selecting]: () => channel[workOf](undefined) };
+}
+
+/**
+ * A case of a select: to send a message by the channel. The value is encoded when the select begins. Never blocks, throws
+ * nothing; a value that cannot travel makes the select throw.
+ * @example select([sending(jobs, 7), receiving(results)]);
+ */
+export function sending<T>(channel: Channel<T>, value: T): Case<never> {
+  return { [selecting]: () => channel[workOf]({ value }) as Work<never> };
+}
+
+/**
+ * A case of a select: to acquire permits of a semaphore that is not robust. Never blocks, throws nothing.
+ * @param permits 1 (the default) to the `max` of the semaphore; else the select throws a RangeError.
+ * @example if (select([receiving(jobs), acquiring(quota)]).index === 1) quota.release();
+ */
+export function acquiring(semaphore: Semaphore, permits = 1): Case<never> {
+  return {
+    [selecting](): Work<never> {
+      checkType('acquiring: semaphore', semaphore, 'object', 'a Semaphore');
+      if (semaphore.robust) throw new TypeError('acquiring: a robust semaphore cannot be a case of a select');
+      const { membership, address, shared } = semaphore[reference];
+      const done: Done<never> = { value: undefined, closed: false };
+      return {
+        membership,
+        shared,
+        at: address,
+        permits,
+        countedBy: 0,
+        check() {},
+        try: () => (semaphore.tryAcquire(permits) ? done : undefined),
+        take() {
+          shared.grants += permits;
+          return done;
+        },
+        whenFree: (run) => run(),
+        giveBack: () => semaphore.release(permits),
+        closed() {
+          if (membership.core.isDisposed(address) === 0) throw new CancelledError();
+          throw new DisposedError();
+        },
+      };
+    },
+  };
+}
+
+/** Where the next look begins. */
+let turn = 0;
+
+const MOST_CASES = 64;
+const SELECT_OPTIONS = ['timeout', 'signal', 'biased'];
+
+type Of<C extends readonly Case[]> = C[number] extends Case<infer T> ? T : never;
+
+function begin(what: string, cases: readonly Case[], options: SelectOptions): [readonly Work<unknown>[], number] {
+  if (!Array.isArray(cases)) throw badType(`${what}: cases`, 'an array of cases', cases);
+  if (cases.length < 1 || cases.length > MOST_CASES)
+    throw new RangeError(`${what}: cases must be 1 to ${MOST_CASES}, got ${cases.length}`);
+  const timeout = checkWaitOptions(what, options, SELECT_OPTIONS);
+  const { biased = false } = options;
+  checkType(`${what}: biased`, biased, 'boolean', 'true or false');
+  const works = cases.map((one: Case, i) => {
+    if (typeof one?.[selecting] !== 'function')
+      throw badType(`${what}: cases[${i}]`, 'made by receiving, sending or acquiring', one);
+    const work = one[selecting]();
+    work.check();
+    return work;
+  });
+  return [works, timeout];
+}
+
+/** Tries each case once. */
+function attempt(works: readonly Work<unknown>[], biased = false): Selected | undefined {
+  const first = biased ? 0 : turn++;
+  for (let k = 0; k < works.length; k++) {
+    const index = (first + k) % works.length;
+    const done = (works[index] as Work<unknown>).try();
+    if (done !== undefined) return { index, ...done };
+  }
+  return undefined;
+}
+
+/** Stands in the queues of all cases until one of them has happened. */
+class Selection {
+  selected: Selected | undefined;
+  error: { readonly reason: unknown } | undefined;
+  readonly #cancels: (((reason: () => unknown) => void) | undefined)[] = [];
+  readonly #over: () => void;
+  #isLeaving = false;
+  readonly #keeper = { [closed](): void {}, selection: this };
+
+  constructor(works: readonly Work<unknown>[], over: () => void) {
+    this.#over = over;
+    for (const [index, work] of works.entries()) {
+      if (this.isOver) break;
+      this.#join(index, work);
+    }
+    // A case may have happened before the others had their tickets.
+    if (this.isOver) this.#leave();
+  }
+
+  get isOver(): boolean {
+    return this.selected !== undefined || this.error !== undefined;
+  }
+
+  #join(index: number, work: Work<unknown>): void {
+    const { core } = work.membership;
+    const { promises } = work.shared;
+    if (promises.first !== 0) promises.settle();
+    const run = core.arrive(work.at, work.permits, 0, work.countedBy);
+    if (run === ADMITTED) work.whenFree(() => this.#granted(index, work));
+    else if (run === ANSWER_CLOSED) this.#ends(() => ({ index, ...work.closed() }));
+    else if (run < ADMITTED) this.fail(noRoom(core));
+    else {
+      const settle: Resolve = (value) => {
+        this.#cancels[index] = undefined;
+        if (value === undefined) work.whenFree(() => this.#granted(index, work));
+        else {
+          // The reason tells the same. A thread that blocks could not wait for it.
+          value.catch(() => {});
+          if (!this.isOver && !this.#isLeaving) this.#ends(() => ({ index, ...work.closed() }));
+        }
+      };
+      this.#cancels[index] = promises.addAlone(this.#keeper, run, settle);
+    }
+  }
+
+  #granted(index: number, work: Work<unknown>): void {
+    if (this.isOver) {
+      work.giveBack();
+      return;
+    }
+    let done: Done<unknown> | undefined;
+    this.#ends(() => {
+      done = work.take();
+      return done && { index, ...done };
+    });
+    // The message was a hole: the case stands in line again.
+    if (!this.isOver) this.#join(index, work);
+  }
+
+  #ends(outcome: () => Selected | undefined): void {
+    try {
+      this.selected = outcome();
+    } catch (reason) {
+      this.error = { reason };
+    }
+    if (this.isOver) this.#leave();
+  }
+
+  /** Leaves all queues for this reason, unless a case is granted while it leaves. */
+  fail(reason: unknown): void {
+    if (this.isOver) return;
+    this.#cancelAll();
+    if (this.isOver) return;
+    this.error = { reason };
+    this.#over();
+  }
+
+  #leave(): void {
+    this.#cancelAll();
+    this.#over();
+  }
+
+  #cancelAll(): void {
+    this.#isLeaving = true;
+    for (const [i, cancel] of this.#cancels.entries()) {
+      this.#cancels[i] = undefined;
+      cancel?.(() => undefined);
+    }
+  }
+}
+
+/** Returns what a selection that is over has come to. */
+function outcomeOf({ selected, error }: Selection): Selected {
+  if (error !== undefined) throw error.reason;
+  return selected as Selected;
+}
+
+/**
+ * Waits until one of the cases can be had, and has that one alone. Blocks the thread. What was not chosen loses nothing.
+ * The thread stands in line for each case, so the wait is fair. While it looks, a permit that is due to it lies idle.
+ * @param cases 1 to 64 cases, whose objects are in one arena.
+ * @param options a time-out, a signal that is looked at once, and `biased`.
+ * @returns which case has happened, and its message. A channel that is closed and empty counts as one that can be had.
+ * @throws {TimeoutError} when the time-out has passed. Nothing has happened then, as after each of these errors.
+ * @throws {ClosedError} if a case sends by a channel that is closed.
+ * @throws {DisposedError} if one of the objects has been or is being disposed of.
+ * @throws {RangeError | TypeError} for bad cases or options, and what `send` throws for a bad value.
+ * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
+ * @throws {ArenaFullError} if the arena has no room for so many waiters.
+ * @example const { index, value } = select([receiving(jobs), receiving(orders)], { timeout: 50 });
+ */
+export function select<const C extends readonly Case[]>(cases: C, options: SelectOptions = {}): Selected<Of<C>> {
+  const [works, timeout] = begin('select', cases, options);
+  const at = attempt(works, options.biased);
+  if (at !== undefined) return at as Selected<Of<C>>;
+  const left = countdown(timeout);
+  if (timeout <= 0) throw timedOut('one of several cases', timeout);
+  const { membership } = works[0] as Work<unknown>;
+  if (works.some((work) => work.membership !== membership))
+    throw new TypeError('select: the objects of the cases must be in one arena: use selectAsync');
+  if (!membership.mayBlock) throw mayNotBlock('selectAsync');
+  const { core } = membership;
+  const { sleepOn } = channelOf(membership);
+  const words = new Int32Array(membership.memory.buffer);
+  const bell = core.doorbell();
+  const selection = new Selection(works, () => {});
+  while (!selection.isOver) {
+    const rung = Atomics.load(words, bell / 4);
+    for (const { shared } of works) if (!selection.isOver) shared.promises.flush();
+    if (selection.isOver) break;
+    const rest = left();
+    if (rest <= 0) selection.fail(timedOut('one of several cases', timeout));
+    else sleepOn(bell, rung, nanoseconds(rest));
+  }
+  return outcomeOf(selection) as Selected<Of<C>>;
+}
+
+/**
+ * As `select`, without blocking the thread. The objects may be in several arenas.
+ * @returns a promise. It rejects with the errors of `select`, and with the reason of the signal when that is aborted.
+ * @example const { index } = await selectAsync([receiving(jobs), receiving(stop)], { signal });
+ */
+export function selectAsync<const C extends readonly Case[]>(
+  cases: C,
+  options: SelectOptions = {},
+): Promise<Selected<Of<C>>> {
+  return new Promise<Selected>((resolve, reject) => {
+    const [works, timeout] = begin('selectAsync', cases, options);
+    checkWaitAsync();
+    const at = attempt(works, options.biased);
+    if (at !== undefined) {
+      resolve(at);
+      return;
+    }
+    if (timeout <= 0) throw timedOut('one of several cases', timeout);
+    let unwatch: (() => void) | undefined;
+    let selection: Selection | undefined;
+    const over = (): void => {
+      unwatch?.();
+      if (selection === undefined) return;
+      try {
+        resolve(outcomeOf(selection));
+      } catch (error) {
+        reject(error);
+      }
+    };
+    selection = new Selection(works, over);
+    if (selection.isOver) over();
+    else
+      unwatch = watch(
+        timeout,
+        options.signal,
+        (why) => selection?.fail(why()),
+        () => 'one of several cases',
+      );
+  }) as Promise<Selected<Of<C>>>;
+}
+
+/**
+ * Tries each of the cases once, as the `default` of Go's select. Never blocks.
+ * @returns which case has happened, or undefined if none can be had now.
+ * @throws what `select` throws, but no TimeoutError or ArenaFullError.
+ * @example const next = trySelect([receiving(urgent), receiving(jobs)], { biased: true });
+ */
+export function trySelect<const C extends readonly Case[]>(
+  cases: C,
+  options: Pick<SelectOptions, 'biased'> = {},
+): Selected<Of<C>> | undefined {
+  const [works] = begin('trySelect', cases, options);
+  return attempt(works, options.biased) as Selected<Of<C>> | undefined;
+}

@@ -1,0 +1,165 @@
+/** select over channels and semaphores: exactly one case happens, and what was not chosen loses nothing. */
+import { Worker } from 'node:worker_threads';
+import { Arena, DisposedError, Semaphore, TimeoutError } from 'taketurns';
+import {
+  acquiring,
+  Channel,
+  ClosedError,
+  number,
+  receiving,
+  select,
+  selectAsync,
+  sending,
+  trySelect,
+} from 'taketurns/channel';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+let arena: Arena;
+beforeEach(() => {
+  arena = new Arena({ objects: 32, threads: 8, waiters: 64, slots: 4 });
+});
+afterEach(() => arena.dispose());
+
+const channelOf = (capacity = 2) => new Channel({ codec: number, capacity, arena });
+function failure(run: () => unknown): Error {
+  try {
+    run();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('it throws nothing');
+}
+
+it('takes what can be had, in turn', () => {
+  const [a, b] = [channelOf(16), channelOf(16)];
+  for (let i = 0; i < 10; i++) for (const channel of [a, b]) channel.send(i);
+  const taken = Array.from({ length: 20 }, () => select([receiving(a), receiving(b)]).index);
+  expect(taken.filter((index) => index === 0).length).toBe(10);
+  expect(taken.slice(0, 4).sort()).toEqual([0, 0, 1, 1]);
+  a.sendMany([7, 8]);
+  b.send(9);
+  const biased = Array.from({ length: 3 }, () => select([receiving(a), receiving(b)], { biased: true }));
+  expect(biased).toEqual([7, 8, 9].map((value, i) => ({ index: i < 2 ? 0 : 1, value, closed: false })));
+  expect(trySelect([receiving(a), receiving(b)])).toBeUndefined();
+});
+
+it('sends, receives or acquires, whichever comes first', async () => {
+  const [full, empty] = [channelOf(1), channelOf(1)];
+  const pool = new Semaphore(0, { max: 1, arena });
+  full.send(1);
+  const cases = [sending(full, 2), receiving(empty), acquiring(pool)] as const;
+  const first = selectAsync(cases);
+  expect(full.receive()).toBe(1);
+  expect(await first).toEqual({ index: 0, value: undefined, closed: false });
+  expect([full.receive(), full.waiting, empty.waiting, pool.waiting]).toEqual([2, 0, 0, 0]);
+  full.send(3);
+  const second = selectAsync(cases);
+  empty.send(4);
+  expect(await second).toEqual({ index: 1, value: 4, closed: false });
+  const third = selectAsync(cases);
+  pool.release();
+  expect((await third).index).toBe(2);
+  expect(pool.available).toBe(0);
+  expect([full.size, empty.size, full.waiting, empty.waiting]).toEqual([1, 0, 0, 0]);
+});
+
+it('passes on what was granted too late', async () => {
+  const [a, b] = [channelOf(4), channelOf(4)];
+  const selected = selectAsync([receiving(a), receiving(b)]);
+  const others = [a.receiveAsync(), b.receiveAsync()];
+  a.send(1);
+  b.send(2);
+  a.send(3);
+  expect(await selected).toMatchObject({ index: 0, value: 1 });
+  expect(await Promise.all(others)).toEqual([3, 2]);
+});
+
+it('ends by a time-out or a signal, and holds nothing then', async () => {
+  const [a, b] = [channelOf(1), channelOf(1)];
+  const cases = [receiving(a), receiving(b)];
+  for (const timeout of [0, 5]) {
+    expect(failure(() => select(cases, { timeout }))).toBeInstanceOf(TimeoutError);
+    await expect(selectAsync(cases, { timeout })).rejects.toBeInstanceOf(TimeoutError);
+  }
+  const control = new AbortController();
+  const aborted = selectAsync(cases, { signal: control.signal });
+  control.abort('enough');
+  await expect(aborted).rejects.toBe('enough');
+  expect(failure(() => select(cases, { signal: control.signal }))).toBe('enough');
+  expect([a.waiting, b.waiting]).toEqual([0, 0]);
+  a.send(1);
+  expect(a.receive()).toBe(1);
+});
+
+it('tells that a channel is closed', async () => {
+  const [a, b] = [channelOf(1), channelOf(1)];
+  const selected = selectAsync([receiving(a), receiving(b)]);
+  b.close();
+  expect(await selected).toEqual({ index: 1, value: undefined, closed: true });
+  expect(select([receiving(b)])).toEqual({ index: 0, value: undefined, closed: true });
+  expect(failure(() => select([sending(b, 1)]))).toBeInstanceOf(ClosedError);
+  const other = selectAsync([receiving(a)]);
+  a.dispose();
+  await expect(other).rejects.toBeInstanceOf(DisposedError);
+  expect(failure(() => select([receiving(a)]))).toBeInstanceOf(DisposedError);
+});
+
+it('skips holes', async () => {
+  const channel = channelOf(4);
+  const selected = selectAsync([receiving(channel)]);
+  channel.reserve()[Symbol.dispose]();
+  channel.reserve()[Symbol.dispose]();
+  channel.send(5);
+  expect(await selected).toMatchObject({ value: 5 });
+  channel.reserve()[Symbol.dispose]();
+  expect(trySelect([receiving(channel)])).toBeUndefined();
+});
+
+it('refuses what is no case', () => {
+  const channel = channelOf();
+  for (const cases of [undefined, [], [channel], new Array(65).fill(receiving(channel))])
+    expect(failure(() => select(cases as never)).message).toContain('select: cases');
+  expect(failure(() => select([receiving(channel)], { bias: true } as never)).message).toContain('perhaps biased');
+  expect(failure(() => select([sending(channel, 'x' as never)])).message).toContain('a number');
+  const robust = new Semaphore(1, { robust: true, arena });
+  expect(failure(() => select([acquiring(robust)])).message).toContain('robust');
+  const other = new Arena({ objects: 4, threads: 1, waiters: 8, slots: 1, chains: 1 });
+  const far = new Channel({ codec: number, arena: other });
+  expect(failure(() => select([receiving(channel), receiving(far)])).message).toContain('one arena');
+  other.dispose();
+});
+
+it('blocks, until another thread sends or a permit comes', async () => {
+  const [a, b] = [channelOf(1), channelOf(1)];
+  const pool = new Semaphore(0, { arena });
+  const program = `
+    const { Channel, number, receiving, acquiring, select } = require('taketurns/channel');
+    const { Semaphore } = require('taketurns');
+    const { workerData } = require('node:worker_threads');
+    const [a, b] = workerData.channels.map((handle) => Channel.from(handle, number));
+    const pool = Semaphore.from(workerData.pool);
+    let sum = 0;
+    let permits = 0;
+    while (true) {
+      const { index, value, closed } = select([receiving(a), receiving(b), acquiring(pool)]);
+      if (closed) break;
+      if (index === 2) permits++;
+      else sum += value;
+    }
+    process.exit(sum === 20 * 21 && permits === 20 && a.waiting + pool.waiting === 0 ? 0 : 1);
+  `;
+  const worker = new Worker(program, {
+    eval: true,
+    workerData: { channels: [a.handle, b.handle], pool: pool.handle },
+  });
+  const exited = new Promise((resolve) => worker.once('exit', resolve));
+  for (let i = 1; i <= 20; i++) {
+    await a.sendAsync(i);
+    pool.release();
+    await b.sendAsync(i);
+    if (i % 5 === 0) await new Promise((resolve) => setTimeout(resolve, 3));
+  }
+  while (a.size + b.size + pool.available > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  b.close();
+  expect(await exited).toBe(0);
+});
