@@ -6,7 +6,7 @@
  *
  *     when the thread attaches to an arena that has metrics (host.ts)
  *     when the thread first sleeps after metrics have begun (watch.ts)
- *     when the thread itself begins them (src/metrics/index.ts)
+ *     when the thread itself begins them (src/metrics/metrics.ts)
  *
  *     a wait in a queue    park, parkFor ──► compete, of a mutex, ──► over; or cancel, cancelHead
  *     a wait for a phase   noteWaits 1 ──► noteWaits -1

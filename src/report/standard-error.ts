@@ -10,6 +10,9 @@ import type { Watching } from './host.js';
 import * as lazily from './lazily.js';
 import { tell } from './report-mode.js';
 
+const { threadName } = threads as { threadName?: string | null };
+/** The name that newer Nodes give a worker without one. */
+const NO_NAME = 'WorkerThread';
 const isQuiet = variable('NODE_NO_WARNINGS') === '1' || process.execArgv.includes('--no-warnings');
 
 export const surroundings: Watching = {
@@ -29,5 +32,5 @@ export const surroundings: Watching = {
   tellStack: tell && ((id, thread, at, stack) => tell?.({ id, thread, at, stack })),
   isMain: threads.isMainThread && !('WorkerGlobalScope' in globalThis),
   // Node 20 does not tell a worker its name.
-  threadLabel: (threads as { threadName?: string | null }).threadName ?? '',
+  threadLabel: threadName && threadName !== NO_NAME ? threadName : '',
 };
