@@ -6,7 +6,8 @@
  */
 
 export type { Case } from './case.js';
-export { Channel, type ChannelHandle, type ChannelOptions, type ChannelStats, type EndStats } from './channel.js';
+export { Channel } from './channel.js';
+export type { ChannelHandle, ChannelOptions, ChannelStats, EndStats } from './channel-base.js';
 export { ClosedError } from './closed-error.js';
 export type { Codec, From, Into } from './codec.js';
 export { bytes, number, numbers } from './codecs.js';

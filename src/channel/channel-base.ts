@@ -1,0 +1,275 @@
+/**
+ * What the senders' half and the receivers' half of a channel have in common: the two ends, the counts, and how it closes.
+ */
+import type { Arena } from '../arena.js';
+import {
+  KIND_CHANNEL,
+  NEXT_CLOSED,
+  NEXT_DISPOSED,
+  O_THRESHOLD,
+  P_DONE,
+  P_NEXT,
+  P_TOLD,
+  P_UNTOLD,
+  PLACE_HEAD,
+} from '../border/numbers.js';
+import { bad, checkInteger, checkOptions, DisposedError } from '../errors.js';
+import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from '../options.js';
+import { type Handle, make, Reference } from '../reference.js';
+import { ADAPTIVE } from '../runtime/numbers.js';
+import { closed } from '../runtime/promises.js';
+import { close, detach, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
+import { type ConditionStats, conditionStats } from '../stats.js';
+import { type Codec, checkCodec, hashOf, type Wire, wireOf } from './codec.js';
+import { bytes } from './codecs.js';
+import type { End } from './end.js';
+import { type Ends, endsOf } from './ends.js';
+
+export const KIND = 'Channel';
+const LINE = 64;
+/** Says that a receiver has met a hole. */
+export const NOTHING = Symbol();
+
+/** A plain, structured-cloneable value to send to another thread, for `Channel.from` there. */
+export type ChannelHandle = Handle<'Channel'>;
+
+/** The options of a new `Channel`. */
+export interface ChannelOptions<T> extends ParkingOptions {
+  /** How many messages the channel holds, a power of two from 1 to 65,536. Default 256. */
+  readonly capacity?: number;
+  /**
+   * The bytes of the largest message, 8 to 16,777,216. Default 48. A message with its head of 16 bytes takes whole lines
+   * of 64 bytes, so the channel rounds the number up: to 48, 112, 176 and so on.
+   */
+  readonly bytes?: number;
+  /** How values travel. All threads of the channel use codecs of one name. Default `bytes`. */
+  readonly codec?: Codec<T>;
+  /** The arena of the channel. Default: `Arena.default`. */
+  readonly arena?: Arena;
+}
+
+/** The requests that wait at one end of a channel. */
+export type EndStats = ConditionStats;
+
+/** The answer of `Channel.inspect`. */
+export interface ChannelStats {
+  /** How many messages the channel holds at most. */
+  readonly capacity: number;
+  /** The bytes of the largest message. */
+  readonly bytes: number;
+  /** How many messages are in the channel, ready to be received. Holes count, too. */
+  readonly size: number;
+  /** Whether the channel is closed. */
+  readonly closed: boolean;
+  /** Places that nobody has filled, since the channel was made: their senders died, or dropped a `Place`. */
+  readonly holes: number;
+  /** Messages that were lost with a receiver that had taken them and died, since the channel was made. */
+  readonly lost: number;
+  /** The senders that wait for a free place. */
+  readonly senders: EndStats;
+  /** The receivers that wait for a message. */
+  readonly receivers: EndStats;
+}
+
+/** The ends of a channel, as one library object sees them. */
+export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
+  /** @internal */
+  protected readonly ends: Ends;
+  /** @internal */
+  protected readonly sendingEnd: End;
+  /** @internal */
+  protected readonly receivingEnd: End;
+  /** @internal */
+  protected readonly wire: Wire<T>;
+  /** @internal */
+  protected readonly isNumber: boolean;
+  /** @internal The bytes of a place, without its head. */
+  protected readonly room: number;
+  /** @internal */
+  protected readonly places: number;
+  /** @internal Keeps this object while its promises wait. */
+  protected readonly keeper = { channel: this, [closed](): void {} };
+
+  /**
+   * A callback for a thread that receives, if senders have died in the middle of a `send`. It gets the number of holes
+   * that they have left, of which no thread was told before. The library calls it before `receive` returns. If it
+   * throws, the error becomes that of a rejected promise that nobody handles, and the message is received.
+   */
+  onSenderDied: ((holes: number) => void) | undefined;
+
+  /**
+   * A callback for a thread that sends, if receivers have died with messages that they had taken. It gets the number of
+   * these messages of which no thread was told before. The library calls it before `send` returns. Errors are handled as
+   * those of `onSenderDied`.
+   */
+  onReceiverDied: ((lost: number) => void) | undefined;
+
+  /** @internal */
+  protected constructor(options: ChannelOptions<T> | Reference, codec: Codec<T> | undefined, what: string) {
+    const isNew = !(options instanceof Reference);
+    const chosen = (isNew ? options?.codec : codec) ?? (bytes as Codec<unknown> as Codec<T>);
+    super(KIND, isNew ? make(KIND, KIND_CHANNEL, properties(KIND, options), options.arena) : options, 'channel');
+    const { address, membership } = this[reference];
+    try {
+      const ends = endsOf(this[reference]);
+      if (ends === undefined) throw new DisposedError(`${what}: the channel has been disposed of`);
+      this.ends = ends;
+      const hash = hashOf(chosen as Codec<never>);
+      if (ends.module.agree(address, hash) !== hash)
+        throw new TypeError(`${what}: the channel has another codec than ${JSON.stringify(chosen.name)}`);
+    } catch (error) {
+      this[closed]();
+      throw error;
+    }
+    this.sendingEnd = this.ends.sending;
+    this.receivingEnd = this.ends.receiving;
+    this.room = (this.sendingEnd.words[(address + O_THRESHOLD) / 4] as number) - PLACE_HEAD;
+    this.places = membership.core.initial(address);
+    this.wire = wireOf(chosen, this.ends.views, this.room, membership);
+    this.isNumber = this.wire.isNumber;
+  }
+
+  /** As `handle` of every shared object. The channel of a handle lives until a thread disposes of it. */
+  override get handle(): ChannelHandle {
+    const given = super.handle;
+    this.ends.keep();
+    return given;
+  }
+
+  /** How many messages the channel holds at most. */
+  get capacity(): number {
+    return this.places;
+  }
+
+  /** The bytes of the largest message. */
+  get bytes(): number {
+    return this.room;
+  }
+
+  /** How many messages are in the channel, ready to be received. It is racy, and meant for diagnostics. */
+  get size(): number {
+    if (this.disposed) return 0;
+    const { words, at } = this.receivingEnd;
+    const next = Atomics.load(words, (at + P_NEXT) / 4);
+    return Math.max((Atomics.load(words, (this.sendingEnd.at + P_DONE) / 4) - next) | 0, 0);
+  }
+
+  /**
+   * The number of queued requests, of senders and receivers, blocked threads and promises alike. It looks at every waiter
+   * of the arena and is racy, so it is meant for diagnostics.
+   */
+  get waiting(): number {
+    const { core, at } = this.sendingEnd;
+    return core.waiting(at) + core.waiting(this.receivingEnd.at);
+  }
+
+  /** Whether the channel is closed or disposed of. */
+  get closed(): boolean {
+    const { words, at } = this.sendingEnd;
+    return this.disposed || Atomics.load(words, (at + P_NEXT) / 4 + 1) < 0;
+  }
+
+  /**
+   * Closes the channel: nothing more can be sent. Senders that wait get a ClosedError. Receivers get the messages that
+   * are there, and those whose senders have their places, and then the end. May be called again. Never blocks, throws
+   * nothing. On a disposed channel it does nothing.
+   * @example channel.close();
+   */
+  close(): void {
+    if (this.disposed) return;
+    const { module } = this.ends;
+    module.close(this.sendingEnd.at, BigInt(NEXT_CLOSED));
+    this.receivingEnd.finishClose();
+  }
+
+  /**
+   * Describes the channel by a plain object, for diagnostics. It looks at every waiter of the arena and is racy. Never
+   * blocks.
+   * @throws {DisposedError} if the channel has been disposed of.
+   * @example console.log(channel.inspect().receivers.waiting);
+   */
+  inspect(): ChannelStats {
+    if (this.disposed) throw this[disposedError]();
+    const { core, words, at: f } = this.sendingEnd;
+    const { at: m } = this.receivingEnd;
+    const sum = (end: number): number =>
+      (words[(end + P_TOLD) / 4] as number) + (words[(end + P_UNTOLD) / 4] as number);
+    return {
+      capacity: this.places,
+      bytes: this.room,
+      size: this.size,
+      closed: this.closed,
+      holes: sum(m),
+      lost: sum(f),
+      senders: conditionStats(core, f, core.waiting(f)),
+      receivers: conditionStats(core, m, core.waiting(m)),
+    };
+  }
+
+  /** Returns, for example, `Channel("jobs", 3 of 256)`, for diagnostics. Never blocks, throws nothing. */
+  override toString(): string {
+    const what = this.disposed ? 'disposed' : `${this.size} of ${this.places}${this.closed ? ', closed' : ''}`;
+    return `${KIND}(${this[named](', ')}${what})`;
+  }
+
+  /** @internal */
+  protected tellSender(): void {
+    if (this.onReceiverDied !== undefined) tell(this.sendingEnd, this.onReceiverDied);
+  }
+
+  /** @internal */
+  protected tellReceiver(): void {
+    if (this.onSenderDied !== undefined) tell(this.receivingEnd, this.onSenderDied);
+  }
+
+  /** @internal */
+  protected override [close](): void {
+    const { core, at } = this.sendingEnd;
+    // If this thread dies midway, its reaper ends the waits of a closed channel.
+    this.ends.module.close(at, BigInt(NEXT_DISPOSED));
+    core.dispose(at);
+    core.dispose(this.receivingEnd.at);
+  }
+
+  /** @internal */
+  protected override [forget](): void {}
+
+  /** @internal */
+  protected override [detach](): void {
+    super[detach]();
+    // Other library objects of the thread may go on with the channel.
+    if (this.ends?.sending.shared.heldBy.size === 0) this.ends.letGo();
+  }
+}
+
+function tell(end: End, callback: (count: number) => void): void {
+  if (!end.hasNews) return;
+  const count = end.takeNews();
+  if (count === 0) return;
+  try {
+    callback(count);
+  } catch (error) {
+    Promise.reject(error);
+  }
+}
+
+/** Returns the properties of a new channel. */
+export function properties<T>(what: string, options: ChannelOptions<T>): Properties {
+  checkOptions(what, options, ['capacity', 'bytes', 'codec', ...USUAL]);
+  const { capacity = 256, bytes: most = 48, codec } = options;
+  const MOST_MESSAGES = 65536;
+  const LEAST_BYTES = 8;
+  const MOST_BYTES = 2 ** 24;
+  checkInteger(`${what}: capacity`, capacity, 1, MOST_MESSAGES);
+  if (capacity & (capacity - 1))
+    throw bad('number', `${what}: capacity`, `a power of two from 1 to ${MOST_MESSAGES}`, capacity);
+  checkInteger(`${what}: bytes`, most, LEAST_BYTES, MOST_BYTES);
+  if (codec !== undefined) checkCodec(what, codec);
+  return {
+    permits: capacity,
+    max: capacity - 1,
+    spin: budget(what, options, ADAPTIVE, PARKING),
+    robust: true,
+    threshold: (most + PLACE_HEAD + LINE - 1) & -LINE,
+  };
+}
