@@ -39,12 +39,39 @@ function declarationsOf(name, path) {
   const declared = readFileSync(path, 'utf8');
   const docstring = '(/\\*\\*(?:(?!\\*/)[^])*\\*/\\n)?';
   const form = new RegExp(`^${docstring}export declare (?:abstract )?(class|const|function) ${name}\\b`, 'm');
-  const [, words = '', sort] = form.exec(declared) ?? [];
+  const [match = '', words = '', sort] = form.exec(declared) ?? [];
   if (sort === undefined) {
     const [, file] = /^export \* from '(.+)\.js';$/m.exec(declared) ?? [];
     if (file === undefined) throw new Error(`${path} does not declare ${name}`);
     return declarationsOf(name, join(path, '..', `${file}.d.ts`));
   }
   const isType = sort === 'class' || new RegExp(`^export type ${name} =`, 'm').test(declared);
-  return `${words}export declare const ${name}: typeof entry.${name};${isType ? `\nexport type ${name} = entry.${name};` : ''}`;
+  const after = declared.slice(declared.indexOf(match) + match.length);
+  const [parameters, names] = sort === 'class' ? parametersOf(after) : ['', ''];
+  const type = isType ? `\nexport type ${name}${parameters} = entry.${name}${names};` : '';
+  return `${words}export declare const ${name}: typeof entry.${name};${type}`;
+}
+
+/** The parameters with which a declaration goes on, such as `<T = Uint8Array>`, and their names alone: `<T>`. */
+function parametersOf(text) {
+  if (!text.startsWith('<')) return ['', ''];
+  let depth = 0;
+  let end = 0;
+  const names = [];
+  for (const [token] of text.matchAll(/=>|[<>]|[^<>=]+|=/g)) {
+    if (token === '<') depth++;
+    else if (token === '>') depth--;
+    else if (depth === 1 && names.length === 0) names.push(/^\w+/.exec(token)[0]);
+    end += token.length;
+    if (depth === 0) break;
+  }
+  const parameters = text.slice(0, end);
+  // Names behind a comma, outside of the defaults and limits of other parameters.
+  const rest = parameters
+    .slice(1, -1)
+    .replace(/<[^<>]*>/g, '')
+    .split(/,\s*/)
+    .slice(1);
+  for (const one of rest) names.push(/^\w+/.exec(one)[0]);
+  return [parameters, `<${names.join(', ')}>`];
 }

@@ -105,7 +105,7 @@ export interface Direct<T> extends Codec<T> {
   [direct](views: Views, room: number, membership: Membership): Wire<T>;
 }
 
-/** Checks the codec of a caller. */
+/** @internal Checks the codec of a caller. */
 export function checkCodec(what: string, codec: Codec<unknown>): void {
   checkType(`${what}: codec`, codec, 'object', 'a codec');
   checkType(`${what}: codec.name`, codec.name, 'string', 'a string');
@@ -120,7 +120,7 @@ export function hashOf({ name }: Codec<never>): number {
   return hash | 1;
 }
 
-/** Returns how a channel whose messages have `room` bytes at most moves the values of a codec. */
+/** @internal Returns how a channel whose messages have `room` bytes at most moves the values of a codec. */
 export function wireOf<T>(codec: Codec<T>, views: Views, room: number, membership: Membership): Wire<T> {
   const make = (codec as Partial<Direct<T>>)[direct];
   return make === undefined ? new ScratchWire(codec, views, room) : make.call(codec, views, room, membership);

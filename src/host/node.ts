@@ -137,7 +137,13 @@ export const host: Host = {
   },
   named() {
     // A process that `cluster` has forked has a channel, and has loaded the module. Node has the function since 20.16.
-    if (!process.channel || !(process.getBuiltinModule?.('cluster') as Partial<Cluster> | undefined)?.isWorker) return;
+    // In a worker of Deno, to ask for the channel is an error.
+    if (
+      !isMainThread ||
+      !process.channel ||
+      !(process.getBuiltinModule?.('cluster') as Partial<Cluster> | undefined)?.isWorker
+    )
+      return;
     this.warn('names are of one process: see taketurns-processes');
     this.named = undefined;
   },

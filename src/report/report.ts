@@ -170,7 +170,7 @@ const OWNED = new Set<number>([
 // Taken at load: a test that replaces the clock must not change how long threads have waited.
 const { now } = Date;
 
-/** Looks at an arena, and describes it. */
+/** @internal Looks at an arena, and describes it. */
 export function reportOf(memory: WebAssembly.Memory, after: number, most: number): ArenaReport {
   const at = now();
   const again = (): Look => lookAt(memory, now() | 0, most);

@@ -1,7 +1,11 @@
 import { Arena, HeldPermits, Mutex, Semaphore, type SemaphoreHandle } from 'taketurns';
 import { CapacitorLock, type Lock, TicketSemaphore, TtsLock, TwaSemaphore } from 'taketurns/algorithms';
+import { Channel, type ChannelHandle, number, record } from 'taketurns/channel';
 import { type HeldKeys, type Key, KeyedMutex, KeyedSemaphore, RateLimiter } from 'taketurns/keyed';
+import { metrics, startMetrics } from 'taketurns/metrics';
 import { AtomicSemaphore, atomicTryWait, BinarySemaphore, CountingSemaphore, Notify } from 'taketurns/p0514';
+import { report } from 'taketurns/report';
+import { Condition, RwLock } from 'taketurns/sync';
 import * as tasks from 'taketurns/tasks';
 
 const pool: Semaphore = new Semaphore(2, { max: 2 });
@@ -36,6 +40,10 @@ new Semaphore(1, { firstTicket: 1n });
 // @ts-expect-error the core is no part of the interface
 pool.core;
 
+const numbers: Channel<number> = new Channel({ codec: number });
+export const channel: ChannelHandle = numbers.handle;
+export const rows = new Channel({ codec: record({ id: 'u32', name: 'text20' }) });
+export const more = [new RwLock(), Condition, metrics, startMetrics, report];
 const keys: Key[] = ['a', 1];
 export const inAllThreads: HeldKeys = KeyedMutex.open('types').holdAll(keys, { timeout: 5 });
 export const hosts = KeyedSemaphore.from(new KeyedSemaphore(2, { spin: 0 }).handle).hold('host', 2, { timeout: 5 });
