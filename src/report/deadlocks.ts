@@ -55,7 +55,7 @@ export interface Deadlocks {
   readonly unseen: readonly string[];
 }
 
-/** @internal A deadlock that a look has found, before the second look. */
+/** A deadlock that a look has found, before the second look. */
 export interface Found {
   readonly cycle: readonly number[];
   readonly behind: readonly number[];
@@ -97,7 +97,7 @@ function circleThrough(stuck: ReadonlyMap<number, Stuck>, first: number): number
   return wayTo(stuck, first, (thread) => thread === first)?.slice(0, -1);
 }
 
-/** @internal Returns circles of stuck threads, and who stands behind each. Of circles that share a thread, it returns one. */
+/** Returns circles of stuck threads, and who stands behind each. Of circles that share a thread, it returns one. */
 export function circlesIn(stuck: ReadonlyMap<number, Stuck>): Found[] {
   const found: Found[] = [];
   const circleOf = new Map<number, Found & { behind: number[] }>();
@@ -116,12 +116,12 @@ export function circlesIn(stuck: ReadonlyMap<number, Stuck>): Found[] {
   return found;
 }
 
-/** @internal Returns whether the second look finds the deadlock too. */
+/** Returns whether the second look finds the deadlock too. */
 export function isCertain(look: Look, { cycle, stuck }: Found): boolean {
   return isConfirmed(look.view.words, ...evidenceOf(look, stuck, cycle));
 }
 
-/** @internal Describes a deadlock. */
+/** Describes a deadlock. */
 export function describe(look: Look, { cycle, behind, stuck }: Found): Deadlock {
   const waits = cycle.map((thread) => (stuck.get(thread) as Stuck).blocked);
   const edges = waits.map((blocked, i) => edgeOf(look, blocked, waits.at(i - 1)?.object));
@@ -170,7 +170,7 @@ interface Wait {
 }
 
 /**
- * @internal Returns the circles in which a promise has waited for `after` milliseconds or more. They are found by taking away,
+ * Returns the circles in which a promise has waited for `after` milliseconds or more. They are found by taking away,
  * again and again, the threads that wait for nobody left. From each thread that is left, a walk leads to a circle.
  */
 export function suspectedIn(look: Look, after: number): Deadlock[] {
@@ -248,7 +248,7 @@ export function suspectedIn(look: Look, after: number): Deadlock[] {
 // --- What nobody can see ----------------------------------------------------------------------------------
 
 /**
- * @internal Returns what the arena does not know, in words: one line for each object for which somebody waits, `most` at most.
+ * Returns what the arena does not know, in words: one line for each object for which somebody waits, `most` at most.
  */
 export function unseenIn(look: Look, most: number): string[] {
   const lines: string[] = [];
@@ -274,7 +274,7 @@ const { now } = Date;
 const AWAKE_FOR = 20;
 
 /**
- * @internal Returns the deadlocks of an arena, certain and suspected.
+ * Returns the deadlocks of an arena, certain and suspected.
  * @param again looks again. A thread of a deadlock may be awake for a moment, before and after it looks as well.
  */
 export function deadlocksIn(first: Look, again: () => Look, after: number, most: number): Deadlocks & { look: Look } {

@@ -154,7 +154,7 @@ export function placesOf(look: Look, object: number): readonly Place[] {
 }
 
 /**
- * Looks at an arena.
+ * @internal Looks at an arena.
  * @param now milliseconds, modulo 2^32.
  * @param most how many requests of each object are kept, 0 or more.
  */

@@ -24,36 +24,34 @@ export interface ObjectRef {
 
 const NAMES = new Map<number, Kind>(Object.entries(KINDS).map(([name, number]) => [number, name as Kind]));
 
-/** @internal Returns the name of the class of a kind. */
+/** Returns the name of the class of a kind. */
 export function nameOfKind(kind: number): Kind {
   return NAMES.get(kind) ?? ('object' as Kind);
 }
 
-/** @internal */
 export function threadRef(look: Look, thread: number): ThreadRef {
   const { threadId, name } = look.threads.get(thread) ?? { threadId: undefined, name: undefined };
   return { thread, threadId, name };
 }
 
-/** @internal */
 export function objectRef(look: Look, object: number): ObjectRef {
   const { view, names } = look;
   return { kind: nameOfKind(kindOf(view, object)), name: names.get(object), number: view.indexOf(object) };
 }
 
-/** @internal Returns a name in quotation marks. A name may have characters that would change what else a terminal shows. */
+/** Returns a name in quotation marks. A name may have characters that would change what else a terminal shows. */
 export function quoted(name: string): string {
   const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(name).replace(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu, escaped);
 }
 
-/** @internal Returns, for example, `thread 2 (threadId 1, "indexer")`. */
+/** Returns, for example, `thread 2 (threadId 1, "indexer")`. */
 export function threadText({ thread, threadId, name }: ThreadRef): string {
   const known = [...(threadId === undefined ? [] : [`threadId ${threadId}`]), ...(name ? [quoted(name)] : [])];
   return `thread ${thread}${known.length > 0 ? ` (${known.join(', ')})` : ''}`;
 }
 
-/** @internal Returns, for example, `Mutex "accounts"`, or `Mutex 12` if it has no name. */
+/** Returns, for example, `Mutex "accounts"`, or `Mutex 12` if it has no name. */
 export function objectText({ kind, name, number }: ObjectRef): string {
   return `${kind} ${name === undefined ? number : quoted(name)}`;
 }

@@ -43,6 +43,7 @@ export class View {
   readonly elements: number;
   readonly labels: number;
 
+  /** @internal */
   constructor(memory: WebAssembly.Memory) {
     this.words = new Int32Array(memory.buffer);
     this.byteLength = memory.buffer.byteLength;
