@@ -253,7 +253,7 @@ function tell(end: End, callback: (count: number) => void): void {
   }
 }
 
-/** Returns the properties of a new channel. */
+/** @internal Returns the properties of a new channel. */
 export function properties<T>(what: string, options: ChannelOptions<T>): Properties {
   checkOptions(what, options, ['capacity', 'bytes', 'codec', ...USUAL]);
   const { capacity = 256, bytes: most = 48, codec } = options;
