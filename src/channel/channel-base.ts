@@ -88,7 +88,7 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
   /** @internal */
   protected readonly places: number;
   /** @internal Keeps this object while its promises wait. */
-  protected readonly keeper = { channel: this, [closed](): void {} };
+  protected readonly keeper: { readonly channel: object; [closed](): void } = { channel: this, [closed]() {} };
 
   /**
    * A callback for a thread that receives, if senders have died in the middle of a `send`. It gets the number of holes
