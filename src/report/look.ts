@@ -17,6 +17,7 @@
  * The cost is one pass over the elements that were ever in use. There may be millions of waiters, so the look keeps at
  * most some of each object (`most`), the first ones in the order of the queue.
  */
+
 import {
   ALIVE,
   ASLEEP,
@@ -52,6 +53,7 @@ import {
   WIDTH_MASK,
 } from '../border/numbers.js';
 import { keyAt } from '../key-reading.js';
+import type { SharedMemory } from '../own-arenas.js';
 import { labelOf } from './labels.js';
 import { isAsync, isClosed, objectIndexOf, threadOf, View } from './view.js';
 
@@ -154,11 +156,11 @@ export function placesOf(look: Look, object: number): readonly Place[] {
 }
 
 /**
- * @internal Looks at an arena.
+ * Looks at an arena.
  * @param now milliseconds, modulo 2^32.
  * @param most how many requests of each object are kept, 0 or more.
  */
-export function lookAt(memory: WebAssembly.Memory, now: number, most: number): Look {
+export function lookAt(memory: SharedMemory, now: number, most: number): Look {
   const view = new View(memory);
   const threads = threadsIn(view);
   const elements = elementsIn(view, now, most);

@@ -25,6 +25,7 @@ import {
   PHASE_COUNT,
   TICKET,
 } from '../border/numbers.js';
+import type { SharedMemory } from '../own-arenas.js';
 import type { Used } from '../stats.js';
 import { type Deadlock, deadlocksIn } from './deadlocks.js';
 import { attachmentsOf, cut, emptyQueue, kindOf, type Look, lookAt, placesOf, type Queue } from './look.js';
@@ -170,8 +171,8 @@ const OWNED = new Set<number>([
 // Taken at load: a test that replaces the clock must not change how long threads have waited.
 const { now } = Date;
 
-/** @internal Looks at an arena, and describes it. */
-export function reportOf(memory: WebAssembly.Memory, after: number, most: number): ArenaReport {
+/** Looks at an arena, and describes it. */
+export function reportOf(memory: SharedMemory, after: number, most: number): ArenaReport {
   const at = now();
   const again = (): Look => lookAt(memory, now() | 0, most);
   const { look, certain, suspected, unseen } = deadlocksIn(again(), again, after, most);

@@ -5,6 +5,7 @@
  * core/arena/arena.ts computes where the regions lie. This file computes the same (test/unit/report.test.ts compares
  * the two).
  */
+
 import {
   ASYNC,
   CLOSED_BELOW,
@@ -28,6 +29,7 @@ import {
   USED_OBJECTS,
   USED_THREADS,
 } from '../border/numbers.js';
+import type { SharedMemory } from '../own-arenas.js';
 
 /** The states of the word O_LIFE, in its low half (core/arena/objects.ts). */
 const OBJECT_STATES = 3 << 24;
@@ -43,8 +45,7 @@ export class View {
   readonly elements: number;
   readonly labels: number;
 
-  /** @internal */
-  constructor(memory: WebAssembly.Memory) {
+  constructor(memory: SharedMemory) {
     this.words = new Int32Array(memory.buffer);
     this.byteLength = memory.buffer.byteLength;
     const objects = this.load(H_OBJECTS);
