@@ -27,7 +27,8 @@ function withoutComments(file, code) {
   let bare = '';
   let from = 0;
   for (const { value, start, end } of comments) {
-    if (/^\s*[#@]/.test(value)) continue;
+    // The first line of a command is none.
+    if (/^\s*[#@]/.test(value) || code.startsWith('#!', start)) continue;
     const before = code.slice(from, start).trimEnd();
     // With the comment goes the space before it. Where something follows in its line, a space has to stay.
     const follows = /^[ \t]*\S/.test(code.slice(end));

@@ -48,8 +48,8 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
   }
 
   /**
-   * Attaches to the channel of a handle, in any thread. Never blocks.
-   * @param codec that of the other threads. Default `bytes`.
+   * Attaches to the channel of a handle, in any thread. Never blocks. The codec is that of the other threads, by default
+   * `bytes`.
    * @throws {TypeError} if the value is not the handle of a Channel, or the channel has another codec.
    * @throws {DisposedError} if the channel has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.

@@ -139,7 +139,7 @@ export const host: Host = {
     // A process that `cluster` has forked has a channel, and has loaded the module. Node has the function since 20.16.
     // In a worker of Deno, to ask for the channel is an error.
     if (
-      !isMainThread ||
+      !this.isMainThread ||
       !process.channel ||
       !(process.getBuiltinModule?.('cluster') as Partial<Cluster> | undefined)?.isWorker
     )

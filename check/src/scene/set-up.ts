@@ -59,7 +59,9 @@ export function newMachine(
   note: (machine: Machine, t: number) => void = () => {},
 ): Arena {
   const { objects = 2, buckets = 2, chains = buckets, elements = 8 } = sizes;
-  const machine = new Machine(program, { bytes: PAGE, threads, kills });
+  // Behind the arena is room for metrics, which no model touches.
+  const bytes = PAGE + layout.constant('METRICS_SIZE');
+  const machine = new Machine(program, { bytes, used: PAGE, threads, kills });
   // Besides the elements that the model asks for, each object takes one element for each attached thread.
   const pool = elements + objects * (sizes.attached ?? 1);
   const call = (t: number, name: string, ...args: number[]): number => {
