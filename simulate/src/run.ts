@@ -257,7 +257,8 @@ class Run implements Stage {
 
 export class World {
   readonly #text: string;
-  readonly #memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
+  /** A page for the arena, and two for metrics, which nothing touches here. */
+  readonly #memory = new WebAssembly.Memory({ initial: 3, maximum: 3, shared: true });
   readonly #scheduler = new Scheduler(this.#memory);
   readonly #depth: number;
   #threads: Realm[] = [];
@@ -280,7 +281,7 @@ export class World {
     /** A thread keeps a little memory of each run in which it was, so it serves only this many runs. */
     const RUNS = 2000;
     if (++this.#runs % RUNS === 0) this.#threads = [];
-    new Uint8Array(this.#memory.buffer).fill(0);
+    new Uint8Array(this.#memory.buffer, 0, 65536).fill(0);
     const scheduler = this.#scheduler;
     const { threads: all } = program;
     while (this.#threads.length < all.length)

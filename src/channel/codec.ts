@@ -61,13 +61,15 @@ export interface Codec<T> {
   /** Tells codecs apart. */
   readonly name: string;
   /**
-   * Writes a value, and returns how many bytes it has written, 0 to `into.room`. If it throws, `send` throws the same
-   * error and has sent nothing.
+   * Writes a value, and returns how many bytes it has written, 0 to `into.room`. It must not block. If it throws, `send`
+   * throws the same error and has sent nothing.
+   * @throws what it likes.
    */
   encode(value: T, into: Into): number;
   /**
-   * Returns the value of a message. It copies what it keeps. If it throws, `receive` throws the same error, and the
-   * message is gone.
+   * Returns the value of a message. It copies what it keeps, and must not block. If it throws, `receive` throws the same
+   * error, and the message is gone.
+   * @throws what it likes.
    */
   decode(from: From): T;
 }

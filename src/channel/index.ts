@@ -12,6 +12,7 @@ export { ClosedError } from './closed-error.js';
 export type { Codec, From, Into } from './codec.js';
 export { bytes, number, numbers } from './codecs.js';
 export { Message, Place } from './place.js';
+export type { Received } from './receivers.js';
 export { type Field, type Fields, type RecordOf, record } from './record.js';
 export {
   acquiring,
@@ -22,6 +23,7 @@ export {
   selectAsync,
   sending,
   trySelect,
+  type ValueOf,
 } from './select.js';
 export { json, text } from './text.js';
 export { value } from './value.js';

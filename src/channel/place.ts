@@ -10,6 +10,8 @@ import type { Ends } from './ends.js';
  * the place ends before, the place becomes a hole, which no receiver sees. Messages of other senders behind this place
  * wait until then, so a thread holds a place shortly.
  *
+ * Source: none; the ring of places of a bounded queue.
+ *
  * @example
  * ```ts
  * import { Channel } from 'taketurns/channel';
@@ -73,8 +75,19 @@ export class Place implements Disposable {
 }
 
 /**
- * A message that `take` has taken, where it lies. At the end of its scope, the place is free for another message. See
- * `Place` for an example.
+ * A message that `take` has taken, where it lies. At the end of its scope, the place is free for another message.
+ *
+ * Source: none; the ring of places of a bounded queue.
+ *
+ * @example
+ * ```ts
+ * import { Channel } from 'taketurns/channel';
+ *
+ * const frames = new Channel();
+ * frames.send(new Uint8Array([1, 2, 3]));
+ * using message = frames.take();
+ * console.log(message.bytes.length);
+ * ```
  */
 export class Message implements Disposable {
   /** The bytes of the message. Do not use them after the end of the scope. */

@@ -15,6 +15,12 @@ const MOST_AHEAD = 64;
 const AHEAD = 0.1;
 const NONE = Symbol();
 
+/** A message that `tryReceive` has received. */
+export interface Received<T> {
+  /** The message. */
+  readonly value: T;
+}
+
 /** A channel, as receivers see it. */
 export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>, AsyncIterable<T> {
   /** How many messages the iterators of this object take at once, and when they have taken some last. */
@@ -78,7 +84,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    * @throws what `receive` throws, but no TimeoutError or ArenaFullError.
    * @example const next = channel.tryReceive();
    */
-  tryReceive(): { readonly value: T } | undefined {
+  tryReceive(): Received<T> | undefined {
     while (true) {
       const end = this.claimed('tryReceive', 1);
       if (end === undefined) return undefined;
@@ -148,6 +154,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    *
    * A fast loop takes up to 64 messages ahead, as many as it uses in a tenth of a millisecond. If it ends early, the next
    * `receive` of this thread gets those that are left. If the thread dies, they count as lost.
+   * @throws what `receive` throws, but no ClosedError.
    */
   [Symbol.iterator](): IterableIterator<T> {
     return {
@@ -170,7 +177,10 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     };
   }
 
-  /** As `for (const value of channel)`, without blocking the thread: `for await (const value of channel)`. */
+  /**
+   * As `for (const value of channel)`, without blocking the thread: `for await (const value of channel)`. Its promises
+   * reject as those of `receiveAsync` do, but not with ClosedError. Throws nothing.
+   */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
     return {
       next: async (): Promise<IteratorResult<T>> => {

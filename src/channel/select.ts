@@ -100,7 +100,8 @@ let turn = 0;
 const MOST_CASES = 64;
 const SELECT_OPTIONS = ['timeout', 'signal', 'biased'];
 
-type Of<C extends readonly Case[]> = C[number] extends Case<infer T> ? T : never;
+/** What one of the cases may yield: the values of their channels. */
+export type ValueOf<C extends readonly Case[]> = C[number] extends Case<infer T> ? T : never;
 
 function begin(what: string, cases: readonly Case[], options: SelectOptions): [readonly Work<unknown>[], number] {
   if (!Array.isArray(cases)) throw badType(`${what}: cases`, 'an array of cases', cases);
@@ -241,10 +242,10 @@ function outcomeOf({ selected, error }: Selection): Selected {
  * @throws {ArenaFullError} if the arena has no room for so many waiters.
  * @example const { index, value } = select([receiving(jobs), receiving(orders)], { timeout: 50 });
  */
-export function select<const C extends readonly Case[]>(cases: C, options: SelectOptions = {}): Selected<Of<C>> {
+export function select<const C extends readonly Case[]>(cases: C, options: SelectOptions = {}): Selected<ValueOf<C>> {
   const [works, timeout] = begin('select', cases, options);
   const at = attempt(works, options.biased);
-  if (at !== undefined) return at as Selected<Of<C>>;
+  if (at !== undefined) return at as Selected<ValueOf<C>>;
   const left = countdown(timeout);
   if (timeout <= 0) throw timedOut('one of several cases', timeout);
   const { membership } = works[0] as Work<unknown>;
@@ -264,7 +265,7 @@ export function select<const C extends readonly Case[]>(cases: C, options: Selec
     if (rest <= 0) selection.fail(timedOut('one of several cases', timeout));
     else sleepOn(bell, rung, nanoseconds(rest));
   }
-  return outcomeOf(selection) as Selected<Of<C>>;
+  return outcomeOf(selection) as Selected<ValueOf<C>>;
 }
 
 /**
@@ -275,7 +276,7 @@ export function select<const C extends readonly Case[]>(cases: C, options: Selec
 export function selectAsync<const C extends readonly Case[]>(
   cases: C,
   options: SelectOptions = {},
-): Promise<Selected<Of<C>>> {
+): Promise<Selected<ValueOf<C>>> {
   return new Promise<Selected>((resolve, reject) => {
     const [works, timeout] = begin('selectAsync', cases, options);
     checkWaitAsync();
@@ -305,7 +306,7 @@ export function selectAsync<const C extends readonly Case[]>(
         (why) => selection?.fail(why()),
         () => 'one of several cases',
       );
-  }) as Promise<Selected<Of<C>>>;
+  }) as Promise<Selected<ValueOf<C>>>;
 }
 
 /**
@@ -317,7 +318,7 @@ export function selectAsync<const C extends readonly Case[]>(
 export function trySelect<const C extends readonly Case[]>(
   cases: C,
   options: Pick<SelectOptions, 'biased'> = {},
-): Selected<Of<C>> | undefined {
+): Selected<ValueOf<C>> | undefined {
   const [works] = begin('trySelect', cases, options);
-  return attempt(works, options.biased) as Selected<Of<C>> | undefined;
+  return attempt(works, options.biased) as Selected<ValueOf<C>> | undefined;
 }
