@@ -178,8 +178,10 @@ describe('a release', () => {
     });
   });
 
-  it('wakes the first waiter and the eighth early, and no other, if more wait', () => {
-    const threads = 13;
+  /** Releases once while 19 threads wait, of whom `awake` poll and all others sleep. Returns who was woken. */
+  function wokenOf20(awake: number[]): number[] {
+    const threads = 20;
+    let woken: number[] = [];
     set(
       0,
       (scene, s) => {
@@ -188,18 +190,29 @@ describe('a release', () => {
         for (let t = 1; t < threads; t++) {
           expect(scene.callNow(t, 'acquire', s, 1)).toBe(QUEUED);
           expect(scene.callNow(t, 'enqueue', s, 1, QUEUED, 0)).toBe(QUEUED);
+          if (awake.includes(t)) continue;
           scene.call(t, 'park', 0, 0);
           loads(scene, t, 0);
         }
         machine.hostStore32(s + O_VAIN_POLLS, 0);
         expect(scene.callNow(0, 'release', s, 1)).toBe(MORE);
         scene.callNow(0, 'finishRelease', s, 1, MORE, 0, 0);
-        const woken = Array.from({ length: threads }, (_, t) => t).filter((t) => t > 0 && machine.status(t) !== PARKED);
-        // Thread 1 is due. Thread 2 is the first waiter now, and thread 9 the eighth.
-        expect(woken).toEqual([1, 2, 9]);
+        woken = Array.from({ length: threads }, (_, t) => t).filter(
+          (t) => t > 0 && !awake.includes(t) && machine.status(t) !== PARKED,
+        );
       },
       threads,
     );
+    return woken;
+  }
+
+  // Thread 1 is due, and thread 2 is the first waiter then.
+  it('wakes all near waiters if the first of them sleeps', () => {
+    expect(wokenOf20([])).toEqual(Array.from({ length: 19 }, (_, i) => i + 1));
+  });
+
+  it('wakes only the 16th waiter early if the first does not sleep', () => {
+    expect(wokenOf20([2])).toEqual([1, 17]);
   });
 
   it('gives a waiter that polls its turn without a notification', () => {

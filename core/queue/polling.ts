@@ -9,9 +9,9 @@
  *     words               its own element, which is written only by the thread that admits the waiter. So at most two
  *                         waiters poll one cache line, however many waiters poll
  *     it is woken early   if it sleeps, and fewer than `near` and AHEAD waiters are before it. So the waiter is awake
- *                         and polls when it becomes due. A waiter that goes to sleep leaves a mark in the object. A
- *                         releasing thread takes the mark off and looks for sleepers, and leaves the mark again if it
- *                         finds one
+ *                         and polls when it becomes due. In a convoy, in which the first waiter sleeps, all near
+ *                         waiters are woken. A waiter that goes to sleep leaves a mark in the object. A releasing
+ *                         thread takes the mark off and looks for sleepers, and leaves the mark again if it finds one
  *     vain polls          are counted in the object, and PERIOD of them are a period. While the count is not 0, all
  *                         waiters poll in full during the first TRIAL vain polls of each period. In the rest of a
  *                         period they poll a 16th as often, and none of them is woken early
@@ -38,8 +38,8 @@ const VAIN_SHIFT: i32 = 4;
 const COUNT_MASK: i32 = 0xffff;
 /** A queue is crowded if it has more than `near` + CROWD waiters. */
 const CROWD: i64 = 2;
-/** A waiter is woken early only if fewer than so many requests of its width are before it. */
-export const AHEAD: i64 = 8;
+/** A waiter is woken early when fewer than so many requests of its width are before it. In a convoy, `near` counts. */
+export const AHEAD: i64 = 16;
 /** How many calls of pause() last as long as a park and a wake-up. */
 let pauses: i32 = 0;
 /** A waiter is near, and polls, if at most so many requests of its width are before it. */

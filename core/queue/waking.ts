@@ -80,20 +80,21 @@ export function wakeDue(s: usize, from: i64, width: i64): void {
  * function: a woken thread looks at its element, polls, and sleeps on. A heavy waiter is found by its first ticket.
  *
  * A look at a waiter reads two cache lines. So the function looks only if a waiter has gone to sleep, or was found
- * asleep, since the last look. It looks at AHEAD waiters at most. If more wait, it looks at the first of them and at the
- * last: the others were the last at an earlier release.
+ * asleep, since the last look. If the first waiter sleeps, the queue is a convoy, in which each waiter sleeps before its
+ * turn: then all near waiters are woken, since a convoy comes loose only if they all poll at once. Otherwise one look
+ * is enough, at the last waiter that is woken early: the waiters before it were the last at earlier releases.
  */
 export function wakeNear(s: usize, width: i64): void {
   if (!isAdaptive(s) || isCrowded(s, width) || !mayWake(s)) return;
   const first = atomic.load<i64>(s, GRANT);
-  const last = atomic.load<i64>(s, TICKET) - first;
-  const ahead = min(near, AHEAD);
+  const last = min(atomic.load<i64>(s, TICKET) - first, near) - 1;
   noSleepers(s);
-  for (let i: i64 = 0; i < min(last, ahead); i += last > ahead ? ahead - 1 : 1) wakeWaiter(s, first + i);
+  if (wakeWaiter(s, first)) for (let i: i64 = 1; i <= last; i++) wakeWaiter(s, first + i);
+  else if (last > 0) wakeWaiter(s, first + min(last, AHEAD - 1));
 }
 
-/** Wakes the thread whose request has this first ticket, if the thread sleeps. */
-function wakeWaiter(s: usize, ticket: i64): void {
+/** Wakes the thread whose request has this first ticket, if the thread sleeps. Returns whether it slept. */
+function wakeWaiter(s: usize, ticket: i64): bool {
   const bucket = bucketOf(s, ticket);
   for (let cell = bucket + B_CELLS; cell < bucket + LINE; cell += 4) {
     const number = atomic.load<u32>(cell);
@@ -102,13 +103,12 @@ function wakeWaiter(s: usize, ticket: i64): void {
     if ((atomic.load<i64>(e, E_STATE) & STATE_MASK) !== WAITING) continue;
     const request = atomic.load<i64>(e, E_REQUEST);
     if (objectOf(request) !== s || atomic.load<i64>(e, E_START) !== ticket) continue;
-    const who = requester(request);
-    if ((who & ASYNC) === 0 && atomic.load<i32>(e, E_ASLEEP)) {
-      markSleeper(s);
-      atomic.notify(e + E_STATE, ALL);
-    }
-    return;
+    if (requester(request) & ASYNC || atomic.load<i32>(e, E_ASLEEP) === 0) return false;
+    markSleeper(s);
+    atomic.notify(e + E_STATE, ALL);
+    return true;
   }
+  return false;
 }
 
 /**
