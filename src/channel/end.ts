@@ -246,7 +246,7 @@ export class End {
     if (this.#isTaking) return;
     this.#isTaking = true;
     try {
-      while (this.left === 0 && this.#granted.peek(0) !== undefined) this.#granted.shift()?.();
+      while (this.left === 0 && this.#granted.peek() !== undefined) this.#granted.shift()?.();
     } finally {
       this.#isTaking = false;
     }

@@ -3,9 +3,9 @@ export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #first = 0;
 
-  /** Returns the item that `shift` hands out after so many others. */
-  peek(others: number): T | undefined {
-    return this.#items[this.#first + others];
+  /** Returns the item that `shift` hands out next. */
+  peek(): T | undefined {
+    return this.#items[this.#first];
   }
 
   push(item: T): void {

@@ -102,10 +102,11 @@ export class Promises {
   #begun = 0;
   #over = 0;
   /**
-   * Since when these promises wait. Promises that began at the same time have one entry: `from` is how many had begun
-   * before.
+   * Since when these promises wait, where that is not the time of the promise before. `from` is how many had begun
+   * before, and `#nextFrom` is that of the first entry.
    */
   readonly #times = new Fifo<{ readonly from: number; readonly since: number }>();
+  #nextFrom = Infinity;
   #lastTime = 0;
   /** The library objects with a promise here. The set keeps them alive until all promises are settled. */
   readonly #libraryObjects = new Set<LibraryObject>();
@@ -134,7 +135,8 @@ export class Promises {
   add(libraryObject: LibraryObject, number: number, settle: Resolve): void {
     const since = this.#doorbell.timestamp();
     if (since !== this.#lastTime) {
-      this.#times.push({ from: this.#begun, since });
+      if (this.#begun > 0) this.#times.push({ from: this.#begun, since });
+      if (this.#nextFrom === Infinity && this.#begun > 0) this.#nextFrom = this.#begun;
       this.#lastTime = since;
     }
     this.#begun++;
@@ -296,10 +298,13 @@ export class Promises {
   /** So many promises of this run are settled. Records since when the next one waits, if that is another time. */
   #tellTime(run: Run, count: number): void {
     this.#over += count;
-    if (this.#over < (this.#times.peek(1)?.from ?? Infinity)) return;
-    do this.#times.shift();
-    while (this.#over >= (this.#times.peek(1)?.from ?? Infinity));
-    if (run.waiting > 0) this.#core.waitsSince(run.number, this.#times.peek(0)?.since as number);
+    if (this.#over < this.#nextFrom) return;
+    let since = 0;
+    do {
+      since = this.#times.shift()?.since as number;
+      this.#nextFrom = this.#times.peek()?.from ?? Infinity;
+    } while (this.#over >= this.#nextFrom);
+    if (run.waiting > 0) this.#core.waitsSince(run.number, since);
   }
 
   #settle(): void {
@@ -327,6 +332,7 @@ export class Promises {
     this.#latest = undefined;
     while (this.#times.shift());
     this.#begun = this.#over = this.#lastTime = 0;
+    this.#nextFrom = Infinity;
     this.#doorbell.done(this);
   }
 
