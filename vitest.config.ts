@@ -40,7 +40,8 @@ export default defineConfig({
         test: {
           name: 'threads',
           include: ['test/**/*.test.ts', 'static-server/test/**/*.test.ts'],
-          maxWorkers: 2,
+          // Some wait for threads that sleep, so two processors serve three.
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },

@@ -33,6 +33,7 @@ import {
   WIDTH_MASK,
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
+import { WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
 import { kindOf } from './look.js';
 import { counter } from './series.js';
 import { isMeasured } from './settings.js';
@@ -201,9 +202,9 @@ function measurePromises(core: Core, view: View, tell: Tell): void {
 function measurePhases(sync: Sync, view: View, now: () => number, tell: Tell): void {
   const { noteWaits } = sync;
   const waits = new Map<number, { readonly generation: number; readonly starts: number[] }>();
-  sync.noteWaits = (attachment, more, since) => {
+  sync.noteWaits = (attachment, more, how) => {
     const object = view.objectOf(elementOf(view, attachment));
-    noteWaits(attachment, more, since);
+    noteWaits(attachment, more, how);
     // The attachment may have been to an object that was disposed of while the thread waited.
     const generation = view.load(object + O_LIFE + 4);
     let its = waits.get(attachment);
@@ -213,9 +214,11 @@ function measurePhases(sync: Sync, view: View, now: () => number, tell: Tell): v
     }
     if (more > 0) its.starts.push(now());
     else {
-      const begun = its.starts.shift();
+      const begun = its.starts.splice(0, -more);
       if (its.starts.length === 0) waits.delete(attachment);
-      if (begun !== undefined) tell(object, now() - begun, false, false);
+      if (begun.length === 0) return;
+      // As promises in a queue: those that end together count as if all had waited as long as the first of them.
+      tell(object, now() - (begun[0] as number), (how & WAIT_FAILED) !== 0, (how & WAIT_BLOCKED) !== 0, begun.length);
     }
   };
 }

@@ -216,7 +216,7 @@ export function reportOf(memory: SharedMemory, after: number, most: number): Are
     sum.timeouts += timeouts;
     sum.ownerDeaths += ownerDeaths;
     const turn = kind === KIND_RW_LOCK ? attachmentsOf(look, object).find(({ held }) => held > 0) : undefined;
-    const { state, available, out } = permitsOf(view, object, kind, queue);
+    const { state, available, out } = permitsOf(look, object, kind, queue);
     // Written out: copying all properties would take ten times as long.
     return {
       kind: ref.kind,
@@ -312,11 +312,12 @@ function holdersOf(
 }
 
 function permitsOf(
-  view: View,
+  look: Look,
   object: number,
   kind: number,
   queue: Queue,
 ): Pick<ObjectReport, 'state' | 'available' | 'out'> {
+  const { view } = look;
   const none = { available: undefined, out: undefined };
   if (kind === KIND_MUTEX) {
     const owner = view.load(object + M_WORD) & M_OWNER;
@@ -324,7 +325,9 @@ function permitsOf(
   }
   if (kind === KIND_RW_LOCK) {
     const isShut = (view.load(object + O_PHASE) & GATE_SHUT) !== 0;
-    return { state: isShut ? 'shut by a writer' : 'open to readers', ...none };
+    const isRead = placesOf(look, object).some(({ reads }) => reads);
+    const shut = isRead ? 'locked for reading, and a writer waits for these readers' : 'locked for writing';
+    return { state: isShut ? shut : isRead ? 'locked for reading' : 'unlocked', ...none };
   }
   if (kind === KIND_SEMAPHORE) {
     const made = view.load(object + O_INITIAL) + view.load(object + O_ADDED);
@@ -380,7 +383,7 @@ export function formatReport(report: ArenaReport): string {
     lines.push(
       `${objectText(object)}: ${state || 'waited for'}${
         holders === undefined ? ', nobody knows by whom' : by ? `, held by ${by}` : ', held by nobody'
-      }${turn ? `, the turn has ${threadText(turn)}` : ''}, ${object.waiting} waiting`,
+      }${turn ? `, it is the turn of ${threadText(turn)}` : ''}, ${object.waiting} waiting`,
     );
     for (const waiter of object.waiters) {
       const { requests, permits, waited, blocked } = waiter;
@@ -397,7 +400,7 @@ export function formatReport(report: ArenaReport): string {
     const waits = thread.waits.map((wait) => objectText(wait));
     lines.push(
       `${threadText(thread)}: ${thread.state}, holds ${holds.join(', ') || 'nothing'}, waits for ${
-        waits.join(', ') || 'nothing'
+        waits.join(', ') || 'nothing in this arena'
       }`,
     );
   }

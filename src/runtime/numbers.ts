@@ -13,6 +13,9 @@ export const MOST_POLLS = 1_000_000;
 export const HELD = 0;
 /** The slot of an object for which no thread rings. */
 export const NO_SLOT = -1;
+/** How waits for a phase have ended, for who measures them: they have blocked the thread, or have failed, or both. */
+export const WAIT_BLOCKED = 1;
+export const WAIT_FAILED = 2;
 /** The most waiters that a description of an object lists. */
 export const MOST_LISTED = 100;
 /**

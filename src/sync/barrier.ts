@@ -168,7 +168,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
       if (index >= 0) {
         const phase = this.phaseSeen;
         const answer = this.sleepForEver(phase);
-        if (answer !== ADMITTED || sync.wasBroken(at, phase)) this.#over(this.lastAnswer(phase), phase, Infinity, true);
+        if (answer !== ADMITTED) this.#over(answer, phase, Infinity, true);
         return index;
       }
       // This call has not arrived.

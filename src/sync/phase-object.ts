@@ -46,7 +46,7 @@ import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { ended, type Membership } from '../runtime/membership.js';
-import { ADAPTIVE } from '../runtime/numbers.js';
+import { ADAPTIVE, WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
 import { checkWaitAsync, isNative, waitAsync } from '../runtime/wait-async.js';
 import { close, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
@@ -106,7 +106,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   readonly #groups: Map<number, Group>;
   /** Whether a blocking call of this thread is counted as one that waits. */
   #blocks = false;
-  readonly #uncountAfterInterrupt = afterInterrupt(() => this.uncountBlocked());
+  readonly #uncountAfterInterrupt = afterInterrupt(() => this.uncountBlocked(true));
 
   /** @internal */
   protected constructor(kind: K, given: references.Reference, thing: string) {
@@ -192,18 +192,25 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
 
   /** @internal Blocks until the phase is over, or until the time has passed: then the call gives up. */
   protected sleep(phase: number, left: () => number): Ended {
-    this.block(left, (nanoseconds) => this.sync.sleepInPhase(this.at, phase, nanoseconds));
-    return this.lastAnswer(phase);
+    return this.block(
+      left,
+      (nanoseconds) => this.sync.sleepInPhase(this.at, phase, nanoseconds),
+      () => this.lastAnswer(phase),
+    );
   }
 
   /** @internal Blocks until the phase is over, without a time limit. A barrier calls it in every round. */
-  protected sleepForEver(phase: number): ReturnType<Sync['sleepInPhase']> {
+  protected sleepForEver(phase: number): Ended {
     this.#prepareToPoll();
     this.countBlocked();
+    let hasFailed = true;
     try {
-      return this.sync.sleepInPhase(this.at, phase, FOR_EVER);
+      const answer = this.sync.sleepInPhase(this.at, phase, FOR_EVER);
+      const how = answer === ADMITTED && !this.sync.wasBroken(this.at, phase) ? answer : this.lastAnswer(phase);
+      hasFailed = how !== ADMITTED;
+      return how;
     } finally {
-      this.uncountBlocked();
+      this.uncountBlocked(hasFailed);
     }
   }
 
@@ -215,32 +222,41 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
 
   /**
    * @internal Blocks the thread by calls of `sleep`, until one of them answers something other than TIMED_OUT, or until
-   * no time is left. Returns the last answer. Meanwhile this call of the thread is counted as one that waits.
+   * no time is left. Meanwhile this call of the thread is counted as one that waits.
+   * @param end is called with the last answer, and returns the answer of this call.
    */
-  protected block<A>(left: () => number, sleep: (nanoseconds: bigint) => A): A | TIMED_OUT {
+  protected block<A extends number, E extends number>(
+    left: () => number,
+    sleep: (nanoseconds: bigint) => A,
+    end: (answer: A | TIMED_OUT) => E,
+  ): E {
     this.#prepareToPoll();
     this.countBlocked();
+    let hasFailed = true;
     try {
       let answer: A | TIMED_OUT = TIMED_OUT;
       for (let remaining = left(); answer === TIMED_OUT && remaining > 0; remaining = left())
         answer = sleep(nanoseconds(remaining));
-      return answer;
+      const how = end(answer);
+      hasFailed = how !== ADMITTED;
+      return how;
     } finally {
-      this.uncountBlocked();
+      this.uncountBlocked(hasFailed);
     }
   }
 
   /** @internal Counts a call of this thread that is about to block as a waiting call. */
   protected countBlocked(): void {
-    this.uncountBlocked();
+    this.uncountBlocked(true);
     this.sync.noteWaits(this.attachment, 1, timestamp());
     this.#blocks = true;
     this.#uncountAfterInterrupt();
   }
 
   /** @internal Ends the count of a blocked call: it is over, or an exception has ended it (runtime/interrupts.ts). */
-  protected uncountBlocked(): void {
-    if (this.#blocks && !this.disposed) this.sync.noteWaits(this.attachment, -1, 0);
+  protected uncountBlocked(hasFailed: boolean): void {
+    if (this.#blocks && !this.disposed)
+      this.sync.noteWaits(this.attachment, -1, WAIT_BLOCKED + (hasFailed ? WAIT_FAILED : 0));
     this.#blocks = false;
   }
 
@@ -271,7 +287,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
           // The code of the signal may have ended the phase.
           if (!calls.delete(settle)) return;
           const answer = cancel();
-          this.sync.noteWaits(attachment, -1, 0);
+          this.sync.noteWaits(attachment, -1, howEnded(answer));
           if (calls.size === 0) this.#end(at, group);
           if (answer === REFUSED && !hasTimedOut) reject(reason);
           settle(answer);
@@ -325,7 +341,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       if (answer !== QUEUED) {
         const most = this.goOn(at, answer);
         group.phase = this.phaseSeen;
-        this.sync.noteWaits(this.attachment, -Math.min(group.calls.size, most), 0);
+        this.sync.noteWaits(this.attachment, -Math.min(group.calls.size, most), howEnded(answer));
         this.#settle(at, group, answer, most);
         if (group.looker === undefined) return undefined;
       } else {
@@ -413,6 +429,11 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     if (looks && group?.looker) this.#look(at, group);
     if (group?.looker) this.#settle(at, group, ANSWER_CLOSED, Infinity);
   }
+}
+
+/** How promises have ended, for who measures waits. */
+function howEnded(answer: Ended): number {
+  return answer === ADMITTED ? 0 : WAIT_FAILED;
 }
 
 /** An object whose waiters wait until its count has been 0: a Latch, a WaitGroup or an Event. */

@@ -8,7 +8,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { Arena, Mutex, Semaphore } from 'taketurns';
 import { metrics, publishEvents, startMetrics } from 'taketurns/metrics';
 import { report, watchDeadlocks } from 'taketurns/report';
-import { Condition, Event, Latch, RwLock } from 'taketurns/sync';
+import { Barrier, Condition, Event, Latch, RwLock } from 'taketurns/sync';
 
 const how = isMainThread ? process.argv[2] : workerData.how;
 const accounts = Mutex.open('accounts');
@@ -35,7 +35,14 @@ const threads = {
     pool.release();
   },
   timeout() {
-    for (const call of [() => accounts.lock({ timeout: 20 }), () => pool.acquire(1, { timeout: 20 })]) {
+    const [latch, barrier] = [Latch.open('latch', 1), Barrier.open('rounds', 2)];
+    for (const call of [
+      () => accounts.lock({ timeout: 20 }),
+      () => pool.acquire(1, { timeout: 20 }),
+      () => latch.wait({ timeout: 20 }),
+      () => barrier.arriveAndWait({ timeout: 20 }),
+      () => RwLock.open('config').lockRead({ timeout: 20 }),
+    ]) {
       try {
         call();
       } catch (error) {
@@ -94,6 +101,8 @@ const main = {
   async timeout() {
     accounts.lock();
     pool.acquire();
+    const [, config] = [Latch.open('latch', 1), RwLock.open('config')];
+    config.lockWrite();
     await once(start(), 'exit');
   },
   async closed() {
@@ -124,10 +133,10 @@ const main = {
     pool.release();
     await all[1];
     const event = new Event();
-    const set = event.waitAsync();
-    await sleep(1);
+    const set = [event.waitAsync(), event.waitAsync({ timeout: 1 }), event.waitAsync(), event.waitAsync()];
+    await set[1];
     event.set();
-    await set;
+    await Promise.all(set);
     const controller = new AbortController();
     const aborted = accounts.lockAsync({ signal: controller.signal });
     await null;

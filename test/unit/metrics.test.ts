@@ -40,7 +40,13 @@ describe('a thread that waits', () => {
   });
 
   it('counts as a failure what ends by a time-out', async () => {
-    expect(countsIn(await run('timeout'))).toEqual({ 'Mutex accounts': [1, 1], 'Semaphore pool': [1, 1] });
+    expect(countsIn(await run('timeout'))).toEqual({
+      'Mutex accounts': [1, 1],
+      'Semaphore pool': [1, 1],
+      'Latch latch': [1, 1],
+      'Barrier rounds': [1, 1],
+      'RwLock config': [1, 1],
+    });
   });
 
   it('counts as a failure what ends by dispose', async () => {
@@ -57,7 +63,7 @@ describe('a thread that waits', () => {
     expect(countsIn(await run('promises'))).toEqual({
       'Mutex accounts': [2, 1],
       'Semaphore pool': [2, 1],
-      Event: [1, 0],
+      Event: [4, 1],
     });
   });
 

@@ -68,7 +68,7 @@ it('a forgotten release: the report says that nobody can know, and how to know',
 it('a forgotten release of a robust semaphore: the report names the thread, which runs and waits for nothing', async () => {
   await asked('forgotten release, robust', [
     line(`Semaphore "connections": 1 of 1 permits out, held by ${WORKER}, 1 waiting`),
-    line(`${WORKER}: awake, holds Semaphore "connections", waits for nothing`),
+    line(`${WORKER}: awake, holds Semaphore "connections", waits for nothing in this arena`),
   ]);
 });
 
@@ -84,7 +84,7 @@ it('a task that waits for itself after an await: one thread has the mutex and wa
 it('a blocked main thread: it is asleep, and the stack names the line', async () => {
   await asked('blocked main', [
     line(`${MAIN}: asleep, holds nothing, waits for Mutex "accounts"`),
-    line(`${WORKER}: awake, holds Mutex "accounts", waits for nothing`),
+    line(`${WORKER}: awake, holds Mutex "accounts", waits for nothing in this arena`),
     new RegExp(`^${MAIN} waits at .*new-user\\.mjs:\\d+:\\d+\\)$`, 'm'),
     /^The stack of the main thread \(threadId 0\):\n(?: {4}at .*\n)*? {4}at lock .*\n {4}at .*new-user\.mjs:\d+/m,
   ]);
@@ -92,8 +92,10 @@ it('a blocked main thread: it is asleep, and the stack names the line', async ()
 
 it('a starved writer: the report names the reader that does not leave', async () => {
   await asked('starved writer', [
-    line(`RwLock "config": shut by a writer, held by ${WORKER}, the turn has ${WORKER}, 1 waiting`),
-    line(`${WORKER}: awake, holds RwLock "config", waits for nothing`),
+    line(
+      `RwLock "config": locked for reading, and a writer waits for these readers, held by ${WORKER}, it is the turn of ${WORKER}, 1 waiting`,
+    ),
+    line(`${WORKER}: awake, holds RwLock "config", waits for nothing in this arena`),
     line(`${WORKER}: asleep, holds nothing, waits for RwLock "config"`),
   ]);
 });

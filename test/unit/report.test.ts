@@ -90,7 +90,7 @@ describe('report', () => {
       Mutex: { state: 'locked', holders: [me] },
       Condition: { state: '', holders: undefined },
       Once: { state: 'not begun', holders: [] },
-      RwLock: { state: 'open to readers', holders: [me] },
+      RwLock: { state: 'locked for reading', holders: [me] },
       WaitGroup: { state: '2 left', holders: expect.any(Array) },
       Latch: { state: '3 left', holders: undefined },
       Barrier: { state: '2 left', holders: undefined },

@@ -351,7 +351,8 @@ export function disposePhase(o: usize): void {
 
 /**
  * Records for diagnostics that so many more calls of this thread wait. If none waited before, their wait began at `now`
- * (parking.ts).
+ * (parking.ts). If `more` is below 0, so many calls have ended, and `now` does not count: who measures waits reads there
+ * how they have ended (src/report/measure.ts).
  */
 export function noteWaits(attachment: i32, more: i32, now: i32): void {
   const e = recordOf(attachment);

@@ -196,7 +196,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
   /** Brings the side into order after the runtime has ended a call by an exception. */
   #recover(): void {
     const { side } = this;
-    this.uncountBlocked();
+    this.uncountBlocked(true);
     if (side.recover()) this.giveTurnBack();
     side.acts = NOTHING;
     side.keep(this);

@@ -15,6 +15,7 @@ import { checkWaitOptions, type Signal, type WaitOptions } from '../../options.j
 import type { Reference } from '../../reference.js';
 import { isTimeout, locate, reasonOf, timedOut, watch } from '../../runtime/cancellation.js';
 import { timestamp } from '../../runtime/clock.js';
+import { WAIT_FAILED } from '../../runtime/numbers.js';
 import { countdown } from '../../runtime/parking.js';
 import { closed } from '../../runtime/promises.js';
 import { checkWaitAsync, waitAsync } from '../../runtime/wait-async.js';
@@ -174,8 +175,11 @@ export abstract class WritersHalf extends ReadersHalf {
 
   #drain(phase: number, left: () => number): Drained {
     this.expectInterrupt();
-    const answer = this.block(left, (nanoseconds) => this.sync.drainReaders(this.at, phase, nanoseconds));
-    return answer === TIMED_OUT ? REFUSED : answer;
+    return this.block(
+      left,
+      (nanoseconds) => this.sync.drainReaders(this.at, phase, nanoseconds),
+      (answer) => (answer === TIMED_OUT ? REFUSED : answer),
+    );
   }
 
   /** @internal Does the same as lockWriting, without blocking the thread. */
@@ -274,7 +278,7 @@ export abstract class WritersHalf extends ReadersHalf {
         this.#stopDraining = undefined;
         stop();
         host.keepAlive(false);
-        if (!this.disposed) sync.noteWaits(attachment, -1, 0);
+        if (!this.disposed) sync.noteWaits(attachment, -1, answer === ADMITTED ? 0 : WAIT_FAILED);
         // A pending waitAsync would keep the memory alive. It cannot be cancelled, but a notify ends it.
         Atomics.notify(words, index);
         if (answer === REFUSED) this.side.drained(answer);
