@@ -13,9 +13,9 @@
  * Deaths. The end of a connection proves nothing, because the member may have dropped it. So the broker connects to the
  * member's own socket (m.<member>). If this is refused, the process has ended: its sessions are reaped, and whoever is
  * next gets what they held. If it is accepted, by the kernel, the process lives, even if it stands still; the
- * connection is kept, and its end asks the question again. A new broker asks all members that have not connected to it
- * soon, because some may have died with the broker before; those that hold something, it asks at once. Its line on this
- * connection tells the living that there is a new broker: who only waits would not notice otherwise.
+ * connection is kept, and its end asks the question again. A new broker asks those that hold something at once, because
+ * they may have died with the broker before, and others if they do not connect to it soon. Its line on this connection
+ * tells the living that there is a new broker: who only waits would not notice otherwise.
  *
  * The broker ends as if its process had died: nothing is handed over, because the next broker needs nothing but files.
  */
@@ -27,14 +27,17 @@ import { faultIn } from './grammar.js';
 import { callLine, deathLine, Journal, readJournal } from './journal.js';
 import { type Line, Lines, lineOf } from './lines.js';
 import { address, listen, showsEnd } from './platform.js';
-import { END, type Session, State } from './twin/state.js';
+import { END, State } from './twin/state.js';
 import { type Message, type Outcome, reap, turn } from './twin/turn.js';
 
 /** The time after which the broker tries again to connect to a member, if the answer shows nothing, in milliseconds. */
 const AGAIN = 50;
 
-/** How long a new broker waits for the members that hold nothing, before it asks whether they live, in milliseconds. */
-const SETTLED = 20;
+/**
+ * How long a new broker waits for a member to connect, before it asks whether its process lives, in milliseconds: for one
+ * that waits for something, and for one that has no requests.
+ */
+const SETTLED = { waits: 20, idle: 1000 };
 
 /** What a broker tells its process. */
 export interface BrokerEvents {
@@ -119,13 +122,18 @@ export class Broker {
     this.#journal = new Journal(folder, generation.number, this.#state);
     server.on('connection', (socket) => this.#accept(socket));
     folder.clean(generation.number);
-    const holds = ({ requests }: Session): boolean =>
-      requests.range('', END, Number.POSITIVE_INFINITY).some(({ waits }) => !waits);
-    const sessions = [...this.#state.sessions.values()];
-    for (const session of sessions) if (holds(session)) this.#call(session.member);
-    const others = new Set([...sessions.map(({ member }) => member), ...folder.members()]);
-    const ask = (): void => others.forEach((member) => this.#call(member));
-    clock.after(SETTLED, ask, isAlone);
+    const idle = new Set(folder.members());
+    const waits = new Set<string>();
+    for (const { member, requests } of this.#state.sessions.values()) {
+      const all = requests.range('', END, Number.POSITIVE_INFINITY);
+      if (all.some((request) => !request.waits)) this.#call(member);
+      else if (all.length > 0) waits.add(member);
+      else idle.add(member);
+    }
+    const after = (ms: number, members: Iterable<string>): unknown =>
+      clock.after(ms, () => [...members].forEach((member) => this.#call(member)), isAlone);
+    after(SETTLED.waits, waits);
+    after(SETTLED.idle, idle);
   }
 
   get number(): number {

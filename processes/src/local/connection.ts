@@ -35,8 +35,8 @@ export interface Owner {
   hear(sid: string, text: string): void;
   /** The broker has not answered for as long as it may take. */
   suspect(connection: Connection): Promise<void>;
-  /** The connection has ended, after it was up. */
-  lost(connection: Connection, why: Error): void;
+  /** The broker has ended the connection, after it was up. */
+  over(connection: Connection): void;
 }
 
 export interface Connection {
@@ -101,7 +101,7 @@ export class SocketConnection implements Connection {
       // 'close' follows each error.
       socket.on('error', () => {});
       socket.on('close', () => {
-        if (connection.#isUp) owner.lost(connection, new Error('the broker has ended'));
+        if (connection.#isUp) owner.over(connection);
         else over('refused');
       });
       const lines = new Lines();

@@ -51,10 +51,10 @@ const YIELD = { least: 2, most: 10 };
 /** The pauses between two attempts to find a broker, in milliseconds. */
 const PAUSE = { first: 1, most: 50 };
 /**
- * How long a process that is not needed waits before it looks for the next broker, in milliseconds. So of many processes
- * not all try to take over at once.
+ * How long a process that is not needed waits before it looks for the next broker, in milliseconds. When a broker ends,
+ * many processes wake up at once, and so those that wait for something have the processors first.
  */
-const NAP = { least: 10, most: 40 };
+const NAP = { least: 50, most: 500 };
 
 const between = ({ least, most }: { readonly least: number; readonly most: number }): number =>
   least + Math.random() * (most - least);
@@ -225,7 +225,7 @@ class Member implements Driver, Owner {
     const broker = this.#broker;
     if (isOwn && broker?.number === generation.number && !broker.isOver)
       return this.#isUp(new InlineConnection(broker, this));
-    const found = await SocketConnection.dial(generation, this);
+    const found = generation.number === this.#overAt ? 'over' : await SocketConnection.dial(generation, this);
     if (typeof found === 'object') return this.#isUp(found);
     if (this.#isClosed) return false;
     // The broker does not listen yet, or not any more.
@@ -239,6 +239,9 @@ class Member implements Driver, Owner {
     }
     return this.#usurp();
   }
+
+  /** The generation whose broker has ended a connection that was up. So nobody need ask whether it serves. */
+  #overAt = 0;
 
   readonly #bornAt = clock.now();
   /** The generation whose place this process has left to others for a moment. */
@@ -377,11 +380,13 @@ class Member implements Driver, Owner {
   async suspect(connection: Connection): Promise<void> {
     this.#doubts();
     await this.#usurp().catch((error) => this.#events?.down(error as Error));
-    this.lost(connection, new Error('the broker does not answer'));
+    if (this.#connection === connection) this.#lose(new Error('the broker does not answer'));
   }
 
-  lost(connection: Connection, why: Error): void {
-    if (this.#connection === connection) this.#lose(why);
+  over(connection: Connection): void {
+    if (this.#connection !== connection) return;
+    this.#overAt = this.#generation?.number ?? 0;
+    this.#lose(new Error('the broker has ended'));
   }
 
   /** The connection is over. What is not answered is rejected. */
