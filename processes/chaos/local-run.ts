@@ -113,12 +113,10 @@ export async function runLocal(options: LocalOptions): Promise<LocalResult> {
   /** This process takes over, and goes on for a moment, in the name of a process that does not exist. */
   const usurp = async (): Promise<void> => {
     const before = folder.highest();
-    const broker = await Broker.start(
-      folder,
-      before,
-      `${random()}-${NOBODY}`,
-      (error) => error && faults.push(`${error}`),
-    );
+    const ended = (error: unknown): void => {
+      if (error) faults.push(`${error}`);
+    };
+    const broker = await Broker.start(folder, before, `${random()}-${NOBODY}`, { ended, joined: () => {} });
     if (before) closeSync(before.fd);
     if (broker) brokers.push(broker);
     await sleep(between(0, 50));

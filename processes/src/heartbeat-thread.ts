@@ -1,8 +1,7 @@
 /** The thread that heartbeat.ts starts. It beats five times a lease for each session that the main thread has named. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { driverOf } from './drivers/recognise.js';
 import type { BeatData, BeatOrder } from './heartbeat.js';
-import { TURN } from './turn-source.js';
+import { driverFor } from './load.js';
 import * as wire from './wire.js';
 
 const { client, lease, sentAt } = workerData as BeatData;
@@ -12,12 +11,12 @@ const orders = new Map<number, BeatOrder>();
 let ahead = -Infinity;
 
 const { default: make } = (await import(client)) as { default: () => unknown };
-const driver = driverOf(await make());
+const [driver, script] = await driverFor(await make());
 
 async function beat(order: BeatOrder): Promise<void> {
   const { partition, sid, conn, keys, channel } = order;
   const at = performance.now() + ahead;
-  const reply = await driver.run(TURN, keys, [...wire.call(sid, conn, channel), ...wire.beatAside()]);
+  const reply = await driver.run(script, keys, [...wire.call(sid, conn, channel), ...wire.beatAside()]);
   if (Array.isArray(reply) && wire.isBeat(reply[0]) && orders.get(partition) === order)
     Atomics.store(times, partition, BigInt(Math.floor(at * 1000)));
 }

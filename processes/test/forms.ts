@@ -85,7 +85,7 @@ function local(): Form {
       let broker: Broker | undefined;
       while (!broker) {
         const before = folder.highest();
-        broker = await Broker.start(folder, before, newMember(), () => {});
+        broker = await Broker.start(folder, before, newMember(), { ended: () => {}, joined: () => {} });
         if (before) closeSync(before.fd);
       }
       brokers.push(broker);

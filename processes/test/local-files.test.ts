@@ -334,7 +334,7 @@ test('a young process waits for an older one to take over, and then takes over i
   const files = new Folder(directoryOf('default', directory));
   // No process has this number.
   const dead = `${'0'.repeat(16)}-${2 ** 22 + 1}`;
-  const broker = await Broker.start(files, undefined, dead, () => {});
+  const broker = await Broker.start(files, undefined, dead, { ended: () => {}, joined: () => {} });
   broker?.end();
   // This member lives, and does nothing.
   const server = createServer().listen(files.of(`m.${newMember()}`));

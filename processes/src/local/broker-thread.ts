@@ -21,7 +21,7 @@ async function start({ path, member }: ThreadData): Promise<void> {
   const ended = (error: unknown): void => {
     if (error) parentPort?.postMessage(`${error}`);
   };
-  await Broker.start(folder, before, member, ended, true);
+  await Broker.start(folder, before, member, { ended, joined: () => {} }, true);
 }
 
 void start(workerData);

@@ -8,12 +8,14 @@
  * current (generations.ts says why). The answer to a call that only looks waits for the same check, so it tells the
  * present state.
  *
+ * The member of the broker's own process needs no socket while both are in one thread: its calls are calls of `call`.
+ *
  * Deaths. The end of a connection proves nothing, because the member may have dropped it. So the broker connects to the
  * member's own socket (m.<member>). If this is refused, the process has ended: its sessions are reaped, and whoever is
  * next gets what they held. If it is accepted, by the kernel, the process lives, even if it stands still; the
- * connection is kept, and its end asks the question again. A new broker asks all members at first, because some may
- * have died with the broker before. Its line on this connection tells the living that there is a new broker: who only
- * waits would not notice otherwise.
+ * connection is kept, and its end asks the question again. A new broker asks those that hold something at once, because
+ * they may have died with the broker before, and others if they do not connect to it soon. Its line on this connection
+ * tells the living that there is a new broker: who only waits would not notice otherwise.
  *
  * The broker ends as if its process had died: nothing is handed over, because the next broker needs nothing but files.
  */
@@ -24,13 +26,34 @@ import { type Folder, type Generation, isMember, pidOf, random } from './generat
 import { faultIn } from './grammar.js';
 import { callLine, deathLine, Journal, readJournal } from './journal.js';
 import { type Line, Lines, lineOf } from './lines.js';
-import { address, showsEnd } from './platform.js';
-import { State } from './twin/state.js';
+import { address, listen, showsEnd } from './platform.js';
+import { END, State } from './twin/state.js';
 import { type Message, type Outcome, reap, turn } from './twin/turn.js';
 
-const QUEUE = 511;
 /** The time after which the broker tries again to connect to a member, if the answer shows nothing, in milliseconds. */
 const AGAIN = 50;
+
+/**
+ * How long a new broker waits for a member to connect, before it asks whether its process lives, in milliseconds: for one
+ * that waits for something, and for one that has no requests.
+ */
+const SETTLED = { waits: 20, idle: 1000 };
+
+/** What a broker tells its process. */
+export interface BrokerEvents {
+  /** The broker is over. error: what is wrong, if something is. */
+  ended(error: unknown, broker: Broker): void;
+  /** For the first time a member of another process, or of another thread, has connected. */
+  joined(broker: Broker): void;
+}
+
+/** A member that is connected. */
+interface Listener {
+  /** Tells a session of the member something. */
+  tell(sid: string, text: string): void;
+  /** The member has another connection. */
+  end(): void;
+}
 
 /** The time of day, as it is when this file is loaded: a test may replace the global clock. */
 const { now: timeOfDay } = Date;
@@ -42,39 +65,38 @@ export class Broker {
   readonly #journal: Journal;
   readonly #server: Server;
   /** The connections of members. */
-  readonly #members = new Map<string, Socket>();
+  readonly #members = new Map<string, Listener>();
   /** The connections to members' own sockets. */
   readonly #calls = new Map<string, Socket>();
   readonly #sockets = new Set<Socket>();
-  readonly #ended: (error: unknown) => void;
+  readonly #events: BrokerEvents;
   /** Whether the broker has a thread for itself, which it keeps alive. */
   readonly #isAlone: boolean;
   #isOver = false;
+  #isShared = false;
+  readonly bornAt = clock.now();
 
   /**
    * Takes over from a broker: listens, makes the next generation, reads the last journal, and serves. Resolves to
-   * undefined if somebody else was faster. Rejects if the journal cannot be read, or its own cannot be written. ended: is
-   * called when the broker is over, with the reason if something is wrong.
+   * undefined if somebody else was faster. Rejects if the journal cannot be read, or its own cannot be written. All of it
+   * is done at once, where the runtime listens at once: then a process of many that try is done before the others begin.
    */
   static async start(
     folder: Folder,
     before: Generation | undefined,
     member: string,
-    ended: (error: unknown) => void,
+    events: BrokerEvents,
     isAlone = false,
   ): Promise<Broker | undefined> {
-    const draft = folder.draft(before, member);
+    if (folder.isFollowed(before)) return undefined;
+    const draft = folder.draft(before, member, isAlone);
     const server = createServer();
     if (!isAlone) server.unref();
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      // In a process of `cluster`, `exclusive` keeps the socket in this process.
-      server.listen({ path: draft.address.path, exclusive: true, backlog: QUEUE }, resolve);
-    });
+    await listen(server, draft.address.path);
     let generation: Generation | undefined;
     try {
       generation = folder.usurp(before, draft);
-      if (generation) return new Broker(folder, generation, server, ended, isAlone);
+      if (generation) return new Broker(folder, generation, server, events, isAlone);
     } catch (error) {
       if (generation) closeSync(generation.fd);
       server.close();
@@ -88,20 +110,34 @@ export class Broker {
     folder: Folder,
     generation: Generation,
     server: Server,
-    ended: (error: unknown) => void,
+    events: BrokerEvents,
     isAlone: boolean,
   ) {
     this.#folder = folder;
     this.#generation = generation;
     this.#server = server;
-    this.#ended = ended;
+    this.#events = events;
     this.#isAlone = isAlone;
     this.#state = readJournal(folder, generation.number) ?? State.begin(random() + random(), timeOfDay());
     this.#journal = new Journal(folder, generation.number, this.#state);
     server.on('connection', (socket) => this.#accept(socket));
     folder.clean(generation.number);
-    const known = [...this.#state.sessions.values()].map(({ member }) => member);
-    for (const member of new Set([...known, ...folder.members()])) this.#call(member);
+    const idle = new Set(folder.members());
+    const waits = new Set<string>();
+    for (const { member, requests } of this.#state.sessions.values()) {
+      const all = requests.range('', END, Number.POSITIVE_INFINITY);
+      if (all.some((request) => !request.waits)) this.#call(member);
+      else if (all.length > 0) waits.add(member);
+      else idle.add(member);
+    }
+    const after = (ms: number, members: Iterable<string>): unknown =>
+      clock.after(ms, () => [...members].forEach((member) => this.#call(member)), isAlone);
+    after(SETTLED.waits, waits);
+    after(SETTLED.idle, idle);
+  }
+
+  get number(): number {
+    return this.#generation.number;
   }
 
   get isOver(): boolean {
@@ -116,7 +152,7 @@ export class Broker {
     for (const socket of this.#sockets) socket.destroy();
     this.#journal.close();
     closeSync(this.#generation.fd);
-    this.#ended(error);
+    this.#events.ended(error, this);
   }
 
   #watch(socket: Socket): void {
@@ -129,6 +165,10 @@ export class Broker {
     this.#watch(socket);
     socket.setEncoding('utf8');
     const lines = new Lines();
+    const listener: Listener = {
+      tell: (sid, text) => socket.write(lineOf(0, sid, text)),
+      end: () => socket.destroy(),
+    };
     let member: string | undefined;
     socket.on('error', () => {});
     socket.on('data', (text) => {
@@ -140,9 +180,12 @@ export class Broker {
           const [cookie, name] = read.shift() as Line;
           if (cookie !== this.#generation.address.cookie || !isMember(name)) throw new Error('not a member');
           member = name;
-          this.#members.get(member)?.destroy();
-          this.#members.set(member, socket);
+          this.join(member, listener);
           socket.write(lineOf('ready'));
+          if (!this.#isShared && member !== this.#generation.address.member) {
+            this.#isShared = true;
+            this.#events.joined(this);
+          }
         }
       } catch {
         // Not a member.
@@ -152,10 +195,34 @@ export class Broker {
       if (member !== undefined && read.length > 0) this.#serve(member, socket, read);
     });
     socket.on('close', () => {
-      if (member === undefined || this.#members.get(member) !== socket) return;
+      if (member === undefined || this.#members.get(member) !== listener) return;
       this.#members.delete(member);
       this.#call(member);
     });
+  }
+
+  /** A member is connected from now on. */
+  join(member: string, listener: Listener): void {
+    this.#members.get(member)?.end();
+    this.#members.set(member, listener);
+  }
+
+  /** Runs a call of the member of this process, and returns the reply. Throws if the broker is over. */
+  call(member: string, args: readonly string[]): unknown {
+    const over = (): Error => new Error('the broker has ended');
+    if (this.#isOver) throw over();
+    const now = timeOfDay();
+    let outcome: Outcome;
+    try {
+      outcome = turn(this.#state, args, member, now);
+      if (!this.#write(outcome.changes ? callLine(now, member, args) : '')) throw over();
+    } catch (error) {
+      this.end(error);
+      throw error;
+    }
+    this.#deliver(outcome.messages);
+    this.#journal.rotate();
+    return outcome.reply;
   }
 
   #serve(member: string, socket: Socket, lines: readonly Line[]): void {
@@ -200,7 +267,7 @@ export class Broker {
   #deliver(messages: readonly Message[]): void {
     for (const { sid, text } of messages) {
       const member = this.#state.sessions.get(sid)?.member;
-      if (member !== undefined) this.#members.get(member)?.write(lineOf(0, sid, text));
+      if (member !== undefined) this.#members.get(member)?.tell(sid, text);
     }
   }
 

@@ -27,13 +27,18 @@ export function directoryOf(space: string, base = home()): string {
   }
   // Each folder is checked before the next is made in it. So nothing is made in a folder of somebody else.
   for (const each of [base, dirname(path), path]) {
-    try {
-      mkdirSync(each, { mode: 0o700 });
-    } catch (cause) {
-      const { code, message } = cause as NodeJS.ErrnoException;
-      if (code !== 'EEXIST') throw refused(`the folder ${each} cannot be made: ${message}`, cause);
+    let stats = lstatSync(each, { throwIfNoEntry: false });
+    if (!stats) {
+      try {
+        mkdirSync(each, { mode: 0o700 });
+      } catch (cause) {
+        const { code, message } = cause as NodeJS.ErrnoException;
+        // Another process may have made it meanwhile.
+        if (code !== 'EEXIST') throw refused(`the folder ${each} cannot be made: ${message}`, cause);
+      }
+      stats = lstatSync(each);
     }
-    check(each, lstatSync(each));
+    check(each, stats);
   }
   return path;
 }

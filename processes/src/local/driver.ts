@@ -9,36 +9,38 @@
  *
  * Two things make this process take over. The broker's process has ended: then it refuses, and the process's own socket
  * m.<member> refuses too. Or the broker does not answer for `PATIENCE`: then it may be stopped, or its process computes
- * for long. A takeover is right at any time, so the timer decides about progress alone. Who only waits has no call that
- * is not answered. So a process that is needed sends pings.
+ * for long. A takeover is right at any time, so the timer decides about progress alone.
  *
- * A broker serves in the main thread at first, because a thread takes longer to start than a short program lives. If the
- * process lives for `SOON`, a thread of the process takes over (broker-thread.ts). So a main thread that computes for long
- * stops nobody.
+ * A broker serves in the main thread at first, because a thread takes longer to start than a short program lives, and
+ * because the calls of its own process are then calls of a function. When another process takes part, and the broker has
+ * served for `SOON`, a thread of the process takes over (broker-thread.ts). So a main thread that computes for long stops
+ * nobody. Before there is a thread, others wait for it for `PATIENCE.inline` at most.
  *
  * The member's own socket is bound under another name and gets its name when it listens. So a socket with this name that
- * refuses is of a process that has ended, or has closed the space. It stays until a broker removes it.
+ * refuses is of a process that has ended, or has closed the space. It stays until a broker removes it. The socket is
+ * there before the process is up, so before it can hold anything.
  */
 import { closeSync, renameSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import { clock, type Timer } from '../clock.js';
+import { clock } from '../clock.js';
 import type { Driver, StopListening } from '../drivers/driver.js';
 import { SpaceError } from '../errors.js';
-import { eventsHandled } from '../ticks.js';
 import { Broker } from './broker.js';
 import type { ThreadData } from './broker-thread.js';
+import { type Connection, InlineConnection, type Owner, SocketConnection } from './connection.js';
 import { Folder, type Generation, newMember, pidOf, random } from './generations.js';
-import { Lines, lineOf } from './lines.js';
-import { address, hasFiles, showsEnd } from './platform.js';
+import { Lines } from './lines.js';
+import { address, hasFiles, listen, showsEnd } from './platform.js';
 import { THREAD } from './thread-source.js';
 
-/** How long a broker may take to answer, in milliseconds. Doubles with each takeover in a row. */
-const PATIENCE = 1500;
-const MOST_PATIENCE = 48_000;
-/** How often a process that is needed sends a ping, in milliseconds. */
-const PING = 400;
-/** How long a broker serves in the main thread, in milliseconds. */
+/**
+ * How long a broker may take to answer, in milliseconds: in the main thread of its process, and in a thread of its own.
+ * Doubles with each takeover in a row, up to `MOST_DOUBT` times as long.
+ */
+const PATIENCE = { inline: 300, alone: 1500 };
+const MOST_DOUBT = 32;
+/** How long a broker serves in the main thread at least, in milliseconds. */
 const SOON = 200;
 /**
  * A process that is younger than `YOUNG` leaves a broker's place to an older one for up to `YIELD`, because it may soon
@@ -48,25 +50,25 @@ const YOUNG = 100;
 const YIELD = { least: 2, most: 10 };
 /** The pauses between two attempts to find a broker, in milliseconds. */
 const PAUSE = { first: 1, most: 50 };
+/**
+ * How long a process that is not needed waits before it looks for the next broker, in milliseconds. When a broker ends,
+ * many processes wake up at once, and so those that wait for something have the processors first.
+ */
+const NAP = { least: 50, most: 500 };
 
-type Found = 'up' | 'refused' | 'silent';
-
-interface Pending {
-  readonly sentAt: number;
-  resolve(reply: unknown): void;
-  reject(error: Error): void;
-}
+const between = ({ least, most }: { readonly least: number; readonly most: number }): number =>
+  least + Math.random() * (most - least);
 
 /** Returns a driver. folder: makes the folder of the space if it does not exist, and returns its path. */
 export const localDriver = (folder: () => string): Driver => new Member(folder);
 
-class Member implements Driver {
+class Member implements Driver, Owner {
   readonly cluster = false;
   readonly knowsDeaths = true;
   readonly longestPause = 20;
   readonly #makeFolder: () => string;
   readonly #folder: Folder;
-  readonly #name = newMember();
+  readonly name = newMember();
   /** The member's own socket. */
   #own: Server | undefined;
   #events: Parameters<Driver['watch']>[0] | undefined;
@@ -79,15 +81,12 @@ class Member implements Driver {
   #isLooking = false;
   #isClosed = false;
   #wasUp = false;
-  #isNeeded = true;
+  isNeeded = true;
   /** The connection to the broker, and the broker's generation. */
-  #socket: Socket | undefined;
+  #connection: Connection | undefined;
   #generation: Generation | undefined;
-  readonly #pending = new Map<number, Pending>();
-  #last = 0;
   readonly #channels = new Map<string, (message: string) => void>();
-  #patience = PATIENCE;
-  #watch: Timer | undefined;
+  #doubt = 1;
   #error = new Error('not connected');
 
   constructor(folder: () => string) {
@@ -107,11 +106,11 @@ class Member implements Driver {
   }
 
   run(_script: unknown, _keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    return this.#send(args);
+    return this.#connection?.call(args) ?? Promise.reject(this.#error);
   }
 
   async listen(channel: string, heard: (message: string) => void): Promise<StopListening> {
-    if (!this.#socket) throw this.#error;
+    if (!this.#connection) throw this.#error;
     const sid = channel.slice(-16);
     this.#channels.set(sid, heard);
     return async () => {
@@ -133,10 +132,12 @@ class Member implements Driver {
   }
 
   keepAlive(alive: boolean): void {
-    this.#isNeeded = alive;
-    if (alive) this.#socket?.ref();
-    else this.#socket?.unref();
-    this.#watchOver();
+    this.isNeeded = alive;
+    if (alive) this.#own?.ref();
+    else this.#own?.unref();
+    if (!alive) return;
+    this.#wake();
+    this.#connection?.watch();
   }
 
   reset(error = new Error('the connection was reset')): void {
@@ -161,10 +162,11 @@ class Member implements Driver {
     this.#isLooking = true;
     let pause = PAUSE.first;
     try {
-      while (!this.#isClosed && !this.#socket) {
+      if (!this.isNeeded) await this.#nap();
+      while (!this.#isClosed && !this.#connection) {
         try {
-          this.#listening ??= this.#listen();
-          await this.#listening;
+          // The folder was removed.
+          if (this.#own && !this.#listening) await this.listens();
           if (await this.#attempt()) continue;
         } catch (error) {
           // Somebody has removed the folder.
@@ -176,7 +178,7 @@ class Member implements Driver {
           pause = PAUSE.most;
         }
         await new Promise<void>((resolve) => {
-          clock.after(pause * (0.5 + Math.random()), resolve, this.#isNeeded);
+          clock.after(pause * (0.5 + Math.random()), resolve, this.isNeeded);
         });
         pause = Math.min(PAUSE.most, 2 * pause);
       }
@@ -185,20 +187,32 @@ class Member implements Driver {
     }
   }
 
-  /** Listens at the member's own socket, in a folder that may be made anew. */
+  /** Waits for a moment, or until the process is needed. */
+  #nap(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      clock.after(between(NAP), resolve, false);
+    });
+  }
+
+  #wake = (): void => {};
+
+  listens(): Promise<void> {
+    this.#listening ??= this.#listen();
+    return this.#listening;
+  }
+
+  /** Listens at the member's own socket, in a folder that is made anew if it is gone. */
   async #listen(): Promise<void> {
-    this.#makeFolder();
+    if (this.#own) this.#makeFolder();
     this.#own?.close();
     const own = createServer((socket) => this.#called(socket));
     this.#own = own;
-    own.unref();
+    if (!this.isNeeded) own.unref();
     const draft = this.#folder.of(`t.${random()}`);
-    await new Promise<void>((resolve, reject) => {
-      own.once('error', reject);
-      own.listen({ path: address(draft, this.#name), exclusive: true }, resolve);
-    });
+    await listen(own, address(draft, this.name));
     if (!hasFiles) writeFileSync(draft, '');
-    renameSync(draft, this.#folder.of(`m.${this.#name}`));
+    renameSync(draft, this.#folder.of(`m.${this.name}`));
   }
 
   /** Returns whether there is reason to try again at once. */
@@ -207,21 +221,27 @@ class Member implements Driver {
     if (this.#generation) closeSync(this.#generation.fd);
     this.#generation = generation;
     if (!generation) return this.#usurp();
-    const isOwn = generation.address.member === this.#name;
-    const found = await this.#dial(generation);
-    if (found === 'up') return true;
+    const isOwn = generation.address.member === this.name;
+    const broker = this.#broker;
+    if (isOwn && broker?.number === generation.number && !broker.isOver)
+      return this.#isUp(new InlineConnection(broker, this));
+    const found = generation.number === this.#overAt ? 'over' : await SocketConnection.dial(generation, this);
+    if (typeof found === 'object') return this.#isUp(found);
     if (this.#isClosed) return false;
     // The broker does not listen yet, or not any more.
     if (found === 'refused' && !isOwn && !(await this.#hasEnded(generation.address.member))) return this.#waits();
-    if (found === 'silent') this.#patience = Math.min(MOST_PATIENCE, 2 * this.#patience);
+    if (found === 'silent') this.#doubts();
     else if (this.#yields(generation)) {
       await new Promise<void>((resolve) => {
-        clock.after(YIELD.least + Math.random() * (YIELD.most - YIELD.least), resolve, this.#isNeeded);
+        clock.after(between(YIELD), resolve, this.isNeeded);
       });
       return true;
     }
     return this.#usurp();
   }
+
+  /** The generation whose broker has ended a connection that was up. So nobody need ask whether it serves. */
+  #overAt = 0;
 
   readonly #bornAt = clock.now();
   /** The generation whose place this process has left to others for a moment. */
@@ -231,7 +251,7 @@ class Member implements Driver {
   #yields({ number, address }: Generation): boolean {
     if (clock.now() - this.#bornAt > YOUNG || this.#yieldedAt === number) return false;
     this.#yieldedAt = number;
-    return this.#folder.members().some((member) => member !== this.#name && member !== address.member);
+    return this.#folder.members().some((member) => member !== this.name && member !== address.member);
   }
 
   /** Since when the broker of the present generation does not listen. */
@@ -241,8 +261,8 @@ class Member implements Driver {
   async #waits(): Promise<boolean> {
     const { number } = this.#generation as Generation;
     if (this.#refusedSince?.number !== number) this.#refusedSince = { number, at: clock.now() };
-    if (clock.now() - this.#refusedSince.at < this.#patience) return false;
-    this.#patience = Math.min(MOST_PATIENCE, 2 * this.#patience);
+    if (clock.now() - this.#refusedSince.at < this.patience) return false;
+    this.#doubts();
     return this.#usurp();
   }
 
@@ -252,7 +272,8 @@ class Member implements Driver {
     this.#generation = undefined;
     let broker: Broker | undefined;
     try {
-      broker = await Broker.start(this.#folder, before, this.#name, (error) => this.#ended(error));
+      await this.listens();
+      broker = await Broker.start(this.#folder, before, this.name, this);
     } catch (error) {
       // An error of the file system has a code. All else is an error of what the journal says.
       if ((error as NodeJS.ErrnoException).code !== undefined) throw error;
@@ -266,19 +287,22 @@ class Member implements Driver {
     void this.#thread?.terminate();
     this.#broker = broker;
     if (this.#isClosed) broker.end();
-    else clock.after(SOON, () => this.#startThread(broker), false);
     return true;
+  }
+
+  joined(broker: Broker): void {
+    clock.after(Math.max(1, broker.bornAt + SOON - clock.now()), () => this.#startThread(broker), false);
   }
 
   /** Lets a thread take over from the broker of the main thread. */
   #startThread(broker: Broker): void {
     if (broker.isOver) return;
-    const workerData: ThreadData = { path: this.#folder.path, member: this.#name };
+    const workerData: ThreadData = { path: this.#folder.path, member: this.name };
     const thread = new Worker(THREAD, { eval: true, execArgv: [], workerData });
     this.#thread = thread;
     // If the thread fails, the broker of the main thread goes on, or somebody takes over.
-    thread.on('error', (error) => this.#ended(error));
-    thread.on('message', (text) => this.#ended(new Error(text)));
+    thread.on('error', (error) => this.ended(error));
+    thread.on('message', (text) => this.ended(new Error(text)));
     thread.on('exit', () => {
       if (this.#thread === thread) this.#thread = undefined;
     });
@@ -286,8 +310,10 @@ class Member implements Driver {
   }
 
   /** A broker of this process has ended. If something was wrong, whoever loses the connection hears of it. */
-  #ended(error: unknown): void {
+  ended(error: unknown, broker?: Broker): void {
     if (error) this.#trouble = error as Error;
+    // Only calls tell a member of this thread that its broker has ended.
+    if (broker && broker.number === this.#generation?.number) this.#lose(new Error('the broker has ended'));
   }
 
   /** Whether the process of a member has ended, or has closed the space. */
@@ -302,57 +328,19 @@ class Member implements Driver {
     });
   }
 
-  #dial(generation: Generation): Promise<Found> {
-    return new Promise((resolve) => {
-      const { path, cookie } = generation.address;
-      const socket = connect(path);
-      const lines = new Lines();
-      const sentAt = clock.now();
-      const late = (): void => void this.#isSilent(sentAt).then((is) => is && over('silent'));
-      const timer = clock.after(this.#patience, late, this.#isNeeded);
-      const over = (found: Found): void => {
-        clock.stop(timer);
-        resolve(found);
-        if (found !== 'up') socket.destroy();
-      };
-      socket.setEncoding('utf8');
-      if (!this.#isNeeded) socket.unref();
-      socket.on('connect', () => socket.write(lineOf(cookie, this.#name)));
-      socket.on('error', ({ code }: NodeJS.ErrnoException) => {
-        if (code === 'ECONNREFUSED' || code === 'ENOENT') over('refused');
-      });
-      socket.on('close', () => {
-        if (this.#socket === socket) this.#lose(new Error('the broker has ended'));
-        else over('refused');
-      });
-      socket.on('data', (text) => {
-        for (const line of lines.push(`${text}`)) {
-          if (this.#socket !== socket) {
-            if (line[0] !== 'ready' || this.#isClosed || this.#socket) return over('refused');
-            this.#socket = socket;
-            over('up');
-            this.#isUp();
-          } else {
-            this.#hear(line);
-          }
-        }
-      });
-    });
-  }
-
-  /** All that has come by now is read before anybody is suspected, because this process may itself have stood still. */
-  async #isSilent(sentAt: number): Promise<boolean> {
-    await eventsHandled();
-    return clock.now() - sentAt >= this.#patience;
-  }
-
-  #isUp(): void {
+  /** Returns true, for `#attempt`. */
+  #isUp(connection: Connection): true {
+    if (this.#isClosed || this.#connection) {
+      connection.end(this.#error);
+      return true;
+    }
     this.#wasUp = true;
-    this.keepAlive(this.#isNeeded);
-    const socket = this.#socket;
+    this.#connection = connection;
+    this.keepAlive(this.isNeeded);
     queueMicrotask(() => {
-      if (this.#socket === socket) this.#events?.up();
+      if (this.#connection === connection) this.#events?.up();
     });
+    return true;
   }
 
   /** A broker has called. Its line tells its generation. */
@@ -364,74 +352,52 @@ class Member implements Driver {
     socket.on('data', (text) => {
       const [line] = lines.push(`${text}`);
       const isLater = Number(line?.[0]) > (this.#generation?.number ?? Number.POSITIVE_INFINITY);
-      if (this.#socket && isLater) this.#lose(new Error('another broker has taken over'));
+      if (!isLater) return;
+      if (this.#broker && this.#broker.number < Number(line?.[0])) this.#broker.end();
+      this.#lose(new Error('another broker has taken over'));
     });
   }
 
   // The connection ----------------------------------------------------------------------------------------------------
 
-  #send(args: readonly string[] | undefined): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      if (!this.#socket) return reject(this.#error);
-      const id = ++this.#last;
-      this.#pending.set(id, { sentAt: clock.now(), resolve, reject });
-      this.#socket.write(args ? lineOf(id, args) : lineOf(id));
-      this.#watchOver();
-    });
+  /** How long the present broker may take to answer, in milliseconds. */
+  get patience(): number {
+    return (this.#generation?.address.isAlone === false ? PATIENCE.inline : PATIENCE.alone) * this.#doubt;
   }
 
-  #hear([id, value, text]: readonly unknown[]): void {
-    if (id === 0) {
-      this.#channels.get(value as string)?.(text as string);
-      return;
-    }
-    this.#patience = PATIENCE;
-    const pending = this.#pending.get(id as number);
-    this.#pending.delete(id as number);
-    if (value === null) pending?.reject(new Error(`${text}`));
-    else pending?.resolve(value);
+  #doubts(): void {
+    this.#doubt = Math.min(MOST_DOUBT, 2 * this.#doubt);
   }
 
-  /** While calls are not answered, looks whether the broker is silent. While this process is needed, sends pings. */
-  #watchOver(): void {
-    if (this.#watch !== undefined || !this.#socket || (this.#pending.size === 0 && !this.#isNeeded)) return;
-    const [oldest] = this.#pending.values();
-    const left = oldest ? Math.max(1, oldest.sentAt + this.#patience - clock.now()) : PING;
-    this.#watch = clock.after(left, () => void this.#lookOver(), false);
+  answered(): void {
+    this.#doubt = 1;
   }
 
-  async #lookOver(): Promise<void> {
-    const socket = this.#socket;
-    const [oldest] = this.#pending.values();
-    if (socket && oldest && (await this.#isSilent(oldest.sentAt))) {
-      // The answer may have been read meanwhile.
-      const [still] = this.#pending.values();
-      if (this.#socket === socket && still === oldest) await this.#suspect(socket);
-    }
-    this.#watch = undefined;
-    if (this.#pending.size === 0 && this.#isNeeded) this.#send(undefined).catch(() => {});
-    else this.#watchOver();
+  hear(sid: string, text: string): void {
+    this.#channels.get(sid)?.(text);
   }
 
-  /** The broker does not answer: takes over from it. */
-  async #suspect(socket: Socket): Promise<void> {
-    this.#patience = Math.min(MOST_PATIENCE, 2 * this.#patience);
+  async suspect(connection: Connection): Promise<void> {
+    this.#doubts();
     await this.#usurp().catch((error) => this.#events?.down(error as Error));
-    if (this.#socket === socket) this.#lose(new Error('the broker does not answer'));
+    if (this.#connection === connection) this.#lose(new Error('the broker does not answer'));
+  }
+
+  over(connection: Connection): void {
+    if (this.#connection !== connection) return;
+    this.#overAt = this.#generation?.number ?? 0;
+    this.#lose(new Error('the broker has ended'));
   }
 
   /** The connection is over. What is not answered is rejected. */
   #lose(why: Error): void {
     const error = this.#trouble ?? why;
     this.#trouble = undefined;
-    const socket = this.#socket;
+    const connection = this.#connection;
     this.#error = error;
-    this.#socket = undefined;
-    socket?.destroy();
-    const pending = [...this.#pending.values()];
-    this.#pending.clear();
-    if (socket && !this.#isClosed) this.#events?.down(error);
-    for (const { reject } of pending) reject(error);
+    this.#connection = undefined;
+    if (connection && !this.#isClosed) this.#events?.down(error);
+    connection?.end(error);
     if (!this.#isClosed) void this.#look();
   }
 }

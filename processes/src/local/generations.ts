@@ -48,6 +48,8 @@ export interface Address {
   readonly path: string;
   readonly cookie: string;
   readonly member: string;
+  /** Whether the broker has a thread for itself. */
+  readonly isAlone: boolean;
 }
 
 /** A broker, as its file gen.G tells. `fd` is this file, also when it is removed. */
@@ -123,10 +125,19 @@ export class Folder {
   }
 
   /** How a broker of the next generation will be reached. before: the broker from which it takes over. */
-  draft(before: Generation | undefined, member: string): Draft {
+  draft(before: Generation | undefined, member: string, isAlone: boolean): Draft {
     const number = (before?.number ?? this.journals()[0]?.generation ?? 0) + 1;
     const path = address(this.of(`b.${number}.${random()}`), random());
-    return { number, address: { v: VERSION, path, cookie: random(), member } };
+    return { number, address: { v: VERSION, path, cookie: random(), member, isAlone } };
+  }
+
+  /** Whether the next broker is there already. */
+  isFollowed(generation: Generation | undefined): boolean {
+    return generation !== undefined && this.#isMade(generation.number + 1);
+  }
+
+  #isMade(number: number): boolean {
+    return lstatSync(this.of(`gen.${number}`), { throwIfNoEntry: false }) !== undefined;
   }
 
   /** Makes the generation (U1, U2). Returns undefined if somebody else was faster. */
@@ -149,8 +160,7 @@ export class Folder {
 
   /** Whether no later broker can serve that does not know what this broker has written by now (B2, B3). */
   isCurrent({ number, fd }: Generation): boolean {
-    const next = lstatSync(this.of(`gen.${number + 1}`), { throwIfNoEntry: false });
-    return !next && fstatSync(fd).nlink > 0;
+    return !this.#isMade(number + 1) && fstatSync(fd).nlink > 0;
   }
 
   /**

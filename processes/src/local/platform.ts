@@ -6,6 +6,7 @@
  * pipes: names that all users share, so a pipe has a random name, which a file of the folder tells. Only Linux was run.
  */
 import { readFileSync } from 'node:fs';
+import type { Server } from 'node:net';
 import { win32 } from 'node:path';
 
 const { platform, env } = process;
@@ -66,4 +67,18 @@ function hasEnded(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
+}
+
+/** How many connections may wait until they are accepted. */
+const QUEUE = 511;
+
+/** Lets a server listen. Node and Bun listen at once, and so the promise is settled at once. */
+export async function listen(server: Server, path: string): Promise<void> {
+  const listening = new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    // In a process of `cluster`, `exclusive` keeps the socket in this process.
+    server.listen({ path, exclusive: true, backlog: QUEUE }, resolve);
+  });
+  listening.catch(() => {});
+  if (!server.listening) await listening;
 }

@@ -1,0 +1,217 @@
+/**
+ * How a member calls its broker: over a socket, or directly if both are in one thread.
+ *
+ *     dialling --> up --> over           over a socket: it dials, says who it is, and is up when the broker has answered
+ *         +--- refused or silent ---^
+ *
+ * A broker that is stopped answers nothing. So while a call over a socket is not answered, the connection looks whether
+ * the broker is silent; and while the process is needed and has no call under way, it sends pings, because who only
+ * waits would not notice otherwise. A broker in the same thread needs no pings.
+ */
+import { connect, type Socket } from 'node:net';
+import { clock, type Timer } from '../clock.js';
+import { eventsHandled, later } from '../ticks.js';
+import type { Broker } from './broker.js';
+import type { Generation } from './generations.js';
+import { Lines, lineOf } from './lines.js';
+
+/** How often a process that is needed sends a ping, in milliseconds. */
+const PING = 300;
+/** After so many calls of a broker in this thread, the event loop goes round before the next call. */
+const MOST_IN_A_ROW = 32;
+
+/** Whose connection it is. */
+export interface Owner {
+  readonly name: string;
+  /** Whether the process must stay alive. */
+  readonly isNeeded: boolean;
+  /** How long the broker may take to answer, in milliseconds. */
+  readonly patience: number;
+  /** Resolves when the owner listens at its own socket. */
+  listens(): Promise<void>;
+  /** The broker has answered something. */
+  answered(): void;
+  /** The broker tells a session something. */
+  hear(sid: string, text: string): void;
+  /** The broker has not answered for as long as it may take. */
+  suspect(connection: Connection): Promise<void>;
+  /** The broker has ended the connection, after it was up. */
+  over(connection: Connection): void;
+}
+
+export interface Connection {
+  /** Resolves to the reply of the twin. Rejects if the connection ends before. Calls are made in their order. */
+  call(args: readonly string[]): Promise<unknown>;
+  /** Is called when the owner begins to be needed. */
+  watch(): void;
+  /** Ends the connection: what is not answered is rejected. */
+  end(why: Error): void;
+}
+
+/** All that has come by now is read before anybody is suspected, because this process may itself have stood still. */
+async function isSilent(owner: Owner, sentAt: number): Promise<boolean> {
+  await eventsHandled();
+  return clock.now() - sentAt >= owner.patience;
+}
+
+interface Pending {
+  readonly sentAt: number;
+  resolve(reply: unknown): void;
+  reject(error: Error): void;
+}
+
+export class SocketConnection implements Connection {
+  readonly #owner: Owner;
+  readonly #socket: Socket;
+  readonly #pending = new Map<number, Pending>();
+  #last = 0;
+  #isUp = false;
+  #isOver = false;
+  #timer: Timer;
+
+  private constructor(owner: Owner, socket: Socket) {
+    this.#owner = owner;
+    this.#socket = socket;
+    socket.setEncoding('utf8');
+  }
+
+  /** Resolves to the connection when it is up, or says why it is not. Rejects if the owner cannot listen. */
+  static dial({ address }: Generation, owner: Owner): Promise<SocketConnection | 'refused' | 'silent'> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(address.path);
+      const connection = new SocketConnection(owner, socket);
+      const sentAt = clock.now();
+      const late = (): void => void isSilent(owner, sentAt).then((is) => is && over('silent'));
+      const timer = clock.after(owner.patience, late, owner.isNeeded);
+      const over = (found: SocketConnection | 'refused' | 'silent'): void => {
+        clock.stop(timer);
+        resolve(found);
+        if (found !== connection) socket.destroy();
+      };
+      const failed = (error: Error): void => {
+        reject(error);
+        over('refused');
+      };
+      if (!owner.isNeeded) socket.unref();
+      socket.on('connect', () => {
+        socket.write(lineOf(address.cookie, owner.name));
+        // The broker answers meanwhile.
+        owner.listens().catch(failed);
+      });
+      // 'close' follows each error.
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        if (connection.#isUp) owner.over(connection);
+        else over('refused');
+      });
+      const lines = new Lines();
+      socket.on('data', (text) => {
+        for (const line of lines.push(`${text}`)) {
+          if (connection.#isUp) connection.#hear(line);
+          else if (line[0] !== 'ready') over('refused');
+          else
+            owner.listens().then(() => {
+              if (socket.destroyed) return over('refused');
+              connection.#isUp = true;
+              // The owner's own socket keeps the process alive from now on.
+              socket.unref();
+              over(connection);
+            }, failed);
+        }
+      });
+    });
+  }
+
+  call(args: readonly string[] | undefined): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#last;
+      this.#pending.set(id, { sentAt: clock.now(), resolve, reject });
+      this.#socket.write(args ? lineOf(id, args) : lineOf(id));
+      this.watch();
+    });
+  }
+
+  #hear([id, value, text]: readonly unknown[]): void {
+    if (id === 0) return this.#owner.hear(value as string, text as string);
+    this.#owner.answered();
+    const pending = this.#pending.get(id as number);
+    this.#pending.delete(id as number);
+    if (value === null) pending?.reject(new Error(`${text}`));
+    else pending?.resolve(value);
+  }
+
+  watch(): void {
+    if (this.#timer !== undefined || this.#isOver) return;
+    const [oldest] = this.#pending.values();
+    if (!oldest && !this.#owner.isNeeded) return;
+    // If the oldest call is answered soon, a ping is due before its time is over.
+    const left = oldest ? Math.max(1, oldest.sentAt + this.#owner.patience - clock.now()) : PING;
+    this.#timer = clock.after(Math.min(PING, left), () => void this.#look(), false);
+  }
+
+  async #look(): Promise<void> {
+    const [oldest] = this.#pending.values();
+    if (oldest && (await isSilent(this.#owner, oldest.sentAt))) {
+      // The answer may have been read meanwhile.
+      const [still] = this.#pending.values();
+      if (!this.#isOver && still === oldest) await this.#owner.suspect(this);
+    }
+    this.#timer = undefined;
+    if (this.#isOver) return;
+    if (this.#pending.size === 0 && this.#owner.isNeeded) this.call(undefined).catch(() => {});
+    else this.watch();
+  }
+
+  end(why: Error): void {
+    this.#isOver = true;
+    this.#isUp = false;
+    clock.stop(this.#timer);
+    this.#socket.destroy();
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { reject } of pending) reject(why);
+  }
+}
+
+/**
+ * Calls the broker of this thread as a function. Such calls are settled by promises alone, so a program that makes one
+ * after the other would leave the event loop no time. Therefore the loop goes round after each `MOST_IN_A_ROW` of them.
+ */
+export class InlineConnection implements Connection {
+  readonly #owner: Owner;
+  readonly #broker: Broker;
+  #why: Error | undefined;
+  /** The calls since the event loop went round, and those that wait until it has gone round. */
+  #inARow = 0;
+  #delayed = 0;
+
+  constructor(broker: Broker, owner: Owner) {
+    this.#owner = owner;
+    this.#broker = broker;
+    broker.join(owner.name, {
+      // The broker may be in the middle of a call.
+      tell: (sid, text) => queueMicrotask(() => this.#why ?? owner.hear(sid, text)),
+      end: () => {},
+    });
+  }
+
+  async call(args: readonly string[]): Promise<unknown> {
+    if (this.#inARow++ === 0)
+      later(() => {
+        this.#inARow = 0;
+      });
+    if (this.#inARow > MOST_IN_A_ROW || this.#delayed > 0) {
+      this.#delayed++;
+      await new Promise<void>(later);
+      this.#delayed--;
+    }
+    if (this.#why) throw this.#why;
+    return this.#broker.call(this.#owner.name, args);
+  }
+
+  watch(): void {}
+
+  end(why: Error): void {
+    this.#why = why;
+  }
+}
