@@ -210,7 +210,7 @@ export function channel(): void {
       h(
         'div',
         { class: 'pair' },
-        h('div', { class: 'panel' }, chart.element),
+        chart.element,
         h(
           'div',
           { class: 'panel' },
