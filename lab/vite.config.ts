@@ -32,7 +32,8 @@ function forBrowsers(): Plugin {
       if (id === EVENTS) return 'export default class EventEmitter {}';
       if (id !== FILES) return undefined;
       return `
-        const modules = { core: ${files('core')}, algorithms: ${files('algorithms')}, sync: ${files('sync')} };
+        const modules = { core: ${files('core')}, algorithms: ${files('algorithms')},
+          channel: ${files('channel')}, sync: ${files('sync')} };
         const answers = ${read('build/answers.json')};
         export const answersOf = (name) => answers[name];
         export const words = () => (${read('build/words.json')});

@@ -18,7 +18,8 @@ constexpr double mostSeconds = 3600;
 const char* const usage =
     "usage: list | semabench ALGORITHM --threads T --seconds S [--probe] [--spin N] [--far-spin N] [--threshold N] "
     "[--inside N] [--outside N] | mutexbench (as semabench) | pair ALGORITHM --seconds S | "
-    "hand-over ALGORITHM --trials N (--computing US | --sleeping US) | sync ALGORITHM --threads T --seconds S";
+    "hand-over ALGORITHM --trials N (--computing US | --sleeping US) | sync ALGORITHM --threads T --seconds S | "
+    "channels ALGORITHM (--trips N | --seconds S [--senders N] [--receivers N]) [--busy N]";
 
 int wholeNumber(const std::string& option, const std::string& text, int least, int most) {
   int value = 0;
@@ -57,6 +58,8 @@ Arguments parseArguments(int count, char** words) {
     allowed = {"--trials", "--computing", "--sleeping"};
   } else if (result.command == "sync") {
     allowed = {"--threads", "--seconds"};
+  } else if (result.command == "channels") {
+    allowed = {"--seconds", "--senders", "--receivers", "--busy", "--trips"};
   } else if (result.command != "list") {
     throw BadArguments("unknown command '" + result.command + "'; " + usage);
   }
@@ -85,6 +88,10 @@ Arguments parseArguments(int count, char** words) {
     if (option == "--inside") result.inside = static_cast<unsigned>(wholeNumber(option, value, 1, mostSteps));
     if (option == "--outside") result.outside = static_cast<unsigned>(wholeNumber(option, value, 0, mostSteps));
     if (option == "--trials") result.trials = static_cast<unsigned>(wholeNumber(option, value, 1, mostTrials));
+    if (option == "--trips") result.trips = static_cast<unsigned>(wholeNumber(option, value, 1, mostTrials));
+    if (option == "--senders") result.senders = static_cast<unsigned>(wholeNumber(option, value, 1, mostThreads));
+    if (option == "--receivers") result.receivers = static_cast<unsigned>(wholeNumber(option, value, 1, mostThreads));
+    if (option == "--busy") result.busy = static_cast<unsigned>(wholeNumber(option, value, 0, mostThreads));
     if (option == "--computing") result.computing = wholeNumber(option, value, 1, mostMicroseconds);
     if (option == "--sleeping") result.sleeping = wholeNumber(option, value, 1, mostMicroseconds);
     if (option == "--spin") result.knobs.spin = wholeNumber(option, value, 0, mostSpin);
@@ -92,7 +99,7 @@ Arguments parseArguments(int count, char** words) {
     if (option == "--threshold") result.knobs.threshold = wholeNumber(option, value, 0, mostThreshold);
   }
   for (const char* const needed : {"--threads", "--seconds", "--trials"}) {
-    if (allowed.contains(needed) && !given.contains(needed)) {
+    if (allowed.contains(needed) && !given.contains(needed) && result.trips == 0) {
       throw BadArguments(result.command + " needs " + needed);
     }
   }

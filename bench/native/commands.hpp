@@ -11,3 +11,4 @@ void mutexbench(std::ostream& out, const Arguments& arguments);
 void handOver(std::ostream& out, const Arguments& arguments);
 void pair(std::ostream& out, const Arguments& arguments);
 void syncCounterpart(std::ostream& out, const Arguments& arguments);
+void channelCounterpart(std::ostream& out, const Arguments& arguments);

@@ -25,6 +25,8 @@ std::string answer(const Arguments& arguments) {
     handOver(out, arguments);
   } else if (arguments.command == "sync") {
     syncCounterpart(out, arguments);
+  } else if (arguments.command == "channels") {
+    channelCounterpart(out, arguments);
   } else {
     pair(out, arguments);
   }

@@ -1,12 +1,13 @@
 // The command line of `taketurns bench`. The commands `semaphores`, `hashes`, `locks` and `today` are here.
 // hand-over/command.ts has `hand-over`, sync/command.ts has `sync`, tasks/command.ts has `tasks`, keyed/command.ts has `keyed`,
-// exponents/command.ts has `exponents`, and draw-command.ts has `draw`.
+// channels/command.ts has `channels`, exponents/command.ts has `exponents`, and draw-command.ts has `draw`.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { Command, Option } from 'commander';
 import { BENCHMARKS, type Benchmark, LEAST_WORK, rowsOf, usualRows, type Work } from './benchmarks.js';
 import { build } from './build.js';
+import { addChannels } from './channels/command.js';
 import { addDraw } from './draw-command.js';
 import { environment } from './environment.js';
 import { addExponents } from './exponents/command.js';
@@ -160,6 +161,7 @@ addHandOver(bench);
 addSync(bench);
 addTasks(bench);
 addKeyed(bench);
+addChannels(bench);
 addExponents(bench);
 addDraw(bench);
 

@@ -6,6 +6,8 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Benchmark, Work } from './benchmarks.js';
+import type { ChannelsFigures } from './channels/results.js';
+import { BUSY_THREADS, type ChannelsRow, LOADED } from './channels/rows.js';
 import type { SectionOrder } from './hand-over/program.js';
 import type { Trials } from './hand-over/trials.js';
 import { firstLine, runJson } from './program.js';
@@ -104,4 +106,22 @@ export async function nativeHandOver(
   const args = ['hand-over', algorithm, `--${by}`, String(microseconds), '--trials', String(trials)];
   const { latencies, cpu, late } = await runJson<Required<Trials>>(binary, args, timeoutMs);
   return { latencies, ...(by === 'sleeping' && { cpu }), late };
+}
+
+export function nativeChannels(
+  binary: string,
+  { name, measure }: ChannelsRow,
+  shape: string,
+  seconds: number,
+  busy: number,
+  timeoutMs: number,
+): Promise<ChannelsFigures> {
+  const args = ['channels', name.replace(/:.*/, '')];
+  if (measure === 'trip') {
+    const threads = shape === LOADED[1] ? BUSY_THREADS : busy;
+    return runJson(binary, [...args, '--trips', '3000', '--busy', String(threads)], timeoutMs);
+  }
+  const [senders = '1', receivers = '1'] = shape.split(':');
+  const sides = ['--senders', senders, '--receivers', receivers, '--seconds', String(seconds)];
+  return runJson(binary, [...args, ...sides, '--busy', String(busy)], timeoutMs);
 }

@@ -5,6 +5,7 @@ import './style/starvation.css';
 import './style/benchmarks.css';
 import './style/queue.css';
 import './style/hang.css';
+import './style/channel.css';
 import { isolate } from './isolation.js';
 import { opening } from './opening/view.js';
 import { byId, put } from './ui/dom.js';
@@ -31,6 +32,7 @@ if (why === undefined) {
     { readWriteLock, conditionAtWork },
     { sync },
     { hang },
+    { channel },
     { benchmarks },
     { capacitor },
   ] = await Promise.all([
@@ -40,6 +42,7 @@ if (why === undefined) {
     import('./sync/rows.js'),
     import('./sync/view.js'),
     import('./hang/view.js'),
+    import('./channel/view.js'),
     import('./bench/view.js'),
     import('./capacitor/view.js'),
   ]);
@@ -50,6 +53,7 @@ if (why === undefined) {
   conditionAtWork();
   sync();
   hang();
+  channel();
   benchmarks();
   capacitor();
 } else {

@@ -143,8 +143,9 @@ function suite(found: (typeof BROWSERS)[number]): void {
         '2The queue',
         '3Waiting together',
         '4It hangs. What now?',
-        '5Benchmarks',
-        '6The capacitor',
+        '5A channel',
+        '6Benchmarks',
+        '7The capacitor',
       ]);
       await page.$eval('footer', (element) => element.scrollIntoView({ behavior: 'instant' }));
       await page.waitForFunction(() => /^\d+ fps$/.test(document.querySelector('#fps')?.textContent ?? ''), PATIENCE);
@@ -301,6 +302,52 @@ function suite(found: (typeof BROWSERS)[number]): void {
       await hasButton(page, lab, 'Start');
       await page.select(`${lab} .control:nth-of-type(2) select`, 'crossed');
       await slide(page, lab, 'threads', 0);
+    });
+
+    test('a channel: the same threads send by it and by postMessage, in turn', async () => {
+      const lab = '#channel-lab';
+      const says = (name: string, pattern: RegExp): Promise<unknown> =>
+        page.waitForFunction(
+          (selector, wanted) => new RegExp(wanted).test(document.querySelector(selector)?.textContent ?? ''),
+          PATIENCE,
+          `${lab} [data-figure=${name}]`,
+          pattern.source,
+        );
+      await press(page, lab, 'Start');
+      await says('state', /^Now by the channel: \d+ of 16 places are full, \d senders? and \d receivers? in line\.$/);
+      await says('channel', /^[1-9]/);
+      await says('state', /^Now by postMessage/);
+      await says('post', /^[1-9]/);
+      await says('times', /^\d+\.\d$/);
+      const lines = await page.$$eval(`${lab} .ends li`, (all) => all.map(({ textContent }) => textContent));
+      expect(lines).toHaveLength(4);
+      for (const [i, line] of lines.entries())
+        expect(line).toMatch(i < 2 ? /^S\d (waits|works), [1-9].* sent$/ : /^R\d (waits|works), [1-9].* received$/);
+      await press(page, lab, 'Stop');
+      await hasButton(page, lab, 'Start');
+      expect(await text(page, `${lab} [data-figure=state]`)).toBe('Nothing runs.');
+    });
+
+    test('a channel: whose receivers are slow fills, and its senders wait', async () => {
+      const lab = '#channel-lab';
+      await slide(page, lab, 'receivers', 0);
+      await slide(page, lab, 'capacity', 1);
+      await slide(page, lab, 'to use one takes', 5);
+      await press(page, lab, 'Start');
+      await page.waitForFunction(
+        (selector) =>
+          document.querySelectorAll(`${selector} .places .full`).length === 4 &&
+          document.querySelectorAll(`${selector} .ends li.waits`).length === 2,
+        PATIENCE,
+        lab,
+      );
+      expect(await page.$$(`${lab} .places li`)).toHaveLength(4);
+      expect(await page.$$(`${lab} .ends li`)).toHaveLength(3);
+      await press(page, lab, 'Stop');
+      await hasButton(page, lab, 'Start');
+      await slide(page, lab, 'receivers', 1);
+      await slide(page, lab, 'capacity', 3);
+      await slide(page, lab, 'to use one takes', 0);
     });
 
     test('settings stand in the address, and a link to a panel brings them back', async () => {

@@ -1,4 +1,4 @@
-/** examples/browser.mjs serves its page with the headers that the page needs, and the page works as it says. */
+/** examples/browser.mjs serves its pages with the headers that they need, and the pages work as they say. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,14 +23,17 @@ function addressOf(program: ChildProcess): Promise<string> {
   });
 }
 
-describe('the example for browsers', () => {
-  it('is served with the headers for shared memory', async () => {
-    const program = spawn(process.execPath, [join(examples, 'browser.mjs')], {
+describe('an example for browsers', () => {
+  it.each([
+    ['browser', ['', 'main.js', 'worker.js']],
+    ['audio', ['', 'main.js', 'worker.js', 'processor.js']],
+  ])('in the folder %s is served with the headers for shared memory', async (folder, files) => {
+    const program = spawn(process.execPath, [join(examples, 'browser.mjs'), folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     try {
       const address = await addressOf(program);
-      for (const file of ['', 'main.js', 'worker.js']) {
+      for (const file of files) {
         const { status, headers } = await fetch(new URL(file, address));
         expect(status).toBe(200);
         expect(headers.get('Cross-Origin-Opener-Policy')).toBe('same-origin');
@@ -41,12 +44,15 @@ describe('the example for browsers', () => {
     }
   });
 
-  // Runs only if the machine has Chromium.
-  it.skipIf(chromium === undefined)('takes its turns in Chromium', async () => {
+  // These run only if the machine has Chromium.
+  it.skipIf(chromium === undefined).each([
+    ['browser', /^The page has had its 5 turns, the workers [1-9]\d*\.$/],
+    ['audio', /^32768 samples through the ring, 0 wrong\.$/],
+  ])('in the folder %s works in Chromium', async (folder, says) => {
     const out = mkdtempSync(join(tmpdir(), 'taketurns-example-'));
     try {
-      await bundleByVite(join(examples, 'browser'), out);
-      expect(await resultOf(out)).toMatch(/^The page has had its 5 turns, the workers [1-9]\d*\.$/);
+      await bundleByVite(join(examples, folder), out);
+      expect(await resultOf(out)).toMatch(says);
     } finally {
       rmSync(out, { recursive: true });
     }

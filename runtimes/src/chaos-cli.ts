@@ -1,11 +1,14 @@
-/** `npm run chaos` runs test/programs/unwatched.mjs, which kills workers that nobody watches, in the named runtimes. */
+/**
+ * `npm run chaos` runs test/programs/unwatched.mjs, which kills workers that nobody watches, in the named runtimes.
+ * `npm run chaos:channel` runs test/programs/channel-chaos.mjs, which kills senders and receivers of a channel.
+ */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Missing } from './fetch.js';
 import { RUNTIMES } from './runtimes.js';
 
-const PROGRAM = fileURLToPath(new URL('../../test/programs/unwatched.mjs', import.meta.url));
+const programOf = (name: string): string => fileURLToPath(new URL(`../../test/programs/${name}.mjs`, import.meta.url));
 const ABLE = RUNTIMES.flatMap(({ name, command }) => (command ? [{ name, command }] : []));
 const OPTIONS = { encoding: 'utf8', maxBuffer: 2 ** 28 } as const;
 const HELP = `npm run chaos -- RUNTIME... [options]
@@ -13,8 +16,13 @@ const HELP = `npm run chaos -- RUNTIME... [options]
   RUNTIME      ${ABLE.map(({ name }) => name).join(', ')}; node20, node26, deno and bun by default
   --seconds N  how long in each, 300 by default
   --every N    milliseconds between two kills, 50 by default
+  --channel    kill one of eight senders and eight receivers of a channel every 50 ms, until --messages have been sent
+  --messages N with --channel, how many, 1000000 by default
+  --seed N     with --channel, a seed for the ways to send and receive, 1 by default
 
 Prints what the program reports: kills, what was lost, and the resident memory after each quarter of the time, in MB.
+With --channel: kills, the messages whose send has returned, those that were received, those that were received by no
+thread (missing), those that count as lost with a receiver that died, and the holes of senders that died.
 Exit code: 0 nothing was lost, 1 something was, 2 a runtime is missing or an argument is wrong.`;
 
 const { values, positionals } = parseArgs({
@@ -22,24 +30,29 @@ const { values, positionals } = parseArgs({
   options: {
     seconds: { type: 'string', default: '300' },
     every: { type: 'string', default: '50' },
+    channel: { type: 'boolean', default: false },
+    messages: { type: 'string', default: '1000000' },
+    seed: { type: 'string', default: '1' },
     help: { type: 'boolean', default: false },
   },
 });
 
 const wanted = positionals.length > 0 ? positionals : ['node20', 'node26', 'deno', 'bun'];
 const unknown = wanted.filter((wish) => !ABLE.some(({ name }) => name === wish));
-const [seconds, every] = [values.seconds, values.every];
-if (values.help || unknown.length > 0 || ![seconds, every].every((text) => /^[1-9]\d*$/.test(text))) {
+const { seconds, every, channel, messages, seed } = values;
+const numbers = [seconds, every, messages, seed];
+if (values.help || unknown.length > 0 || !numbers.every((text) => /^[1-9]\d*$/.test(text))) {
   console.log(HELP);
   process.exit(values.help ? 0 : 2);
 }
 
+const given = channel ? [programOf('channel-chaos'), '1', seed, messages] : [programOf('unwatched'), seconds, every];
 let [lost, missing] = [0, 0];
 for (const { name, command } of ABLE.filter(({ name }) => wanted.includes(name))) {
   try {
     const [program, ...args] = command();
     console.log(`${name}:`);
-    const run = spawnSync(program, [...args, PROGRAM, seconds, every], OPTIONS);
+    const run = spawnSync(program, [...args, ...given], OPTIONS);
     console.log(run.stdout.trim());
     if (run.status === 0) continue;
     lost++;

@@ -61,6 +61,10 @@ export class End {
   /** The address of the shared object, or of the closed one after this thread has released it. */
   at: number;
   readonly attachment: number;
+  /** The addresses of the first place and of the last one, and the bytes of a place. */
+  readonly #first: number;
+  readonly #last: number;
+  readonly #size: number;
   /** The numbers in which the module finds a message of one number, or puts it, and the index there. */
   f64: Float64Array;
   word: number;
@@ -100,6 +104,10 @@ export class End {
     this.attachment = shared.attachment;
     this.f64 = f64;
     this.#record = module.recordOf(this.attachment);
+    const word = (offset: number): number => this.words[(this.at + offset) / 4] as number;
+    this.#first = word(P_DATA);
+    this.#size = word(O_THRESHOLD);
+    this.#last = (this.#first + word(O_MAX) * this.#size) | 0;
     this.word = (this.#record + E_WORD) / 8;
     this.#wanted = wanted;
     this.#instead = instead;
@@ -246,7 +254,7 @@ export class End {
     if (this.#isTaking) return;
     this.#isTaking = true;
     try {
-      while (this.left === 0 && this.#granted.peek() !== undefined) this.#granted.shift()?.();
+      while (this.left === 0 && this.#granted.size > 0) this.#granted.shift()?.();
     } finally {
       this.#isTaking = false;
     }
@@ -263,6 +271,12 @@ export class End {
     this.left = this.count;
   }
 
+  /** Notes that the thread has claimed this place alone. */
+  holdOne(place: number): void {
+    this.next = place;
+    this.left = 1;
+  }
+
   /** The first of the claimed places is done with. Passes all of them on after the last. */
   used(): void {
     if (this.left === 1 || this.isOver) this.pass();
@@ -276,11 +290,7 @@ export class End {
 
   /** Returns the place behind a place. Behind the last place is the first one. */
   after(place: number): number {
-    const { words, at } = this;
-    const data = words[(at + P_DATA) / 4] as number;
-    const size = words[(at + O_THRESHOLD) / 4] as number;
-    const last = data + (words[(at + O_MAX) / 4] as number) * size;
-    return (place === (last | 0) ? data : place + size) | 0;
+    return place === this.#last ? this.#first : (place + this.#size) | 0;
   }
 
   /** Whether this thread has released the channel. What it had claimed there is over. */
@@ -293,7 +303,7 @@ export class End {
     this.left = 0;
     const answer = this.isOver ? ADMITTED : this.module.pass(this.at, this.attachment);
     if (answer !== ADMITTED) this.passed(answer);
-    this.takeGranted();
+    if (this.#granted.size > 0) this.takeGranted();
   }
 
   /** Does what is to follow a pass with this answer. */

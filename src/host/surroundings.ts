@@ -16,5 +16,7 @@ function builtin<K extends keyof Modules>(name: K): Modules[K] | undefined {
 
 // These are taken at load, because a test may replace the global ones by false ones that stand still.
 export const { setTimeout, clearTimeout, setInterval } = builtin('timers') ?? globalThis;
-export const now = performance.now.bind(performance);
+const { performance } = globalThis;
+// The thread of the audio in a page (AudioWorkletGlobalScope) has no such clock.
+export const now: () => number = performance ? performance.now.bind(performance) : Date.now;
 export const threads = builtin('worker_threads');

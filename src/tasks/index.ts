@@ -1,6 +1,6 @@
 /**
- * taketurns/tasks has the semaphores and locks of `taketurns` and `taketurns/sync` for the tasks of one thread, with
- * the same names, options and order. It needs neither shared memory nor WebAssembly.
+ * taketurns/tasks has the semaphores, locks and channels of `taketurns` and its other entries for the tasks of one thread,
+ * with the same names, options and order. It needs neither shared memory nor WebAssembly.
  *
  * @module
  */
@@ -9,6 +9,7 @@ export { CancelledError, DisposedError, TimeoutError } from '../common-errors.js
 export type { Key, KeyedStats, KeyStats } from '../keys.js';
 export type { Signal, WaitOptions } from '../options.js';
 export { Barrier, type BarrierOptions, type BarrierState, BrokenBarrierError } from './barrier.js';
+export { Channel, type ChannelOptions, type ChannelStats, ClosedError, type Received } from './channel.js';
 export { Condition, type ConditionStats } from './condition.js';
 export { Event, type EventOptions, type EventState } from './event.js';
 export { HeldLock, HeldPermits } from './guards.js';

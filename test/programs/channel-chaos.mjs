@@ -1,7 +1,10 @@
 /**
- * Senders and receivers of one channel, of which one is killed every 50 ms:
+ * Eight senders and eight receivers of one channel, of which one is killed every 50 ms:
  *
- *     node test/programs/channel-chaos.mjs [seconds] [seed]
+ *     node test/programs/channel-chaos.mjs [seconds [seed [messages]]]
+ *
+ * The program runs for so many seconds, and goes on until so many sends have returned. `npm run chaos:channel` runs it in
+ * other runtimes. Each thread turns its event loop now and then, since Deno ends a thread only there.
  *
  * Each life of a sender has a number and counts its messages from 0 on. It says in shared memory how many of its sends
  * have returned. Each receiver marks the messages that it has received. In the end the channel is closed and drained.
@@ -13,6 +16,8 @@
  *     may differ by 1 for each receiver that was killed
  *     nobody waits, no message is left, no place is claimed, and all pages are free again
  */
+import process from 'node:process';
+import { setImmediate, setTimeout } from 'node:timers';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Arena } from 'taketurns';
 import { Channel, number } from 'taketurns/channel';
@@ -21,6 +26,11 @@ import { Channel, number } from 'taketurns/channel';
 const LIVES = 4096;
 const MOST = 8192;
 const KILLS_EVERY = 50;
+/** How many threads send, and how many receive. */
+const SIDE = 8;
+/** After so many messages a thread turns its event loop. */
+const OFTEN = 64;
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** The ways to send and to receive. */
 const SENDS = ['send', 'sendAsync', 'sendMany', 'trySend', 'timed', 'reserve'];
@@ -30,8 +40,18 @@ if (isMainThread) await supervise();
 else if (workerData.role === 'send') await send(workerData);
 else await receive(workerData);
 
+function viewsOf({ stop, sent, seen, wrong }) {
+  return {
+    stop: new Int32Array(stop),
+    sent: new Int32Array(sent),
+    seen: new Uint8Array(seen),
+    wrong: new Int32Array(wrong),
+  };
+}
+
 async function supervise() {
-  const [seconds = 3, seed = Date.now() % 1e6] = process.argv.slice(2).map(Number);
+  const begun = Date.now();
+  const [seconds = 3, seed = Date.now() % 1e6, messages = 0] = process.argv.slice(2).map(Number);
   let state = seed;
   const random = (below) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -39,13 +59,15 @@ async function supervise() {
   };
   const arena = new Arena({ objects: 8, threads: 64, waiters: 256, slots: random(2) ? 64 : 2, bytes: 65536 });
   const channel = new Channel({ codec: number, capacity: 2 ** random(6), arena });
-  const shared = {
+  // Deno takes seconds to send so large a view of a buffer, and sends a buffer at once.
+  const buffers = {
     handle: channel.handle,
-    stop: new Int32Array(new SharedArrayBuffer(4)),
-    sent: new Int32Array(new SharedArrayBuffer(4 * LIVES)),
-    seen: new Uint8Array(new SharedArrayBuffer(LIVES * MOST)),
-    wrong: new Int32Array(new SharedArrayBuffer(4)),
+    stop: new SharedArrayBuffer(4),
+    sent: new SharedArrayBuffer(4 * LIVES),
+    seen: new SharedArrayBuffer(LIVES * MOST),
+    wrong: new SharedArrayBuffer(4),
   };
+  const shared = viewsOf(buffers);
   let life = 0;
   const killed = { send: 0, receive: 0 };
   const failures = [];
@@ -54,18 +76,27 @@ async function supervise() {
     if (role === 'send' && life === LIVES) return undefined;
     const way = role === 'send' ? SENDS[random(SENDS.length)] : RECEIVES[random(RECEIVES.length)];
     const worker = new Worker(new URL(import.meta.url), {
-      workerData: { ...shared, role, way, life: role === 'send' ? life++ : 0 },
+      workerData: { ...buffers, role, way, life: role === 'send' ? life++ : 0 },
     });
+    // In Deno a death is proved by this alone.
+    if ('Deno' in globalThis) arena.watch(worker);
     worker.on('error', (error) => failures.push(`${role} by ${way}: ${error.stack}`));
-    return { role, way, worker, ended: new Promise((resolve) => worker.once('exit', resolve)) };
+    const member = { role, way, worker, isOver: false };
+    member.ended = new Promise((resolve) => worker.once('exit', resolve)).then(() => {
+      member.isOver = true;
+    });
+    return member;
   };
-  for (let i = 0; i < 8; i++) team.push(start(i % 2 ? 'send' : 'receive'));
+  for (let i = 0; i < 2 * SIDE; i++) team.push(start(i % 2 ? 'send' : 'receive'));
   const end = Date.now() + seconds * 1000;
-  while (Date.now() < end && failures.length === 0) {
+  const enough = () => Date.now() >= end && shared.sent.reduce((sum, count) => sum + count, 0) >= messages;
+  while (!enough() && failures.length === 0 && life < LIVES) {
     await new Promise((resolve) => setTimeout(resolve, KILLS_EVERY));
-    const i = random(team.length);
-    const { role, worker, ended } = team[i];
-    killed[role]++;
+    // A sender that has sent all its messages has ended.
+    const over = team.findIndex(({ isOver }) => isOver);
+    const i = over < 0 ? random(team.length) : over;
+    const { role, worker, ended, isOver } = team[i];
+    if (!isOver) killed[role]++;
     await worker.terminate();
     await ended;
     team[i] = start(role) ?? team[i];
@@ -101,13 +132,16 @@ async function supervise() {
   channel.dispose();
   // As many channels as there is room for, again and again.
   for (let i = 0; i < 40; i++) new Channel({ capacity: 512, arena }).dispose();
-  console.log(JSON.stringify({ seed, killed, sent, received, missing, lost, holes, failures }));
+  const took = (Date.now() - begun) / 1000;
+  console.log(JSON.stringify({ seed, seconds: took, killed, sent, received, missing, lost, holes, failures }));
   process.exit(failures.length > 0 ? 1 : 0);
 }
 
-async function send({ handle, stop, sent, life, way }) {
+async function send({ handle, life, way, ...buffers }) {
+  const { stop, sent } = viewsOf(buffers);
   const channel = Channel.from(handle, number);
-  for (let k = 0; k < MOST && Atomics.load(stop, 0) === 0; ) {
+  for (let [k, turns] = [0, 0]; k < MOST && Atomics.load(stop, 0) === 0; ) {
+    if (++turns % OFTEN === 0) await turn();
     const message = life * MOST + k;
     let n = 1;
     if (way === 'send') channel.send(message);
@@ -135,20 +169,27 @@ async function send({ handle, stop, sent, life, way }) {
   }
 }
 
-async function receive({ handle, seen, wrong, way }) {
+async function receive({ handle, way, ...buffers }) {
+  const { seen, wrong } = viewsOf(buffers);
   const channel = Channel.from(handle, number);
   const last = new Map();
+  let count = 0;
   const got = (message) => {
     Atomics.add(seen, message, 1);
     const life = Math.floor(message / MOST);
     if ((last.get(life) ?? -1) >= message) Atomics.add(wrong, 0, 1);
     last.set(life, message);
+    return ++count % OFTEN === 0;
   };
   try {
-    if (way === 'for') for (const message of channel) got(message);
+    if (way === 'for')
+      for (const message of channel) {
+        if (got(message)) await turn();
+      }
     else if (way === 'for await') for await (const message of channel) got(message);
     else
       while (true) {
+        if (count % OFTEN === 0) await turn();
         if (way === 'receive') got(channel.receive());
         else if (way === 'receiveAsync') got(await channel.receiveAsync());
         else if (way === 'receiveMany') for (const message of channel.receiveMany(5)) got(message);

@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import * as threads from 'taketurns';
+import * as channels from 'taketurns/channel';
 import * as keyed from 'taketurns/keyed';
 import * as sync from 'taketurns/sync';
 import * as tasks from 'taketurns/tasks';
@@ -363,6 +364,50 @@ const make: Record<string, (given: Classes) => Subject> = {
       end: () => b.dispose(),
     };
   },
+  Channel(given) {
+    const { Channel } = given as typeof tasks;
+    const c = new Channel<number>({ capacity: 4 });
+    const signals = new Signals();
+    let [sent, received] = [0, 0];
+    const loop = async (most: number): Promise<string> => {
+      const values: number[] = [];
+      for await (const value of c) if (values.push(value) === most) break;
+      return values.join();
+    };
+    return {
+      calls: {
+        send: () => c.sendAsync(sent++),
+        sendToo: () => c.sendAsync(sent++),
+        sendNow: () => c.sendAsync(sent++, { timeout: 0 }),
+        sendFor: (_, which) => c.sendAsync(sent++, { signal: signals.of(which), timeout: 100_000 }),
+        trySend: () => c.trySend(sent++),
+        receive: () => c.receiveAsync(),
+        receiveToo: () => c.receiveAsync(),
+        receiveNow: () => c.receiveAsync({ timeout: 0 }),
+        receiveFor: (_, which) => c.receiveAsync({ signal: signals.of(which), timeout: 100_000 }),
+        tryReceive: () => {
+          const next = c.tryReceive();
+          if (next) received++;
+          return next?.value;
+        },
+        loop: (n) => loop(n),
+        abort: (_, which) => signals.abort(which),
+        close: (n, which) => n === 5 && which === 5 && c.close(),
+        dispose: (n, which) => n === 5 && which === 4 && c.dispose(),
+      },
+      state: () => [
+        c.size,
+        c.capacity,
+        c.closed,
+        c.waiting,
+        c.disposed,
+        sent,
+        received,
+        c.disposed || ends(c.inspect()),
+      ],
+      end: () => c.dispose(),
+    };
+  },
   Once(given) {
     const { Once } = given as typeof tasks;
     const o = new Once();
@@ -389,7 +434,18 @@ function counts(stats: tasks.SemaphoreStats): unknown {
   return [permits, added, max, available, out, waiting, widest];
 }
 
-const shared = { ...threads, ...keyed, ...sync } as unknown as Classes;
+function ends({ capacity, size, closed, senders, receivers }: tasks.ChannelStats): unknown {
+  return [capacity, size, closed, senders.waiting, receivers.waiting];
+}
+
+/** A message of the other side is any value. Here it is a number. */
+class Channel extends channels.Channel<number> {
+  constructor(options: channels.ChannelOptions<number>) {
+    super({ ...options, codec: channels.number });
+  }
+}
+
+const shared = { ...threads, ...keyed, ...sync, Channel } as unknown as Classes;
 
 /**
  * Returns what a turn has shown. Some calls of the two sides need more microtasks than others, so the order of all

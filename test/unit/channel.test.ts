@@ -151,6 +151,27 @@ describe('iteration', () => {
   });
 });
 
+it('a loop whose body throws has lost no message that the body was not given', () => {
+  const channel = ofNumbers(128);
+  channel.sendMany(Array.from({ length: 128 }, (_, i) => i));
+  const seen: number[] = [];
+  for (let failures = 0; failures < 5; ) {
+    try {
+      for (const x of channel) {
+        seen.push(x);
+        if (seen.length % 20 === 0) throw new SyntaxError('the body fails');
+      }
+    } catch (error) {
+      expect((error as Error).name).toBe('SyntaxError');
+      failures++;
+    }
+  }
+  channel.close();
+  for (const x of channel) seen.push(x);
+  expect(seen).toEqual(Array.from({ length: 128 }, (_, i) => i));
+  expect(channel.inspect()).toMatchObject({ lost: 0, holes: 0 });
+});
+
 it('a slow loop takes no message ahead, which another worker could have', () => {
   const channel = ofNumbers(64);
   channel.sendMany(Array.from({ length: 64 }, (_, i) => i));

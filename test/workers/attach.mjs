@@ -11,6 +11,8 @@ if (!process.argv.includes('core')) {
     await import('taketurns/p0514'),
     await import('taketurns/sync'),
   );
+  const { Channel, number } = await import('taketurns/channel');
+  CLASSES.Channel = { from: (handle) => Channel.from(handle, number) };
 }
 
 /** The library objects of each arena. In a thread an arena is one object, however often its handle arrives. */

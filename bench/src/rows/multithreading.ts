@@ -12,7 +12,7 @@ interface Guard {
 }
 
 /** Imports the package. Before that, supplies the features that the package needs and Node 20 lacks. */
-async function load(): Promise<Module> {
+export async function load(): Promise<Module> {
   if (!('navigator' in globalThis)) {
     Object.defineProperty(globalThis, 'navigator', {
       value: { hardwareConcurrency: availableParallelism() },
@@ -34,10 +34,10 @@ async function load(): Promise<Module> {
 }
 
 /** Returns the conversion of an object. */
-function converted(object: object): unknown[] {
-  const conversion = Object.getOwnPropertySymbols(Object.getPrototypeOf(object)).find(
-    (symbol) => symbol.description === 'Thread.Serialize',
-  );
+export function converted(object: object): unknown[] {
+  let conversion: symbol | undefined;
+  for (let at = Object.getPrototypeOf(object); at !== null && !conversion; at = Object.getPrototypeOf(at))
+    conversion = Object.getOwnPropertySymbols(at).find(({ description }) => description === 'Thread.Serialize');
   if (conversion === undefined) throw new Error('this version of multithreading converts its objects differently');
   return (object as Record<symbol, () => unknown[]>)[conversion]?.() as unknown[];
 }

@@ -35,14 +35,17 @@ export class Crew {
     return this.#workers.length;
   }
 
-  /** Gives each worker its order. Resolves when all are ready. */
-  async order(order: (thread: number) => Order): Promise<void> {
+  /** Gives each worker its order, and what its order transfers. Resolves when all are ready. */
+  async order(
+    order: (thread: number) => Order,
+    transfer: (thread: number) => Transferable[] = () => [],
+  ): Promise<void> {
     const ready = this.#workers.map((worker, thread) => {
       const isReady = answer(worker, 'ready');
       const done = answer(worker, 'done');
       done.catch(() => {});
       this.#done.add(done);
-      worker.postMessage(order(thread));
+      worker.postMessage(order(thread), transfer(thread));
       return isReady;
     });
     await Promise.all(ready);

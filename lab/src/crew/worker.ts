@@ -7,6 +7,7 @@ const jobs = {
   starvation: async () => (await import('../starvation/thread.js')).starvation,
   queue: async () => (await import('../queue/thread.js')).queue,
   sync: async () => (await import('../sync/thread.js')).sync,
+  channel: async () => (await import('../channel/thread.js')).channelJob,
   hang: async () => (await import('../hang/thread.js')).hang,
   bench: async () => (await import('../bench/thread.js')).bench,
 };
@@ -23,7 +24,7 @@ self.onmessage = async ({ data }: MessageEvent<Welcome | Order>) => {
     const job = (await jobs[data.job]()) as Job<Order>;
     const run = await job(data);
     reply({ ready: true });
-    run();
+    await run();
     reply({ done: true });
   } catch (error) {
     reply({ error: error instanceof Error ? error.message : String(error) });
