@@ -216,7 +216,7 @@ export function open<K extends Kind>(
   const answer = attached(membership, () => {
     // No other thread reads the draft of this thread, so plain writes suffice.
     new Uint8Array(memory.buffer, core.draftName() + N_BYTES, NAME_ROOM).fill(0).set(bytes);
-    return core.openName(bytes.length, ...words(kindNumber, p));
+    return core.openName(bytes.length, ...words(kindNumber, p), 0);
   });
   host.named?.();
   const which = `${what} ${JSON.stringify(name)}`;

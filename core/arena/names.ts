@@ -34,7 +34,7 @@
 import { ANSWER_CLOSED, ANSWER_NOT_FOUND, ANSWER_STALE } from '../answers';
 import { headCount, names, objectCapacity, objects } from './arena';
 import { attach, attachedTo, createObject, detach } from './attachments';
-import { closeObject, generationIn, isLiveIn, lifeOfObject } from './objects';
+import { closeObject, generationIn, isDisposed, isLiveIn, lifeOfObject, revive } from './objects';
 import { me } from './threads';
 import { N_BYTES, N_KEY, N_LENGTH, N_NEXT, NAME_HEADS, NAME_SIZE, O_NAME } from './words';
 
@@ -54,9 +54,9 @@ export function draftName(): usize {
 }
 
 function headOf(entry: usize, length: i32): usize {
-  let hash: u32 = 0x811c9dc5;
-  for (let i = 0; i < length; i++) hash = (hash ^ load<u8>(entry + N_BYTES + (i as usize))) * 0x01000193;
-  return NAME_HEADS + ((hash % headCount) as usize) * 8;
+  let hash: u32 = 0;
+  for (let i = 0; i < length; i += 4) hash = (rotl<u32>(hash, 5) ^ load<u32>(entry + (i as usize), N_BYTES)) * 0x9e3779b1;
+  return NAME_HEADS + ((((hash as u64) * (headCount as u64)) >> 32) as usize) * 8;
 }
 
 /** Compares names word by word, since the host fills the last word up with zeros. */
@@ -126,10 +126,11 @@ export function openName(
   spin: i32,
   threshold: i32,
   robust: i32,
+  bare: i32,
 ): i32 {
   const draft = draftName();
   const head = headOf(draft, length);
-  let fresh = 0;
+  let fresh = bare;
   let answer = ANSWER_NOT_FOUND;
   while (true) {
     const o = findName(head, draft, length);
@@ -146,11 +147,14 @@ export function openName(
     const mine = attachedTo(fresh);
     const entry = mine - objects + names;
     atomic.store<i32>(entry, length, N_LENGTH);
-    for (let i: usize = 0; i < (length as usize); i += 4)
-      atomic.store<i32>(entry + i, load<i32>(draft + i, N_BYTES), N_BYTES);
+    for (let i: usize = 0; i < (length as usize); i += 4) {
+      const word = load<i32>(draft + i, N_BYTES);
+      if (atomic.load<i32>(entry + i, N_BYTES) !== word) atomic.store<i32>(entry + i, word, N_BYTES);
+    }
     // After the name, because a report reads the name of each object that has this word (src/report/look.ts).
     atomic.store<i32>(mine, head as i32, O_NAME);
     atomic.store<i64>(entry, ((atomic.load<i64>(entry, N_NEXT) & TAGS) + TAG) | (first & ~TAGS), N_NEXT);
+    if (isDisposed(mine)) revive(mine);
     if (atomic.cmpxchg<i64>(head, first, (first & TAGS) + TAG + (entry as i64)) === first) return fresh;
   }
   if (fresh > 0) {

@@ -213,11 +213,16 @@ export function detachObject(o: usize, goes: bool): bool {
     const closes = ((life as u32) & (STATES | KEPT | REFERENCES)) === LIVE + 1;
     if (closes && !goes) return false;
     const last = ((life as u32) & (STATES | REFERENCES)) === DISPOSED + 1;
-    const next = closes ? life - LIVE + DISPOSED : last ? (life & GENERATIONS) + GENERATION : life - 1;
+    const next = closes ? life - LIVE + DISPOSED + GENERATION : last ? (life & GENERATIONS) + GENERATION : life - 1;
     if (atomic.cmpxchg<u64>(o, life, next, O_LIFE) !== life) continue;
     if (last) hint = ((o - objects) / OBJECT_SIZE) as u32;
     return !closes;
   }
+}
+
+/** Makes a closed object live again, as another object. The caller has the only reference. */
+export function revive(o: usize): void {
+  atomic.store<u64>(o, (atomic.load<u64>(o, O_LIFE) & GENERATIONS) + LIVE + 1, O_LIFE);
 }
 
 export function isLive(o: usize): bool {

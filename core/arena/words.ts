@@ -27,7 +27,7 @@
  */
 
 export const MAGIC: i32 = 0x746b7473;
-export const VERSION: i32 = 4; // of this layout, and of what copies of the package share (src/runtime/common.ts)
+export const VERSION: i32 = 5; // of this layout, and of what copies of the package share (src/runtime/common.ts)
 export const LINE: usize = 64;
 
 // --- Header ---------------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ import {
   O_KIND,
   O_OWNER,
   O_UNREPORTED_DEATHS,
+  O_WHERE,
   STATE_MASK,
   TICKET,
   WAITING,
@@ -183,6 +184,25 @@ export function letGo(attachment: i32, mayStay: bool): bool {
   if (!goes) return false;
   disposeAgain(o);
   return letGo(attachment, false);
+}
+
+/**
+ * Detaches the thread from the object of a key, as letGo does. But if the object goes with this reference, and nobody has
+ * ever waited for it or died, the function only closes it and takes its name out. Then the thread stays attached, and
+ * the function returns true: openName can give the object another name.
+ */
+export function strip(attachment: i32): bool {
+  const o = attachedTo(attachment);
+  if (!isDisposed(o)) {
+    keepUntilTold(o);
+    if (detach(attachment, true)) return false;
+    if ((atomic.load<i64>(o, O_UNREPORTED_DEATHS) | atomic.load<i64>(o, O_WHERE)) === 0) {
+      takeNameOut(o);
+      return true;
+    }
+  }
+  letGo(attachment, false);
+  return false;
 }
 
 /** Whether nobody could tell the object from a new one with the same properties. It may be out of date at once. */

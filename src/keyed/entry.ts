@@ -152,10 +152,29 @@ export class Entry {
   /** Lets go of the object, if this thread neither has permits nor waits. */
   leave(): void {
     if (this.used > 0) return;
-    const { entries } = this.#home;
     if (this.#semaphore) this.#semaphore[closed]();
     else if (this.at !== CLOSED_OBJECT) this.#core.letGo(this.#attachment, 0);
+    this.#forget();
+  }
+
+  /**
+   * Lets go of the object, as `leave` does. If no thread has the object then, it may keep the object without a name, and
+   * returns the attachment, for another key of the same table. Otherwise it returns 0.
+   */
+  strip(home: Home): number {
+    if (this.used > 0) return 0;
+    if (home !== this.#home || this.#semaphore || this.#parts !== NO_PARTS || this.at === CLOSED_OBJECT) {
+      this.leave();
+      return 0;
+    }
+    const isBare = this.#core.strip(this.#attachment);
+    this.#forget();
+    return isBare ? this.#attachment : 0;
+  }
+
+  #forget(): void {
     this.#leaveParts();
+    const { entries } = this.#home;
     entries.delete(this.key);
     if (entries.size === 0) this.#home.isEmpty();
     // A promise of the semaphore may still call it.

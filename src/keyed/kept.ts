@@ -13,7 +13,7 @@ import { CLOSED_OBJECT, KIND_SEMAPHORE, OBJECT_SIZE, USED_OBJECTS } from '../bor
 import { orphanAt, type Regions } from '../key-reading.js';
 import { setTimeout } from '../runtime/clock.js';
 import type { Membership } from '../runtime/membership.js';
-import type { Entry } from './entry.js';
+import type { Entry, Home } from './entry.js';
 
 const MOST_KEPT = 256;
 /** How often the ring is looked at, in milliseconds. */
@@ -26,6 +26,8 @@ export class Kept {
   readonly #regions: Regions;
   readonly #ring: (Entry | undefined)[] = [];
   #next = 0;
+  /** The place that is free for a new key. */
+  #free = 0;
   #room: number;
   #looks = false;
 
@@ -42,14 +44,39 @@ export class Kept {
     return Math.max(1, Math.min(MOST_KEPT, Math.floor(core.mostObjects() / 4 / core.threadCount())));
   }
 
-  /** Keeps a key that is new or free again, and that has no place in the ring. */
+  /** Keeps a key that is free again, and that has no place in the ring. */
   keep(entry: Entry): void {
+    const place = this.#choose();
+    this.#clear(place);
+    this.#put(place, entry);
+  }
+
+  /** Makes room for a key that is new. Returns the object of the key that goes, if a new key of the table can have it. */
+  makeRoom(home: Home): number {
+    const place = this.#choose();
+    this.#free = place;
+    const entry = this.#ring[place];
+    this.#ring[place] = undefined;
+    if (!entry) return 0;
+    entry.isKept = false;
+    return entry.strip(home);
+  }
+
+  /** Keeps the new key. */
+  keepNew(entry: Entry): void {
+    this.#put(this.#free, entry);
+  }
+
+  #choose(): number {
     let place = this.#step();
     for (let spared = 0; spared < MOST_SPARED && this.#ring[place]?.isRecent; spared++) {
       (this.#ring[place] as Entry).isRecent = false;
       place = this.#step();
     }
-    this.#clear(place);
+    return place;
+  }
+
+  #put(place: number, entry: Entry): void {
     this.#ring[place] = entry;
     entry.isKept = true;
     entry.isRecent = false;

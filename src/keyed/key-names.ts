@@ -35,6 +35,8 @@ export class KeyNames implements Regions {
   readonly #bytes: Uint8Array;
   /** The attachments to the parts of the key that was opened last. */
   parts: readonly number[] = NO_PARTS;
+  /** The attachment to an object without a name, which the next name gets; 0 if there is none. */
+  bare = 0;
   /** Where this thread writes a name. */
   readonly #draft: number;
 
@@ -143,7 +145,10 @@ export class KeyNames implements Regions {
     words[(draft + N_PARENT) >> 2] = address;
     words[(draft + N_PARENT + 4) >> 2] = generation;
     const max = Math.max(permits, 1);
-    return this.#core.openName(length + N_REST - N_BYTES, KIND_SEMAPHORE, permits, max, spin, 0, Number(isRobust));
+    const { bare } = this;
+    this.bare = 0;
+    const bytes = length + N_REST - N_BYTES;
+    return this.#core.openName(bytes, KIND_SEMAPHORE, permits, max, spin, 0, Number(isRobust), bare);
   }
 }
 

@@ -80,6 +80,7 @@ export class Table implements Home, Parent {
   enter(key: Key, owner: object): Entry | undefined {
     const { core } = this.membership;
     const { names } = this;
+    names.bare = this.kept.makeRoom(this);
     let answer = names.open(this, key, this.#made);
     if (isFull(answer)) {
       this.#letGo(names.parts);
@@ -103,7 +104,7 @@ export class Table implements Home, Parent {
     // -0 and 0 are one key.
     entry.enter(key === 0 ? 0 : key, answer, parts);
     // From the start, so an entry is kept or used, also if the request fails.
-    this.kept.keep(entry);
+    this.kept.keepNew(entry);
     return entry;
   }
 
