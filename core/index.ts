@@ -54,7 +54,7 @@ export {
   timeouts,
   waiting,
 } from './inspect';
-export { disposeAgain, held, letGo, restoreOwnerDeaths, strip } from './kinds/kinds';
+export { disposeAgain, held, letGo, restoreOwnerDeaths } from './kinds/kinds';
 export {
   lock,
   mutexDispose,

@@ -34,7 +34,7 @@
 import { ANSWER_CLOSED, ANSWER_NOT_FOUND, ANSWER_STALE } from '../answers';
 import { headCount, names, objectCapacity, objects } from './arena';
 import { attach, attachedTo, createObject, detach } from './attachments';
-import { closeObject, generationIn, isDisposed, isLiveIn, lifeOfObject, revive } from './objects';
+import { generationIn, isLiveIn, lifeOfObject, revive } from './objects';
 import { me } from './threads';
 import { N_BYTES, N_KEY, N_LENGTH, N_NEXT, NAME_HEADS, NAME_SIZE, O_NAME } from './words';
 
@@ -126,11 +126,11 @@ export function openName(
   spin: i32,
   threshold: i32,
   robust: i32,
-  bare: i32,
+  fresh: i32,
 ): i32 {
   const draft = draftName();
+  store<i32>(draft, length, N_LENGTH);
   const head = headOf(draft, length);
-  let fresh = bare;
   let answer = ANSWER_NOT_FOUND;
   while (true) {
     const o = findName(head, draft, length);
@@ -146,21 +146,20 @@ export function openName(
     }
     const mine = attachedTo(fresh);
     const entry = mine - objects + names;
-    atomic.store<i32>(entry, length, N_LENGTH);
-    for (let i: usize = 0; i < (length as usize); i += 4) {
-      const word = load<i32>(draft + i, N_BYTES);
-      if (atomic.load<i32>(entry + i, N_BYTES) !== word) atomic.store<i32>(entry + i, word, N_BYTES);
+    for (let i = -4; i < length; i += 4) {
+      const word = load<i32>(draft + (i as usize), N_BYTES);
+      if (atomic.load<i32>(entry + (i as usize), N_BYTES) !== word)
+        atomic.store<i32>(entry + (i as usize), word, N_BYTES);
     }
     // After the name, because a report reads the name of each object that has this word (src/report/look.ts).
     atomic.store<i32>(mine, head as i32, O_NAME);
     atomic.store<i64>(entry, ((atomic.load<i64>(entry, N_NEXT) & TAGS) + TAG) | (first & ~TAGS), N_NEXT);
-    if (isDisposed(mine)) revive(mine);
+    revive(mine);
     if (atomic.cmpxchg<i64>(head, first, (first & TAGS) + TAG + (entry as i64)) === first) return fresh;
   }
-  if (fresh > 0) {
-    // No other thread knows the object, so it has no waiters to wake.
-    closeObject(attachedTo(fresh));
-    detach(fresh, true);
+  if (fresh) {
+    // No other thread knows the object, so it has no waiters to wake. If it is live, the first call closes it.
+    while (!detach(fresh, true));
   }
   return answer;
 }

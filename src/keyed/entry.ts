@@ -6,7 +6,7 @@
  * entry gets a `Semaphore`, which does all the rest: blocking, promises, time-outs, signals.
  */
 import type { Core } from '../border/core.js';
-import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, O_UNREPORTED_DEATHS } from '../border/numbers.js';
+import { ADMITTED, ANSWER_CLOSED, BARE, CLOSED_OBJECT, O_UNREPORTED_DEATHS } from '../border/numbers.js';
 import type { Key } from '../keys.js';
 import { Reference } from '../reference.js';
 import type { Membership } from '../runtime/membership.js';
@@ -167,9 +167,9 @@ export class Entry {
       this.leave();
       return 0;
     }
-    const isBare = this.#core.strip(this.#attachment);
+    const isGone = this.#core.letGo(this.#attachment, BARE);
     this.#forget();
-    return isBare ? this.#attachment : 0;
+    return isGone ? 0 : this.#attachment;
   }
 
   #forget(): void {

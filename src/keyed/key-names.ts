@@ -109,13 +109,22 @@ export class KeyNames implements Regions {
 
   /** Writes characters of a key into the draft, and zeros to the end of the last word. Returns whether each is a byte. */
   #writeLatin(key: string, from: number, to: number): boolean {
-    const bytes = this.#bytes;
-    let at = this.#draft + N_REST;
-    if ((to - from) & 3) this.words[(at + to - from) >> 2] = 0;
-    for (let i = from; i < to; i++) {
-      const code = key.charCodeAt(i);
+    const { words } = this;
+    let at = (this.#draft + N_REST) >> 2;
+    let i = from;
+    for (; i <= to - 4; i += 4) {
+      const a = key.charCodeAt(i);
+      const b = key.charCodeAt(i + 1);
+      const c = key.charCodeAt(i + 2);
+      const d = key.charCodeAt(i + 3);
+      if ((a | b | c | d) > 255) return false;
+      words[at++] = a | (b << 8) | (c << 16) | (d << 24);
+    }
+    if (i < to) words[at] = 0;
+    for (let shift = 0; i < to; shift += 8) {
+      const code = key.charCodeAt(i++);
       if (code > 255) return false;
-      bytes[at++] = code;
+      words[at] = (words[at] as number) | (code << shift);
     }
     return true;
   }

@@ -17,6 +17,7 @@ import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
 import { PHASE, PROMISES } from '../scene/words.js';
 
+const BARE = constant('BARE');
 const N_BYTES = constant('N_BYTES');
 const N_KEY = constant('N_KEY');
 const O_LIFE = constant('O_LIFE');
@@ -60,7 +61,7 @@ const enter = (key: number): Op => ({
       return false;
     }
     if (phase === 1) {
-      scene.call(t, 'openName', write(scene, scene.result(t), key), KIND, 1, 1, 0, 0, 1);
+      scene.call(t, 'openName', write(scene, scene.result(t), key), KIND, 1, 1, 0, 0, 1, 0);
       return false;
     }
     entered(scene, t, key, scene.result(t));
@@ -71,7 +72,7 @@ const enter = (key: number): Op => ({
 /** Attaches to a key before the threads start. */
 function enterNow(scene: Scene, t: number, key: number): void {
   const length = write(scene, scene.callNow(t, 'draftName'), key);
-  entered(scene, t, key, scene.callNow(t, 'openName', length, KIND, 1, 1, 0, 0, 1));
+  entered(scene, t, key, scene.callNow(t, 'openName', length, KIND, 1, 1, 0, 0, 1, 0));
 }
 
 function entered(scene: Scene, t: number, key: number, answer: number): void {
@@ -149,6 +150,34 @@ const leave = (key: number): Op =>
       scene.set(t, attachment(key), 0);
     },
   );
+
+/** Lets go of a key and enters another, which gets the object of the first if nobody else has this (Kept.makeRoom). */
+const change = (from: number, to: number): Op => ({
+  text: `change ${from} for ${to}`,
+  next(scene, t) {
+    const phase = scene.get(t, PHASE);
+    scene.set(t, PHASE, phase + 1);
+    if (phase === 0) {
+      scene.call(t, 'letGo', scene.get(t, attachment(from)), BARE);
+      return false;
+    }
+    if (phase === 1) {
+      scene.set(t, slot(from), 0);
+      // The thread is still attached if the object is bare.
+      if (scene.result(t) !== 0) scene.set(t, attachment(from), 0);
+      scene.call(t, 'draftName');
+      return false;
+    }
+    if (phase === 2) {
+      const bare = scene.get(t, attachment(from));
+      scene.set(t, attachment(from), 0);
+      scene.call(t, 'openName', write(scene, scene.result(t), to), KIND, 1, 1, 0, 0, 1, bare);
+      return false;
+    }
+    entered(scene, t, to, scene.result(t));
+    return true;
+  },
+});
 
 const use = (key: number): Op[] => [enter(key), take(key), give(key), leave(key)];
 const useAndLearn = (key: number): Op[] => [enter(key), take(key), learn(key), give(key), leave(key)];
@@ -312,6 +341,122 @@ export const models: readonly Model[] = [
     programs: [useBoth, useBoth],
     arena: { objects: 4 },
     end: gone,
+  },
+
+  // --- A new key gets the object of a key that goes -----------------------------------------------------------------
+  {
+    name: 'keys, changed by one thread',
+    programs: [
+      [...use(0), enter(0), take(0), give(0), change(0, 1), take(1), give(1), change(1, 0), take(0), give(0), leave(0)],
+    ],
+    arena: { objects: 1 },
+    end: gone,
+  },
+  {
+    name: 'keys, one changed for another beside the first lock of each',
+    programs: [[change(0, 1), take(1), give(1), leave(1)], use(0), use(1)],
+    long: true,
+    preemptions: 3,
+    arena: { objects: 3 },
+    objects: (scene) => enterNow(scene, 0, 0),
+    end: gone,
+  },
+  {
+    name: 'keys, one changed for another beside a lock of the first',
+    programs: [[change(0, 1), take(1), give(1), leave(1)], use(0)],
+    arena: { objects: 2 },
+    objects: (scene) => enterNow(scene, 0, 0),
+    end: gone,
+  },
+  {
+    name: 'keys, one changed for another beside a lock of the second',
+    programs: [[change(0, 1), take(1), give(1), leave(1)], use(1)],
+    arena: { objects: 2 },
+    objects: (scene) => enterNow(scene, 0, 0),
+    end: gone,
+  },
+  {
+    name: 'keys, one changed for another, which another thread lets go',
+    programs: [[change(0, 1), take(1), give(1), leave(1)], [leave(1)]],
+    arena: { objects: 2 },
+    objects: (scene) => {
+      enterNow(scene, 0, 0);
+      enterNow(scene, 1, 1);
+    },
+    end: gone,
+  },
+  {
+    name: 'keys, changed by two that have the same key',
+    programs: [
+      [change(0, 1), take(1), give(1), leave(1)],
+      [change(0, 1), take(1), give(1), leave(1)],
+    ],
+    arena: { objects: 3 },
+    objects: (scene) => {
+      enterNow(scene, 0, 0);
+      enterNow(scene, 1, 0);
+    },
+    end: gone,
+  },
+  {
+    name: 'keys, changed crosswise',
+    programs: [
+      [change(0, 1), take(1), give(1), leave(1)],
+      [change(1, 0), take(0), give(0), leave(0)],
+    ],
+    arena: { objects: 4 },
+    objects: (scene) => {
+      enterNow(scene, 0, 0);
+      enterNow(scene, 1, 1);
+    },
+    end: gone,
+  },
+  {
+    name: 'keys, one changed for another by a thread that is killed',
+    programs: [
+      [change(0, 1), take(1), give(1), leave(1)],
+      [supervise(), ...use(0), ...use(1)],
+    ],
+    arena: { objects: 3 },
+    deaths: 1,
+    mortal: [0],
+    objects: (scene) => enterNow(scene, 0, 0),
+    end: (scene) => void untold(scene),
+  },
+  {
+    name: 'keys, one changed for another by a thread that is killed, beside a lock of each',
+    long: true,
+    preemptions: 2,
+    programs: [[change(0, 1), take(1), give(1), leave(1)], [supervise(), ...use(0)], use(1)],
+    arena: { objects: 4 },
+    deaths: 1,
+    mortal: [0],
+    objects: (scene) => enterNow(scene, 0, 0),
+    end: (scene) => void untold(scene),
+  },
+  {
+    name: 'keys, one of which an owner has died is changed for another',
+    programs: [[], [supervise()], [change(0, 1), take(1), give(1), leave(1)]],
+    arena: { objects: 3 },
+    deaths: 1,
+    mortal: [0],
+    objects: (scene) => {
+      enterNow(scene, 2, 0);
+      holderIsDead(scene);
+    },
+    end: toldOnce,
+  },
+  {
+    name: 'keys, one of which an owner has died and is told of is changed for another',
+    programs: [[], [supervise(), ...useAndLearn(0), enter(0), change(0, 1), take(1), learn(1), give(1), leave(1)]],
+    arena: { objects: 3 },
+    deaths: 1,
+    mortal: [0],
+    objects: holderIsDead,
+    end: (scene) => {
+      toldOnce(scene);
+      gone(scene);
+    },
   },
 
   // --- The death of an owner --------------------------------------------------------------------------------------
