@@ -324,7 +324,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     if (this.disposed) return;
     const table = this.#table;
     for (const key of keysOf(table.names, table)) {
-      const semaphore = this.#entries.get(key.key)?.waits;
+      const semaphore = table.find(key.key)?.waits;
       if (semaphore) semaphore.cancelAll(reason);
       else askAllOf(table, key);
     }
