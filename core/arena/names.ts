@@ -55,7 +55,8 @@ export function draftName(): usize {
 
 function headOf(entry: usize, length: i32): usize {
   let hash: u32 = 0;
-  for (let i = 0; i < length; i += 4) hash = (rotl<u32>(hash, 5) ^ load<u32>(entry + (i as usize), N_BYTES)) * 0x9e3779b1;
+  for (let i = 0; i < length; i += 4)
+    hash = (rotl<u32>(hash, 5) ^ load<u32>(entry + (i as usize), N_BYTES)) * 0x9e3779b1;
   return NAME_HEADS + ((((hash as u64) * (headCount as u64)) >> 32) as usize) * 8;
 }
 

@@ -154,11 +154,6 @@ export class Entry {
     if (this.used === 0 && !this.isKept && this.at !== CLOSED_OBJECT) this.#home.rest(this);
   }
 
-  /** Whether the key is short, and no permits were ever waited for in this thread. */
-  get isPlain(): boolean {
-    return !this.#semaphore && this.#parts === NO_PARTS;
-  }
-
   /**
    * Lets go of the object, if this thread neither has permits nor waits. If no other thread has the object, it may stay
    * without a name, for another key of the table.
@@ -168,7 +163,7 @@ export class Entry {
     const home = this.#home;
     if (this.#semaphore) this.#semaphore[closed]();
     else if (this.at !== CLOSED_OBJECT) {
-      const how = home.bare === 0 && this.isPlain ? BARE : GOES;
+      const how = home.bare === 0 && this.#parts === NO_PARTS ? BARE : GOES;
       if (!this.#core.letGo(this.#attachment, how)) home.bare = this.#attachment;
     }
     this.#leaveParts();

@@ -8,6 +8,7 @@ import { report } from 'taketurns/report';
 import { describe, expect, it } from 'vitest';
 import { recruit, upTo } from '../support/dying.js';
 import { failure } from '../support/failure.js';
+import { at, Memory } from '../support/memory.js';
 import { isSettled } from '../support/settled.js';
 import { type Member, team, together } from '../support/team.js';
 import { reactions, turn, until } from '../support/until.js';
@@ -164,12 +165,36 @@ describe('a key', () => {
 
   it('is kept at hand for a while, and does not count then', async () => {
     const { arena, table } = fresh();
-    for (let i = 0; i < 1000; i++) table.hold(i).unlock();
+    for (let i = 0; i < 1000; i++) for (let twice = 0; twice < 2; twice++) table.hold(i).unlock();
     expect(objects(arena)).toBeGreaterThan(100);
     expect(objects(arena)).toBeLessThanOrEqual(256);
     expect([table.size, table.inspect().keys]).toEqual([0, []]);
     await noKey(arena);
     table.hold('again').unlock();
+    await noKey(arena);
+  });
+
+  it('that is used once gives its object to the next', async () => {
+    const { arena, table } = fresh();
+    const places = new Memory(arena);
+    const before = places.word(at('USED_OBJECTS'));
+    for (let i = 0; i < 1000; i++) table.hold(i).unlock();
+    expect(places.word(at('USED_OBJECTS'))).toBeLessThan(before + 30);
+    await noKey(arena);
+  });
+
+  it('may be one of several that come and go, of two tables, in any order', async () => {
+    const { arena, table } = fresh();
+    const other = new KeyedSemaphore(2, { arena });
+    for (let i = 0; i < 1000; i++) {
+      other.hold(`${i}`, 2).release();
+      const held = [table.hold('a'), table.hold(`long ${i}`.padEnd(200)), table.hold(i)];
+      expect([table.tryHold('a'), table.tryHold(i)]).toEqual([undefined, undefined]);
+      if (i % 2) held.reverse();
+      for (const guard of held) guard.unlock();
+    }
+    expect([table.size, other.size]).toEqual([0, 0]);
+    other.dispose();
     await noKey(arena);
   });
 
