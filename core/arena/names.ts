@@ -18,8 +18,11 @@
  *
  * The invariant: the entry of a FREE object stands in no list. Each thread that detaches from a closed object first
  * walks along the list of the object's name (letGo in kinds/kinds.ts). The thread that closes an object detaches after
- * that, and only the last thread that detaches frees the object. So the next owner of an object finds the entry unused,
- * and as long as an entry stands in a list, its object has the same generation.
+ * that, and only the last thread that detaches frees the object. So the next owner of an object finds the entry unused.
+ * An object is live only in one generation as long as its entry stands in a list.
+ *
+ * A thread that has the last reference to a closed object may give the object another name. It has taken the old name
+ * out by itself, and makes the object live just before it publishes the new name.
  *
  * A free entry may get a new name while another thread still reads it. So each link has a tag, which grows whenever the
  * link changes. A thread reads an entry and the life of its object, and then reads again the link that led it to the
@@ -115,7 +118,8 @@ export function isKey(o: usize): bool {
 
 /**
  * Attaches to the object of the drafted name. If there is no such object, makes one with these properties, unless
- * permits < 0. Returns the number of the attachment, or an answer below 0. An object that was there may have other
+ * permits < 0. If the thread has a `fresh` object without a name, which has these properties (BARE in letGo), this object
+ * gets the name, or is freed. `fresh` is the number of its attachment, or 0. Returns the number of the attachment, or an answer below 0. An object that was there may have other
  * properties.
  * @answers Attachment | ANSWER_FULL | ANSWER_OBJECTS_FULL | ANSWER_NOT_FOUND | ANSWER_WRONG_KIND
  */

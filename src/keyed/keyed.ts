@@ -10,8 +10,9 @@
  * first thread that wants the key makes the object, and the last thread that detaches takes it away: the rule of names
  * (core/arena/names.ts), with its models. So an unlock beside a first lock is a close beside an open there, and the
  * thread gets the old object while that lives, or a new one, but no two threads get two objects. A thread is attached
- * while it has permits of the key or waits for them, and for a while afterwards. So what a hot key costs is a look into a
- * Map, and a pair of calls of the core.
+ * while it has permits of the key or waits for them. If it has used the key twice within a short time, it stays attached
+ * for a while. So what a hot key costs is a look into a Map, and a pair of calls of the core. A key that is used once
+ * leaves its object, without a name, to the next new key (kept.ts): to make an object costs more than all the rest.
  *
  * If a thread dies, its reaper gives back what it held, as of any semaphore, and detaches it. The next owner of the key
  * must learn of the death, and perhaps nobody has the key at hand then. So the core keeps the object until the next
