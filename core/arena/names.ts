@@ -51,7 +51,10 @@ let first: i64 = 0;
 /** The generation of the object that the thread has found. */
 let found: u32 = 0;
 
-/** Returns the draft of this thread: the caller writes the name into it, from N_BYTES on, and zeros behind the name. */
+/**
+ * Returns the draft of this thread: the caller writes the length of the name into it, the name, and zeros to the end of
+ * the last word.
+ */
 export function draftName(): usize {
   return names + ((objectCapacity + me) as usize) * NAME_SIZE;
 }
@@ -118,9 +121,9 @@ export function isKey(o: usize): bool {
 
 /**
  * Attaches to the object of the drafted name. If there is no such object, makes one with these properties, unless
- * permits < 0. If the thread has a `fresh` object without a name, which has these properties (BARE in letGo), this object
- * gets the name, or is freed. `fresh` is the number of its attachment, or 0. Returns the number of the attachment, or an answer below 0. An object that was there may have other
- * properties.
+ * permits < 0. If the thread has an object without a name, which has these properties (BARE in letGo), this object gets
+ * the name, or is freed; `bare` is the number of its attachment, or 0. Returns the number of the attachment, or an answer
+ * below 0. An object that was there may have other properties.
  * @answers Attachment | ANSWER_FULL | ANSWER_OBJECTS_FULL | ANSWER_NOT_FOUND | ANSWER_WRONG_KIND
  */
 export function openName(
@@ -131,23 +134,24 @@ export function openName(
   spin: i32,
   threshold: i32,
   robust: i32,
-  fresh: i32,
+  bare: i32,
 ): i32 {
   const draft = draftName();
-  store<i32>(draft, length, N_LENGTH);
   const head = headOf(draft, length);
-  let answer = ANSWER_NOT_FOUND;
+  let fresh = bare;
   while (true) {
     const o = findName(head, draft, length);
     if (o) {
-      answer = attach(o, found, kind);
+      const answer = attach(o, found, kind);
       if (answer === ANSWER_CLOSED || answer === ANSWER_STALE) continue;
-      break;
+      // Nobody waits for the object. If it is live, the first call closes it.
+      while (fresh && !detach(fresh, true));
+      return answer;
     }
     if (fresh === 0) {
-      answer = permits < 0 ? ANSWER_NOT_FOUND : createObject(kind, permits, limit, spin, threshold, robust, 0, 0);
-      if (answer < 0) return answer;
-      fresh = answer;
+      if (permits < 0) return ANSWER_NOT_FOUND;
+      fresh = createObject(kind, permits, limit, spin, threshold, robust, 0, 0);
+      if (fresh < 0) return fresh;
     }
     const mine = attachedTo(fresh);
     const entry = mine - objects + names;
@@ -159,12 +163,11 @@ export function openName(
     // After the name, because a report reads the name of each object that has this word (src/report/look.ts).
     atomic.store<i32>(mine, head as i32, O_NAME);
     atomic.store<i64>(entry, ((atomic.load<i64>(entry, N_NEXT) & TAGS) + TAG) | (first & ~TAGS), N_NEXT);
-    revive(mine);
+    // Only once: when an object is live and has O_NAME, a thread that looks at all objects may attach to it.
+    if (bare) {
+      revive(mine);
+      bare = 0;
+    }
     if (atomic.cmpxchg<i64>(head, first, (first & TAGS) + TAG + (entry as i64)) === first) return fresh;
   }
-  if (fresh) {
-    // No other thread knows the object, so it has no waiters to wake. If it is live, the first call closes it.
-    while (!detach(fresh, true));
-  }
-  return answer;
 }

@@ -227,7 +227,7 @@ export function detachObject(o: usize, goes: bool): bool {
 
 /** Makes a closed object live again, for another name. The caller has the only reference. */
 export function revive(o: usize): void {
-  atomic.store<u64>(o, (atomic.load<u64>(o, O_LIFE) & GENERATIONS) + LIVE + 1, O_LIFE);
+  atomic.sub<u64>(o, (DISPOSED - LIVE) as u64, O_LIFE);
 }
 
 export function isLive(o: usize): bool {

@@ -6,6 +6,7 @@ import {
   KIND_SEMAPHORE,
   N_BYTES,
   N_KEY,
+  N_LENGTH,
   NAME_SIZE,
   OBJECT_SIZE,
 } from '../border/numbers.js';
@@ -150,13 +151,14 @@ export class KeyNames implements Regions {
   ): number {
     const { words } = this;
     const draft = this.#draft;
+    const bytes = length + N_REST - N_BYTES;
+    words[(draft + N_LENGTH) >> 2] = bytes;
     words[(draft + N_BYTES) >> 2] = marker | (form << 8);
     words[(draft + N_PARENT) >> 2] = address;
     words[(draft + N_PARENT + 4) >> 2] = generation;
     const max = Math.max(permits, 1);
     const { bare } = this;
     this.bare = 0;
-    const bytes = length + N_REST - N_BYTES;
     return this.#core.openName(bytes, KIND_SEMAPHORE, permits, max, spin, 0, Number(isRobust), bare);
   }
 }

@@ -517,6 +517,20 @@ describe('a table', () => {
     expect(arena.stats().objects.used).toBe(0);
   });
 
+  it('is disposed of to the end, if a disposer has died after its first step', async () => {
+    const { arena, table } = fresh();
+    const memory = new Memory(arena);
+    const held = ['a', 'b'].map((key) => table.hold(key));
+    const waits = await Promise.all(['a', 'b'].map((key, i) => waiter(table, crowd[i] as Member, key)));
+    const life = table.handle.address + at('O_LIFE');
+    const STEP = 1 << 24; // from LIVE to DISPOSED
+    memory.store(life, memory.word(life) + STEP);
+    expect(await failure(() => table.hold('c'))).toBeInstanceOf(DisposedError);
+    for (const { told } of waits) expect(await failure(() => told)).toMatchObject({ name: 'DisposedError' });
+    for (const guard of held) guard.unlock();
+    await until(() => objects(arena) === -1, 'nothing is left');
+  });
+
   it('is disposed of for all threads, also while they hold keys that the disposer does not know', async () => {
     const { arena, table } = fresh();
     await member().run('keyed', { handle: table.handle, does: 'keep', keys: ['a', 'x'.repeat(300)] });

@@ -7,7 +7,9 @@
  * - If a thread dies while it holds a key, the next owner learns of the death, also if nobody has the key open meanwhile,
  *   and also if the reaper or that next owner dies. The object of the key stays until then, and no longer.
  * - Threads that take several keys, all in one order, do not deadlock.
- * - A disposer of the table closes every key that a thread has entered, or the thread finds the table closed.
+ * - A disposer of the table closes every key that a thread has entered, or the thread finds the table closed. If the
+ *   disposer dies, another thread closes the others.
+ * - A thread that lets go of a key may give the object to its next key (change).
  */
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, constant } from '../scene/layout.js';
@@ -18,8 +20,10 @@ import type { Scene } from '../scene/scene.js';
 import { PHASE, PROMISES } from '../scene/words.js';
 
 const BARE = constant('BARE');
+const K_ENDED = constant('K_ENDED');
 const N_BYTES = constant('N_BYTES');
 const N_KEY = constant('N_KEY');
+const N_LENGTH = constant('N_LENGTH');
 const O_LIFE = constant('O_LIFE');
 const O_NAME = constant('O_NAME');
 const O_UNREPORTED_DEATHS = constant('O_UNREPORTED_DEATHS');
@@ -45,9 +49,11 @@ const holds = (scene: Scene, t: number, key: number): boolean => (scene.get(t, s
 
 /** Writes the name of a key into a draft, and returns its length. */
 function write(scene: Scene, draft: number, key: number): number {
+  const length = 5;
+  scene.machine.hostStore32(draft + N_LENGTH, length);
   scene.machine.hostStore32(draft + N_BYTES, N_KEY);
   scene.machine.hostStore32(draft + N_BYTES + 4, key + 1);
-  return 5;
+  return length;
 }
 
 /** Attaches to a key, as Table.enter does. */
@@ -245,10 +251,25 @@ function toldOrToBeTold(scene: Scene): void {
 /** Closes the table. */
 const closeTable: Op = call('dispose', (scene) => [scene.semaphores[0] as number]);
 
-/** Closes the key at one place of the arena, if there is one, as the disposer of a table does. */
-const closeKeyAt = (index: number): Op => ({
+const ended = (scene: Scene): number => (scene.semaphores[0] as number) + K_ENDED;
+
+/** Notes that all keys of the table are closed. */
+const end: Op = {
+  text: 'end',
+  next(scene) {
+    scene.machine.hostStore32(ended(scene), 1);
+    return true;
+  },
+};
+
+/**
+ * Closes the key at one place of the arena, if there is one, as the disposer of a table does. If the thread goes on in
+ * place of the disposer, it does nothing if the disposer has come to the end.
+ */
+const closeKeyAt = (index: number, goesOn = false): Op => ({
   text: `close the key at ${index}`,
   next(scene, t) {
+    if (goesOn && word(scene, ended(scene)) !== 0) return true;
     const phase = scene.get(t, PHASE);
     scene.set(t, PHASE, phase + 1);
     const address = scene.regions.objects + index * OBJECT_SIZE;
@@ -275,7 +296,7 @@ const closeKeyAt = (index: number): Op => ({
 });
 
 /** Looks whether the table is closed, and lets go of the key then. */
-const leaveIfClosed: Op = {
+const leaveIfClosed = (key: number): Op => ({
   text: 'leave if closed',
   next(scene, t) {
     const phase = scene.get(t, PHASE);
@@ -285,21 +306,29 @@ const leaveIfClosed: Op = {
       return false;
     }
     if (phase === 1 && scene.result(t) !== 0) {
-      scene.call(t, 'letGo', scene.get(t, attachment(0)), 0);
-      scene.set(t, slot(0), 0);
+      scene.call(t, 'letGo', scene.get(t, attachment(key)), 0);
+      scene.set(t, slot(key), 0);
       return false;
     }
     return true;
   },
-};
+});
 
 /** Makes a table, to which both threads are attached. */
 function makeTable(scene: Scene): void {
-  const answer = scene.callNow(0, 'createObject', TABLE, 1, 1, 0, 0, 0, 0, 0, 0, 0);
+  const answer = scene.callNow(0, 'createObject', TABLE, 0, 1, 0, 0, 0, 0, 0, 0, 0);
   const address = scene.objectOf(answer);
   scene.semaphores.push(address);
   scene.set(0, TABLE_ATTACHMENT, answer);
   scene.set(1, TABLE_ATTACHMENT, scene.callNow(1, 'attach', address, 0, TABLE));
+}
+
+const isClosed = (scene: Scene, address: number): boolean => (word(scene, address + O_LIFE) & STATES) !== LIVE;
+
+/** All keys of a closed table are closed. */
+function allClosed(scene: Scene): void {
+  for (const address of inUse(scene))
+    if (!isClosed(scene, address)) throw new Violation('a key of a closed table is open');
 }
 
 export const models: readonly Model[] = [
@@ -559,13 +588,58 @@ export const models: readonly Model[] = [
     name: 'keys, the table is disposed of beside an enter',
     programs: [
       [closeTable, closeKeyAt(0), closeKeyAt(1)],
-      [enter(0), leaveIfClosed],
+      [enter(0), leaveIfClosed(0)],
     ],
     arena: { objects: 2 },
     objects: makeTable,
+    end: allClosed,
+  },
+  {
+    name: 'keys, the table is disposed of beside a change of keys',
+    programs: [
+      [closeTable, closeKeyAt(1), closeKeyAt(2)],
+      [change(0, 1), leaveIfClosed(1)],
+    ],
+    arena: { objects: 3 },
+    objects: (scene) => {
+      makeTable(scene);
+      enterNow(scene, 1, 0);
+    },
+    end: allClosed,
+  },
+  {
+    name: 'keys, the table is disposed of beside changes of keys by two',
+    long: true,
+    preemptions: 3,
+    programs: [
+      [closeTable, closeKeyAt(1), closeKeyAt(2)],
+      [change(0, 1), leaveIfClosed(1)],
+      [enter(1), leaveIfClosed(1)],
+    ],
+    arena: { objects: 4 },
+    objects: (scene) => {
+      makeTable(scene);
+      enterNow(scene, 1, 0);
+    },
+    end: allClosed,
+  },
+  {
+    name: 'keys, the table is disposed of by a thread that is killed',
+    programs: [
+      [closeTable, closeKeyAt(1), closeKeyAt(2), end],
+      [supervise(), closeKeyAt(1, true), closeKeyAt(2, true), end],
+    ],
+    arena: { objects: 3 },
+    deaths: 1,
+    mortal: [0],
+    objects: (scene) => {
+      makeTable(scene);
+      enterNow(scene, 0, 0);
+      enterNow(scene, 1, 0);
+      enterNow(scene, 1, 1);
+    },
     end: (scene) => {
-      for (const address of inUse(scene))
-        if ((word(scene, address + O_LIFE) & STATES) === LIVE) throw new Violation('a key of a closed table is open');
+      if (isClosed(scene, scene.semaphores[0] as number)) allClosed(scene);
     },
   },
 ];

@@ -73,6 +73,7 @@ interface Opening {
 /** Writes the bytes of a name into a draft, and returns how many there are. */
 function write(scene: Scene, draft: number, name: number): number {
   const text = NAMES[name] as string;
+  scene.machine.hostStore32(draft + N_LENGTH, text.length);
   for (const [i, word] of wordsOf(text).entries()) scene.machine.hostStore32(draft + N_BYTES + 4 * i, word);
   return text.length;
 }
