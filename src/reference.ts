@@ -17,6 +17,7 @@ import {
   KIND_MUTEX,
   LIMIT,
   N_BYTES,
+  N_LENGTH,
   NAME_ROOM,
   O_INITIAL,
   O_MAX,
@@ -215,8 +216,10 @@ export function open<K extends Kind>(
   const { core, memory } = membership;
   const answer = attached(membership, () => {
     // No other thread reads the draft of this thread, so plain writes suffice.
-    new Uint8Array(memory.buffer, core.draftName() + N_BYTES, NAME_ROOM).fill(0).set(bytes);
-    return core.openName(bytes.length, ...words(kindNumber, p));
+    const draft = core.draftName();
+    new Int32Array(memory.buffer)[(draft + N_LENGTH) / 4] = bytes.length;
+    new Uint8Array(memory.buffer, draft + N_BYTES, NAME_ROOM).fill(0).set(bytes);
+    return core.openName(bytes.length, ...words(kindNumber, p), 0);
   });
   host.named?.();
   const which = `${what} ${JSON.stringify(name)}`;

@@ -18,8 +18,11 @@
  *
  * The invariant: the entry of a FREE object stands in no list. Each thread that detaches from a closed object first
  * walks along the list of the object's name (letGo in kinds/kinds.ts). The thread that closes an object detaches after
- * that, and only the last thread that detaches frees the object. So the next owner of an object finds the entry unused,
- * and as long as an entry stands in a list, its object has the same generation.
+ * that, and only the last thread that detaches frees the object. So the next owner of an object finds the entry unused.
+ * An object is live only in one generation as long as its entry stands in a list.
+ *
+ * A thread that has the last reference to a closed object may give the object another name. It has taken the old name
+ * out by itself, and makes the object live just before it publishes the new name.
  *
  * A free entry may get a new name while another thread still reads it. So each link has a tag, which grows whenever the
  * link changes. A thread reads an entry and the life of its object, and then reads again the link that led it to the
@@ -34,7 +37,7 @@
 import { ANSWER_CLOSED, ANSWER_NOT_FOUND, ANSWER_STALE } from '../answers';
 import { headCount, names, objectCapacity, objects } from './arena';
 import { attach, attachedTo, createObject, detach } from './attachments';
-import { closeObject, generationIn, isLiveIn, lifeOfObject } from './objects';
+import { generationIn, isLiveIn, lifeOfObject, revive } from './objects';
 import { me } from './threads';
 import { N_BYTES, N_KEY, N_LENGTH, N_NEXT, NAME_HEADS, NAME_SIZE, O_NAME } from './words';
 
@@ -48,15 +51,19 @@ let first: i64 = 0;
 /** The generation of the object that the thread has found. */
 let found: u32 = 0;
 
-/** Returns the draft of this thread: the caller writes the name into it, from N_BYTES on, and zeros behind the name. */
+/**
+ * Returns the draft of this thread: the caller writes the length of the name into it, the name, and zeros to the end of
+ * the last word.
+ */
 export function draftName(): usize {
   return names + ((objectCapacity + me) as usize) * NAME_SIZE;
 }
 
 function headOf(entry: usize, length: i32): usize {
-  let hash: u32 = 0x811c9dc5;
-  for (let i = 0; i < length; i++) hash = (hash ^ load<u8>(entry + N_BYTES + (i as usize))) * 0x01000193;
-  return NAME_HEADS + ((hash % headCount) as usize) * 8;
+  let hash: u32 = 0;
+  for (let i = 0; i < length; i += 4)
+    hash = (rotl<u32>(hash, 5) ^ load<u32>(entry + (i as usize), N_BYTES)) * 0x9e3779b1;
+  return NAME_HEADS + ((((hash as u64) * (headCount as u64)) >> 32) as usize) * 8;
 }
 
 /** Compares names word by word, since the host fills the last word up with zeros. */
@@ -114,8 +121,9 @@ export function isKey(o: usize): bool {
 
 /**
  * Attaches to the object of the drafted name. If there is no such object, makes one with these properties, unless
- * permits < 0. Returns the number of the attachment, or an answer below 0. An object that was there may have other
- * properties.
+ * permits < 0. If the thread has an object without a name, which has these properties (BARE in letGo), this object gets
+ * the name, or is freed; `bare` is the number of its attachment, or 0. Returns the number of the attachment, or an answer
+ * below 0. An object that was there may have other properties.
  * @answers Attachment | ANSWER_FULL | ANSWER_OBJECTS_FULL | ANSWER_NOT_FOUND | ANSWER_WRONG_KIND
  */
 export function openName(
@@ -126,37 +134,40 @@ export function openName(
   spin: i32,
   threshold: i32,
   robust: i32,
+  bare: i32,
 ): i32 {
   const draft = draftName();
   const head = headOf(draft, length);
-  let fresh = 0;
-  let answer = ANSWER_NOT_FOUND;
+  let fresh = bare;
   while (true) {
     const o = findName(head, draft, length);
     if (o) {
-      answer = attach(o, found, kind);
+      const answer = attach(o, found, kind);
       if (answer === ANSWER_CLOSED || answer === ANSWER_STALE) continue;
-      break;
+      // Nobody waits for the object. If it is live, the first call closes it.
+      while (fresh && !detach(fresh, true));
+      return answer;
     }
     if (fresh === 0) {
-      answer = permits < 0 ? ANSWER_NOT_FOUND : createObject(kind, permits, limit, spin, threshold, robust, 0, 0);
-      if (answer < 0) return answer;
-      fresh = answer;
+      if (permits < 0) return ANSWER_NOT_FOUND;
+      fresh = createObject(kind, permits, limit, spin, threshold, robust, 0, 0);
+      if (fresh < 0) return fresh;
     }
     const mine = attachedTo(fresh);
     const entry = mine - objects + names;
-    atomic.store<i32>(entry, length, N_LENGTH);
-    for (let i: usize = 0; i < (length as usize); i += 4)
-      atomic.store<i32>(entry + i, load<i32>(draft + i, N_BYTES), N_BYTES);
+    for (let i = -4; i < length; i += 4) {
+      const word = load<i32>(draft + (i as usize), N_BYTES);
+      if (atomic.load<i32>(entry + (i as usize), N_BYTES) !== word)
+        atomic.store<i32>(entry + (i as usize), word, N_BYTES);
+    }
     // After the name, because a report reads the name of each object that has this word (src/report/look.ts).
     atomic.store<i32>(mine, head as i32, O_NAME);
     atomic.store<i64>(entry, ((atomic.load<i64>(entry, N_NEXT) & TAGS) + TAG) | (first & ~TAGS), N_NEXT);
+    // Only once: when an object is live and has O_NAME, a thread that looks at all objects may attach to it.
+    if (bare) {
+      revive(mine);
+      bare = 0;
+    }
     if (atomic.cmpxchg<i64>(head, first, (first & TAGS) + TAG + (entry as i64)) === first) return fresh;
   }
-  if (fresh > 0) {
-    // No other thread knows the object, so it has no waiters to wake.
-    closeObject(attachedTo(fresh));
-    detach(fresh, true);
-  }
-  return answer;
 }

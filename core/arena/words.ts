@@ -27,7 +27,7 @@
  */
 
 export const MAGIC: i32 = 0x746b7473;
-export const VERSION: i32 = 4; // of this layout, and of what copies of the package share (src/runtime/common.ts)
+export const VERSION: i32 = 5; // of this layout, and of what copies of the package share (src/runtime/common.ts)
 export const LINE: usize = 64;
 
 // --- Header ---------------------------------------------------------------------------------------------
@@ -129,6 +129,10 @@ export const O_OWN_LAST: usize = 56; // i64
 export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no thread that acquires
 /** The bit of `life` which says that the handle of the object was taken (objects.ts). The references are below it. */
 export const KEPT: u32 = 0x800000;
+// How a thread lets go of an object (letGo in kinds/kinds.ts).
+export const GOES: i32 = 0;
+export const MAY_STAY: i32 = 1;
+export const BARE: i32 = 2;
 export const O_UNREPORTED_DEATHS: usize = 72; // i32, owners that died and were not reported yet
 export const O_DEATHS: usize = 76; // i32, owners that died
 export const O_TIMEOUTS: usize = 80; // i32, requests cancelled by a time-out, a signal or cancelAll

@@ -50,6 +50,7 @@ import {
   E_START,
   E_STATE,
   FREE,
+  GOES,
   GRANT,
   GRANTED,
   IDLE,
@@ -179,7 +180,7 @@ function detachDead(e: usize, thread: i32): void {
   ownerDied(s, thread, e);
   // The thread may have died in dispose.
   if (isDisposed(s)) disposeAgain(s);
-  letGo((indexOf(e) + 1) as i32, false);
+  letGo((indexOf(e) + 1) as i32, GOES);
 }
 
 /** Ends waits of other threads that a dead thread was about to end, in a release, a cancellation or a disposal. */

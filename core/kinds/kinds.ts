@@ -29,15 +29,19 @@ import { objectOf, requester } from '../arena/requests';
 import { owner } from '../arena/threads';
 import {
   ASKED,
+  BARE,
   E_HELD,
   E_REQUEST,
   E_STATE,
   FIRST_COUNTED,
+  GOES,
   GRANT,
+  MAY_STAY,
   O_INITIAL,
   O_KIND,
   O_OWNER,
   O_UNREPORTED_DEATHS,
+  O_WHERE,
   STATE_MASK,
   TICKET,
   WAITING,
@@ -168,21 +172,29 @@ export function disposeAgain(o: usize): void {
  * of a disposed object leaves the table before the thread detaches, so the entry of a free object stands in no list
  * (names.ts). If the thread dies in between, its reaper detaches it in the same way.
  *
- * If the thread `mayStay`, the object does not go unless it is as it was made: then the thread stays attached, and the
- * function returns false. Without this, a garbage collection would decide whether a permit that was released is still
- * there when the name is opened next. Returns true if the thread is detached.
+ *     how        the thread stays attached, and the function returns false
+ *     GOES       never
+ *     MAY_STAY   if the object would go, and is not as it was made. Otherwise a garbage collection would decide whether
+ *                a permit that was released is still there when the name is opened next
+ *     BARE       if the object goes, and nobody has ever waited for it or died. It is closed then, and has no name, and
+ *                openName can give it another name
  *
- * The object of a key stays, with no thread attached, as long as the next owner is still to learn of a death.
+ * Returns true if the thread is detached. The object of a key stays, with no thread attached, as long as the next owner
+ * is still to learn of a death.
  */
-export function letGo(attachment: i32, mayStay: bool): bool {
+export function letGo(attachment: i32, how: i32): bool {
   const o = attachedTo(attachment);
   if (isKey(o)) keepUntilTold(o);
   if (isDisposed(o)) takeNameOut(o);
-  const goes = !mayStay || isAsMade(o);
+  const goes = how !== MAY_STAY || isAsMade(o);
   if (detach(attachment, goes)) return true;
   if (!goes) return false;
+  if (how === BARE && (atomic.load<i64>(o, O_UNREPORTED_DEATHS) | atomic.load<i64>(o, O_WHERE)) === 0) {
+    takeNameOut(o);
+    return false;
+  }
   disposeAgain(o);
-  return letGo(attachment, false);
+  return letGo(attachment, GOES);
 }
 
 /** Whether nobody could tell the object from a new one with the same properties. It may be out of date at once. */

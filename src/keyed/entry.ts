@@ -6,7 +6,7 @@
  * entry gets a `Semaphore`, which does all the rest: blocking, promises, time-outs, signals.
  */
 import type { Core } from '../border/core.js';
-import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, O_UNREPORTED_DEATHS } from '../border/numbers.js';
+import { ADMITTED, ANSWER_CLOSED, BARE, CLOSED_OBJECT, GOES, O_UNREPORTED_DEATHS } from '../border/numbers.js';
 import type { Key } from '../keys.js';
 import { Reference } from '../reference.js';
 import type { Membership } from '../runtime/membership.js';
@@ -17,16 +17,21 @@ import { forget, named } from '../shared-object.js';
 /** What the entries of one table have in common. */
 export interface Home {
   readonly membership: Membership;
-  /** Keeps the entries that are not in use; see kept.ts. */
-  readonly kept: { keep(entry: Entry): void };
-  readonly entries: Map<Key, Entry>;
+  /** The attachment to an object that has no name, and that the next new key gets; 0 if there is none. */
+  bare: number;
   /**
    * The entry that let go last, for the next key. V8 links each table of a Map to the next one, so entries that are
    * deleted stay in memory for long: with an entry of its own for each new key, a third of the time goes to collections.
    */
   spare: Entry | undefined;
-  /** Is called when the table has no entry any more. */
-  isEmpty(): void;
+  /** Keeps an entry at hand; see kept.ts. */
+  keep(entry: Entry): void;
+  /** The entry is not in use any more. */
+  rest(entry: Entry): void;
+  /** The entry has let go of its object. */
+  remove(entry: Entry): void;
+  /** Lets go of the object that has no name. */
+  letGoOfBare(): void;
 }
 
 /** The attachments to the parts of a key that is not long. */
@@ -83,7 +88,6 @@ export class Entry {
     this.#attachment = attachment;
     this.#parts = parts;
     this.at = this.#core.attachedTo(attachment);
-    this.#home.entries.set(key, this);
   }
 
   /** The key in the words of an error. */
@@ -104,6 +108,7 @@ export class Entry {
       this.used += permits;
       return true;
     }
+    if (this.used === 0 && !this.isKept) this.#home.keep(this);
     return answer === ANSWER_CLOSED ? undefined : false;
   }
 
@@ -146,26 +151,31 @@ export class Entry {
   /** Permits are given back, or are no longer waited for. */
   left(permits: number): void {
     this.used -= permits;
-    if (this.used === 0 && !this.isKept && this.at !== CLOSED_OBJECT) this.#home.kept.keep(this);
+    if (this.used === 0 && !this.isKept && this.at !== CLOSED_OBJECT) this.#home.rest(this);
   }
 
-  /** Lets go of the object, if this thread neither has permits nor waits. */
+  /**
+   * Lets go of the object, if this thread neither has permits nor waits. If no other thread has the object, it may stay
+   * without a name, for another key of the table.
+   */
   leave(): void {
     if (this.used > 0) return;
-    const { entries } = this.#home;
+    const home = this.#home;
     if (this.#semaphore) this.#semaphore[closed]();
-    else if (this.at !== CLOSED_OBJECT) this.#core.letGo(this.#attachment, 0);
+    else if (this.at !== CLOSED_OBJECT) {
+      const how = home.bare === 0 && this.#parts === NO_PARTS ? BARE : GOES;
+      if (!this.#core.letGo(this.#attachment, how)) home.bare = this.#attachment;
+    }
     this.#leaveParts();
-    entries.delete(this.key);
-    if (entries.size === 0) this.#home.isEmpty();
+    home.remove(this);
     // A promise of the semaphore may still call it.
-    if (!this.#semaphore) this.#home.spare = this;
+    if (!this.#semaphore) home.spare = this;
   }
 
   /** Lets go of the object, which is closed. */
   end(): void {
     if (this.#semaphore) this.#semaphore.dispose();
-    else if (this.at !== CLOSED_OBJECT) this.#core.letGo(this.#attachment, 0);
+    else if (this.at !== CLOSED_OBJECT) this.#core.letGo(this.#attachment, GOES);
     this.#leaveParts();
   }
 
@@ -176,7 +186,7 @@ export class Entry {
 
   #leaveParts(): void {
     this.at = CLOSED_OBJECT;
-    for (let i = this.#parts.length; i > 0; i--) this.#core.letGo(this.#parts[i - 1] as number, 0);
+    for (let i = this.#parts.length; i > 0; i--) this.#core.letGo(this.#parts[i - 1] as number, GOES);
     this.#parts = NO_PARTS;
   }
 }

@@ -1,36 +1,50 @@
 /**
  * The keys that a thread keeps at hand although it does not use them, because a key is often wanted again soon.
  *
- *     new, or free again ──► the next place of a ring of at most 256, unless it has one
- *                            the key that had the place gets another round if it was used again meanwhile.
- *                            Else it goes, or if it is in use, it comes back when it is free
+ *     free again ──► was it used lately before that?
+ *                    no    it goes at once, and its object waits without a name for the next new key of its table
+ *                    yes   it gets the next place of a ring of at most 256
+ *                          the key that had the place gets another round if it was used again meanwhile.
+ *                          Else it goes, or if it is in use, it comes back when it is free
+ *
+ * So a key that is used once drives out none that is used often, and costs no more than it must. Whether a key was used
+ * lately, a small table says, in which each key writes its hash. Two keys may have one place there. That does no harm: a
+ * key is kept or goes without need.
  *
  * A timer looks at the ring as long as something is in it, and lets go of each key that was not used since the last
- * look. So a thread that locks nothing keeps nothing. A thread whose event loop does not turn keeps the last keys. All
- * threads together keep at most a quarter of the objects of the arena. If the arena is full, the thread keeps nothing.
+ * look, and of the objects without a name. So a thread that locks nothing keeps nothing. A thread whose event loop does
+ * not turn keeps the last keys. All threads together keep at most a quarter of the objects of the arena. If the arena is
+ * full, the thread keeps nothing.
  */
-import { CLOSED_OBJECT, KIND_SEMAPHORE, OBJECT_SIZE, USED_OBJECTS } from '../border/numbers.js';
+import { CLOSED_OBJECT, GOES, KIND_SEMAPHORE, O_NAME, OBJECT_SIZE, USED_OBJECTS } from '../border/numbers.js';
 import { orphanAt, type Regions } from '../key-reading.js';
 import { setTimeout } from '../runtime/clock.js';
 import type { Membership } from '../runtime/membership.js';
-import type { Entry } from './entry.js';
+import type { Entry, Home } from './entry.js';
 
 const MOST_KEPT = 256;
 /** How often the ring is looked at, in milliseconds. */
 const LOOK = 20;
 /** How many keys of the ring may get another round before one goes all the same. */
 const MOST_SPARED = 8;
+/** How many keys it remembers as used lately: a power of two. */
+const MOST_SEEN = 512;
 
 export class Kept {
   readonly #membership: Membership;
   readonly #regions: Regions;
   readonly #ring: (Entry | undefined)[] = [];
+  readonly #tables: ReadonlyMap<Home, unknown>;
+  /** The hashes of keys that were used lately. */
+  readonly #seen = new Int32Array(MOST_SEEN);
   #next = 0;
   #room: number;
   #looks = false;
 
-  constructor(membership: Membership, regions: Regions) {
+  /** @param tables are those of which the thread has keys at hand. */
+  constructor(membership: Membership, regions: Regions, tables: ReadonlyMap<Home, unknown>) {
     this.#membership = membership;
+    this.#tables = tables;
     this.#regions = regions;
     this.#room = this.#share();
     membership.whenFull(() => this.#giveUp());
@@ -42,7 +56,17 @@ export class Kept {
     return Math.max(1, Math.min(MOST_KEPT, Math.floor(core.mostObjects() / 4 / core.threadCount())));
   }
 
-  /** Keeps a key that is new or free again, and that has no place in the ring. */
+  /** Whether the key of this object was used lately; from now on it was. */
+  wasUsed(object: number): boolean {
+    // The head of the list of its name stands for its hash.
+    const head = this.#regions.words[(object + O_NAME) >> 2] as number;
+    const place = (head >> 3) & (MOST_SEEN - 1);
+    const wasUsed = this.#seen[place] === head;
+    this.#seen[place] = head;
+    return wasUsed;
+  }
+
+  /** Keeps a key that has no place in the ring. */
   keep(entry: Entry): void {
     let place = this.#step();
     for (let spared = 0; spared < MOST_SPARED && this.#ring[place]?.isRecent; spared++) {
@@ -53,9 +77,15 @@ export class Kept {
     this.#ring[place] = entry;
     entry.isKept = true;
     entry.isRecent = false;
+  }
+
+  /** From now on the thread has something that it does not use. */
+  lookLater(): void {
     if (this.#looks) return;
     this.#looks = true;
-    this.#lookLater();
+    const timer = setTimeout(() => this.#look(), LOOK) as { unref?(): void };
+    // The process need not live on for this.
+    timer.unref?.();
   }
 
   #step(): number {
@@ -75,26 +105,23 @@ export class Kept {
     if (entry.at !== CLOSED_OBJECT) entry.leave();
   }
 
-  #lookLater(): void {
-    const timer = setTimeout(() => this.#look(), LOOK) as { unref?(): void };
-    // The process need not live on for this.
-    timer.unref?.();
-  }
-
   #look(): void {
+    this.#looks = false;
+    if (this.#membership.isOver) return;
     let isEmpty = true;
     for (let place = 0; place < this.#ring.length; place++) {
       const entry = this.#ring[place];
       if (!entry) continue;
-      if (!entry.isRecent) {
-        this.#clear(place);
-        continue;
-      }
+      if (entry.isRecent) isEmpty = false;
+      else this.#clear(place);
       entry.isRecent = false;
-      isEmpty = false;
     }
-    this.#looks = !isEmpty;
-    if (this.#looks) this.#lookLater();
+    this.#letGoOfBare();
+    if (!isEmpty) this.lookLater();
+  }
+
+  #letGoOfBare(): void {
+    for (const table of [...this.#tables.keys()]) table.letGoOfBare();
   }
 
   /**
@@ -103,6 +130,7 @@ export class Kept {
    */
   #giveUp(): void {
     for (let place = 0; place < this.#ring.length; place++) if (this.#ring[place]?.used === 0) this.#clear(place);
+    this.#letGoOfBare();
     const { words, objects } = this.#regions;
     const used = Atomics.load(words, USED_OBJECTS >> 2);
     for (let i = 0; i < used; i++) {
@@ -118,5 +146,5 @@ export function disposeOf({ core }: Membership, address: number, generation: num
   const attachment = core.attach(address, generation, KIND_SEMAPHORE);
   if (attachment < 0) return;
   core.dispose(address);
-  core.letGo(attachment, 0);
+  core.letGo(attachment, GOES);
 }

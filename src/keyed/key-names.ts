@@ -6,6 +6,7 @@ import {
   KIND_SEMAPHORE,
   N_BYTES,
   N_KEY,
+  N_LENGTH,
   NAME_SIZE,
   OBJECT_SIZE,
 } from '../border/numbers.js';
@@ -35,6 +36,8 @@ export class KeyNames implements Regions {
   readonly #bytes: Uint8Array;
   /** The attachments to the parts of the key that was opened last. */
   parts: readonly number[] = NO_PARTS;
+  /** The attachment to an object without a name, which the next name gets; 0 if there is none. */
+  bare = 0;
   /** Where this thread writes a name. */
   readonly #draft: number;
 
@@ -107,13 +110,22 @@ export class KeyNames implements Regions {
 
   /** Writes characters of a key into the draft, and zeros to the end of the last word. Returns whether each is a byte. */
   #writeLatin(key: string, from: number, to: number): boolean {
-    const bytes = this.#bytes;
-    let at = this.#draft + N_REST;
-    if ((to - from) & 3) this.words[(at + to - from) >> 2] = 0;
-    for (let i = from; i < to; i++) {
-      const code = key.charCodeAt(i);
+    const { words } = this;
+    let at = (this.#draft + N_REST) >> 2;
+    let i = from;
+    for (; i <= to - 4; i += 4) {
+      const a = key.charCodeAt(i);
+      const b = key.charCodeAt(i + 1);
+      const c = key.charCodeAt(i + 2);
+      const d = key.charCodeAt(i + 3);
+      if ((a | b | c | d) > 255) return false;
+      words[at++] = a | (b << 8) | (c << 16) | (d << 24);
+    }
+    if (i < to) words[at] = 0;
+    for (let shift = 0; i < to; shift += 8) {
+      const code = key.charCodeAt(i++);
       if (code > 255) return false;
-      bytes[at++] = code;
+      words[at] = (words[at] as number) | (code << shift);
     }
     return true;
   }
@@ -139,11 +151,15 @@ export class KeyNames implements Regions {
   ): number {
     const { words } = this;
     const draft = this.#draft;
+    const bytes = length + N_REST - N_BYTES;
+    words[(draft + N_LENGTH) >> 2] = bytes;
     words[(draft + N_BYTES) >> 2] = marker | (form << 8);
     words[(draft + N_PARENT) >> 2] = address;
     words[(draft + N_PARENT + 4) >> 2] = generation;
     const max = Math.max(permits, 1);
-    return this.#core.openName(length + N_REST - N_BYTES, KIND_SEMAPHORE, permits, max, spin, 0, Number(isRobust));
+    const { bare } = this;
+    this.bare = 0;
+    return this.#core.openName(bytes, KIND_SEMAPHORE, permits, max, spin, 0, Number(isRobust), bare);
   }
 }
 

@@ -10,20 +10,22 @@
  * first thread that wants the key makes the object, and the last thread that detaches takes it away: the rule of names
  * (core/arena/names.ts), with its models. So an unlock beside a first lock is a close beside an open there, and the
  * thread gets the old object while that lives, or a new one, but no two threads get two objects. A thread is attached
- * while it has permits of the key or waits for them, and for a while afterwards. So what a hot key costs is a look into a
- * Map, and a pair of calls of the core.
+ * while it has permits of the key or waits for them. If it has used the key twice within a short time, it stays attached
+ * for a while. So what a hot key costs is a look into a Map, and a pair of calls of the core. A key that is used once
+ * leaves its object, without a name, to the next new key (kept.ts): to make an object costs more than all the rest.
  *
  * If a thread dies, its reaper gives back what it held, as of any semaphore, and detaches it. The next owner of the key
  * must learn of the death, and perhaps nobody has the key at hand then. So the core keeps the object until the next
  * owner has learnt of it (keepUntilTold in core/arena/objects.ts).
  *
  * `dispose` closes the table, and then every key that it finds. A thread that enters a key looks at the table after it
- * has attached. So either the disposer finds the key, or the thread finds the table closed.
+ * has attached. So either the disposer finds the key, or the thread finds the table closed. If the disposer dies, the
+ * next thread that finds the table closed goes on in its place: who enters a key, or has to wait for one, looks.
  *
  * A call for several keys takes them one after the other, in one order for all calls: numbers before strings, and
  * ascending. So who waits for a key holds only lesser keys, and such calls cannot wait in a circle.
  */
-import { CLOSED_OBJECT, O_SPIN, O_TIMEOUTS } from '../border/numbers.js';
+import { CLOSED_OBJECT, K_ENDED, O_SPIN, O_TIMEOUTS } from '../border/numbers.js';
 import { checkInteger, checkType, DisposedError, mayNotBlock } from '../errors.js';
 import { dispose } from '../held-permits.js';
 import { keysOf } from '../key-reading.js';
@@ -85,6 +87,15 @@ class Holding implements Disposable {
 /** Returns the error of a call for several keys: a TimeoutError tells the time of the whole call. */
 function late(error: unknown, { timeout, signal }: Limits, entry: Entry | undefined): unknown {
   return isTimeout(error, signal) && entry ? timedOut(entry.wanted(1), timeout) : error;
+}
+
+/** Closes all keys of a closed table, unless another thread has come to the end of this. */
+function endKeys(table: Table): void {
+  const { names, membership, address } = table;
+  const ended = (address + K_ENDED) >> 2;
+  if (Atomics.load(names.words, ended) !== 0) return;
+  for (const key of keysOf(names, table)) disposeOf(membership, key.address, key.generation);
+  Atomics.store(names.words, ended, 1);
 }
 
 export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
@@ -172,6 +183,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
 
   #wait(method: string, entry: Entry, permits: number, timeout: number): boolean {
     if (timeout === 0) throw this.#refused(entry, timedOut(entry.wanted(permits), 0));
+    this.#checkOpen();
     const { mayBlock } = this[reference].membership;
     if (!mayBlock) throw mayNotBlock(`${method}Async or tryHold`);
     // What this thread has or waits for by promises, it cannot give back while it blocks.
@@ -190,11 +202,17 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     return this.#tell(entry, permits);
   }
 
+  /** Throws if another thread has disposed of the table, and perhaps has not come to this key. */
+  #checkOpen(): void {
+    if (this.#core.isDisposed(this.#table.address)) throw this[disposedError]();
+  }
+
   /** @internal As `take`, without blocking. */
   protected async [takeAsync](entry: Entry, permits: number, limits: Limits): Promise<boolean> {
     const isTaken = this[tryTake](entry, permits);
     if (isTaken !== undefined) return isTaken;
     if (limits.timeout === 0) throw this.#refused(entry, timedOut(entry.wanted(permits), 0));
+    this.#checkOpen();
     entry.used += permits;
     try {
       await entry.semaphore.acquireAsync(permits, limits === FOR_EVER ? undefined : limits);
@@ -324,7 +342,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     if (this.disposed) return;
     const table = this.#table;
     for (const key of keysOf(table.names, table)) {
-      const semaphore = this.#entries.get(key.key)?.waits;
+      const semaphore = table.find(key.key)?.waits;
       if (semaphore) semaphore.cancelAll(reason);
       else askAllOf(table, key);
     }
@@ -362,10 +380,8 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
 
   /** @internal */
   protected override [close](): void {
-    const table = this.#table;
-    const { names, membership } = table;
-    this.#core.dispose(table.address);
-    for (const key of keysOf(names, table)) disposeOf(membership, key.address, key.generation);
+    this.#core.dispose(this.#table.address);
+    endKeys(this.#table);
   }
 
   /** @internal */
@@ -373,6 +389,9 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     const table = this.#table;
     // When the thread ends, or has been declared dead, it must not touch the arena any more.
     if (this[reference].membership.isOver) table.cutOff();
-    else table.end();
+    else {
+      if (this.#core.isDisposed(table.address)) endKeys(table);
+      table.end();
+    }
   }
 }

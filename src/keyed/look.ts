@@ -1,5 +1,5 @@
 /** A look at all keys of a table, in whatever threads: what is out of each and who waits, and how to reach them all. */
-import { GRANT, KIND_SEMAPHORE, O_INITIAL, TICKET, TOMBSTONE, WAITING } from '../border/numbers.js';
+import { GOES, GRANT, KIND_SEMAPHORE, O_INITIAL, TICKET, TOMBSTONE, WAITING } from '../border/numbers.js';
 import { type KeyObject, keysOf } from '../key-reading.js';
 import type { KeyStats } from '../keys.js';
 import type { Membership } from '../runtime/membership.js';
@@ -51,5 +51,5 @@ export function askAllOf({ membership: { core } }: Table, { address, generation 
   const attachment = core.attach(address, generation, KIND_SEMAPHORE);
   if (attachment < 0) return;
   core.askAll(address);
-  core.letGo(attachment, 0);
+  core.letGo(attachment, GOES);
 }

@@ -1,5 +1,5 @@
 /** The keys of one table that this thread has at hand. All library objects of the table in this thread share them. */
-import { ANSWER_FULL } from '../border/numbers.js';
+import { ANSWER_FULL, GOES } from '../border/numbers.js';
 import { arenaFull, noRoom } from '../errors.js';
 import type { Key } from '../keys.js';
 import { common } from '../runtime/common.js';
@@ -34,7 +34,8 @@ function ofThread(membership: Membership): OfThread {
   let known = threads.get(membership);
   if (!known) {
     const names = new KeyNames(membership);
-    known = { names, kept: new Kept(membership, names), owners: new Map() };
+    const owners = new Map<Table, object>();
+    known = { names, kept: new Kept(membership, names, owners), owners };
     threads.set(membership, known);
   }
   return known;
@@ -55,8 +56,16 @@ export class Table implements Home, Parent {
   readonly address: number;
   readonly generation: number;
   readonly names: KeyNames;
-  readonly kept: Kept;
+  readonly #kept: Kept;
+  /** The keys at hand, but for one. */
   readonly entries = new Map<Key, Entry>();
+  /**
+   * The entry of the key that came last, as long as it is in use and was not used lately. It is not in the Map, because
+   * to enter a key in a Map and to delete it takes a quarter of the time that a new key takes.
+   */
+  #lone: Entry | undefined;
+  #isOwned = false;
+  bare = 0;
   spare: Entry | undefined;
   readonly #made: Made;
   readonly #owners: Map<Table, object>;
@@ -67,19 +76,29 @@ export class Table implements Home, Parent {
     this.address = address;
     this.generation = membership.core.generation(address);
     this.names = names;
-    this.kept = kept;
+    this.#kept = kept;
     this.#made = made;
     this.#owners = owners;
   }
 
+  /** Returns the entry of a key that is at hand. */
+  find(key: Key): Entry | undefined {
+    return this.entries.get(key) ?? (this.#lone?.key === key ? this.#lone : undefined);
+  }
+
   /**
-   * Attaches to a key. Returns undefined if the table has been disposed of.
+   * Attaches to a key that is not among `entries`. Returns undefined if the table has been disposed of.
    * @param owner is kept alive as long as the table has keys at hand.
    * @throws {ArenaFullError}
    */
   enter(key: Key, owner: object): Entry | undefined {
     const { core } = this.membership;
     const { names } = this;
+    const lone = this.#lone;
+    if (lone?.key === key) return lone;
+    if (lone) this.#enroll(lone);
+    names.bare = this.bare;
+    this.bare = 0;
     let answer = names.open(this, key, this.#made);
     if (isFull(answer)) {
       this.#letGo(names.parts);
@@ -93,39 +112,79 @@ export class Table implements Home, Parent {
     }
     // The disposer first closes the table, and then looks for keys. So it has seen this key, or is seen here.
     if (core.isDisposed(this.address)) {
-      core.letGo(answer, 0);
+      core.letGo(answer, GOES);
       this.#letGo(parts);
       return undefined;
     }
-    if (this.entries.size === 0) this.#owners.set(this, owner);
+    if (!this.#isOwned) this.#owners.set(this, owner);
+    this.#isOwned = true;
     const entry = this.spare ?? new Entry(this, names.words);
     this.spare = undefined;
     // -0 and 0 are one key.
     entry.enter(key === 0 ? 0 : key, answer, parts);
-    // From the start, so an entry is kept or used, also if the request fails.
-    this.kept.keep(entry);
+    this.#lone = entry;
     return entry;
   }
 
-  #letGo(parts: readonly number[]): void {
-    for (let i = parts.length; i > 0; i--) this.membership.core.letGo(parts[i - 1] as number, 0);
+  #enroll(entry: Entry): void {
+    this.#lone = undefined;
+    this.entries.set(entry.key, entry);
   }
 
-  isEmpty(): void {
+  keep(entry: Entry): void {
+    if (entry === this.#lone) this.#enroll(entry);
+    this.#kept.keep(entry);
+    this.#kept.lookLater();
+  }
+
+  rest(entry: Entry): void {
+    if (entry.waits || this.#kept.wasUsed(entry.at)) this.keep(entry);
+    else {
+      entry.leave();
+      this.#kept.lookLater();
+    }
+  }
+
+  remove(entry: Entry): void {
+    if (entry === this.#lone) this.#lone = undefined;
+    else this.entries.delete(entry.key);
+    this.#letGoIfEmpty();
+  }
+
+  letGoOfBare(): void {
+    if (this.bare !== 0) this.membership.core.letGo(this.bare, GOES);
+    this.bare = 0;
+    this.#letGoIfEmpty();
+  }
+
+  #letGoIfEmpty(): void {
+    if (!this.#isOwned || this.entries.size > 0 || this.#lone || this.bare !== 0) return;
+    this.#isOwned = false;
     this.#owners.delete(this);
+  }
+
+  #letGo(parts: readonly number[]): void {
+    for (let i = parts.length; i > 0; i--) this.membership.core.letGo(parts[i - 1] as number, GOES);
   }
 
   /** The table has been disposed of. */
   end(): void {
-    for (const entry of [...this.entries.values()]) entry.end();
+    for (const entry of this.#all()) entry.end();
     this.entries.clear();
-    this.isEmpty();
+    this.#lone = undefined;
+    this.letGoOfBare();
   }
 
   /** The thread has left the arena, or ends. */
   cutOff(): void {
-    for (const entry of this.entries.values()) entry.cutOff();
+    for (const entry of this.#all()) entry.cutOff();
     this.entries.clear();
-    this.isEmpty();
+    this.#lone = undefined;
+    this.bare = 0;
+    this.#letGoIfEmpty();
+  }
+
+  #all(): Entry[] {
+    return [...this.entries.values(), ...(this.#lone ? [this.#lone] : [])];
   }
 }

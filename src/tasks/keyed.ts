@@ -4,10 +4,12 @@
  *
  *     key ──► Entry    the permits of the key, and those who wait for them (permits.ts)
  *
- * A key is in use as long as permits of it are out. So nobody waits for a key that is not in use. A key is often wanted
- * again soon, and to delete it and enter it again takes as long as all the rest. So the entries of the last 256 keys are
- * kept, in use or not. Whoever makes a key free that is not kept keeps it, in the place of the oldest, which is deleted
- * if it is not in use. So nothing is left of any other key, however many keys there have been.
+ * A key is in use as long as permits of it are out. So nobody waits for a key that is not in use. The last new key has an
+ * entry outside the Map, because to enter a key in a Map and to delete it takes as long as all the rest. If this key is
+ * not in use any more when the next new key comes, the next key gets the entry. If it is in use, it goes into the Map.
+ * A key of the Map is often wanted again soon. So the last 256 keys of the Map are kept, in use or not. Whoever makes a
+ * key free that is not kept keeps it, in the place of the oldest, which is deleted if it is not in use. So nothing is left
+ * of any other key, however many keys there have been.
  *
  * A call for several keys takes them one after the other, in one order for all calls: numbers before strings, and
  * ascending. So who waits for a key holds only lesser keys, and such calls cannot wait in a circle.
@@ -24,15 +26,14 @@ const MOST_KEPT = 256;
 
 /** @internal A key that is held or waited for, or was so lately. */
 export class Entry extends Permits implements Source<number> {
-  readonly key: Key;
+  key: Key = 0;
   readonly #table: Keyed;
   /** Whether it is in the ring of the entries that are kept. */
   isKept = false;
 
-  constructor(table: Keyed, key: Key, permits: number) {
-    super(permits, () => `the key ${JSON.stringify(key)} (${this.count} waiting)`);
+  constructor(table: Keyed, permits: number) {
+    super(permits, () => `the key ${JSON.stringify(this.key)} (${this.count} waiting)`);
     this.#table = table;
-    this.key = key;
   }
 
   /** @internal Permits of the key are free again. */
@@ -51,6 +52,8 @@ export abstract class Keyed extends TaskObject {
   readonly #kind: string;
   readonly #permits: number;
   readonly #entries = new Map<Key, Entry>();
+  /** The entry of the last new key. It is not in the Map. */
+  #last: Entry | undefined;
   /** How many entries are in use. */
   #used = 0;
   /** A ring of entries that are kept. The next one that is kept takes the place of the oldest. */
@@ -73,7 +76,7 @@ export abstract class Keyed extends TaskObject {
   /** The number of promises that wait, for all keys together. It looks at every key. */
   get waiting(): number {
     let waiting = 0;
-    for (const { count } of this.#entries.values()) waiting += count;
+    for (const { count } of this.#all()) waiting += count;
     return waiting;
   }
 
@@ -89,21 +92,37 @@ export abstract class Keyed extends TaskObject {
   }
 
   #entryOf(key: Key): Entry {
-    let entry = this.#entries.get(key);
-    if (!entry) {
-      // -0 and 0 are one key.
-      entry = new Entry(this, key === 0 ? 0 : key, this.#permits);
-      this.#entries.set(key, entry);
-    }
+    const entry = this.#find(key) ?? this.#enter(key);
     if (entry.balance === this.#permits) this.#used++;
     return entry;
+  }
+
+  #find(key: Key): Entry | undefined {
+    return this.#last?.key === key ? this.#last : this.#entries.get(key);
+  }
+
+  #enter(key: Key): Entry {
+    let last = this.#last;
+    if (last && last.balance < this.#permits) {
+      this.#entries.set(last.key, last);
+      last = undefined;
+    }
+    last ??= new Entry(this, this.#permits);
+    // -0 and 0 are one key.
+    last.key = key === 0 ? 0 : key;
+    this.#last = last;
+    return last;
+  }
+
+  #all(): Entry[] {
+    return [...this.#entries.values(), ...(this.#last ? [this.#last] : [])];
   }
 
   /** @internal Permits of a key have been given back. */
   [free](entry: Entry): void {
     if (entry.balance < this.#permits || this.disposed) return;
     this.#used--;
-    if (!entry.isKept) this.#keep(entry);
+    if (!entry.isKept && entry !== this.#last) this.#keep(entry);
   }
 
   #keep(entry: Entry): void {
@@ -155,7 +174,7 @@ export abstract class Keyed extends TaskObject {
    * @example accounts.cancelAll(new Error('the server shuts down'));
    */
   cancelAll(reason?: unknown): void {
-    for (const entry of [...this.#entries.values()]) entry.cancelAll(reason);
+    for (const entry of this.#all()) entry.cancelAll(reason);
   }
 
   /**
@@ -174,7 +193,7 @@ export abstract class Keyed extends TaskObject {
     }
     let timeouts = this.#timeouts;
     const keys: KeyStats[] = [];
-    for (const entry of this.#entries.values()) {
+    for (const entry of this.#all()) {
       timeouts += entry.timeouts;
       if (entry.balance < this.#permits && keys.length < MOST_KEYS) keys.push(this.#inspect(entry.key));
     }
@@ -182,7 +201,7 @@ export abstract class Keyed extends TaskObject {
   }
 
   #inspect(key: Key): KeyStats {
-    const { balance = this.#permits, width = 0, count: waiting = 0 } = this.#entries.get(key) ?? {};
+    const { balance = this.#permits, width = 0, count: waiting = 0 } = this.#find(key) ?? {};
     return { key, out: this.#permits - balance - width, waiting };
   }
 
@@ -193,8 +212,9 @@ export abstract class Keyed extends TaskObject {
 
   /** @internal */
   protected [close](error: Error): void {
-    for (const entry of this.#entries.values()) entry.close(error);
+    for (const entry of this.#all()) entry.close(error);
     this.#entries.clear();
+    this.#last = undefined;
     this.#kept = [];
     this.#used = 0;
   }

@@ -8,6 +8,7 @@ import { report } from 'taketurns/report';
 import { describe, expect, it } from 'vitest';
 import { recruit, upTo } from '../support/dying.js';
 import { failure } from '../support/failure.js';
+import { at, Memory } from '../support/memory.js';
 import { isSettled } from '../support/settled.js';
 import { type Member, team, together } from '../support/team.js';
 import { reactions, turn, until } from '../support/until.js';
@@ -164,12 +165,36 @@ describe('a key', () => {
 
   it('is kept at hand for a while, and does not count then', async () => {
     const { arena, table } = fresh();
-    for (let i = 0; i < 1000; i++) table.hold(i).unlock();
+    for (let i = 0; i < 1000; i++) for (let twice = 0; twice < 2; twice++) table.hold(i).unlock();
     expect(objects(arena)).toBeGreaterThan(100);
     expect(objects(arena)).toBeLessThanOrEqual(256);
     expect([table.size, table.inspect().keys]).toEqual([0, []]);
     await noKey(arena);
     table.hold('again').unlock();
+    await noKey(arena);
+  });
+
+  it('that is used once gives its object to the next', async () => {
+    const { arena, table } = fresh();
+    const places = new Memory(arena);
+    const before = places.word(at('USED_OBJECTS'));
+    for (let i = 0; i < 1000; i++) table.hold(i).unlock();
+    expect(places.word(at('USED_OBJECTS'))).toBeLessThan(before + 30);
+    await noKey(arena);
+  });
+
+  it('may be one of several that come and go, of two tables, in any order', async () => {
+    const { arena, table } = fresh();
+    const other = new KeyedSemaphore(2, { arena });
+    for (let i = 0; i < 1000; i++) {
+      other.hold(`${i}`, 2).release();
+      const held = [table.hold('a'), table.hold(`long ${i}`.padEnd(200)), table.hold(i)];
+      expect([table.tryHold('a'), table.tryHold(i)]).toEqual([undefined, undefined]);
+      if (i % 2) held.reverse();
+      for (const guard of held) guard.unlock();
+    }
+    expect([table.size, other.size]).toEqual([0, 0]);
+    other.dispose();
     await noKey(arena);
   });
 
@@ -490,6 +515,20 @@ describe('a table', () => {
       collect();
     }
     expect(arena.stats().objects.used).toBe(0);
+  });
+
+  it('is disposed of to the end, if a disposer has died after its first step', async () => {
+    const { arena, table } = fresh();
+    const memory = new Memory(arena);
+    const held = ['a', 'b'].map((key) => table.hold(key));
+    const waits = await Promise.all(['a', 'b'].map((key, i) => waiter(table, crowd[i] as Member, key)));
+    const life = table.handle.address + at('O_LIFE');
+    const STEP = 1 << 24; // from LIVE to DISPOSED
+    memory.store(life, memory.word(life) + STEP);
+    expect(await failure(() => table.hold('c'))).toBeInstanceOf(DisposedError);
+    for (const { told } of waits) expect(await failure(() => told)).toMatchObject({ name: 'DisposedError' });
+    for (const guard of held) guard.unlock();
+    await until(() => objects(arena) === -1, 'nothing is left');
   });
 
   it('is disposed of for all threads, also while they hold keys that the disposer does not know', async () => {

@@ -449,9 +449,11 @@ describe('the lists of names', () => {
 
   it('tell names of one hash apart', () => {
     const hashOf = (name: string) => {
-      let hash = 0x811c9dc5;
-      for (const byte of Buffer.from(name)) hash = Math.imul(hash ^ byte, 0x01000193);
-      return hash >>> 0;
+      const bytes = Buffer.from(`${name}\0\0\0`);
+      let hash = 0;
+      for (let i = 0; i + 4 <= bytes.length; i += 4)
+        hash = Math.imul(((hash << 5) | (hash >>> 27)) ^ bytes.readInt32LE(i), 0x9e3779b1);
+      return hash;
     };
     const byHash = new Map<number, string>();
     let pair: [string, string] | undefined;

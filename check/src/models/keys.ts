@@ -7,7 +7,9 @@
  * - If a thread dies while it holds a key, the next owner learns of the death, also if nobody has the key open meanwhile,
  *   and also if the reaper or that next owner dies. The object of the key stays until then, and no longer.
  * - Threads that take several keys, all in one order, do not deadlock.
- * - A disposer of the table closes every key that a thread has entered, or the thread finds the table closed.
+ * - A disposer of the table closes every key that a thread has entered, or the thread finds the table closed. If the
+ *   disposer dies, another thread closes the others.
+ * - A thread that lets go of a key may give the object to its next key (change).
  */
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, constant } from '../scene/layout.js';
@@ -17,8 +19,11 @@ import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
 import { PHASE, PROMISES } from '../scene/words.js';
 
+const BARE = constant('BARE');
+const K_ENDED = constant('K_ENDED');
 const N_BYTES = constant('N_BYTES');
 const N_KEY = constant('N_KEY');
+const N_LENGTH = constant('N_LENGTH');
 const O_LIFE = constant('O_LIFE');
 const O_NAME = constant('O_NAME');
 const O_UNREPORTED_DEATHS = constant('O_UNREPORTED_DEATHS');
@@ -44,9 +49,11 @@ const holds = (scene: Scene, t: number, key: number): boolean => (scene.get(t, s
 
 /** Writes the name of a key into a draft, and returns its length. */
 function write(scene: Scene, draft: number, key: number): number {
+  const length = 5;
+  scene.machine.hostStore32(draft + N_LENGTH, length);
   scene.machine.hostStore32(draft + N_BYTES, N_KEY);
   scene.machine.hostStore32(draft + N_BYTES + 4, key + 1);
-  return 5;
+  return length;
 }
 
 /** Attaches to a key, as Table.enter does. */
@@ -60,7 +67,7 @@ const enter = (key: number): Op => ({
       return false;
     }
     if (phase === 1) {
-      scene.call(t, 'openName', write(scene, scene.result(t), key), KIND, 1, 1, 0, 0, 1);
+      scene.call(t, 'openName', write(scene, scene.result(t), key), KIND, 1, 1, 0, 0, 1, 0);
       return false;
     }
     entered(scene, t, key, scene.result(t));
@@ -71,7 +78,7 @@ const enter = (key: number): Op => ({
 /** Attaches to a key before the threads start. */
 function enterNow(scene: Scene, t: number, key: number): void {
   const length = write(scene, scene.callNow(t, 'draftName'), key);
-  entered(scene, t, key, scene.callNow(t, 'openName', length, KIND, 1, 1, 0, 0, 1));
+  entered(scene, t, key, scene.callNow(t, 'openName', length, KIND, 1, 1, 0, 0, 1, 0));
 }
 
 function entered(scene: Scene, t: number, key: number, answer: number): void {
@@ -150,6 +157,34 @@ const leave = (key: number): Op =>
     },
   );
 
+/** Lets go of a key and enters another, which gets the object of the first if nobody else has this (Kept.makeRoom). */
+const change = (from: number, to: number): Op => ({
+  text: `change ${from} for ${to}`,
+  next(scene, t) {
+    const phase = scene.get(t, PHASE);
+    scene.set(t, PHASE, phase + 1);
+    if (phase === 0) {
+      scene.call(t, 'letGo', scene.get(t, attachment(from)), BARE);
+      return false;
+    }
+    if (phase === 1) {
+      scene.set(t, slot(from), 0);
+      // The thread is still attached if the object is bare.
+      if (scene.result(t) !== 0) scene.set(t, attachment(from), 0);
+      scene.call(t, 'draftName');
+      return false;
+    }
+    if (phase === 2) {
+      const bare = scene.get(t, attachment(from));
+      scene.set(t, attachment(from), 0);
+      scene.call(t, 'openName', write(scene, scene.result(t), to), KIND, 1, 1, 0, 0, 1, bare);
+      return false;
+    }
+    entered(scene, t, to, scene.result(t));
+    return true;
+  },
+});
+
 const use = (key: number): Op[] => [enter(key), take(key), give(key), leave(key)];
 const useAndLearn = (key: number): Op[] => [enter(key), take(key), learn(key), give(key), leave(key)];
 /** What holdAll does with two keys. */
@@ -216,10 +251,25 @@ function toldOrToBeTold(scene: Scene): void {
 /** Closes the table. */
 const closeTable: Op = call('dispose', (scene) => [scene.semaphores[0] as number]);
 
-/** Closes the key at one place of the arena, if there is one, as the disposer of a table does. */
-const closeKeyAt = (index: number): Op => ({
+const ended = (scene: Scene): number => (scene.semaphores[0] as number) + K_ENDED;
+
+/** Notes that all keys of the table are closed. */
+const end: Op = {
+  text: 'end',
+  next(scene) {
+    scene.machine.hostStore32(ended(scene), 1);
+    return true;
+  },
+};
+
+/**
+ * Closes the key at one place of the arena, if there is one, as the disposer of a table does. If the thread goes on in
+ * place of the disposer, it does nothing if the disposer has come to the end.
+ */
+const closeKeyAt = (index: number, goesOn = false): Op => ({
   text: `close the key at ${index}`,
   next(scene, t) {
+    if (goesOn && word(scene, ended(scene)) !== 0) return true;
     const phase = scene.get(t, PHASE);
     scene.set(t, PHASE, phase + 1);
     const address = scene.regions.objects + index * OBJECT_SIZE;
@@ -246,7 +296,7 @@ const closeKeyAt = (index: number): Op => ({
 });
 
 /** Looks whether the table is closed, and lets go of the key then. */
-const leaveIfClosed: Op = {
+const leaveIfClosed = (key: number): Op => ({
   text: 'leave if closed',
   next(scene, t) {
     const phase = scene.get(t, PHASE);
@@ -256,21 +306,29 @@ const leaveIfClosed: Op = {
       return false;
     }
     if (phase === 1 && scene.result(t) !== 0) {
-      scene.call(t, 'letGo', scene.get(t, attachment(0)), 0);
-      scene.set(t, slot(0), 0);
+      scene.call(t, 'letGo', scene.get(t, attachment(key)), 0);
+      scene.set(t, slot(key), 0);
       return false;
     }
     return true;
   },
-};
+});
 
 /** Makes a table, to which both threads are attached. */
 function makeTable(scene: Scene): void {
-  const answer = scene.callNow(0, 'createObject', TABLE, 1, 1, 0, 0, 0, 0, 0, 0, 0);
+  const answer = scene.callNow(0, 'createObject', TABLE, 0, 1, 0, 0, 0, 0, 0, 0, 0);
   const address = scene.objectOf(answer);
   scene.semaphores.push(address);
   scene.set(0, TABLE_ATTACHMENT, answer);
   scene.set(1, TABLE_ATTACHMENT, scene.callNow(1, 'attach', address, 0, TABLE));
+}
+
+const isClosed = (scene: Scene, address: number): boolean => (word(scene, address + O_LIFE) & STATES) !== LIVE;
+
+/** All keys of a closed table are closed. */
+function allClosed(scene: Scene): void {
+  for (const address of inUse(scene))
+    if (!isClosed(scene, address)) throw new Violation('a key of a closed table is open');
 }
 
 export const models: readonly Model[] = [
@@ -312,6 +370,122 @@ export const models: readonly Model[] = [
     programs: [useBoth, useBoth],
     arena: { objects: 4 },
     end: gone,
+  },
+
+  // --- A new key gets the object of a key that goes -----------------------------------------------------------------
+  {
+    name: 'keys, changed by one thread',
+    programs: [
+      [...use(0), enter(0), take(0), give(0), change(0, 1), take(1), give(1), change(1, 0), take(0), give(0), leave(0)],
+    ],
+    arena: { objects: 1 },
+    end: gone,
+  },
+  {
+    name: 'keys, one changed for another beside the first lock of each',
+    programs: [[change(0, 1), take(1), give(1), leave(1)], use(0), use(1)],
+    long: true,
+    preemptions: 3,
+    arena: { objects: 3 },
+    objects: (scene) => enterNow(scene, 0, 0),
+    end: gone,
+  },
+  {
+    name: 'keys, one changed for another beside a lock of the first',
+    programs: [[change(0, 1), take(1), give(1), leave(1)], use(0)],
+    arena: { objects: 2 },
+    objects: (scene) => enterNow(scene, 0, 0),
+    end: gone,
+  },
+  {
+    name: 'keys, one changed for another beside a lock of the second',
+    programs: [[change(0, 1), take(1), give(1), leave(1)], use(1)],
+    arena: { objects: 2 },
+    objects: (scene) => enterNow(scene, 0, 0),
+    end: gone,
+  },
+  {
+    name: 'keys, one changed for another, which another thread lets go',
+    programs: [[change(0, 1), take(1), give(1), leave(1)], [leave(1)]],
+    arena: { objects: 2 },
+    objects: (scene) => {
+      enterNow(scene, 0, 0);
+      enterNow(scene, 1, 1);
+    },
+    end: gone,
+  },
+  {
+    name: 'keys, changed by two that have the same key',
+    programs: [
+      [change(0, 1), take(1), give(1), leave(1)],
+      [change(0, 1), take(1), give(1), leave(1)],
+    ],
+    arena: { objects: 3 },
+    objects: (scene) => {
+      enterNow(scene, 0, 0);
+      enterNow(scene, 1, 0);
+    },
+    end: gone,
+  },
+  {
+    name: 'keys, changed crosswise',
+    programs: [
+      [change(0, 1), take(1), give(1), leave(1)],
+      [change(1, 0), take(0), give(0), leave(0)],
+    ],
+    arena: { objects: 4 },
+    objects: (scene) => {
+      enterNow(scene, 0, 0);
+      enterNow(scene, 1, 1);
+    },
+    end: gone,
+  },
+  {
+    name: 'keys, one changed for another by a thread that is killed',
+    programs: [
+      [change(0, 1), take(1), give(1), leave(1)],
+      [supervise(), ...use(0), ...use(1)],
+    ],
+    arena: { objects: 3 },
+    deaths: 1,
+    mortal: [0],
+    objects: (scene) => enterNow(scene, 0, 0),
+    end: (scene) => void untold(scene),
+  },
+  {
+    name: 'keys, one changed for another by a thread that is killed, beside a lock of each',
+    long: true,
+    preemptions: 2,
+    programs: [[change(0, 1), take(1), give(1), leave(1)], [supervise(), ...use(0)], use(1)],
+    arena: { objects: 4 },
+    deaths: 1,
+    mortal: [0],
+    objects: (scene) => enterNow(scene, 0, 0),
+    end: (scene) => void untold(scene),
+  },
+  {
+    name: 'keys, one of which an owner has died is changed for another',
+    programs: [[], [supervise()], [change(0, 1), take(1), give(1), leave(1)]],
+    arena: { objects: 3 },
+    deaths: 1,
+    mortal: [0],
+    objects: (scene) => {
+      enterNow(scene, 2, 0);
+      holderIsDead(scene);
+    },
+    end: toldOnce,
+  },
+  {
+    name: 'keys, one of which an owner has died and is told of is changed for another',
+    programs: [[], [supervise(), ...useAndLearn(0), enter(0), change(0, 1), take(1), learn(1), give(1), leave(1)]],
+    arena: { objects: 3 },
+    deaths: 1,
+    mortal: [0],
+    objects: holderIsDead,
+    end: (scene) => {
+      toldOnce(scene);
+      gone(scene);
+    },
   },
 
   // --- The death of an owner --------------------------------------------------------------------------------------
@@ -414,13 +588,58 @@ export const models: readonly Model[] = [
     name: 'keys, the table is disposed of beside an enter',
     programs: [
       [closeTable, closeKeyAt(0), closeKeyAt(1)],
-      [enter(0), leaveIfClosed],
+      [enter(0), leaveIfClosed(0)],
     ],
     arena: { objects: 2 },
     objects: makeTable,
+    end: allClosed,
+  },
+  {
+    name: 'keys, the table is disposed of beside a change of keys',
+    programs: [
+      [closeTable, closeKeyAt(1), closeKeyAt(2)],
+      [change(0, 1), leaveIfClosed(1)],
+    ],
+    arena: { objects: 3 },
+    objects: (scene) => {
+      makeTable(scene);
+      enterNow(scene, 1, 0);
+    },
+    end: allClosed,
+  },
+  {
+    name: 'keys, the table is disposed of beside changes of keys by two',
+    long: true,
+    preemptions: 3,
+    programs: [
+      [closeTable, closeKeyAt(1), closeKeyAt(2)],
+      [change(0, 1), leaveIfClosed(1)],
+      [enter(1), leaveIfClosed(1)],
+    ],
+    arena: { objects: 4 },
+    objects: (scene) => {
+      makeTable(scene);
+      enterNow(scene, 1, 0);
+    },
+    end: allClosed,
+  },
+  {
+    name: 'keys, the table is disposed of by a thread that is killed',
+    programs: [
+      [closeTable, closeKeyAt(1), closeKeyAt(2), end],
+      [supervise(), closeKeyAt(1, true), closeKeyAt(2, true), end],
+    ],
+    arena: { objects: 3 },
+    deaths: 1,
+    mortal: [0],
+    objects: (scene) => {
+      makeTable(scene);
+      enterNow(scene, 0, 0);
+      enterNow(scene, 1, 0);
+      enterNow(scene, 1, 1);
+    },
     end: (scene) => {
-      for (const address of inUse(scene))
-        if ((word(scene, address + O_LIFE) & STATES) === LIVE) throw new Violation('a key of a closed table is open');
+      if (isClosed(scene, scene.semaphores[0] as number)) allClosed(scene);
     },
   },
 ];

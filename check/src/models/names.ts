@@ -34,13 +34,19 @@ const STATES = 3 << 24;
 const NAMES = few();
 const ELSEWHERE = 3;
 
+/** Returns the bytes of a name in words, with zeros to the end of the last word. */
+function wordsOf(name: string): number[] {
+  const bytes = Buffer.from(`${name}\0\0\0`);
+  return Array.from({ length: bytes.length >> 2 }, (_, i) => bytes.readInt32LE(4 * i));
+}
+
 function few(): readonly string[] {
   const lists = new Map<number, string[]>();
   for (let i = 0; ; i++) {
     const name = `name ${String(i).padStart(3, '0')}`;
-    let hash = 0x811c9dc5;
-    for (const byte of Buffer.from(name)) hash = Math.imul(hash ^ byte, 0x01000193);
-    const list = (hash >>> 0) % constant('NAME_HEADS_LEAST');
+    let hash = 0;
+    for (const word of wordsOf(name)) hash = Math.imul(((hash << 5) | (hash >>> 27)) ^ word, 0x9e3779b1);
+    const list = Math.floor(((hash >>> 0) / 2 ** 32) * constant('NAME_HEADS_LEAST'));
     const others = lists.get(list) ?? [];
     lists.set(list, [...others, name]);
     if (others.length === 2) return [...others, name, [...lists].find(([other]) => other !== list)?.[1][0] as string];
@@ -66,9 +72,10 @@ interface Opening {
 
 /** Writes the bytes of a name into a draft, and returns how many there are. */
 function write(scene: Scene, draft: number, name: number): number {
-  const bytes = Buffer.from(`${NAMES[name]}\0\0\0`);
-  for (let i = 0; i + 4 <= bytes.length; i += 4) scene.machine.hostStore32(draft + N_BYTES + i, bytes.readInt32LE(i));
-  return bytes.length - 3;
+  const text = NAMES[name] as string;
+  scene.machine.hostStore32(draft + N_LENGTH, text.length);
+  for (const [i, word] of wordsOf(text).entries()) scene.machine.hostStore32(draft + N_BYTES + 4 * i, word);
+  return text.length;
 }
 
 /**
@@ -86,7 +93,7 @@ function open(name: number, { permits = 1, max = MAX, kind = KIND, robust = 0, a
         return false;
       }
       if (phase === 1) {
-        scene.call(t, 'openName', write(scene, scene.result(t), name), kind, permits, max, 0, 0, robust);
+        scene.call(t, 'openName', write(scene, scene.result(t), name), kind, permits, max, 0, 0, robust, 0);
         return false;
       }
       if (phase === 3) return true;
@@ -101,7 +108,7 @@ function open(name: number, { permits = 1, max = MAX, kind = KIND, robust = 0, a
 /** Opens a name for a thread, before the threads start. */
 function openNow(scene: Scene, name: number, t = 0): void {
   const length = write(scene, scene.callNow(t, 'draftName'), name);
-  opened(scene, t, name, scene.callNow(t, 'openName', length, KIND, 1, MAX, 0, 0, 0), undefined);
+  opened(scene, t, name, scene.callNow(t, 'openName', length, KIND, 1, MAX, 0, 0, 0, 0), undefined);
 }
 
 /** Notes that a thread has opened a name, and returns whether the thread had it open already. */

@@ -8,6 +8,7 @@
 // |-------------------------|-----------------------------------------------------|-------------|
 // | given, next, of         | the thread that has the turn of the RateLimiter     | plain store |
 // | waits                   | the same                                            | store       |
+// | ended                   | a thread that has closed all keys of a closed table | store 1     |
 //
 // The permits of a RateLimiter are in O_INITIAL, its window in O_MAX, and its burst in O_SPIN.
 export const KIND_KEYED_MUTEX: i32 = 30;
@@ -18,3 +19,4 @@ export const R_GIVEN: usize = 40; // i64, the bits of a double: how many permits
 export const R_OF: usize = 48; // i32, of which log objects the log is; in the place of O_PARKED
 export const R_NEXT: usize = 56; // i64, the bits of a double: when the next permit would be due; in the place of O_OWN_LAST
 export const R_WAITS: usize = 28; // i32, 1 while the thread that has the turn waits; in the place of O_THRESHOLD
+export const K_ENDED: usize = 112; // i32, 1 once all keys of the closed table are closed; in the place of O_OWN_LATE

@@ -18,6 +18,9 @@ const T_HOST = layout.constant('T_HOST');
 /** The states of an object's life (core/arena/objects.ts). */
 const BUILDING = 1;
 const REFERENCES = layout.KEPT - 1;
+/** A live object to which one thread is attached, and the same when it is closed. */
+const OF_ONE = (2 << 24) + 1;
+const CLOSED_BY_LAST = (3 << 24) + 1;
 
 /** Returns the life in a thread's record. */
 export function lifeOf(arena: Arena, t: number): number {
@@ -32,14 +35,17 @@ export function checkRecord(arena: Arena, record: number, before: number, after:
 }
 
 /**
- * Checks a write to an object: a freed object has the next generation, and no name. `lo` and `hi` are the word before
- * the write.
+ * Checks a write to an object: a freed object has the next generation, and no name. So has an object that is closed by
+ * the last thread that detaches, because this thread may make it live again under another name. `lo` and `hi` are the
+ * word before the write.
  */
 export function checkGeneration(arena: Arena, address: number, lo: number, hi: number): void {
   const { machine, regions } = arena;
   if ((address - regions.objects) % OBJECT_SIZE !== O_LIFE || address >= regions.names) return;
   const freed = machine.words[address >> 2] >>> 24 === 0 && lo >>> 24 !== 0;
-  if (((machine.words[(address >> 2) + 1] - hi) | 0) !== Number(freed))
+  const moved = (machine.words[(address >> 2) + 1] - hi) | 0;
+  const closed = machine.words[address >> 2] === CLOSED_BY_LAST && lo === OF_ONE;
+  if (moved !== Number(freed) && !(closed && moved === 1))
     throw new Violation(`the generation of ${nameAt(arena, address)} was ${hi}`);
   const head = machine.words[(address - O_LIFE + O_NAME) >> 2];
   if (freed && head !== 0) checkNameless(arena, address - O_LIFE, head);
