@@ -14,6 +14,7 @@ const INLINE = new Set([
   'core/arena/elements/leaveCellsInlined',
   'core/arena/elements/freeElement',
   'core/arena/elements/take',
+  'core/kinds/channel/watch/tell',
   'core/kinds/counter/counter/uncountDead',
   'core/kinds/counter/counter/handOn',
   'core/kinds/kinds/cancelled',

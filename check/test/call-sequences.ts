@@ -6,8 +6,10 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { Machine } from '../src/engine/machine/machine.js';
 import { decode } from '../src/engine/wasm/decode.js';
+import { joined } from '../src/engine/wasm/link.js';
 import { translate } from '../src/engine/wasm/translate.js';
 import { type ProgramName, shortName } from '../src/programs.js';
+import { constant } from '../src/scene/layout.js';
 import {
   callMachine,
   callReal,
@@ -26,17 +28,37 @@ const QUEUED = 3;
 const TIMED_OUT = 2;
 const MORE = 4;
 const HEAD = 8;
+const INTERRUPTED = constant('INTERRUPTED');
 const MUTEX = 20;
 const RW_LOCK = 41;
+const CHANNEL = constant('KIND_CHANNEL');
+const RECEIVING_END = constant('KIND_RECEIVING_END');
+const WATCH = constant('KIND_WATCH');
+const WATCHING_END = constant('KIND_WATCHING_END');
+const SENDERS = constant('P_SENDERS');
+const LENGTH = constant('PLACE_LENGTH');
+const PLACE = 64;
 export const THREADS = 3;
 const NAME_BYTES = 20;
 const KINDS = 3;
 
-export function load(name: ProgramName) {
+function read(name: string) {
   const bytes = readFileSync(new URL(`../../build/${name}.wasm`, import.meta.url));
   const text = readFileSync(new URL(`../../build/${name}.wat`, import.meta.url), 'utf8');
-  const decoded = decode(bytes, text, shortName);
-  return { name, decoded, program: translate(decoded), compiled: new WebAssembly.Module(bytes) };
+  return { decoded: decode(bytes, text, shortName), compiled: new WebAssembly.Module(bytes) };
+}
+
+/** Loads a module; with the core also the module of channels, of which each thread has an instance beside the core. */
+export function load(name: ProgramName) {
+  const { decoded: module, compiled } = read(name);
+  if (name !== 'core') return { name, decoded: module, program: translate(module), compiled, beside: undefined };
+  const { decoded: other, compiled: beside } = read('channel');
+  // On the machine the two instances are one. So adopt has nothing to do, and sleepOn is that of the core.
+  const own = [...other.exports.keys()].filter(
+    (one) => !module.exports.has(one) && one !== 'adopt' && one !== 'sleepOn',
+  );
+  const decoded = joined(module, other, own);
+  return { name, decoded, program: translate(decoded), compiled, beside };
 }
 
 type Loaded = ReturnType<typeof load>;
@@ -45,10 +67,14 @@ type Loaded = ReturnType<typeof load>;
 const counts = [1, 1, 1, 1, 2, 2, 3, 5, 0, -1, 0x7fffffff, -0x80000000];
 const permits = [0, 0, 1, 1, 2, 3, 0x7fffffff, -1];
 const firsts = [0n, 0n, 2n ** 32n - 2n, 2n ** 32n - 1n, 2n ** 53n - 1n, 2n ** 61n - 2n, -2n, 2n ** 63n - 2n];
-const strays = [0, 4, 60, 512, 2052, PAGE - 4, PAGE, -8];
+/** A page for the arena, and what metrics take behind it. Between the two lie the places of channels. */
+export const BYTES = PAGE + constant('METRICS_SIZE');
+const strays = [0, 4, 60, 512, 2052, BYTES - 4, BYTES, -8];
 
 interface Thread {
   readonly real: Record<string, (...args: Value[]) => Value | undefined>;
+  /** Tells the instance of the module of channels which thread it is of. On the machine both modules have one `me`. */
+  readonly adopt: ((thread: number) => unknown) | undefined;
   /** The last answer of acquire, which enqueue takes. */
   acquired: number;
   /** The last answer of release, which finishRelease takes. */
@@ -72,6 +98,8 @@ interface Attachment {
 
 const LOCKS = ['tts', 'ticket', 'twa', 'mcs', 'clh', 'lifo', 'recip', 'capacitor', 'capacitor'];
 
+const TRAP = Symbol('trap');
+
 /** A sequence draws calls, and makes each call on the machine and in the runtime. */
 export class Sequence {
   readonly #loaded: Loaded;
@@ -94,15 +122,16 @@ export class Sequence {
     this.#words.fill(0);
     this.#draw = draw;
     this.#performed = performed;
-    this.#threads = Array.from({ length: THREADS }, () => ({
-      real: instantiate(loaded.compiled, memory) as never,
-      acquired: 0,
-      released: 0,
-    }));
+    this.#threads = Array.from({ length: THREADS }, () => {
+      const core = instantiate(loaded.compiled, memory);
+      const channel = loaded.beside && instantiate(loaded.beside, memory, core);
+      return { real: { ...channel, ...core } as never, adopt: channel?.adopt as never, acquired: 0, released: 0 };
+    });
   }
 
-  /** A third of the sequences use a mutex. */
+  /** A third of the sequences use a mutex, and half of the others a channel or a watch. */
   #isOfMutexes = false;
+  #isOfChannels = false;
 
   /** Returns how many calls were made, and how many trapped. */
   run(): { calls: number; traps: number } {
@@ -114,20 +143,39 @@ export class Sequence {
     for (let t = 0; t < THREADS; t++) {
       if (algorithms) this.#call(t, 'adopt', [t + 1]);
       else this.#call(t, 'open', []);
-      if (!algorithms && this.#draw(10)) this.#call(t, 'register', [t + 1]);
+      if (!algorithms) this.#threads[t]?.adopt?.(0);
+      if (!algorithms && this.#draw(10)) this.#register(t);
     }
     this.#create(0);
     this.#isOfMutexes = !algorithms && this.#draw(3) === 0;
+    this.#isOfChannels = !algorithms && !this.#isOfMutexes && this.#draw(2) === 0;
     let traps = 0;
     let calls = 0;
     for (const end = 5 + this.#draw(this.#draw(10) ? 30 : 150); calls < end; calls++) {
       const t = this.#draw(THREADS);
-      if ((algorithms ? this.#algorithm(t) : this.#any(t)) !== 'trap') continue;
+      if (this.#one(t) !== 'trap') continue;
       traps++;
       break;
     }
     expect(sameWords(this.#machine.words, this.#words), this.#log.join('\n')).toBe(true);
     return { calls, traps };
+  }
+
+  /** Makes one of the calls of the module, and what follows it. */
+  #one(t: number): Outcome | 'stuck' {
+    try {
+      return this.#loaded.name === 'algorithms' ? this.#algorithm(t) : this.#any(t);
+    } catch (error) {
+      if (error !== TRAP) throw error;
+      return 'trap';
+    }
+  }
+
+  /** Makes a call after which others follow. A trap ends all of them. */
+  #go(t: number, name: string, args: readonly Value[]): Outcome | 'stuck' {
+    const outcome = this.#call(t, name, args);
+    if (outcome === 'trap') throw TRAP;
+    return outcome;
   }
 
   #call(t: number, name: string, args: readonly Value[]): Outcome | 'stuck' {
@@ -187,7 +235,15 @@ export class Sequence {
   #forget(t: number): Outcome | 'stuck' {
     this.#runs = this.#runs.filter((run) => run.t !== t);
     this.#attachments = this.#attachments.filter((each) => each.t !== t);
-    return this.#draw(8) ? this.#call(t, 'register', [t + 1]) : 0;
+    if (this.#draw(8)) return this.#register(t);
+    this.#threads[t]?.adopt?.(0);
+    return 0;
+  }
+
+  #register(t: number): Outcome | 'stuck' {
+    const outcome = this.#call(t, 'register', [t + 1]);
+    if (typeof outcome === 'number' && outcome > 0) this.#threads[t]?.adopt?.(outcome);
+    return outcome;
   }
 
   /** Lets thread t reap a thread, mostly another thread. */
@@ -358,6 +414,144 @@ export class Sequence {
     return outcome === TIMED_OUT && this.#draw(2) ? this.#call(t, 'cancelHead', [m, counted]) : outcome;
   }
 
+  /** The ends of the channel or watch of the sequence. */
+  #ends: { readonly f: number; readonly m: number; readonly isWatch: boolean } | undefined;
+
+  /** Makes both ends of a channel or a watch, and links them. */
+  #makeEnds(t: number): Outcome | 'stuck' {
+    const isWatch = this.#draw(3) === 0;
+    const capacity = isWatch ? 4 : this.#from([1, 2, 4]);
+    // Seldom there is no room for the places.
+    const place = this.#draw(8) ? PLACE : PAGE;
+    const make = (kind: number, permits: number, robust: number, peer: number) => {
+      const args = [kind, permits, capacity - 1, this.#draw(2), place, robust, BigInt(peer), 0n];
+      return this.#attached(t, this.#go(t, 'createObject', args), robust === 1);
+    };
+    const [ofF, ofM] = isWatch ? [WATCH, WATCHING_END] : [CHANNEL, RECEIVING_END];
+    const first = make(ofF, isWatch ? 1 : capacity, 1, 0);
+    if (typeof first !== 'number' || first <= 0) return first;
+    const f = this.#attachments.at(-1)?.s as number;
+    const second = make(ofM, 0, Number(!isWatch), f);
+    if (typeof second !== 'number' || second <= 0) return second;
+    const m = this.#attachments.at(-1)?.s as number;
+    if (this.#go(t, 'claimPages', [m]) !== 1) return this.#go(t, 'freePages', []);
+    if (!isWatch && this.#draw(2)) this.#store(m + SENDERS, 1 + this.#draw(2));
+    this.#go(t, 'link', [f, m]);
+    if (this.#draw(4)) this.#go(t, 'keep', [f]);
+    if (this.#draw(4)) this.#go(t, 'keep', [m]);
+    this.#ends = { f, m, isWatch };
+    return this.#go(t, 'agree', [f, 1 + this.#draw(2)]);
+  }
+
+  #store(address: number, value: number): void {
+    this.#machine.hostStore32(address, value);
+    this.#words[address >> 2] = value;
+  }
+
+  /** Makes a call on a channel or a watch. If another call must follow, it mostly follows. */
+  #channel(t: number): Outcome | 'stuck' {
+    if (this.#ends === undefined) return this.#makeEnds(t);
+    const { f, m, isWatch } = this.#ends;
+    const [o, peer] = this.#draw(2) ? [f, m] : [m, f];
+    const kinds = isWatch ? [WATCH, WATCHING_END] : [CHANNEL, RECEIVING_END];
+    for (const [i, end] of [f, m].entries()) {
+      if (this.#attachments.some((each) => each.t === t && each.s === end) || this.#draw(20) === 0) continue;
+      const generation = this.#go(t, 'generation', [end]);
+      if (typeof generation !== 'number') return generation;
+      return this.#attached(t, this.#go(t, 'attach', [end, generation, kinds[i] as number]), i === 0 || !isWatch);
+    }
+    const attachment = this.#attachments.find((each) => each.t === t && each.s === o)?.number ?? 1;
+    switch (this.#draw(24)) {
+      case 0:
+        return this.#reap(t);
+      case 1:
+        return this.#go(t, 'dispose', [o]);
+      case 2:
+        if (this.#draw(3) === 0) return this.#go(t, 'waiting', [o]);
+        this.#go(t, ...((isWatch ? ['closeWatch', [f]] : ['close', [f, m]]) as [string, Value[]]));
+        return this.#draw(4) ? this.#go(t, 'finishClose', [f, m]) : 0;
+      case 3:
+        if (this.#draw(4) === 0) return this.#go(t, 'freePages', []);
+        return this.#go(t, this.#from(['takeUntold', 'settleUp', 'generation', 'pollFor']), [o]);
+      case 4: {
+        const ofF = this.#attachments.find((each) => each.t === t && each.s === f)?.number ?? 1;
+        if (isWatch) return this.#go(t, 'isWhole', [f, this.#draw(5)]);
+        return this.#draw(2) ? this.#go(t, 'beginSending', [ofF]) : this.#go(t, 'leaveSenders', [f, ofF]);
+      }
+      case 5:
+      case 6:
+        return this.#arrive(t, o, 1);
+      case 7:
+      case 8:
+        return this.#settle(t, o);
+      case 9: {
+        const run = this.#from(this.#runs.filter((each) => each.t === t && each.s === o));
+        if (!run) return this.#arrive(t, o, 1);
+        const outcome = this.#go(t, 'cancelRun', [run.number]);
+        if (outcome === REFUSED) this.#settled(run, run.left);
+        return outcome;
+      }
+      case 10:
+      case 11:
+      case 12: {
+        // A thread that waits for places.
+        const n = this.#from([1, 1, 2]);
+        const counted = this.#counted(t, o);
+        let outcome = this.#go(t, 'acquireRobust', [o, n, counted]);
+        if (outcome === 'trap') return outcome;
+        if (outcome !== 0) outcome = this.#go(t, 'enqueue', [o, n, outcome as number, counted]);
+        if (outcome === QUEUED) outcome = this.#go(t, 'parkFor', [1n, this.#draw(9), counted]);
+        if (outcome === TIMED_OUT && this.#draw(4)) outcome = this.#go(t, 'cancel', [o, counted]);
+        if (outcome !== 0 || isWatch || this.#draw(20) === 0) return outcome;
+        this.#go(t, 'claim', [o, attachment, n]);
+        return this.#pass(t, o, peer, attachment);
+      }
+      default:
+        return isWatch ? this.#setWatch(t, f, m) : this.#transfer(t, o, peer, attachment);
+    }
+  }
+
+  /** Sends or receives without waiting. Sometimes the thread keeps its places. */
+  #transfer(t: number, o: number, peer: number, attachment: number): Outcome | 'stuck' {
+    if (this.#draw(6) === 0) return this.#pass(t, o, peer, attachment);
+    if (this.#draw(3) === 0) {
+      const { f } = this.#ends as { readonly f: number };
+      return this.#go(t, o === f ? 'sendWord' : 'takeWord', [o, attachment]);
+    }
+    const place = this.#go(t, 'tryClaim', [o, attachment, 1 + this.#draw(2)]);
+    if (typeof place !== 'number' || place % PLACE !== 0 || this.#draw(3) === 0) return place;
+    if (this.#draw(2)) this.#store(place + LENGTH, this.#from([8, -1]));
+    return this.#pass(t, o, peer, attachment);
+  }
+
+  #pass(t: number, o: number, peer: number, attachment: number): Outcome | 'stuck' {
+    const outcome = this.#go(t, 'pass', [o, attachment]);
+    return this.#finish(t, peer, 'channel/given', outcome);
+  }
+
+  #setWatch(t: number, f: number, m: number): Outcome | 'stuck' {
+    const ofF = this.#attachments.find((each) => each.t === t && each.s === f)?.number ?? 1;
+    const taken = this.#go(t, 'tryAcquireRobust', [f, 1, ofF]);
+    if (taken !== 0 && this.#draw(4)) return taken;
+    this.#go(t, 'beginSet', []);
+    const outcome = this.#go(t, this.#draw(6) ? 'publish' : 'tell', [this.#draw(6) ? f : m]);
+    const finished = this.#finish(t, m, 'watch/told', outcome);
+    if (finished === 'trap' || this.#draw(10) === 0) return finished;
+    const released = this.#go(t, 'releaseRobust', [f, 1, ofF]);
+    return released === MORE ? this.#finishRelease(t, f, 1, MORE) : released;
+  }
+
+  /** Ends a release that the module of channels has begun. */
+  #finish(t: number, o: number, given: string, outcome: Outcome | 'stuck'): Outcome | 'stuck' {
+    if ((outcome !== MORE && outcome !== INTERRUPTED) || this.#draw(20) === 0) return outcome;
+    const { program } = this.#loaded;
+    const n = this.#machine.get(
+      t,
+      program.globals.findIndex(({ name }) => name === given),
+    );
+    return this.#finishRelease(t, o, n, outcome);
+  }
+
   #inspect(t: number, s: number) {
     const e = this.#draw(8);
     const [name, ...args] = this.#from<readonly [string, ...number[]]>([
@@ -373,6 +567,7 @@ export class Sequence {
 
   #any(t: number): Outcome | 'stuck' {
     if (this.#isOfMutexes) return this.#draw(12) ? this.#mutex(t) : this.#anyOfSemaphores(t);
+    if (this.#isOfChannels) return this.#draw(5) ? this.#channel(t) : this.#anyOfSemaphores(t);
     return this.#anyOfSemaphores(t);
   }
 
@@ -465,7 +660,7 @@ export class Sequence {
         return this.#create(t);
       case 25:
         if (this.#draw(8)) return this.#name(t);
-        if (this.#draw(2)) return this.#call(t, 'register', [t + 1]);
+        if (this.#draw(2)) return this.#register(t);
         return this.#call(t, 'unregister', []) === 'trap' ? 'trap' : this.#forget(t);
       case 26:
         return this.#call(t, 'draftName', []);

@@ -1,30 +1,19 @@
 /** The core keeps its uninterruptible sections, and the check would find a call, a loop or a return in one. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import {
-  IMM,
-  OP_ACCESS,
-  OP_BRANCH,
-  OP_CALL,
-  OP_ENTER_LOOP,
-  OP_RETURN,
-  type Program,
-  STRIDE,
-} from '../src/engine/wasm/code.js';
-import { breaks, type Section } from '../src/engine/wasm/uninterruptible.js';
+import { IMM, OP_BRANCH, OP_CALL, OP_ENTER_LOOP, OP_RETURN, type Program, STRIDE } from '../src/engine/wasm/code.js';
+import { breaks, type Section, startsOf } from '../src/engine/wasm/uninterruptible.js';
 import { loadProgram } from '../src/programs.js';
 import { constant } from '../src/scene/layout.js';
 import { sections } from '../src/uninterruptible.js';
 
 const program = loadProgram('core');
 
-/** Replaces the `after`th instruction behind the one that takes the ticket. */
-function broken({ fn, from }: Section, op: number, after: number, target = 0): Program {
-  const { entry } = program.functions.find(({ name }) => name === fn) as { entry: number };
+/** Replaces the `after`th instruction behind the first one that begins the section. */
+function broken(run: Section, op: number, after: number, target = 0): Program {
+  const { entry } = program.functions.find(({ name }) => name === run.fn) as { entry: number };
   const image = program.image.slice();
-  let pc = entry;
-  while (image[pc] !== OP_ACCESS + from.kind || image[pc + IMM] !== from.word) pc += STRIDE;
-  pc += after * STRIDE;
+  const pc = (startsOf(program, run)[0] as number) + after * STRIDE;
   image[pc] = op;
   if (target !== 0) image[pc + IMM] = entry;
   return { ...program, image };
@@ -78,6 +67,10 @@ describe('comments of the source mark each section', () => {
     'R11, phase/end': 'phase/endFor',
     'R15, passForDead, reaping/cleanUp': 'ends/passForDead',
     'R17, passForDead, reaping/cleanUp': 'ends/passForDead',
+    'R18, leaveSenders': 'ends/endSending',
+    'R18, endSending, reaping/cleanUp': 'ends/endSending',
+    'R18, the last sender, reaping/cleanUp': 'ends/endSending',
+    'R16, close, reaping/cleanUp': 'ends/close',
     'R11, reaping/cleanUp': 'phase/endOfDead',
     'R12, endRead': 'rw-lock/leave',
     'R12, giveUpRead': 'rw-lock/leave',

@@ -8,9 +8,10 @@ export { recordOf } from '../arena/attachments';
 export { adopt, sleepOn } from '../arena/threads';
 export {
   agree,
+  beginSending,
   claim,
-  close,
   given,
+  leaveSenders,
   link,
   pass,
   pollFor,
@@ -19,6 +20,8 @@ export {
   takeWord,
   tryClaim,
 } from '../kinds/channel/channel';
-export { finishClose } from '../kinds/channel/ends';
+export { close, finishClose } from '../kinds/channel/ends';
 export { claimPages, freePages, pageCount } from '../kinds/channel/pages';
+export { beginSet, closeWatch, isWhole, publish, tell, told } from '../kinds/channel/watch';
+export { settleUp } from '../kinds/condition/condition';
 export { setAwake } from '../queue/polling';

@@ -49,11 +49,11 @@ import {
   E_REQUEST,
   E_START,
   E_STATE,
+  ELEMENT_SIZE,
   FREE,
   GOES,
   GRANT,
   GRANTED,
-  IDLE,
   LIFE_EPOCH,
   LIFE_STATE,
   REAPER,
@@ -135,27 +135,38 @@ function reapOne(thread: i32): void {
 export function cleanUp(thread: i32, killed: bool): void {
   cancelRequests(thread);
   if (killed) sweep(thread);
-  const used = usedElements();
-  for (let i: u32 = 0; i < used; i++) {
-    const e = elementAt(i);
-    const is = stateIf(e, thread);
-    if (is === ATTACHED) detachDead(e, thread);
-    else if (is === RESERVED) freeElement(e);
+  let e = elementAt(0);
+  while (true) {
+    e = firstFrom(e, thread, ATTACHED, ATTACHED);
+    if (e === 0) break;
+    detachDead(e, thread);
+  }
+  e = elementAt(0);
+  while (true) {
+    e = firstFrom(e, thread, RESERVED, RESERVED);
+    if (e === 0) break;
+    freeElement(e);
   }
   freeUnfinished(thread);
 }
 
 /**
- * Returns the state of an element of this thread, or IDLE if another thread owns the element. The function reads the
- * state first, and then the owner. A thread that is dead or ends takes no more elements. So if the thread owns the
- * element when the owner is read, it owned the element when the state was read, too. In the other order, the owner
- * could be that of a tombstone which the thread has left, and the state that of a live thread's tombstone, which has
- * the element next.
+ * Returns the first element, from this one on, that the thread owns and that is in one of these states; 0 if there is
+ * none.
+ *
+ * The function reads the state first, and then the owner. A thread that is dead or ends takes no more elements. So if
+ * the thread owns the element when the owner is read, it owned the element when the state was read, too. In the other
+ * order, the owner could be that of a tombstone which the thread has left, and the state that of a live thread's
+ * tombstone, which has the element next.
  */
-function stateIf(e: usize, thread: i32): i64 {
-  const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
-  const who = requester(atomic.load<i64>(e, E_REQUEST));
-  return (who & THREAD_MASK) === thread ? state : IDLE;
+function firstFrom(e: usize, thread: i32, least: i64, most: i64): usize {
+  const end = elementAt(usedElements());
+  for (; e < end; e += ELEMENT_SIZE) {
+    const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
+    const who = requester(atomic.load<i64>(e, E_REQUEST));
+    if ((who & THREAD_MASK) === thread && state >= least && state <= most) return e;
+  }
+  return 0;
 }
 
 /** Wakes a dead thread that sleeps on this word, where the runtime has not: it ends then (sleepOn in threads.ts). */
@@ -165,12 +176,11 @@ function rouse(word: usize): void {
 
 /** Cancels all requests of a dead thread, and wakes it where it sleeps. */
 function cancelRequests(thread: i32): void {
-  const used = usedElements();
-  for (let i: u32 = 0; i < used; i++) {
-    const is = stateIf(elementAt(i), thread);
-    if (is < WAITING || is > AWAKE) continue;
-    cancelFor(elementAt(i));
-    rouse(elementAt(i) + E_STATE);
+  for (let e = elementAt(0); ; e += ELEMENT_SIZE) {
+    e = firstFrom(e, thread, WAITING, AWAKE);
+    if (e === 0) return;
+    cancelFor(e);
+    rouse(e + E_STATE);
   }
 }
 
@@ -205,10 +215,10 @@ function sweep(thread: i32): void {
 }
 
 function attached(thread: i32, s: usize): bool {
-  const used = usedElements();
-  for (let i: u32 = 0; i < used; i++) {
-    const e = elementAt(i);
-    if (stateIf(e, thread) === ATTACHED && objectOf(atomic.load<i64>(e, E_REQUEST)) === s) return true;
+  let e = elementAt(0);
+  while (true) {
+    e = firstFrom(e, thread, ATTACHED, ATTACHED);
+    if (e === 0 || objectOf(atomic.load<i64>(e, E_REQUEST)) === s) return e !== 0;
+    e += ELEMENT_SIZE;
   }
-  return false;
 }

@@ -15,7 +15,7 @@
  * Of the objects of taketurns/sync, a Latch, a WaitGroup, an Event, a Barrier and a Once have a phase and no queue. A
  * Condition has a queue and no phase. A RwLock has both: the queue of a semaphore, and a phase (rw-lock.ts). A thread
  * that dies or ends stops reading the RwLock (ownerDied). A channel is two robust queues, and each is a semaphore to the
- * table above. Besides, the places that a dead thread has claimed are passed on (ownerDied).
+ * table above. Besides, the places that a dead thread has claimed are passed on (ownerDied). A watch is two such queues.
  *
  * Each kind has a function of its own for what a dead thread held of it or waited for: releaseOfDead
  * (semaphore/robust.ts), releaseOfDeadOwner (mutex/mutex-head.ts), passOn (condition), endOfDead (phase), clearPlaces
@@ -49,7 +49,9 @@ import {
 import { cancelFor } from '../queue/cancelling';
 import { dispose } from '../queue/closing';
 import { becomeHead } from '../queue/pending-call';
-import { isEnd, passForDead } from './channel/ends';
+import { hasPeer, isEnd, passForDead } from './channel/ends';
+import { peerOf } from './channel/places';
+import { KIND_CHANNEL } from './channel/words';
 import { passOn } from './condition/condition';
 import { KIND_CONDITION } from './condition/words';
 import { uncountDead } from './counter/counter';
@@ -126,7 +128,7 @@ export function abandonHead(o: usize, attachment: i32): void {
 
 /**
  * Cancels the interrupted request of this thread that has this element, if the request is queued for a mutex, a
- * condition, a RwLock or a channel. If the request stayed in the queue, it could be admitted with no thread to use what
+ * condition, a RwLock, a channel or a watch. If the request stayed in the queue, it could be admitted with no thread to use what
  * it gets. A mutex would have a head that does not compete, a RwLock would have a turn that no thread takes, and the
  * requests behind would wait. A notification of a condition would be lost, and so would a message or a place. A request for a semaphore stays queued.
  *
@@ -140,7 +142,15 @@ export function abandonRequest(e: usize): void {
   const request = atomic.load<i64>(e, E_REQUEST);
   if (state < WAITING || state > ASKED || (requester(request) as i64) !== owner) return;
   const kind = atomic.load<i32>(objectOf(request), O_KIND);
-  if (kind === KIND_MUTEX || kind === KIND_CONDITION || kind === KIND_RW_LOCK || isEnd(kind)) cancelFor(e);
+  if (kind === KIND_MUTEX || hasStrictQueue(kind)) cancelFor(e);
+}
+
+/**
+ * Whether the objects of this kind have a queue in which no request may be forgotten: ends of channels and watches,
+ * conditions and RwLocks, whose kinds follow one another.
+ */
+function hasStrictQueue(kind: i32): bool {
+  return kind >= KIND_CHANNEL && kind <= KIND_RW_LOCK;
 }
 
 /** Gives back what a dead or ending thread has of an object to which it was attached by this element. */
@@ -162,7 +172,9 @@ export function ownerDied(o: usize, thread: i32, e: usize): void {
 export function disposeAgain(o: usize): void {
   const kind = atomic.load<i32>(o, O_KIND);
   if (kind === KIND_MUTEX) mutexDispose(o);
-  else if (kind === KIND_SEMAPHORE || kind === KIND_RW_LOCK || kind === KIND_CONDITION || isEnd(kind)) dispose(o);
+  else if (kind === KIND_SEMAPHORE || hasStrictQueue(kind)) dispose(o);
+  // The two ends of a channel or a watch go together.
+  if (isEnd(kind) && hasPeer(o)) dispose(peerOf(o));
   if (hasPhase(kind)) disposePhase(o);
   if (kind === KIND_RW_LOCK) clearPlaces(o, NOBODY);
 }
@@ -205,7 +217,7 @@ function isAsMade(o: usize): bool {
   return (
     kind >= FIRST_COUNTED ||
     (atomic.load<i64>(o, GRANT) - atomic.load<i64>(o, TICKET) === (initial as i64) &&
-      (isEnd(kind) || (atomic.load<i32>(o, O_OWNER) | atomic.load<i32>(o, O_UNREPORTED_DEATHS)) === 0))
+      ((kind & ~1) === KIND_CHANNEL || (atomic.load<i32>(o, O_OWNER) | atomic.load<i32>(o, O_UNREPORTED_DEATHS)) === 0))
   );
 }
 

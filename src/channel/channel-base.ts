@@ -4,11 +4,11 @@
 import type { Arena } from '../arena.js';
 import {
   KIND_CHANNEL,
-  NEXT_CLOSED,
-  NEXT_DISPOSED,
+  KIND_RECEIVING_END,
   O_THRESHOLD,
   P_DONE,
   P_NEXT,
+  P_SENDERS,
   P_TOLD,
   P_UNTOLD,
   PLACE_HEAD,
@@ -20,13 +20,31 @@ import { ADAPTIVE } from '../runtime/numbers.js';
 import { closed } from '../runtime/promises.js';
 import { close, detach, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
-import { type Codec, checkCodec, hashOf, type Wire, wireOf } from './codec.js';
+import { type Codec, checkBytes, checkCodec, hashOf, sizeOfPlace, type Wire, wireOf } from './codec.js';
 import { bytes } from './codecs.js';
 import type { End } from './end.js';
-import { type Ends, endsOf } from './ends.js';
+import { type Ends, endsOf, type Form } from './ends.js';
 
 export const KIND = 'Channel';
-const LINE = 64;
+const FORM: Form = {
+  kind: 'ReceivingEnd',
+  kindNumber: KIND_RECEIVING_END,
+  robust: 1,
+  sending: {
+    isSending: true,
+    thing: 'channel',
+    wanted: 'a free place in a channel',
+    instead: 'sendAsync or trySend',
+    closed: 'the channel is closed',
+  },
+  receiving: {
+    isSending: false,
+    thing: 'channel',
+    wanted: 'a message of a channel',
+    instead: 'receiveAsync or tryReceive',
+    closed: 'the channel is closed, and every message has been received',
+  },
+};
 /** Says that a receiver has met a hole. */
 export const NOTHING = Symbol();
 
@@ -44,6 +62,11 @@ export interface ChannelOptions<T> extends ParkingOptions {
   readonly bytes?: number;
   /** How values travel. All threads of the channel use codecs of one name. Default `bytes`. */
   readonly codec?: Codec<T>;
+  /**
+   * How many senders there will be, 1 to 1,048,576. The channel closes itself when the last of them has left, ended or
+   * died. A sender is a thread, or a task of a thread, that has called `sender`. Default: it does not close itself.
+   */
+  readonly senders?: number;
   /** The arena of the channel. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
@@ -65,6 +88,8 @@ export interface ChannelStats {
   readonly holes: number;
   /** Messages that were lost with a receiver that had taken them and died, since the channel was made. */
   readonly lost: number;
+  /** How many senders are still to leave before the channel closes itself; 0 if it does not do so, or has. */
+  readonly sendersLeft: number;
   /** The senders that wait for a free place. */
   readonly senders: EndStats;
   /** The receivers that wait for a message. */
@@ -105,13 +130,20 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
   onReceiverDied: ((lost: number) => void) | undefined;
 
   /** @internal */
-  protected constructor(options: ChannelOptions<T> | Reference, codec: Codec<T> | undefined, what: string) {
+  protected constructor(
+    options: ChannelOptions<T> | Reference,
+    codec: Codec<T> | undefined,
+    what: string,
+    senders: number | undefined,
+  ) {
     const isNew = !(options instanceof Reference);
     const chosen = (isNew ? options?.codec : codec) ?? (bytes as Codec<unknown> as Codec<T>);
     super(KIND, isNew ? make(KIND, KIND_CHANNEL, properties(KIND, options), options.arena) : options, 'channel');
     const { address, membership } = this[reference];
     try {
-      const ends = endsOf(this[reference]);
+      const ends = endsOf(this[reference], FORM, (words, m) => {
+        words[(m + P_SENDERS) / 4] = (isNew ? options.senders : senders) ?? 0;
+      });
       if (ends === undefined) throw new DisposedError(`${what}: the channel has been disposed of`);
       this.ends = ends;
       const hash = hashOf(chosen as Codec<never>);
@@ -165,8 +197,8 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
 
   /** Whether the channel is closed or disposed of. */
   get closed(): boolean {
-    const { words, at } = this.sendingEnd;
-    return this.disposed || Atomics.load(words, (at + P_NEXT) / 4 + 1) < 0;
+    const { core, words, at } = this.sendingEnd;
+    return this.disposed || core.isDisposed(at) !== 0 || Atomics.load(words, (at + P_NEXT) / 4 + 1) < 0;
   }
 
   /**
@@ -178,7 +210,7 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
   close(): void {
     if (this.disposed) return;
     const { module } = this.ends;
-    module.close(this.sendingEnd.at, BigInt(NEXT_CLOSED));
+    module.close(this.sendingEnd.at, this.receivingEnd.at);
     this.receivingEnd.finishClose();
   }
 
@@ -201,6 +233,7 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
       closed: this.closed,
       holes: sum(m),
       lost: sum(f),
+      sendersLeft: Math.max(Atomics.load(words, (m + P_SENDERS) / 4), 0),
       senders: conditionStats(core, f, core.waiting(f)),
       receivers: conditionStats(core, m, core.waiting(m)),
     };
@@ -225,8 +258,7 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
   /** @internal */
   protected override [close](): void {
     const { core, at } = this.sendingEnd;
-    // If this thread dies midway, its reaper ends the waits of a closed channel.
-    this.ends.module.close(at, BigInt(NEXT_DISPOSED));
+    // If this thread dies midway, its reaper disposes of the other end.
     core.dispose(at);
     core.dispose(this.receivingEnd.at);
   }
@@ -255,21 +287,21 @@ function tell(end: End, callback: (count: number) => void): void {
 
 /** @internal Returns the properties of a new channel. */
 export function properties<T>(what: string, options: ChannelOptions<T>): Properties {
-  checkOptions(what, options, ['capacity', 'bytes', 'codec', ...USUAL]);
-  const { capacity = 256, bytes: most = 48, codec } = options;
+  checkOptions(what, options, ['capacity', 'bytes', 'codec', 'senders', ...USUAL]);
+  const { capacity = 256, bytes: most = 48, codec, senders = 1 } = options;
   const MOST_MESSAGES = 65536;
-  const LEAST_BYTES = 8;
-  const MOST_BYTES = 2 ** 24;
+  const MOST_SENDERS = 2 ** 20;
   checkInteger(`${what}: capacity`, capacity, 1, MOST_MESSAGES);
   if (capacity & (capacity - 1))
     throw bad('number', `${what}: capacity`, `a power of two from 1 to ${MOST_MESSAGES}`, capacity);
-  checkInteger(`${what}: bytes`, most, LEAST_BYTES, MOST_BYTES);
+  checkBytes(what, most);
   if (codec !== undefined) checkCodec(what, codec);
+  checkInteger(`${what}: senders`, senders, 1, MOST_SENDERS);
   return {
     permits: capacity,
     max: capacity - 1,
     spin: budget(what, options, ADAPTIVE, PARKING),
     robust: true,
-    threshold: (most + PLACE_HEAD + LINE - 1) & -LINE,
+    threshold: sizeOfPlace(most),
   };
 }

@@ -12,6 +12,7 @@ import { type Codec, checkCodec } from './codec.js';
 import { type End, isPlace } from './end.js';
 import { Place } from './place.js';
 import { Receivers } from './receivers.js';
+import { Sender } from './sender.js';
 
 /**
  * A bounded queue of messages between threads: many senders, many receivers, each message to one of them. Senders wait
@@ -42,9 +43,9 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
    */
   constructor(options?: ChannelOptions<T>);
   /** @internal */
-  constructor(found: Reference, codec: Codec<T>, what: string);
-  constructor(options: ChannelOptions<T> | Reference = {}, codec?: Codec<T>, what: string = KIND) {
-    super(options, codec, what);
+  constructor(found: Reference, codec: Codec<T>, what: string, senders?: number);
+  constructor(options: ChannelOptions<T> | Reference = {}, codec?: Codec<T>, what: string = KIND, senders?: number) {
+    super(options, codec, what, senders);
   }
 
   /**
@@ -87,7 +88,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
     const found = open(KIND, KIND_CHANNEL, name, asked, options.arena, mismatch);
     let channel: Channel<T>;
     try {
-      channel = new Channel(found, options.codec as Codec<T>, what);
+      channel = new Channel(found, options.codec as Codec<T>, what, options.senders);
     } catch (error) {
       // The last thread that had the channel is letting go of the sending end, and has let go of the receiving end.
       if (!(error instanceof DisposedError)) throw error;
@@ -229,6 +230,21 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
     if (answer === ANSWER_CLOSED) throw end.closedError();
     end.hold(isPlace(answer) ? answer : end.wait(1, timeout));
     return new Place(this.ends, end.next, this.room);
+  }
+
+  /**
+   * Counts this thread, or this task of it, as one of the `senders` with which the channel was made, until the guard is
+   * disposed of, the thread leaves the arena, ends or dies. The channel closes itself when the last of them has left.
+   * Never blocks.
+   * @throws {TypeError} if the channel was made without `senders`.
+   * @throws {ClosedError} if the channel is closed.
+   * @throws {DisposedError} if the channel has been disposed of.
+   * @example using sender = channel.sender(); // leaves at the end of the scope
+   */
+  sender(): Sender {
+    const { closed: isClosed, ends, sendingEnd } = this;
+    if (isClosed) throw sendingEnd.closedError();
+    return new Sender(this, ends);
   }
 
   /** Returns the sending end, at which the thread may claim. */

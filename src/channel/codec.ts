@@ -11,7 +11,7 @@
  * The codecs `number`, `numbers` and `bytes` run no code of others. They read and write the place itself (Direct).
  */
 import { PLACE_HEAD } from '../border/numbers.js';
-import { bad, checkType } from '../errors.js';
+import { bad, checkInteger, checkType } from '../errors.js';
 import type { Membership } from '../runtime/membership.js';
 
 /** Where a codec writes a message. */
@@ -113,6 +113,19 @@ export function checkCodec(what: string, codec: Codec<unknown>): void {
   checkType(`${what}: codec.name`, codec.name, 'string', 'a string');
   checkType(`${what}: codec.encode`, codec.encode, 'function', 'a function');
   checkType(`${what}: codec.decode`, codec.decode, 'function', 'a function');
+}
+
+/** @internal Checks the bytes of the largest message. */
+export function checkBytes(what: string, most: number): void {
+  const LEAST_BYTES = 8;
+  const MOST_BYTES = 2 ** 24;
+  checkInteger(`${what}: bytes`, most, LEAST_BYTES, MOST_BYTES);
+}
+
+/** @internal Returns the bytes of a place for messages of so many bytes: whole lines. */
+export function sizeOfPlace(most: number): number {
+  const LINE = 64;
+  return (most + PLACE_HEAD + LINE - 1) & -LINE;
 }
 
 /** Returns a number, not 0, that tells the codec of this name from others. */

@@ -49,8 +49,16 @@ export function isPlace(answer: number): boolean {
   return (answer & LINE_MASK) === 0;
 }
 
-/** The bit of NEXT_DISPOSED in the upper half of P_NEXT. */
-const DISPOSED_BIT = 0x40000000;
+/** What an end says in its errors. */
+export interface Texts {
+  readonly isSending: boolean;
+  readonly thing: 'channel' | 'watch';
+  /** What is waited for here, and the names of the methods that do not block. */
+  readonly wanted: string;
+  readonly instead: string;
+  /** Why it is refused when it is closed. */
+  readonly closed: string;
+}
 
 export class End {
   readonly core: Core;
@@ -80,10 +88,8 @@ export class End {
   readonly #granted = new Fifo<() => void>();
   #isTaking = false;
   /** The address of the attachment. */
-  readonly #record: number;
-  /** For a text: what is waited for here, and the name of the method that does not block. */
-  readonly #wanted: string;
-  readonly #instead: string;
+  readonly record: number;
+  readonly #texts: Texts;
 
   constructor(
     membership: Membership,
@@ -91,8 +97,7 @@ export class End {
     shared: Shared,
     f64: Float64Array,
     release: () => void,
-    wanted: string,
-    instead: string,
+    texts: Texts,
   ) {
     this.release = release;
     this.core = membership.core;
@@ -103,14 +108,13 @@ export class End {
     this.at = shared.address;
     this.attachment = shared.attachment;
     this.f64 = f64;
-    this.#record = module.recordOf(this.attachment);
+    this.record = module.recordOf(this.attachment);
     const word = (offset: number): number => this.words[(this.at + offset) / 4] as number;
     this.#first = word(P_DATA);
     this.#size = word(O_THRESHOLD);
     this.#last = (this.#first + word(O_MAX) * this.#size) | 0;
-    this.word = (this.#record + E_WORD) / 8;
-    this.#wanted = wanted;
-    this.#instead = instead;
+    this.word = (this.record + E_WORD) / 8;
+    this.#texts = texts;
   }
 
   /** The thread has released the shared object. From now on calls of the module find it closed. */
@@ -124,7 +128,7 @@ export class End {
 
   /** How many places the thread claimed last. */
   get count(): number {
-    return this.words[(this.#record + E_TOOK_COUNT) / 4] as number;
+    return this.words[(this.record + E_TOOK_COUNT) / 4] as number;
   }
 
   /** Claims up to `most` places if any is free. Returns the address of the first, REFUSED or ANSWER_CLOSED. */
@@ -139,8 +143,7 @@ export class End {
   wait(n: number, timeout: number, left = countdown(timeout)): number {
     const { core, module, at, attachment, membership } = this;
     if (n > 1 && core.tryAcquireRobust(at, n, attachment) === ADMITTED) return this.claim(n);
-    if (left() <= 0) throw timedOut(this.#wanted, timeout);
-    if (!membership.mayBlock) throw mayNotBlock(this.#instead);
+    this.checkWait(timeout, left);
     if (n === 1) {
       module.setAwake(membership.pollTime.pauses, membership.pollTime.near);
       while (module.pollFor(at) !== 0) {
@@ -149,18 +152,38 @@ export class End {
         if (answer === ANSWER_CLOSED) break;
       }
     }
-    // A request that leaves the queue at a time-out needs a second wait element for its tombstone.
-    if (timeout !== Infinity && at !== CLOSED_OBJECT && !core.reserveSecond()) throw noRoom(core);
+    this.queue(n, timeout, left);
+    return this.claim(n);
+  }
+
+  /** Throws if no time is left to wait, or the thread must not block. */
+  checkWait(timeout: number, left: () => number): void {
+    if (left() <= 0) throw timedOut(this.#texts.wanted, timeout);
+    if (!this.membership.mayBlock) throw mayNotBlock(this.#texts.instead);
+  }
+
+  /**
+   * Blocks until the queue has given the thread n permits, or until `isVain` says that the thread need not wait any
+   * more, once it stands in the queue: then it leaves. Returns false if it has left so.
+   */
+  queue(n: number, timeout: number, left: () => number, isVain?: () => boolean): boolean {
+    const { core, at, membership } = this;
+    const { countedBy } = this.shared;
+    // A request that leaves the queue needs a second wait element for its tombstone.
+    const mayLeave = timeout !== Infinity || isVain !== undefined;
+    if (mayLeave && at !== CLOSED_OBJECT && !core.reserveSecond()) throw noRoom(core);
     membership.expectInterrupt();
-    const taken = core.acquireRobust(at, n, attachment);
-    let answer: number = taken === ADMITTED ? ADMITTED : core.enqueue(at, n, taken, attachment);
+    const taken = core.acquireRobust(at, n, countedBy);
+    let answer: number = taken === ADMITTED ? ADMITTED : core.enqueue(at, n, taken, countedBy);
     if (answer === QUEUED) {
       membership.pollTime.waits();
-      answer = parkUntilDue(core, at, attachment, left);
+      const leaves = isVain?.() === true;
+      answer = parkUntilDue(core, at, countedBy, leaves ? () => 0 : left);
+      if (leaves && answer === TIMED_OUT) return false;
     }
-    if (answer === ADMITTED) return this.claim(n);
+    if (answer === ADMITTED) return true;
     if (answer === ANSWER_CLOSED) throw this.closedError();
-    if (answer === TIMED_OUT) throw timedOut(this.#wanted, timeout);
+    if (answer === TIMED_OUT) throw timedOut(this.#texts.wanted, timeout);
     throw answer === LEAVE ? new CancelledError() : noRoom(core);
   }
 
@@ -195,18 +218,36 @@ export class End {
     use: (place: number) => T,
   ): Promise<T> {
     checkWaitAsync();
-    const { core, shared } = this;
-    const { promises } = shared;
+    const { promises } = this.shared;
     if (promises.first !== 0) promises.settle();
     if (n === 1 && this.isFree) {
       const answer = this.tryClaim(1);
       if (isPlace(answer)) return use(answer);
       if (answer === ANSWER_CLOSED) throw this.closedError();
     }
+    return this.queueAsync(keeper, n, timeout, left, signal, () => use(this.claim(n)));
+  }
+
+  /**
+   * Waits for n permits without blocking, and calls `use` with them, while the thread has nothing claimed. The promise
+   * gets what `use` returns.
+   * @param stands is called once the promise stands in the queue.
+   */
+  async queueAsync<T>(
+    keeper: { [closed](): void },
+    n: number,
+    timeout: number,
+    left: () => number,
+    signal: Signal | undefined,
+    use: () => T,
+    stands?: () => void,
+  ): Promise<T> {
+    const { core, shared } = this;
+    const { promises } = shared;
     const rest = left();
-    if (rest <= 0) throw timedOut(this.#wanted, timeout);
+    if (rest <= 0) throw timedOut(this.#texts.wanted, timeout);
     const impatient = timeout !== Infinity || signal !== undefined;
-    const run = core.arrive(this.at, n, impatient ? 0 : promises.last, this.attachment);
+    const run = core.arrive(this.at, n, impatient ? 0 : promises.last, shared.countedBy);
     if (run < ADMITTED) throw run === ANSWER_CLOSED ? this.closedError() : noRoom(core);
     let given: { readonly reason: unknown } | undefined;
     return new Promise<T>((resolve, reject) => {
@@ -215,7 +256,7 @@ export class End {
       const settle: Resolve = (value) => {
         isOver = true;
         unwatch?.();
-        if (value === undefined) this.whenFree(() => this.#take(n, use, resolve, reject));
+        if (value === undefined) this.whenFree(() => settleBy(use, resolve, reject));
         else value.catch((error) => reject(given !== undefined ? given.reason : this.#closedBy(error)));
       };
       if (run === ADMITTED) settle();
@@ -225,22 +266,15 @@ export class End {
         const give = (late: () => unknown): void => {
           // The wait may be the second one of a call, if the first has met a hole.
           const why = late();
-          const reason = isTimeout(why, signal) ? timedOut(this.#wanted, timeout) : why;
+          const reason = isTimeout(why, signal) ? timedOut(this.#texts.wanted, timeout) : why;
           given = { reason };
           cancel(() => reason);
         };
-        unwatch = watch(timeout === Infinity ? timeout : Math.max(rest, 0), signal, give, () => this.#wanted);
+        unwatch = watch(timeout === Infinity ? timeout : Math.max(rest, 0), signal, give, () => this.#texts.wanted);
         if (isOver) unwatch();
       }
+      if (!isOver) stands?.();
     });
-  }
-
-  #take<T>(n: number, use: (place: number) => T, resolve: (value: T) => void, reject: (e: unknown) => void): void {
-    try {
-      resolve(use(this.claim(n)));
-    } catch (error) {
-      reject(error);
-    }
   }
 
   /** Calls a function that claims and passes on, as soon as the thread has nothing claimed here. */
@@ -352,23 +386,18 @@ export class End {
 
   /** The error for a request that finds the queue closed. */
   closedError(): Error {
-    if (this.isOver || this.#isDisposed) return this.disposedError();
-    return new ClosedError(
-      this.#instead === SEND ? 'the channel is closed' : 'the channel is closed, and every message has been received',
-    );
+    return this.isOver || this.#isDisposed ? this.disposedError() : new ClosedError(this.#texts.closed);
   }
 
-  /** Whether a thread has disposed of the channel, or is about to. */
+  /** Whether a thread has disposed of the channel. It disposes of the sending end first. */
   get #isDisposed(): boolean {
-    const { at } = this.#instead === SEND ? this : this.peer;
-    const closed = Atomics.load(this.words, (at + P_NEXT) / 4 + 1);
-    return this.core.isDisposed(at) !== 0 || (closed < 0 && (closed & DISPOSED_BIT) !== 0);
+    return this.core.isDisposed((this.#texts.isSending ? this : this.peer).at) !== 0;
   }
 
-  /** Releases the channel, and returns the error that reports its end. */
+  /** Releases the object, and returns the error that reports its end. */
   disposedError(): Error {
     this.release();
-    return new DisposedError('the channel has been disposed of');
+    return new DisposedError(`the ${this.#texts.thing} has been disposed of`);
   }
 
   /** A promise found the queue closed. `Promises` takes every closed queue for one that was disposed of. */
@@ -377,5 +406,10 @@ export class End {
   }
 }
 
-export const SEND = 'sendAsync or trySend';
-export const RECEIVE = 'receiveAsync or tryReceive';
+function settleBy<T>(use: () => T, resolve: (value: T) => void, reject: (error: unknown) => void): void {
+  try {
+    resolve(use());
+  } catch (error) {
+    reject(error);
+  }
+}

@@ -1,5 +1,5 @@
 /**
- * Attaches the thread to the two ends of a channel, and lets go of them.
+ * Attaches the thread to the two ends of a channel or a watch, and lets go of them.
  *
  *     Channel ──► Shared of the sending end ──► Ends ──► ReceivingEnd ──► Shared of the receiving end
  *
@@ -19,8 +19,6 @@ import {
   ANSWER_STALE,
   ANSWER_WRONG_KIND,
   type Attachment,
-  KIND_RECEIVING_END,
-  O_INITIAL,
   O_MAX,
   O_SPIN,
   O_THRESHOLD,
@@ -35,16 +33,24 @@ import { closed } from '../runtime/promises.js';
 import { close, forget, reference, SharedObject } from '../shared-object.js';
 import type { Views } from './codec.js';
 import { channelOf, type Module } from './compiled.js';
-import { End, RECEIVE, SEND } from './end.js';
+import { End, type Texts } from './end.js';
 
-const KIND = 'ReceivingEnd';
+/** What tells the ends of channels and of watches apart. */
+export interface Form {
+  readonly kind: 'ReceivingEnd' | 'WatchingEnd';
+  readonly kindNumber: number;
+  /** Whether the receiving end counts the permits of each thread. */
+  readonly robust: 0 | 1;
+  readonly sending: Texts;
+  readonly receiving: Texts;
+}
 
 /** The receiving end as an object of this thread. It goes when `Ends` lets go of it, and not by itself. */
-class ReceivingEnd extends SharedObject<typeof KIND> {
+class ReceivingEnd extends SharedObject<Form['kind']> {
   readonly #forget: () => void;
 
-  constructor(found: Reference, forgets: () => void) {
-    super(KIND, found, 'channel');
+  constructor(found: Reference, { kind, sending }: Form, forgets: () => void) {
+    super(kind, found, sending.thing);
     this.#forget = forgets;
   }
 
@@ -69,20 +75,22 @@ export class Ends {
   readonly views: Views;
   readonly sending: End;
   readonly receiving: End;
+  /** The guards of this thread that count as senders. They keep their channels from being collected. */
+  readonly senders = new Set<object>();
   readonly #object: ReceivingEnd;
   #hasLetGo = false;
 
-  constructor(membership: Membership, module: Module, shared: Shared, receivingEnd: Reference) {
+  constructor(membership: Membership, module: Module, shared: Shared, receivingEnd: Reference, form: Form) {
     const buffer = membership.memory.buffer as unknown as SharedArrayBuffer;
     this.module = module;
     this.views = { u8: new Uint8Array(buffer), f64: new Float64Array(buffer) };
     const { f64 } = this.views;
-    this.#object = new ReceivingEnd(receivingEnd, () => this.receiving?.forget());
+    this.#object = new ReceivingEnd(receivingEnd, form, () => this.receiving?.forget());
     const release = (): void => {
       if (!membership.isOver) membership.letGo(shared);
     };
-    this.sending = new End(membership, module, shared, f64, release, 'a free place in a channel', SEND);
-    this.receiving = new End(membership, module, this.#object.shared, f64, release, 'a message of a channel', RECEIVE);
+    this.sending = new End(membership, module, shared, f64, release, form.sending);
+    this.receiving = new End(membership, module, this.#object.shared, f64, release, form.receiving);
     this.sending.peer = this.receiving;
     this.receiving.peer = this.sending;
   }
@@ -111,21 +119,27 @@ const ends = Symbol.for('taketurns:ends');
 type Known = Shared & { [ends]?: Ends };
 
 /**
- * Returns the ends of the channel to whose sending end the thread has just attached. Makes the receiving end if there is
- * none yet. Returns undefined if the channel is gone.
+ * Returns the ends of the object to whose sending end the thread has just attached. Makes the receiving end if there is
+ * none yet, and calls `prepare` with its address before another thread can know it. Returns undefined if the object is
+ * gone.
  */
-export function endsOf({ membership, shared }: Reference): Ends | undefined {
+export function endsOf(
+  { membership, shared }: Reference,
+  form: Form,
+  prepare?: (words: Int32Array, m: number) => void,
+): Ends | undefined {
   const known = (shared as Known)[ends];
   if (known) return known;
   const module = channelOf(membership);
   const words = new Int32Array(membership.memory.buffer);
   const peer = (): number => Atomics.load(words, (shared.address + P_PEER) / 4);
+  if (peer() === 0 && prepare === undefined) return undefined;
   const end =
     peer() === 0
-      ? made(membership, module, words, shared.address, shared.isPrivate)
-      : found(membership, words, shared.address, peer());
+      ? made(membership, module, words, shared, form, prepare)
+      : found(membership, words, shared.address, peer(), form);
   if (end === undefined) return undefined;
-  const all = new Ends(membership, module, shared, end);
+  const all = new Ends(membership, module, shared, end, form);
   (shared as Known)[ends] = all;
   return all;
 }
@@ -135,12 +149,13 @@ function made(
   membership: Membership,
   module: Module,
   words: Int32Array,
-  f: number,
-  isPrivate: boolean,
+  { address: f, isPrivate }: Shared,
+  form: Form,
+  prepare: ((words: Int32Array, m: number) => void) | undefined,
 ): Reference | undefined {
   const { core } = membership;
   const word = (offset: number): number => words[(f + offset) / 4] as number;
-  const properties = [KIND_RECEIVING_END, 0, word(O_MAX), word(O_SPIN), word(O_THRESHOLD), 1] as const;
+  const properties = [form.kindNumber, 0, word(O_MAX), word(O_SPIN), word(O_THRESHOLD), form.robust] as const;
   const make = (): number => {
     const attachment = core.createObject(...properties, BigInt(f), 0n);
     if (attachment < 0) return attachment;
@@ -155,28 +170,35 @@ function made(
   }
   if (attachment === ANSWER_OBJECTS_FULL) throw arenaFull('object', 'objects', core.mostObjects());
   if (attachment === ANSWER_FULL) throw noRoom(core, 'attachment');
-  if (attachment === NO_PAGES) throw noPages(module, word(O_INITIAL) * word(O_THRESHOLD));
+  if (attachment === NO_PAGES) throw noPages(module, (word(O_MAX) + 1) * word(O_THRESHOLD), form);
   const m = core.attachedTo(attachment);
+  prepare?.(words, m);
   if (module.link(f, m) !== 0) return new Reference(membership, attachment as Attachment, isPrivate);
   core.letGo(attachment, 0);
-  return found(membership, words, f, Atomics.load(words, (f + P_PEER) / 4));
+  return found(membership, words, f, Atomics.load(words, (f + P_PEER) / 4), form);
 }
 
 const NO_PAGES = -100;
 
-function noPages(module: Module, wanted: number): ArenaFullError {
+function noPages(module: Module, wanted: number, { sending: { thing } }: Form): ArenaFullError {
   const room = module.pageCount() * PAGE_SIZE;
   return new ArenaFullError(
-    `the arena has no room for the ${wanted} bytes of another channel: ${module.freePages() * PAGE_SIZE} of ${room} bytes are ` +
-      `free: dispose of channels, or make a larger arena: new Arena({ bytes: ${2 * Math.max(room, wanted)} }), and for ` +
+    `the arena has no room for the ${wanted} bytes of another ${thing}: ${module.freePages() * PAGE_SIZE} of ${room} bytes are ` +
+      `free: dispose of channels and watches, or make a larger arena: new Arena({ bytes: ${2 * Math.max(room, wanted)} }), and for ` +
       'the default arena, before all else, call its makeDefault()',
   );
 }
 
 /** Attaches to the receiving end of a sending end. */
-function found(membership: Membership, words: Int32Array, f: number, m: number): Reference | undefined {
+function found(
+  membership: Membership,
+  words: Int32Array,
+  f: number,
+  m: number,
+  { kindNumber }: Form,
+): Reference | undefined {
   const { core } = membership;
-  const attachment = core.attach(m, core.generation(m), KIND_RECEIVING_END);
+  const attachment = core.attach(m, core.generation(m), kindNumber);
   switch (attachment) {
     case ANSWER_FULL:
       throw noRoom(core, 'attachment');

@@ -25,5 +25,7 @@ export {
   trySelect,
   type ValueOf,
 } from './select.js';
+export { Sender } from './sender.js';
 export { json, text } from './text.js';
 export { value } from './value.js';
+export { changing, type Snapshot, Watch, type WatchHandle, type WatchOptions, type WatchStats } from './watch.js';

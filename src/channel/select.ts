@@ -173,6 +173,7 @@ class Selection {
         }
       };
       this.#cancels[index] = promises.addAlone(this.#keeper, run, settle);
+      if (work.isDue?.() === true && !this.isOver) this.#granted(index, work);
     }
   }
 

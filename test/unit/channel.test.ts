@@ -526,6 +526,66 @@ describe('options', () => {
   });
 });
 
+describe('a channel that closes itself', () => {
+  const withSenders = (senders: number) => new Channel({ codec: number, capacity: 4, senders, arena });
+
+  it('does so when its last sender has left', async () => {
+    const channel = withSenders(2);
+    const [one, other] = [channel.sender(), channel.sender()];
+    const next = channel.receiveAsync();
+    channel.send(1);
+    expect(await next).toBe(1);
+    one[Symbol.dispose]();
+    one[Symbol.dispose]();
+    const last = channel.receiveAsync();
+    expect([channel.closed, channel.inspect().sendersLeft]).toEqual([false, 1]);
+    other[Symbol.dispose]();
+    await expect(last).rejects.toBeInstanceOf(ClosedError);
+    expect([channel.closed, channel.inspect().sendersLeft]).toEqual([true, 0]);
+    expect(failure(() => channel.sender())).toBeInstanceOf(ClosedError);
+    expect(failure(() => channel.send(2))).toBeInstanceOf(ClosedError);
+  });
+
+  it('hands out what is there, and ends the senders that wait', async () => {
+    const channel = withSenders(1);
+    const sender = channel.sender();
+    channel.sendMany([1, 2, 3, 4]);
+    const late = channel.sendAsync(5);
+    sender[Symbol.dispose]();
+    await expect(late).rejects.toBeInstanceOf(ClosedError);
+    expect([...channel]).toEqual([1, 2, 3, 4]);
+  });
+
+  it('counts a name once, and each task of a thread', () => {
+    const options = { codec: number, senders: 2, arena };
+    const [one, other] = [Channel.open('results', options), Channel.open('results', { ...options, senders: 9 })];
+    for (const channel of [one, other]) {
+      using _sender = channel.sender();
+      channel.send(1);
+    }
+    expect([[...one], other.closed]).toEqual([[1, 1], true]);
+  });
+
+  it('may be closed or disposed of before', () => {
+    const channel = withSenders(2);
+    const [one, other] = [channel.sender(), channel.sender()];
+    channel.close();
+    one[Symbol.dispose]();
+    channel.dispose();
+    other[Symbol.dispose]();
+    expect(failure(() => channel.sender())).toBeInstanceOf(DisposedError);
+    expect(arena.stats().objects.used).toBe(0);
+  });
+
+  it.each([0, -1, 1.5, '1', 2 ** 20 + 1])('refuses %j senders', (senders) => {
+    expect(failure(() => withSenders(senders as number)).message).toContain('Channel: senders must be');
+  });
+
+  it('says when there is nobody to count', () => {
+    expect(failure(() => ofNumbers().sender()).message).toBe('Channel.sender: the channel was made without senders');
+  });
+});
+
 it('describes itself', () => {
   const channel = ofNumbers();
   channel.send(1);
@@ -536,6 +596,7 @@ it('describes itself', () => {
     closed: false,
     holes: 0,
     lost: 0,
+    sendersLeft: 0,
     senders: { waiting: 0, longestWait: 0, timeouts: 0, waiters: [] },
     receivers: { waiting: 0, longestWait: 0, timeouts: 0, waiters: [] },
   });

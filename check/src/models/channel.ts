@@ -7,6 +7,8 @@
  *     M  sends two messages in one turn
  *     B  receives one or two messages, if any is there
  *     C  closes
+ *     L  leaves as one of the senders of a channel that closes itself; so does a thread that dies before
+ *     D  disposes
  *     X  reaps each thread that dies
  *
  * The channel has place for `capacity` messages. The ops do what src/channel/ does around the modules. Message k of
@@ -19,7 +21,7 @@
  */
 import { PARKED as PARKED_THREAD } from '../engine/machine/machine.js';
 import { Violation } from '../engine/search/violation.js';
-import { CMPXCHG, RMW, STORE } from '../engine/wasm/code.js';
+import { CMPXCHG, LOAD, RMW, STORE } from '../engine/wasm/code.js';
 import type { Section } from '../engine/wasm/uninterruptible.js';
 import {
   ADMITTED,
@@ -37,6 +39,7 @@ import type { Model, Op } from '../scene/model.js';
 import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
 import { PHASE, PROMISES } from '../scene/words.js';
+import { inSteps, OVER, type Step } from './parts/in-steps.js';
 import { partsOf } from './parts/program.js';
 
 const INTERRUPTED = constant('INTERRUPTED');
@@ -50,7 +53,13 @@ const DATA = constant('P_DATA');
 const MARK = constant('PLACE_MARK');
 const LENGTH = constant('PLACE_LENGTH');
 const HEAD = constant('PLACE_HEAD');
+const SENDERS = constant('P_SENDERS');
+const LIFE = constant('O_LIFE');
+/** In the lower half of O_LIFE. */
+const STATES = 3 << 24;
+const DISPOSED = 3 << 24;
 const TOOK = constant('E_TOOK');
+const E_SENDERS = constant('E_SENDERS');
 const HOLE = constant('HOLE');
 const TOOK_COUNT = constant('E_TOOK_COUNT');
 /** The bytes of a place. */
@@ -72,6 +81,8 @@ interface Ends {
   readonly f: number;
   readonly m: number;
   readonly capacity: number;
+  /** The threads that count as senders. */
+  readonly senders: readonly number[];
   readonly ofF: readonly number[];
   readonly ofM: readonly number[];
 }
@@ -82,7 +93,7 @@ const word = (scene: Scene, address: number): number => scene.machine.words[addr
 const recordAt = (scene: Scene, attachment: number): number => scene.regions.elements + (attachment - 1) * ELEMENT_SIZE;
 
 /** Makes both ends, links them, and attaches all threads. */
-function makeChannel(scene: Scene, capacity: number, spin: number, first: number): void {
+function makeChannel(scene: Scene, capacity: number, spin: number, first: number, senders: readonly number[]): void {
   const make = (kind: string, permits: number, peer: number): number =>
     scene.callNow(0, 'createObject', constant(kind), permits, capacity - 1, spin, PLACE, 1, peer, 0, first, 0);
   const ofF = [make('KIND_CHANNEL', capacity, 0)];
@@ -90,13 +101,15 @@ function makeChannel(scene: Scene, capacity: number, spin: number, first: number
   const ofM = [make('KIND_RECEIVING_END', 0, f)];
   const m = scene.callNow(0, 'attachedTo', ofM[0]);
   if (scene.callNow(0, 'claimPages', m) !== 1) throw new Error('the arena of the model has no page');
+  scene.machine.hostStore32(m + SENDERS, senders.length);
   if (scene.callNow(0, 'link', f, m) !== 1) throw new Error('the ends are linked already');
   for (let t = 1; t < scene.threads; t++) {
     ofF.push(scene.callNow(t, 'attach', f, 0, constant('KIND_CHANNEL')));
     ofM.push(scene.callNow(t, 'attach', m, 0, constant('KIND_RECEIVING_END')));
   }
+  for (const t of senders) scene.callNow(t, 'beginSending', ofF[t]);
   for (const o of [f, m]) scene.callNow(0, 'keep', o);
-  ends.set(scene, { f, m, capacity, ofF, ofM });
+  ends.set(scene, { f, m, capacity, senders, ofF, ofM });
 }
 
 // --- What a thread may touch -----------------------------------------------------------------------------------
@@ -134,7 +147,7 @@ function plain(scene: Scene, t: number, address: number): boolean {
   const { ofF, ofM } = endsOf(scene);
   const isRecord = [ofF[t], ofM[t]].some((attachment) => {
     const record = recordAt(scene, attachment);
-    return [TOOK, TOOK_COUNT].some((offset) => address === record + offset);
+    return [TOOK, TOOK_COUNT, E_SENDERS].some((offset) => address === record + offset);
   });
   return isRecord;
 }
@@ -175,7 +188,7 @@ function freed(scene: Scene, t: number): void {
 const bits = (n: number): number => n.toString(2).replaceAll('0', '').length;
 
 function checkChannel(scene: Scene): void {
-  const { f, m } = endsOf(scene);
+  const { f, m, senders } = endsOf(scene);
   let sent = 0;
   let unsure = 0;
   const received = scene.threadNumbers.map((s) =>
@@ -196,32 +209,20 @@ function checkChannel(scene: Scene): void {
   // A message that a receiver had read when it died may have been freed already.
   if (missing < -unsure || missing > unsure)
     throw new Violation(`${sent} messages were sent and not received; ${inside} are inside, and ${lost} count as lost`);
-  const isClosed = word(scene, f + NEXT + 4) < 0;
+  const isOver = isClosed(scene);
+  const [isGone, isGoneToo] = [f, m].map((o) => (word(scene, o + LIFE) & STATES) === DISPOSED);
+  if (isGone !== isGoneToo) throw new Violation('one end is disposed of, and the other is not');
   for (const t of scene.threadNumbers)
-    if (isClosed && !scene.dead(t) && !scene.finished(t) && scene.machine.status(t) === PARKED_THREAD)
+    if ((isOver || isGone) && !scene.dead(t) && !scene.finished(t) && scene.machine.status(t) === PARKED_THREAD)
       throw new Violation(`the channel is closed, and thread ${t} sleeps for ever`);
-  if (scene.model.mayWait) return;
-  const last = isClosed ? word(scene, m + END) >>> 1 : word(scene, f + NEXT);
+  if (senders.length > 0 && !isOver) throw new Violation('all senders have left, and the channel is not closed');
+  if (scene.model.mayWait || isGone) return;
+  const last = isOver ? word(scene, m + END) >>> 1 : word(scene, f + NEXT);
   if (word(scene, f + DONE) !== last) throw new Violation('a place is not passed on');
   if (word(scene, m + DONE) !== word(scene, m + NEXT)) throw new Violation('a place is not freed');
 }
 
 // --- Ops -------------------------------------------------------------------------------------------------------
-
-type Step = (scene: Scene, t: number, answer: number) => number;
-const OVER = -1;
-
-/** Makes an op of steps. Each step begins a call and returns the number of the next step, or returns OVER. */
-function inSteps(text: string, ...steps: readonly Step[]): Op {
-  return {
-    text,
-    next(scene, t) {
-      const next = (steps[scene.get(t, PHASE)] as Step)(scene, t, scene.result(t));
-      if (next !== OVER) scene.set(t, PHASE, next);
-      return next === OVER;
-    },
-  };
-}
 
 // The steps of an op that waits for n places.
 const BEGIN = 0;
@@ -270,7 +271,8 @@ function transfer(sends: boolean, n: number, timed: boolean): Op {
   };
   const closed = (scene: Scene, t: number): number => {
     const { f, m } = endsOf(scene);
-    if (word(scene, m + END) === 0 && word(scene, f + NEXT + 4) >= 0)
+    if ((word(scene, f + LIFE) & STATES) === DISPOSED) return OVER;
+    if (word(scene, m + END) === 0 && !isClosed(scene))
       throw new Violation(`thread ${t} learns that the channel is closed`);
     if (!sends && word(scene, m + END) !== ((word(scene, m + NEXT) << 1) | 1))
       throw new Violation(`thread ${t} learns that the channel has ended, and a message is left`);
@@ -368,11 +370,42 @@ const close = (): Op =>
   inSteps(
     'close',
     (scene, t) => {
-      scene.call(t, 'close', endsOf(scene).f, 0, 1 << 31);
+      scene.call(t, 'close', endsOf(scene).f, endsOf(scene).m);
       return 1;
     },
     (scene, t) => {
       scene.call(t, 'finishClose', endsOf(scene).f, endsOf(scene).m);
+      return 2;
+    },
+    () => OVER,
+  );
+
+const isClosed = (scene: Scene): boolean => word(scene, endsOf(scene).f + NEXT + 4) < 0;
+
+const leave = (): Op =>
+  inSteps(
+    'leave',
+    (scene, t) => {
+      scene.call(t, 'leaveSenders', endsOf(scene).f, endsOf(scene).ofF[t]);
+      return 1;
+    },
+    (scene, t) => {
+      if (!isClosed(scene)) return OVER;
+      scene.call(t, 'finishClose', endsOf(scene).f, endsOf(scene).m);
+      return 2;
+    },
+    () => OVER,
+  );
+
+const dispose = (): Op =>
+  inSteps(
+    'dispose',
+    (scene, t) => {
+      scene.call(t, 'dispose', endsOf(scene).f);
+      return 1;
+    },
+    (scene, t) => {
+      scene.call(t, 'dispose', endsOf(scene).m);
       return 2;
     },
     () => OVER,
@@ -394,6 +427,10 @@ function opOf(letter: string): Op {
       return drain();
     case 'C':
       return close();
+    case 'L':
+      return leave();
+    case 'D':
+      return dispose();
     case 'X':
       return supervise();
     default:
@@ -415,6 +452,7 @@ interface More {
 function model(program: string, more: More = {}): Model {
   const { capacity = 1, spin = 0, deaths = 0, mortal, mayWait = false, long = false, preemptions, first = 0 } = more;
   const parts = partsOf(program);
+  const senders = parts.flatMap((part, t) => (part.includes('L') ? [t] : []));
   const told = [
     `capacity ${capacity}`,
     ...(spin > 0 ? [`${spin} polls`] : []),
@@ -431,7 +469,7 @@ function model(program: string, more: More = {}): Model {
     leaves: mayWait,
     long,
     ...(preemptions !== undefined && { preemptions }),
-    objects: (scene) => makeChannel(scene, capacity, spin, first),
+    objects: (scene) => makeChannel(scene, capacity, spin, first, senders),
     plain,
     end: checkChannel,
   };
@@ -472,6 +510,19 @@ export const models: readonly Model[] = [
   model('S S | R | X C', { deaths: 1, mortal: [1], long: true }),
   model('S S | B | X C R R', { deaths: 1, mortal: [1], capacity: 2, long: true }),
   model('S C | R R | X', { deaths: 1, mortal: [0], mayWait: true }),
+  // Channels that close themselves.
+  model('S L | R R'),
+  model('S L | S L | R R R', { capacity: 2 }),
+  model('S L | R R | X', { deaths: 1, mortal: [0] }),
+  model('S L | L R R | X', { deaths: 1, mortal: [0] }),
+  model('S L | r R | X', { deaths: 1, mortal: [0] }),
+  model('L C | R'),
+  // Disposal.
+  model('D | S R'),
+  model('D | R | S S', { long: true }),
+  model('D | R | X D', { deaths: 1, mortal: [0] }),
+  model('D | S S | X D', { deaths: 1, mortal: [0] }),
+  model('D | R | X', { deaths: 1, mortal: [0], mayWait: true }),
 ];
 
 export const sections: readonly Section[] = [
@@ -497,5 +548,33 @@ export const sections: readonly Section[] = [
     from: { kind: STORE, word: LENGTH },
     to: [UNTOLD],
   },
-  { name: 'R16, close', fn: 'channel/close', from: { kind: RMW, word: NEXT }, to: [END], returns: 'closed already' },
+  { name: 'R16, close', fn: 'ends/close', from: { kind: RMW, word: NEXT }, to: [END], returns: 'closed already' },
+  {
+    name: 'R18, leaveSenders',
+    fn: 'channel/leaveSenders',
+    from: { kind: STORE, word: E_SENDERS },
+    to: [END],
+    returns: 'others are still to leave, or the channel is closed already',
+  },
+  // In cleanUp, the look at NEXT follows.
+  {
+    name: 'R18, endSending, reaping/cleanUp',
+    fn: 'reaping/cleanUp',
+    from: { kind: STORE, word: E_SENDERS },
+    to: [SENDERS],
+  },
+  {
+    name: 'R18, the last sender, reaping/cleanUp',
+    fn: 'reaping/cleanUp',
+    from: { kind: RMW, word: SENDERS },
+    to: [NEXT],
+    by: [RMW, LOAD],
+  },
+  {
+    name: 'R16, close, reaping/cleanUp',
+    fn: 'reaping/cleanUp',
+    from: { kind: RMW, word: NEXT },
+    to: [END, NEXT],
+    by: [STORE, LOAD],
+  },
 ];

@@ -30,7 +30,7 @@
 
 import { PARKED } from '../engine/machine/machine.js';
 import { Violation } from '../engine/search/violation.js';
-import { RMW, STORE } from '../engine/wasm/code.js';
+import { CMPXCHG, RMW, STORE } from '../engine/wasm/code.js';
 import type { Section } from '../engine/wasm/uninterruptible.js';
 import { tombstones } from '../scene/invariants/tombstones.js';
 import { ADMITTED, ALIVE, constant, QUEUED, TICKET, TIMED_OUT } from '../scene/layout.js';
@@ -705,8 +705,8 @@ export const sections: readonly Section[] = [
     fn: 'reaping/cleanUp',
     from: { kind: RMW, word: constant('GRANT') },
     to: [constant('E_HELD')],
-    // The compiler has put passForDead of a channel into the same function. It too adds to a grant, and then wakes.
-    untilCall: ['waking/wakeDue'],
+    // The compiler has put passForDead of a channel into the same function. It too adds to a grant, in R15.
+    unlessAfter: { kind: CMPXCHG, word: constant('P_DONE') },
   },
 ];
 

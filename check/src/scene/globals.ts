@@ -39,6 +39,7 @@ const GLOBALS: Readonly<Record<ProgramName, Names>> = {
       'names/first',
       'names/found',
       'channel/given',
+      'watch/told',
     ],
     last: ['mutex/guess'],
     pendingCall: 'pending-call/pendingCall',

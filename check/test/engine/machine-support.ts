@@ -82,8 +82,8 @@ export type Value = number | bigint;
 /** The outcome of a call: its result, nothing, or a trap. */
 export type Outcome = Value | undefined | 'trap';
 
-export function sharedMemory(): WebAssembly.Memory {
-  return new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
+export function sharedMemory(pages = 1): WebAssembly.Memory {
+  return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
 }
 
 /** Globals in the place of those that a module shares with the core. They begin with 0, as on the machine. */
@@ -93,8 +93,11 @@ const shared = (): WebAssembly.ModuleImports => {
   return { ticketTaken: long(), before: long(), late: long(), pending: int(), released: int() };
 };
 
-export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory) {
-  const core = shared();
+export function instantiate(
+  module: WebAssembly.Module,
+  memory: WebAssembly.Memory,
+  core: WebAssembly.ModuleImports = shared(),
+) {
   return new WebAssembly.Instance(module, { env: { memory }, core }).exports as Record<
     string,
     ((...args: Value[]) => Value | undefined) & WebAssembly.Global

@@ -54,6 +54,10 @@
  * that dies leaves a hole in its place, so no receiver waits for it. When the last message is claimed, no permit of M is
  * out or to come, so closing the queue of M loses none.
  *
+ * A channel may close itself: the maker says how many senders there will be, and each thread counts itself as one of
+ * them until it leaves, ends or dies. Whoever takes the last of them off closes the channel in the same section (R18,
+ * endSending in ends.ts).
+ *
  * Deaths: passForDead in ends.ts. The attachment of the dead thread says what the thread has claimed. The reaper
  * compares this with done and the marks.
  *
@@ -67,8 +71,10 @@ import { pause } from '../../queue/pause';
 import { beginLateRelease, beginRelease, grantBefore, grantLate, NOTHING, pendingCall } from '../../queue/pending-call';
 import { pollsOf, pollsPaid, pollsWereVain } from '../../queue/polling';
 import { release } from '../../queue/tickets';
-import { endOf, markOf, peerOf, placeAt } from './places';
+import { endSending } from './ends';
+import { markOf, peerOf, placeAt } from './places';
 import {
+  E_SENDERS,
   E_TOOK,
   E_TOOK_COUNT,
   E_WORD,
@@ -111,7 +117,7 @@ export function tryClaim(o: usize, attachment: i32, most: i32): i32 {
     const i = atomic.add<i64>(o, n, P_NEXT); // D16 write
     if (i < 0) return ANSWER_CLOSED;
     store<i64>(e, i, E_TOOK);
-    store<i64>(e, n, E_TOOK_COUNT); // R14 ends
+    store<i32>(e, n as i32, E_TOOK_COUNT); // R14 ends
     return placeAt(o, i) as i32;
   }
 }
@@ -123,7 +129,7 @@ export function claim(o: usize, attachment: i32, n: i32): i32 {
   const i = atomic.add<i64>(o, n as i64, P_NEXT); // R14 begins. D16 write
   if (i >= 0) {
     store<i64>(e, i, E_TOOK);
-    store<i64>(e, n as i64, E_TOOK_COUNT);
+    store<i32>(e, n, E_TOOK_COUNT);
   }
   atomic.store<i64>(e, held, E_HELD); // R14 ends
   return i < 0 ? ANSWER_CLOSED : (placeAt(o, i) as i32);
@@ -137,7 +143,7 @@ export function claim(o: usize, attachment: i32, n: i32): i32 {
 export function pass(o: usize, attachment: i32): i32 {
   const e = recordOf(attachment);
   const i = load<i64>(e, E_TOOK);
-  const next = i + load<i64>(e, E_TOOK_COUNT);
+  const next = i + (load<i32>(e, E_TOOK_COUNT) as i64);
   const peer = peerOf(o);
   let answer = ADMITTED;
   if (atomic.cmpxchg<i64>(o, i, next, P_DONE) === i) {
@@ -209,13 +215,16 @@ export function pollFor(o: usize): bool {
   return false;
 }
 
-/**
- * Closes the channel, with NEXT_CLOSED or, before the caller disposes of both ends, with NEXT_DISPOSED. finishClose or
- * the dispose must follow. May be called again.
- */
-export function close(f: usize, how: i64): void {
-  const next = atomic.or<i64>(f, how, P_NEXT); // R16 begins
-  if (next >= 0) atomic.store<i32>(peerOf(f), endOf(next as i32), P_END); // R16 ends. D16 write
+/** Counts the thread of this attachment as one more of the senders that are to leave, end or die. */
+export function beginSending(attachment: i32): void {
+  const e = recordOf(attachment);
+  store<i32>(e, load<i32>(e, E_SENDERS) + 1, E_SENDERS);
+}
+
+/** The thread is one of these senders less. If the channel is closed then, finishClose must follow. */
+export function leaveSenders(f: usize, attachment: i32): void {
+  const e = recordOf(attachment);
+  endSending(f, peerOf(f), e, load<i32>(e, E_SENDERS) - 1, 1);
 }
 
 /** Links a sending end with a receiving end that no other thread knows, unless the sending end has one already. */

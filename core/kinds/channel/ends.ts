@@ -7,20 +7,44 @@ import { closeQueue } from '../../queue/closing';
 import { wakeDue } from '../../queue/waking';
 import { endOf, markOf, peerOf, placeAt } from './places';
 import {
+  E_SENDERS,
   E_TOOK,
   E_TOOK_COUNT,
   HOLE,
   KIND_CHANNEL,
+  NEXT_CLOSED,
   P_DONE,
   P_END,
   P_NEXT,
+  P_SENDERS,
   P_UNTOLD,
   PLACE_LENGTH,
   PLACE_MARK,
 } from './words';
 
+/** Whether an object of this kind is an end of a channel or of a watch. */
 export function isEnd(kind: i32): bool {
-  return (kind & ~1) === KIND_CHANNEL;
+  return (kind & ~3) === KIND_CHANNEL;
+}
+
+/** Closes the channel. finishClose must follow. May be called again. */
+export function close(f: usize, m: usize): void {
+  const next = atomic.or<i64>(f, NEXT_CLOSED, P_NEXT); // R16 begins
+  if (next >= 0) atomic.store<i32>(m, endOf(next as i32), P_END); // R16 ends. D16 write
+}
+
+/**
+ * As how many senders the thread of this attachment counts from now on, and how many of them leave. Closes the channel
+ * with the last of all. finishClose must follow.
+ */
+export function endSending(f: usize, m: usize, e: usize, left: i32, n: i32): void {
+  atomic.store<i32>(e, left, E_SENDERS); // R18 begins
+  if (atomic.sub<i32>(m, n, P_SENDERS) === n) close(f, m); // R18 ends
+}
+
+/** Whether the other end is still there. If it is gone, another object may have its place. */
+export function hasPeer(o: usize): bool {
+  return peerOf(peerOf(o)) === o;
 }
 
 /**
@@ -38,10 +62,11 @@ export function finishClose(f: usize, m: usize): void {
  * thread may have left undone for others: passes on the places that are marked, and closes. May be called again.
  */
 export function passForDead(o: usize, kind: i32, e: usize): void {
+  if (!hasPeer(o)) return;
   const peer = peerOf(o);
   let i = atomic.load<i64>(e, E_TOOK);
   // First comes each place that the thread has claimed, then each that others have marked.
-  for (let claimed = atomic.load<i64>(e, E_TOOK_COUNT); ; claimed--, i++) {
+  for (let claimed = atomic.load<i32>(e, E_TOOK_COUNT); ; claimed--, i++) {
     const done = atomic.load<i64>(o, P_DONE); // D15 read
     if (claimed <= 0) i = done;
     const p = placeAt(o, i);
@@ -59,5 +84,7 @@ export function passForDead(o: usize, kind: i32, e: usize): void {
       wakeDue(peer, atomic.add<i64>(peer, 1, GRANT), 1); // R15 ends
     }
   }
+  const senders = atomic.load<i32>(e, E_SENDERS);
+  if (senders !== 0) endSending(o, peer, e, 0, senders);
   if (atomic.load<i64>(o, P_NEXT) < 0) finishClose(o, peer);
 }

@@ -1,5 +1,6 @@
 /**
- * The words of the two ends of a channel, and of a place (channel.ts). P_ stands for "place".
+ * The words of the two ends of a channel, and of a place (channel.ts). P_ stands for "place". A watch has two ends, too
+ * (watch.ts): `next` of its sending end is its version, and of the other words it uses peer, data, end and codec.
  *
  * | word                | changed by                              | how                                           |
  * |---------------------|-----------------------------------------|-----------------------------------------------|
@@ -13,23 +14,32 @@
  * |                     | takeUntold                              | exchange for 0                                |
  * | told                | takeUntold; a Place that is dropped     | add (src/channel/place.ts adds 1)             |
  * | codec               | agree                                   | cmpxchg 0 -> hash                             |
+ * | senders             | the maker before link                   | store                                         |
+ * |                     | endSending                              | sub n (R18)                                   |
+ * | next, of a watch    | publish, with the turn                  | cmpxchg v -> v+1 (R19)                        |
+ * |                     | closeWatch                              | or, the sign (R16)                            |
  *
  * Besides, O_MAX of both ends is 1 less than the capacity, and O_THRESHOLD the bytes of a place.
  */
 
-/** How close changes P_NEXT of the sending end: the sign, and whether the channel is about to be disposed of. */
+/** What close adds to P_NEXT of the sending end: the sign. */
 export const NEXT_CLOSED: i64 = -0x8000000000000000;
-export const NEXT_DISPOSED: i64 = -0x4000000000000000;
 
 /** The sending end of a channel. Its handle is that of the channel. */
-export const KIND_CHANNEL: i32 = 34;
+export const KIND_CHANNEL: i32 = 36;
 /** The receiving end of a channel. */
-export const KIND_RECEIVING_END: i32 = 35;
+export const KIND_RECEIVING_END: i32 = 37;
+/** The sending end of a watch: the turn of those who set the value. Its handle is that of the watch. */
+export const KIND_WATCH: i32 = 38;
+/** The receiving end of a watch: the queue of those who wait for a newer value. */
+export const KIND_WATCHING_END: i32 = 39;
 
 export const P_PEER: usize = 40; // i32, in the place of O_COUNTER: the address of the other end
 export const P_DATA: usize = 44; // i32, in the place of O_COUNTER: the address of the first place
 export const P_UNTOLD: usize = 48; // i32, in the place of O_PARKED: what deaths at the other end have lost, and nobody was told
 export const P_CODEC: usize = 56; // i32, in the place of O_OWN_LAST: of the sending end, the hash of the codec's name
+// Of the receiving end, how many senders are still to leave before the channel closes itself; 0 if it never does.
+export const P_SENDERS: usize = 56; // i32, in the place of P_CODEC
 export const P_TOLD: usize = 60; // i32, in the place of O_OWN_LAST: the same, of which a thread was told
 export const P_NEXT: usize = 96; // i64, in the place of O_OWNER: the place that is claimed next; below 0: closed
 export const P_DONE: usize = 112; // i64, in the place of O_OWN_LATE: all places before this one were passed to the other end
@@ -48,11 +58,16 @@ export const PLACE_HEAD: usize = 16;
 /** The length of a message that a dead sender has not finished, or that a receiver of several has used. */
 export const HOLE: i32 = -1;
 
+/** How many places a watch has. */
+export const PLACES: i32 = 4;
+
 // --- Attachment, of a thread to one of the ends -----------------------------------------------------------------
 /** i64: the first of the places that the thread claimed last. It is never cleared. */
 export const E_TOOK: usize = 8;
-/** i64: how many places it claimed then; 0 if it has never claimed one. */
+/** i32: how many places it claimed then; 0 if it has never claimed one. */
 export const E_TOOK_COUNT: usize = 32;
+/** i32: as how many of the senders it counts that are to leave. */
+export const E_SENDERS: usize = 36;
 /** i64: the 8 bytes that sendWord sends, or that takeWord has received. */
 export const E_WORD: usize = 48;
 /** takeWord answers so many more if the message was a hole. */

@@ -13,6 +13,7 @@ import {
   IMM,
   META,
   NEGATED,
+  NOTIFY,
   OP_ACCESS,
   OP_BRANCH,
   OP_BRANCH_TABLE,
@@ -32,6 +33,8 @@ export interface Section {
   readonly fn: string;
   /** The first access: its kind, the offset of its word, and its size. A failed exchange begins no section. */
   readonly from: { readonly kind: number; readonly word: number; readonly bytes?: number };
+  /** No section begins at an access that follows this one: both are part of another section of the function. */
+  readonly unlessAfter?: { readonly kind: number; readonly word: number };
   /** The offsets of the words that the last write may go to. If there are none, the section ends with the function. */
   readonly to: readonly number[];
   /** The functions whose calls end the section too. */
@@ -53,17 +56,27 @@ const EQZ = 0x45;
 const EQUAL = [0x46, 0x51];
 const UNEQUAL = [0x47, 0x52];
 
-/** Returns what breaks the section, with its offset in the file. Throws if the program does not have the section. */
-export function breaks(program: Program, run: Section): string[] {
-  const code = program.image;
-  const fn = program.functions.find(({ name }) => name === run.fn);
+/** Returns the places in the program of the accesses that begin the section. Throws if its function is not there. */
+export function startsOf({ image: code, functions }: Program, run: Section): number[] {
+  const fn = functions.find(({ name }) => name === run.fn);
   if (fn === undefined) throw new Error(`the program has no function ${run.fn}`);
-  const isAccess = (pc: number, kind: number): boolean => code[pc] === OP_ACCESS + kind;
+  const is = (pc: number, { kind, word }: { readonly kind: number; readonly word: number }): boolean =>
+    code[pc] === OP_ACCESS + kind && code[pc + IMM] === word;
   const starts: number[] = [];
+  let before = 0;
   for (let pc = fn.entry; pc < fn.end; pc += STRIDE) {
-    if (!isAccess(pc, run.from.kind) || code[pc + IMM] !== run.from.word) continue;
+    if (code[pc] < OP_ACCESS || code[pc] > OP_ACCESS + NOTIFY) continue;
+    const isOther = run.unlessAfter !== undefined && is(before, run.unlessAfter);
+    before = pc;
+    if (!is(pc, run.from) || isOther) continue;
     if ((run.from.bytes ?? code[pc + META] & BYTES) === (code[pc + META] & BYTES)) starts.push(pc);
   }
+  return starts;
+}
+
+/** Returns what breaks the section, with its offset in the file. Throws if the program does not have the section. */
+export function breaks(program: Program, run: Section): string[] {
+  const starts = startsOf(program, run);
   if (starts.length === 0) throw new Error(`${run.fn} has no access that begins ${run.name}`);
   const looks = starts.map((start) => lookFrom(program, run, start));
   const found = looks.flatMap(({ found }) => found);

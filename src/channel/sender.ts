@@ -1,0 +1,47 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/** A guard that counts as one of the senders of a channel that closes itself. */
+import { P_SENDERS } from '../border/numbers.js';
+import { dispose } from '../held-permits.js';
+import type { Ends } from './ends.js';
+
+/**
+ * One of the `senders` of a channel, until the end of its scope. The channel closes itself when the last one has left.
+ * A thread that ends or dies leaves, too.
+ *
+ * Source: the senders of Rust's channels, which close with the last one.
+ *
+ * @example
+ * ```ts
+ * import { Channel, number } from 'taketurns/channel';
+ *
+ * const results = new Channel({ codec: number, senders: 2 }); // for two threads, or two tasks
+ * for (const part of [1, 2]) {
+ *   using sender = results.sender();
+ *   results.send(part);
+ * }
+ * for (const result of results) console.log(result); // ends, since both have left
+ * ```
+ */
+export class Sender implements Disposable {
+  readonly #channel: { readonly closed: boolean };
+  readonly #ends: Ends;
+
+  /** @internal */
+  constructor(channel: { readonly closed: boolean }, ends: Ends) {
+    this.#channel = channel;
+    this.#ends = ends;
+    const { module, sending, receiving, senders } = ends;
+    if (Atomics.load(receiving.words, (receiving.at + P_SENDERS) / 4) === 0)
+      throw new TypeError('Channel.sender: the channel was made without senders');
+    senders.add(this);
+    module.beginSending(sending.attachment);
+  }
+
+  /** Ends a `using` scope: the sender leaves. Does nothing the second time. Never blocks, throws nothing. */
+  [dispose](): void {
+    const { module, sending, receiving, senders } = this.#ends;
+    if (!senders.delete(this) || sending.isOver) return;
+    module.leaveSenders(sending.at, sending.attachment);
+    if (this.#channel.closed) receiving.finishClose();
+  }
+}

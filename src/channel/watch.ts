@@ -1,0 +1,615 @@
+/** Watch: the newest value of something. core/kinds/channel/watch.ts has the picture and the proof. */
+import type { Arena } from '../arena.js';
+import {
+  ANSWER_CLOSED,
+  CLOSED_OBJECT,
+  E_HELD,
+  INTERRUPTED,
+  KIND_WATCH,
+  KIND_WATCHING_END,
+  MORE,
+  O_THRESHOLD,
+  P_DATA,
+  P_NEXT,
+  PLACE_HEAD,
+  PLACE_LENGTH,
+  PLACES,
+  REFUSED,
+} from '../border/numbers.js';
+import { checkInteger, checkOptions, DisposedError } from '../errors.js';
+import {
+  budget,
+  checkWaitOptions,
+  PARKING,
+  type ParkingOptions,
+  type Properties,
+  USUAL,
+  type WaitOptions,
+} from '../options.js';
+import { find, type Handle, make, open, Reference } from '../reference.js';
+import { ADAPTIVE } from '../runtime/numbers.js';
+import { countdown } from '../runtime/parking.js';
+import { closed } from '../runtime/promises.js';
+import { checkWaitAsync } from '../runtime/wait-async.js';
+import { close, detach, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
+import { conditionStats } from '../stats.js';
+import { type Case, type Done, selecting, type Work } from './case.js';
+import type { EndStats } from './channel-base.js';
+import { ClosedError } from './closed-error.js';
+import { type Codec, checkBytes, checkCodec, hashOf, sizeOfPlace, type Wire, wireOf } from './codec.js';
+import { bytes } from './codecs.js';
+import type { End } from './end.js';
+import { type Ends, endsOf, type Form } from './ends.js';
+
+const KIND = 'Watch';
+const FORM: Form = {
+  kind: 'WatchingEnd',
+  kindNumber: KIND_WATCHING_END,
+  robust: 0,
+  sending: {
+    isSending: true,
+    thing: 'watch',
+    wanted: 'the turn to set a watch',
+    instead: 'setAsync',
+    closed: 'the watch is closed',
+  },
+  receiving: {
+    isSending: false,
+    thing: 'watch',
+    wanted: 'a newer value of a watch',
+    instead: 'changedAsync',
+    closed: 'the watch is closed, and its newest value has been seen',
+  },
+};
+/** An iterator that has seen no value yet. */
+const NOTHING_SEEN = -1;
+/** The bits of the upper half of the version. The sign says that the watch is closed. */
+const VERSION_BITS = 0x3fffffff;
+
+/** A plain, structured-cloneable value to send to another thread, for `Watch.from` there. */
+export type WatchHandle = Handle<'Watch'>;
+
+/** The options of a new `Watch`. */
+export interface WatchOptions<T> extends ParkingOptions {
+  /**
+   * The bytes of the largest value, 8 to 16,777,216. Default 48. As for a channel, the watch rounds the number up to 48,
+   * 112, 176 and so on. A watch has room for four values.
+   */
+  readonly bytes?: number;
+  /** How values travel. All threads of the watch use codecs of one name. Default `bytes`. */
+  readonly codec?: Codec<T>;
+  /** The arena of the watch. Default: `Arena.default`. */
+  readonly arena?: Arena;
+}
+
+/** A value of a watch, and which one it is. */
+export interface Snapshot<T> {
+  /** The value. */
+  readonly value: T;
+  /** How many values have been set until then. The first value, with which the watch was made, has the version 0. */
+  readonly version: number;
+}
+
+/** The answer of `Watch.inspect`. */
+export interface WatchStats {
+  /** The version of the newest value. */
+  readonly version: number;
+  /** The bytes of the largest value. */
+  readonly bytes: number;
+  /** Whether the watch is closed. */
+  readonly closed: boolean;
+  /** How many threads died in the middle of `set`. Their values were not set. */
+  readonly writersDied: number;
+  /** The requests that wait for their turn to set a value. */
+  readonly writers: EndStats;
+  /** The requests that wait for a newer value. */
+  readonly watchers: EndStats;
+}
+
+/**
+ * The newest value of something: a configuration, a progress, whether to shut down. Any thread sets it, any thread
+ * reads it, and threads and promises wait until it changes. Values that a reader has missed are gone.
+ *
+ * `get` never waits for anybody. `set` waits while another thread sets a value, first come, first served.
+ *
+ * Source: the watch channel of Rust's tokio, over a register of four places.
+ *
+ * @example
+ * ```ts
+ * import { json, Watch } from 'taketurns/channel';
+ *
+ * const settings = new Watch({ level: 'info' }, { codec: json, bytes: 1024 }); // threads share it by settings.handle
+ * settings.set({ level: 'debug' });
+ * console.log(settings.get().level);
+ * settings.close();
+ * for (const { level } of settings) console.log(level); // the newest, then each change; ends when it is closed
+ * ```
+ */
+export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements Iterable<T>, AsyncIterable<T> {
+  readonly #ends: Ends;
+  readonly #turn: End;
+  readonly #changes: End;
+  readonly #wire: Wire<T>;
+  /** The bytes of a place, without its head. */
+  readonly #room: number;
+  /** Keeps this object while its promises wait. */
+  readonly #keeper = { watch: this as object, [closed](): void {} };
+
+  /**
+   * Makes a watch with its first value. Never blocks.
+   * @param value the value of version 0.
+   * @throws {RangeError | TypeError} for a bad option, or what the codec throws for the value.
+   * @throws {ArenaFullError} if the arena has no room for another object, or for the values (`ArenaOptions.bytes`).
+   */
+  constructor(value: T, options?: WatchOptions<T>);
+  /** @internal */
+  constructor(value: T | undefined, found: Reference, codec: Codec<T> | undefined, what: string);
+  constructor(value: T | undefined, options: WatchOptions<T> | Reference = {}, codec?: Codec<T>, what: string = KIND) {
+    const isNew = !(options instanceof Reference);
+    const chosen = (isNew ? options?.codec : codec) ?? (bytes as Codec<unknown> as Codec<T>);
+    super(KIND, isNew ? make(KIND, KIND_WATCH, properties(KIND, options), options.arena) : options, 'watch');
+    const { address, membership } = this[reference];
+    const { buffer } = membership.memory as unknown as { readonly buffer: SharedArrayBuffer };
+    const views = { u8: new Uint8Array(buffer), f64: new Float64Array(buffer) };
+    this.#room = (new Int32Array(buffer)[(address + O_THRESHOLD) / 4] as number) - PLACE_HEAD;
+    this.#wire = wireOf(chosen, views, this.#room, membership);
+    try {
+      const hasValue = what !== FROM;
+      const encoded = hasValue ? this.#wire.encode(value as T) : undefined;
+      const prepare = (words: Int32Array, m: number): void => {
+        const place = words[(m + P_DATA) / 4] as number;
+        words[(place + PLACE_LENGTH) >>> 2] = this.#wire.put(place, encoded);
+      };
+      const ends = endsOf(this[reference], FORM, hasValue ? prepare : undefined);
+      if (ends === undefined) throw new DisposedError(`${what}: the watch has been disposed of`);
+      this.#ends = ends;
+      const hash = hashOf(chosen as Codec<never>);
+      if (ends.module.agree(address, hash) !== hash)
+        throw new TypeError(`${what}: the watch has another codec than ${JSON.stringify(chosen.name)}`);
+    } catch (error) {
+      this[closed]();
+      throw error;
+    }
+    this.#turn = this.#ends.sending;
+    this.#changes = this.#ends.receiving;
+  }
+
+  /**
+   * Attaches to the watch of a handle, in any thread. Never blocks. The codec is that of the other threads, by default
+   * `bytes`.
+   * @throws {TypeError} if the value is not the handle of a Watch, or the watch has another codec.
+   * @throws {DisposedError} if the watch has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @example const settings = Watch.from(workerData.settings, json); // its `handle`, sent by the other thread
+   */
+  static from(handle: WatchHandle): Watch;
+  static from<T>(handle: WatchHandle, codec: Codec<T>): Watch<T>;
+  static from<T>(handle: WatchHandle, codec?: Codec<T>): Watch<T> {
+    if (codec !== undefined) checkCodec(FROM, codec);
+    return new Watch<T>(undefined, find(KIND, KIND_WATCH, handle), codec, FROM);
+  }
+
+  /**
+   * Opens the watch of this name, and makes it with this value if there is none. Threads that open a name at the same
+   * time get one watch, with the value of one of them. The name goes when no thread has the watch open any more, and no
+   * value was ever set. Never blocks.
+   * @param name 1 to 116 bytes of UTF-8, well-formed.
+   * @param value the value of version 0, if this call makes the watch.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
+   * @throws {RangeError} if it exists with other `bytes`.
+   * @throws {TypeError} if it has another codec, and what the codec throws for the value.
+   * @throws {ArenaFullError} if the arena has no room for another object or attachment, or for the values.
+   * @example const level = Watch.open('log level', 'info', { codec: text });
+   */
+  static open(name: string, value: Uint8Array, options?: WatchOptions<Uint8Array>): Watch;
+  static open<T>(name: string, value: T, options: WatchOptions<T> & { readonly codec: Codec<T> }): Watch<T>;
+  static open<T>(name: string, value: T, options: WatchOptions<T> = {}): Watch<T> {
+    const what = `${KIND}.open`;
+    const asked = properties(what, options);
+    const mismatch = (): Error =>
+      new RangeError(
+        `${what}: name ${JSON.stringify(name)}: it exists already with other bytes than ` +
+          `${(asked.threshold as number) - PLACE_HEAD}`,
+      );
+    const found = open(KIND, KIND_WATCH, name, asked, options.arena, mismatch);
+    let watch: Watch<T>;
+    try {
+      watch = new Watch<T>(value, found, options.codec, what);
+    } catch (error) {
+      // The last thread that had the watch is letting go of it.
+      if (!(error instanceof DisposedError)) throw error;
+      found.membership.core.dispose(found.address);
+      return Watch.open(name, value, options as WatchOptions<T> & { readonly codec: Codec<T> });
+    }
+    if (watch.#room + PLACE_HEAD === asked.threshold) return watch;
+    watch[closed]();
+    throw mismatch();
+  }
+
+  /** As `handle` of every shared object. The watch of a handle lives until a thread disposes of it. */
+  override get handle(): WatchHandle {
+    const given = super.handle;
+    this.#ends.keep();
+    return given;
+  }
+
+  /** The bytes of the largest value. */
+  get bytes(): number {
+    return this.#room;
+  }
+
+  /** The version of the newest value: how many values have been set. */
+  get version(): number {
+    const { words, at } = this.#turn;
+    const index = (at + P_NEXT) / 4;
+    while (true) {
+      const high = Atomics.load(words, index + 1) & VERSION_BITS;
+      const low = Atomics.load(words, index) >>> 0;
+      if ((Atomics.load(words, index + 1) & VERSION_BITS) === high) return high * 2 ** 32 + low;
+    }
+  }
+
+  /** Whether the watch is closed or disposed of. */
+  get closed(): boolean {
+    const { core, words, at } = this.#turn;
+    return this.disposed || core.isDisposed(at) !== 0 || Atomics.load(words, (at + P_NEXT) / 4 + 1) < 0;
+  }
+
+  /** The number of queued requests, of those who set a value and those who wait for one. It is meant for diagnostics. */
+  get waiting(): number {
+    const { core, at } = this.#turn;
+    return core.waiting(at) + core.waiting(this.#changes.at);
+  }
+
+  /**
+   * Returns the newest value. Never blocks, also on a closed watch.
+   * @throws {DisposedError} if the watch has been disposed of.
+   * @throws the errors of the codec.
+   * @example const { level } = settings.get();
+   */
+  get(): T {
+    return this.read().value;
+  }
+
+  /**
+   * Returns the newest value with its version, for `changed`. Never blocks.
+   * @throws what `get` throws.
+   * @example const { value, version } = settings.read();
+   */
+  read(): Snapshot<T> {
+    this.#checkAlive();
+    const { at, module } = this.#turn;
+    while (true) {
+      const { version } = this;
+      const place = this.#placeOf(version);
+      const got = this.#wire.get(place, this.#turn.lengthOf(place));
+      if (module.isWhole(at, version | 0) !== 0) return { value: this.#wire.decode(got), version };
+    }
+  }
+
+  /**
+   * Sets the value. Blocks the thread while another thread sets one, which takes about as long as to copy the value.
+   * @param options a time-out and a signal; without them the call may take for ever.
+   * @throws {ClosedError} if the watch is or becomes closed. Then nothing was set, as after each of these errors.
+   * @throws {TimeoutError} when the time-out has passed.
+   * @throws the reason of a signal that is aborted already, and the errors of the codec.
+   * @throws {RangeError} if the value is larger than `bytes`, or for a bad time-out.
+   * @throws {TypeError} if the value cannot travel, for bad options, or if another thread sets a value, on a thread that
+   * must not block, such as a browser's main thread.
+   * @throws {ArenaFullError} if the thread has to wait, and the arena has no room for another waiter.
+   * @throws {DisposedError} if the watch has been or is being disposed of.
+   * @example progress.set(0.5);
+   */
+  set(value: T, options?: WaitOptions): void {
+    const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.set`, options);
+    const encoded = this.#wire.encode(value);
+    if (this.#hasTurn()) {
+      this.#write(encoded);
+      return;
+    }
+    // Other code may run in the wait, such as that of a signal.
+    const kept = this.#wire.keep(encoded);
+    const left = countdown(timeout);
+    this.#turn.checkWait(timeout, left);
+    this.#turn.queue(1, timeout, left);
+    this.#write(kept);
+  }
+
+  /**
+   * As `set`, without blocking the thread. The value is encoded in the call, so the caller may change it afterwards.
+   * @returns a promise. It rejects with the errors of `set`, and with the reason of the signal when that is aborted.
+   * @example await progress.setAsync(0.5, { signal });
+   */
+  async setAsync(value: T, options: WaitOptions = {}): Promise<void> {
+    const timeout = checkWaitOptions(`${KIND}.setAsync`, options);
+    checkWaitAsync();
+    const encoded = this.#wire.encode(value);
+    if (this.#hasTurn()) {
+      this.#write(encoded);
+      return;
+    }
+    const kept = this.#wire.keep(encoded);
+    const left = countdown(timeout);
+    await this.#turn.queueAsync(this.#keeper, 1, timeout, left, options.signal, () => this.#write(kept));
+  }
+
+  /**
+   * Blocks the thread until there is a newer value than that of a version, and returns the newest.
+   * @param since a version, as `read` and this method return it. Default: the version at the time of the call.
+   * @param options a time-out and a signal; without them the call may take for ever.
+   * @throws {ClosedError} if the watch is closed and has no newer value.
+   * @throws {TimeoutError} when the time-out has passed.
+   * @throws the reason of a signal that is aborted already, and the errors of the codec.
+   * @throws {RangeError | TypeError} for a bad version or bad options.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
+   * @throws {ArenaFullError} if the thread has to wait, and the arena has no room for another waiter.
+   * @throws {DisposedError} if the watch has been or is being disposed of.
+   * @example const { value, version } = settings.changed(seen, { timeout: 1000 });
+   */
+  changed(since: number = this.version, options?: WaitOptions): Snapshot<T> {
+    const what = `${KIND}.changed`;
+    checkInteger(`${what}: since`, since, 0, Number.MAX_SAFE_INTEGER);
+    return this.#changed(since, options === undefined ? Infinity : checkWaitOptions(what, options));
+  }
+
+  #changed(since: number, timeout: number): Snapshot<T> {
+    const left = countdown(timeout);
+    while (true) {
+      const newer = this.#newerThan(since);
+      if (newer !== undefined) return newer;
+      this.#changes.checkWait(timeout, left);
+      try {
+        this.#changes.queue(1, timeout, left, () => this.version > since);
+      } catch (error) {
+        // The watch may have been set before it was closed.
+        if (!(error instanceof ClosedError)) throw error;
+      }
+    }
+  }
+
+  /**
+   * As `changed`, without blocking the thread. The process stays alive while the promise waits.
+   * @returns a promise. It rejects with the errors of `changed`, and with the reason of the signal when that is aborted.
+   * @example const { value, version } = await settings.changedAsync(seen, { signal });
+   */
+  async changedAsync(since: number = this.version, options: WaitOptions = {}): Promise<Snapshot<T>> {
+    const what = `${KIND}.changedAsync`;
+    checkInteger(`${what}: since`, since, 0, Number.MAX_SAFE_INTEGER);
+    const timeout = checkWaitOptions(what, options);
+    checkWaitAsync();
+    return this.#changedAsync(since, timeout, options.signal);
+  }
+
+  async #changedAsync(since: number, timeout: number, signal?: WaitOptions['signal']): Promise<Snapshot<T>> {
+    const left = countdown(timeout);
+    // If another thread has set the watch meanwhile, it may not have seen this promise.
+    const stands = (): void => {
+      if (this.version > since) this.#told(this.#ends.module.tell(this.#changes.at));
+    };
+    while (true) {
+      const newer = this.#newerThan(since);
+      if (newer !== undefined) return newer;
+      try {
+        await this.#changes.queueAsync(this.#keeper, 1, timeout, left, signal, () => {}, stands);
+      } catch (error) {
+        if (!(error instanceof ClosedError)) throw error;
+      }
+    }
+  }
+
+  /**
+   * Goes through the newest value, and each newer one: `for (const value of watch)`. Blocks the thread while there is
+   * none, ends when the watch is closed, and throws what `changed` throws, but no ClosedError.
+   * @throws what `changed` throws, but no ClosedError.
+   */
+  [Symbol.iterator](): IterableIterator<T> {
+    let seen = NOTHING_SEEN;
+    return {
+      next: (): IteratorResult<T> => {
+        try {
+          const { value, version } = this.#changed(seen, Infinity);
+          seen = version;
+          return { value, done: false };
+        } catch (error) {
+          return endOf(error);
+        }
+      },
+      [Symbol.iterator]() {
+        return this;
+      },
+    };
+  }
+
+  /**
+   * As `for (const value of watch)`, without blocking the thread: `for await (const value of watch)`. Its promises
+   * reject as those of `changedAsync` do, but not with ClosedError. Throws nothing.
+   */
+  [Symbol.asyncIterator](): AsyncIterableIterator<T> {
+    let seen = NOTHING_SEEN;
+    return {
+      next: async (): Promise<IteratorResult<T>> => {
+        try {
+          const { value, version } = await this.#changedAsync(seen, Infinity);
+          seen = version;
+          return { value, done: false };
+        } catch (error) {
+          return endOf(error);
+        }
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
+  }
+
+  /**
+   * Closes the watch: nothing more can be set. Who waits for a newer value gets the end. `get` still returns the newest
+   * value. May be called again. Never blocks, throws nothing. On a disposed watch it does nothing.
+   * @example settings.close();
+   */
+  close(): void {
+    if (this.disposed) return;
+    this.#ends.module.closeWatch(this.#turn.at);
+    this.#changes.finishClose();
+  }
+
+  /**
+   * Describes the watch by a plain object, for diagnostics. It looks at every waiter of the arena and is racy. Never
+   * blocks.
+   * @throws {DisposedError} if the watch has been disposed of.
+   * @example console.log(settings.inspect().watchers.waiting);
+   */
+  inspect(): WatchStats {
+    this.#checkAlive();
+    const { core, at } = this.#turn;
+    const { at: m } = this.#changes;
+    return {
+      version: this.version,
+      bytes: this.#room,
+      closed: this.closed,
+      writersDied: core.deaths(at),
+      writers: conditionStats(core, at, core.waiting(at)),
+      watchers: conditionStats(core, m, core.waiting(m)),
+    };
+  }
+
+  /** Returns, for example, `Watch("settings", version 3)`, for diagnostics. Never blocks, throws nothing. */
+  override toString(): string {
+    const what = this.disposed ? 'disposed' : `version ${this.version}${this.closed ? ', closed' : ''}`;
+    return `${KIND}(${this[named](', ')}${what})`;
+  }
+
+  /** @internal A case of a select: a newer value than that of this version. */
+  [selecting](since: number): Work<Snapshot<T>> {
+    const { membership, shared, at } = this.#changes;
+    const look = (): Done<Snapshot<T>> | undefined => {
+      try {
+        const value = this.#newerThan(since);
+        return value && { value, closed: false };
+      } catch (error) {
+        if (!(error instanceof ClosedError)) throw error;
+        return { value: undefined, closed: true };
+      }
+    };
+    return {
+      membership,
+      shared,
+      at,
+      permits: 1,
+      countedBy: 0,
+      check() {},
+      try: look,
+      take: look,
+      whenFree: (run) => run(),
+      giveBack() {},
+      closed: () => look() ?? { value: undefined, closed: true },
+      isDue: () => this.version > since,
+    };
+  }
+
+  /** Returns the newest value if it is newer, and undefined if not. */
+  #newerThan(since: number): Snapshot<T> | undefined {
+    this.#checkAlive();
+    // In this order: a closed watch gets no newer value.
+    const isClosed = this.closed;
+    if (this.version > since) return this.read();
+    if (isClosed) throw this.#changes.closedError();
+    this.#changes.module.settleUp(this.#changes.at);
+    return undefined;
+  }
+
+  #checkAlive(): void {
+    const { core, at } = this.#turn;
+    if (this.disposed || core.isDisposed(at) !== 0) throw this[disposedError]();
+  }
+
+  /** The address of the place of a version. */
+  #placeOf(version: number): number {
+    const { words, at } = this.#turn;
+    return (words[(at + P_DATA) / 4] as number) + (version % PLACES) * (this.#room + PLACE_HEAD);
+  }
+
+  /** Takes the turn if it is free. An exception may have ended an earlier call of this thread in its turn. */
+  #hasTurn(): boolean {
+    const { core, words, at, attachment } = this.#turn;
+    const answer = core.tryAcquireRobust(at, 1, attachment);
+    if (answer === ANSWER_CLOSED) throw this.#turn.closedError();
+    return answer !== REFUSED || words[(this.#turn.record + E_HELD) / 4] !== 0;
+  }
+
+  /** Sets the value in the turn of this thread, and gives the turn back. */
+  #write(encoded: unknown): void {
+    const { at, module } = this.#turn;
+    if (at === CLOSED_OBJECT) throw this[disposedError]();
+    const place = this.#placeOf(this.version + 1);
+    module.beginSet();
+    this.#turn.setLength(place, this.#wire.put(place, encoded));
+    const answer = module.publish(at);
+    this.#told(answer);
+    this.#turn.giveBack();
+    if (answer === ANSWER_CLOSED) throw this.#turn.closedError();
+  }
+
+  /** Wakes those who wait for a newer value, after they were admitted. */
+  #told(answer: number): void {
+    if (answer !== MORE && answer !== INTERRUPTED) return;
+    const { core, module, at, shared } = this.#changes;
+    const settled = core.finishRelease(at, module.told.value, answer, shared.promises.first, 0);
+    if (settled > 0) shared.promises.settled(settled);
+  }
+
+  /** @internal */
+  protected override [close](): void {
+    const { core, at } = this.#turn;
+    // If this thread dies midway, its reaper disposes of the other end.
+    core.dispose(at);
+    core.dispose(this.#changes.at);
+  }
+
+  /** @internal */
+  protected override [forget](): void {}
+
+  /** @internal */
+  protected override [detach](): void {
+    super[detach]();
+    // Other library objects of the thread may go on with the watch.
+    if (this.#ends?.sending.shared.heldBy.size === 0) this.#ends.letGo();
+  }
+}
+
+const FROM = `${KIND}.from`;
+
+/**
+ * A case of a select: a newer value of the watch than that of a version. Its value is a `Snapshot`. Never blocks, throws
+ * nothing; a bad version makes the select throw.
+ * @param since a version, as `read` and `changed` return it. Default: the version at the time of the call.
+ * @example const { index } = select([receiving(jobs), changing(settings, seen)]);
+ */
+export function changing<T>(watch: Watch<T>, since: number = watch.version): Case<Snapshot<T>> {
+  return {
+    [selecting](): Work<Snapshot<T>> {
+      checkInteger('changing: since', since, 0, Number.MAX_SAFE_INTEGER);
+      return watch[selecting](since);
+    },
+  };
+}
+
+/** Returns what ends an iteration; throws any other error. */
+function endOf(error: unknown): IteratorResult<never> {
+  if (error instanceof ClosedError) return { value: undefined, done: true };
+  throw error;
+}
+
+function properties<T>(what: string, options: WatchOptions<T>): Properties {
+  checkOptions(what, options, ['bytes', 'codec', ...USUAL]);
+  const { bytes: most = 48, codec } = options;
+  checkBytes(what, most);
+  if (codec !== undefined) checkCodec(what, codec);
+  return {
+    permits: 1,
+    max: PLACES - 1,
+    spin: budget(what, options, ADAPTIVE, PARKING),
+    robust: true,
+    threshold: sizeOfPlace(most),
+  };
+}
