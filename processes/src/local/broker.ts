@@ -106,13 +106,7 @@ export class Broker {
     return undefined;
   }
 
-  private constructor(
-    folder: Folder,
-    generation: Generation,
-    server: Server,
-    events: BrokerEvents,
-    isAlone: boolean,
-  ) {
+  private constructor(folder: Folder, generation: Generation, server: Server, events: BrokerEvents, isAlone: boolean) {
     this.#folder = folder;
     this.#generation = generation;
     this.#server = server;
