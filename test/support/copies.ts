@@ -1,9 +1,11 @@
 /** Copies of the built package in folders of their own. Two dependencies of a program may bring such copies. */
+
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { VERSION } from '../../src/border/numbers.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -41,7 +43,7 @@ const OTHER = [0xf3, 0xe8, 0xad, 0xa3, 0x06];
 
 /** The changes that make a version with another layout. */
 export const ANOTHER_VERSION: readonly Change[] = [
-  ['border/numbers.js', ' VERSION = 4;', ' VERSION = 5;'],
+  ['border/numbers.js', ` VERSION = ${VERSION};`, ` VERSION = ${VERSION + 1};`],
   [
     'runtime/decode.js',
     'return Uint8Array.from(bytes);',
