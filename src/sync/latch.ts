@@ -5,7 +5,8 @@ import { checkInteger, checkOptions } from '../errors.js';
 import { USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle } from '../reference.js';
 import { disposedError } from '../shared-object.js';
-import { find, make, open, type SyncOptions, type Waiter, ZeroObject } from './phase-object.js';
+import { find, make, open, type SyncOptions, type Waiter } from './phase-object.js';
+import { ZeroObject } from './zero-object.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `Latch.from` there. */
 export type LatchHandle = Handle<'Latch'>;

@@ -33,21 +33,14 @@ import {
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
 import { mayNotBlock } from '../errors.js';
-import {
-  budget,
-  checkWaitOptions,
-  PARKING,
-  type ParkingOptions,
-  type Properties,
-  type WaitOptions,
-} from '../options.js';
+import { budget, PARKING, type ParkingOptions, type Properties, type WaitOptions } from '../options.js';
 import * as references from '../reference.js';
 import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { ended, type Membership } from '../runtime/membership.js';
 import { ADAPTIVE, WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
-import { countdown, nanoseconds } from '../runtime/parking.js';
+import { nanoseconds } from '../runtime/parking.js';
 import { checkWaitAsync, isNative, waitAsync } from '../runtime/wait-async.js';
 import { close, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
 import { threadIdOf } from '../stats.js';
@@ -434,45 +427,6 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
 /** How promises have ended, for who measures waits. */
 function howEnded(answer: Ended): number {
   return answer === ADMITTED ? 0 : WAIT_FAILED;
-}
-
-/** An object whose waiters wait until its count has been 0: a Latch, a WaitGroup or an Event. */
-export abstract class ZeroObject<K extends Kind> extends PhaseObject<K> {
-  readonly #kind: K;
-
-  /** @internal */
-  protected constructor(kind: K, given: references.Reference, thing: string) {
-    super(kind, given, thing);
-    this.#kind = kind;
-  }
-
-  /** @internal Blocks the thread until the count has been 0. Returns false if the time has passed. */
-  protected awaitZero(options: WaitOptions = {}): boolean {
-    const timeout = checkWaitOptions(`${this.#kind}.wait`, options);
-    const answer = this.sync.awaitZero(this.at);
-    return this.#answer(answer === QUEUED ? this.#sleep(timeout) : answer);
-  }
-
-  #sleep(timeout: number): Ended {
-    if (timeout === 0) return REFUSED;
-    this.checkBlocking('waitAsync');
-    return this.sleep(this.phaseSeen, countdown(timeout));
-  }
-
-  /** @internal Does the same as awaitZero, without blocking. The promise rejects with the reason of the signal. */
-  protected async awaitZeroAsync(options: WaitOptions): Promise<boolean> {
-    const timeout = checkWaitOptions(`${this.#kind}.waitAsync`, options);
-    const answer = this.sync.awaitZero(this.at);
-    if (answer !== QUEUED) return this.#answer(answer);
-    if (timeout === 0) return false;
-    return this.#answer(await this.sleepAsync(this.phaseSeen, timeout, options.signal));
-  }
-
-  #answer(answer: Ended): boolean {
-    if (answer === ANSWER_CLOSED) throw this[disposedError]();
-    answer satisfies ADMITTED | REFUSED | ANSWER_BROKEN;
-    return answer === ADMITTED;
-  }
 }
 
 /** @internal Throws if the result of a function is a promise: the work of the function must be done when it returns. */

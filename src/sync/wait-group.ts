@@ -12,7 +12,8 @@ import { USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle } from '../reference.js';
 import { disposedError } from '../shared-object.js';
 import { MOST } from './latch.js';
-import { find, make, open, type SyncOptions, type Waiter, ZeroObject } from './phase-object.js';
+import { find, make, open, type SyncOptions, type Waiter } from './phase-object.js';
+import { ZeroObject } from './zero-object.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `WaitGroup.from` there. */
 export type WaitGroupHandle = Handle<'WaitGroup'>;

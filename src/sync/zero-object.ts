@@ -1,0 +1,46 @@
+import type { Kind } from '../border/kinds.js';
+import { ADMITTED, type ANSWER_BROKEN, ANSWER_CLOSED, QUEUED, REFUSED } from '../border/numbers.js';
+import { checkWaitOptions, type WaitOptions } from '../options.js';
+import type { Reference } from '../reference.js';
+import { countdown } from '../runtime/parking.js';
+import { disposedError } from '../shared-object.js';
+import { type Ended, PhaseObject } from './phase-object.js';
+
+/** An object whose waiters wait until its count has been 0: a Latch, a WaitGroup or an Event. */
+export abstract class ZeroObject<K extends Kind> extends PhaseObject<K> {
+  readonly #kind: K;
+
+  /** @internal */
+  protected constructor(kind: K, given: Reference, thing: string) {
+    super(kind, given, thing);
+    this.#kind = kind;
+  }
+
+  /** @internal Blocks the thread until the count has been 0. Returns false if the time has passed. */
+  protected awaitZero(options: WaitOptions = {}): boolean {
+    const timeout = checkWaitOptions(`${this.#kind}.wait`, options);
+    const answer = this.sync.awaitZero(this.at);
+    return this.#answer(answer === QUEUED ? this.#sleep(timeout) : answer);
+  }
+
+  #sleep(timeout: number): Ended {
+    if (timeout === 0) return REFUSED;
+    this.checkBlocking('waitAsync');
+    return this.sleep(this.phaseSeen, countdown(timeout));
+  }
+
+  /** @internal Does the same as awaitZero, without blocking. The promise rejects with the reason of the signal. */
+  protected async awaitZeroAsync(options: WaitOptions): Promise<boolean> {
+    const timeout = checkWaitOptions(`${this.#kind}.waitAsync`, options);
+    const answer = this.sync.awaitZero(this.at);
+    if (answer !== QUEUED) return this.#answer(answer);
+    if (timeout === 0) return false;
+    return this.#answer(await this.sleepAsync(this.phaseSeen, timeout, options.signal));
+  }
+
+  #answer(answer: Ended): boolean {
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    answer satisfies ADMITTED | REFUSED | ANSWER_BROKEN;
+    return answer === ADMITTED;
+  }
+}
