@@ -37,7 +37,7 @@ export async function handOvers(
     trials: trialsFor(section, trials),
   }));
   const holding = orders.reduce((sum, order) => sum + order.trials * (order.microseconds / 1000), 0);
-  const patience = PATIENCE_MS + 4 * holding;
+  const patience = Math.ceil(PATIENCE_MS + 4 * holding);
   const measure = (row: Row): Promise<Trials[]> =>
     row.kind === 'script'
       ? runJson<Trials[]>(process.execPath, [PROGRAM, row.name, JSON.stringify(orders)], patience)
