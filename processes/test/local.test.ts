@@ -154,9 +154,15 @@ test('a stopped broker that goes on grants nothing that another has granted', as
 
 test('a process that has the broker and computes for long stops nobody', async () => {
   const [broker, other] = (await members(folder(), 2)) as [Member, Member];
-  const blocked = broker.do('block', 4000);
+  // The thread of the broker is there.
+  await sleep(500);
+  let isBlocked = true;
+  const blocked = broker.do('block', 1500).then(() => {
+    isBlocked = false;
+  });
   await other.hold('mutex', 'm');
   await other.unlock('m');
+  expect(isBlocked).toBe(true);
   await blocked;
   await broker.hold('mutex', 'm');
 });
@@ -165,7 +171,7 @@ test('a holder that is stopped holds, and gives back when it goes on', async () 
   const [broker, holder, other] = (await members(folder(), 3)) as [Member, Member, Member];
   const { token } = await holder.hold('mutex', 'm');
   holder.stop();
-  await expect(other.hold('mutex', 'm', { timeout: 2500 })).rejects.toThrow('TimeoutError');
+  await expect(other.hold('mutex', 'm', { timeout: 1000 })).rejects.toThrow('TimeoutError');
   expect(await broker.do('inspect', 'mutex', 'm')).toEqual({ free: 0, waiting: 0 });
   const granted = other.hold('mutex', 'm');
   await waiting(broker, 1);
