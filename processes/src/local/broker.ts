@@ -37,7 +37,7 @@ const AGAIN = 50;
  * How long a new broker waits for a member to connect, before it asks whether its process lives, in milliseconds: for one
  * that waits for something, and for one that has no requests.
  */
-const SETTLED = { waits: 20, idle: 1000 };
+const SETTLED = { waits: 20, idle: 250 };
 
 /** What a broker tells its process. */
 export interface BrokerEvents {
