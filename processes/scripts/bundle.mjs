@@ -36,7 +36,9 @@ await write(Object.fromEntries(ENTRIES.map((name) => [name, `${name}.js`])), {
   entryFileNames: '[name].js',
   chunkFileNames: '[name].js',
   codeSplitting: {
-    groups: [{ name: 'space', test: /dist[\\/](?!(cli|local)[\\/]|index|heartbeat|turn-source|drivers[\\/](?!driver|link))/ }],
+    groups: [
+      { name: 'space', test: /dist[\\/](?!(cli|local)[\\/]|index|heartbeat|turn-source|drivers[\\/](?!driver|link))/ },
+    ],
   },
 });
 for (const path of readdirSync('.', { recursive: true }))

@@ -193,7 +193,10 @@ onEachServer((binary) => {
     await (await waiting).unlock();
   });
 
-  test.concurrent('a server that stands still: every call but one that may wait ends by itself', async ({ expect, onTestFinished }) => {
+  test.concurrent('a server that stands still: every call but one that may wait ends by itself', async ({
+    expect,
+    onTestFinished,
+  }) => {
     const server = await startServer({ server: binary });
     onTestFinished(() => server.kill());
     const client = new Redis(server.port, '127.0.0.1', { lazyConnect: true });
@@ -221,7 +224,10 @@ onEachServer((binary) => {
     await space.close();
   });
 
-  test('a process that computes for longer than a server may take hears the answer nevertheless', async ({ expect, onTestFinished }) => {
+  test('a process that computes for longer than a server may take hears the answer nevertheless', async ({
+    expect,
+    onTestFinished,
+  }) => {
     const server = await startServer({ server: binary });
     onTestFinished(() => server.kill());
     const client = new Redis(server.port, '127.0.0.1', { lazyConnect: true });
