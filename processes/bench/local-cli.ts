@@ -57,7 +57,7 @@ class Crowd {
     const folder = socket === undefined ? mkdtempSync('/tmp/tt-bench-') : undefined;
     const crowd = new Crowd(folder === undefined ? { socket: socket as string } : { directory: folder }, folder);
     for (let at = 0; at < count; at++) await crowd.add();
-    // By now the broker has moved to a thread.
+    // By now the broker has moved to a thread, if there are several processes.
     await sleep(1000);
     return crowd;
   }
@@ -106,17 +106,25 @@ const round = (value: number): string => (value < 10 ? value.toFixed(2) : value.
 async function pairs({ rounds, socket }: Setting): Promise<Figure[]> {
   const folder = mkdtempSync('/tmp/tt-bench-');
   const ours = await Crowd.gather(2);
+  const single = await Crowd.gather(1);
   const theirs = socket === undefined ? undefined : await Crowd.gather(1, socket);
-  const times = { ours: [] as number[], server: [] as number[], files: [] as number[] };
+  const times = {
+    ...{ ours: [] as number[], single: [] as number[], server: [] as number[], files: [] as number[] },
+    lines: [] as number[],
+  };
+  await ours.at(0).do('echo', `${folder}/echo`);
   for (let at = 0; at < rounds; at++) {
     // The process without the broker: each call goes to another process.
     times.ours.push(...(await ours.at(1).do('pairs', 2000)));
+    times.lines.push(...(await ours.at(1).do('lines', `${folder}/echo`, 2000)).slice(1));
+    times.single.push(...(await single.at(0).do('pairs', 2000)));
     if (theirs) times.server.push(...(await theirs.at(0).do('pairs', 2000)));
     times.files.push(...(await ours.at(1).do('files', `${folder}/file`, 500)));
   }
-  await Promise.all([ours.end(), theirs?.end()]);
+  await Promise.all([ours.end(), single.end(), theirs?.end()]);
   rmSync(folder, { recursive: true });
-  const [mine, server, files] = [median(times.ours), median(times.server), median(times.files)];
+  const [mine, alone, server] = [median(times.ours), median(times.single), median(times.server)];
+  const [files, lines] = [median(times.files), median(times.lines)];
   const note = `${round(mine)} µs`;
   return [
     {
@@ -132,6 +140,19 @@ async function pairs({ rounds, socket }: Setting): Promise<Figure[]> {
       goal: 0.1,
       unit: '',
       note: `${note} / ${round(files)} µs`,
+    },
+    {
+      what: 'awaited pair / two bare lines to and fro over a Unix socket',
+      found: mine / lines,
+      unit: '',
+      note: `${note} / ${round(lines)} µs`,
+    },
+    {
+      what: 'awaited pair of a process that is alone / proper-lockfile',
+      found: alone / files,
+      goal: 0.1,
+      unit: '',
+      note: `${round(alone)} µs / ${round(files)} µs`,
     },
   ];
 }
@@ -157,14 +178,22 @@ async function handOvers({ rounds, seconds, socket }: Setting): Promise<Figure[]
   return [{ what: 'hand-over between two processes / a server', found: mine / server, goal: 1.2, unit: '', note }];
 }
 
-async function eight({ rounds, seconds }: Setting): Promise<Figure[]> {
-  const crowd = await Crowd.gather(9);
-  const waits: number[] = [];
-  for (let at = 0; at < rounds; at++) waits.push(...(await handOver(crowd, 8, seconds * 1000)).waits);
-  await crowd.end();
-  const [middle, late] = [median(waits), quantile(waits, 0.99)];
-  const note = `${round(middle)} and ${round(late)} µs from asking to holding`;
-  return [{ what: '8 processes, 99th percentile / median', found: late / middle, goal: 3, unit: '', note }];
+async function eight({ rounds, seconds, socket }: Setting): Promise<Figure[]> {
+  const what = '8 processes, 99th percentile / median';
+  const ours = await Crowd.gather(9);
+  const theirs = socket === undefined ? undefined : await Crowd.gather(8, socket);
+  const waits = { ours: [] as number[], server: [] as number[] };
+  for (let at = 0; at < rounds; at++) {
+    waits.ours.push(...(await handOver(ours, 8, seconds * 1000)).waits);
+    if (theirs) waits.server.push(...(await handOver(theirs, 8, seconds * 1000)).waits);
+  }
+  await Promise.all([ours.end(), theirs?.end()]);
+  const figure = (of: string, all: number[], goal?: number): Figure => {
+    const [middle, late] = [median(all), quantile(all, 0.99)];
+    const note = `${round(middle)} and ${round(late)} µs from asking to holding`;
+    return { what: of, found: late / middle, unit: '', note, ...(goal === undefined ? {} : { goal }) };
+  };
+  return [figure(what, waits.ours, 3), ...(theirs ? [figure(`${what}, with a server`, waits.server)] : [])];
 }
 
 /** Lets one of 32 processes hold and another one wait, and does something to the first. Returns how long the second waits. */
@@ -238,16 +267,29 @@ async function waiters({ rounds, seconds }: Setting): Promise<Figure[]> {
 }
 
 async function starts({ rounds }: Setting): Promise<Figure[]> {
-  const times = { first: [] as number[], others: [] as number[] };
+  const folder = mkdtempSync('/tmp/tt-bench-');
+  const times = { first: [] as number[], others: [] as number[], bare: [] as number[] };
+  const bare = new Child();
+  await bare.do('echo', `${folder}/echo`);
   for (let at = 0; at < 5 * rounds; at++) {
     const crowd = await Crowd.gather(0);
     times.first.push(await crowd.add());
     for (let other = 0; other < 3; other++) times.others.push(await crowd.add());
     await crowd.end();
+    const child = new Child();
+    times.bare.push(...(await child.do('lines', `${folder}/echo`, 0)));
+    child.kill();
   }
+  bare.kill();
+  rmSync(folder, { recursive: true });
+  const figure = (what: string, all: number[], goal?: number): Figure => {
+    const note = `${round(Math.min(...all) / 1000)} ms at least`;
+    return { what, found: median(all) / 1000, unit: 'ms', note, ...(goal === undefined ? {} : { goal }) };
+  };
   return [
-    { what: 'Space.local of a first process', found: median(times.first) / 1000, goal: 5, unit: 'ms' },
-    { what: 'Space.local of others', found: median(times.others) / 1000, goal: 2, unit: 'ms' },
+    figure('Space.local of a first process', times.first, 5),
+    figure('Space.local of others', times.others, 2),
+    figure('a new process connects to a Unix socket, one line to and fro', times.bare),
   ];
 }
 

@@ -2,7 +2,9 @@
  * A process of the benchmark of spaces without a server. Its parent tells it what to do, one step after the other; each
  * answer is a list of numbers. Times are microseconds, instants those of the monotonic clock of the machine.
  */
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import lockfile from 'proper-lockfile';
 import { type Held, type Mutex, Space } from 'taketurns-processes';
@@ -17,6 +19,10 @@ export interface Steps {
   pairs(count: number): Promise<number[]>;
   /** The same by proper-lockfile, on this file. */
   files(file: string, count: number): Promise<number[]>;
+  /** Sends back what it hears at this Unix socket. */
+  echo(path: string): Promise<number[]>;
+  /** Connects to such a socket, and sends two lines one after the other. Answers the time of connecting, then those of each two. */
+  lines(path: string, count: number): Promise<number[]>;
   /** Takes and gives back for so many milliseconds, while others do so too. Answers the time from asking to holding. */
   turns(ms: number): Promise<number[]>;
   /** So many requests of this process wait, again and again, for so many milliseconds. Answers how many had their turn. */
@@ -65,6 +71,32 @@ const steps: Steps = {
       await (await lockfile.lock(file))();
       times.push(micros() - from);
     }
+    return times;
+  },
+  async echo(path) {
+    const server = createServer((socket) => socket.on('error', () => {}).pipe(socket)).listen(path);
+    await once(server, 'listening');
+    return [];
+  },
+  async lines(path, count) {
+    const started = micros();
+    const socket = connect(path).setEncoding('utf8');
+    const line = `[1,${'"of a usual length",'.repeat(5)}0]\n`;
+    const times: number[] = [];
+    let heard = (): void => {};
+    socket.on('data', () => heard());
+    for (let at = 0; at <= count; at++) {
+      const from = at === 0 ? started : micros();
+      for (let lines = at === 0 ? 1 : 2; lines > 0; lines--) {
+        const answered = new Promise<void>((resolve) => {
+          heard = resolve;
+        });
+        socket.write(line);
+        await answered;
+      }
+      times.push(micros() - from);
+    }
+    socket.destroy();
     return times;
   },
   async turns(ms) {

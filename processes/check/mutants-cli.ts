@@ -16,7 +16,8 @@ import { RULES, type Rules } from './client.js';
 import { RULE_SEARCHES, SHORT } from './configurations.js';
 import { Data, type Surroundings } from './data-model.js';
 import { LuaError, parseLua } from './lua.js';
-import { type Mutant, mutantsOf } from './mutants.js';
+import type { Mutant } from './mutant.js';
+import { mutantsOf } from './mutants.js';
 import { EXPLAINED } from './mutants-explained.js';
 import { search } from './search.js';
 import { KEYS, Server, type Turn, turnChunk } from './server.js';
@@ -168,8 +169,8 @@ if (!wanted.includes('--rules')) {
         used.add(at);
       } else {
         open.push(mutant);
-        const { place, kind, from, to, text } = mutant;
-        console.log(`NOT TOLD ${place} ${kind}: ${from} -> ${to}    in: ${text}`);
+        const { place, from, to, text } = mutant;
+        console.log(`NOT TOLD ${place}: ${from} -> ${to}    in: ${text}`);
       }
     }
     by.set(told, (by.get(told) ?? 0) + 1);

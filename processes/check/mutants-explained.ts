@@ -1,10 +1,5 @@
 /** Mutants of the script that nothing tells, and why that is right. `text` is part of the line, `from` of what is changed. */
-export interface Explained {
-  readonly text: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly reason: string;
-}
+import type { Explained } from './mutant.js';
 
 const FIRST = 'the first of those found is taken, however many are asked for';
 const END = 'any letter behind the hexadecimal digits ends the range';

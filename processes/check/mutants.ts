@@ -5,18 +5,8 @@
  * script contains more than it needs.
  */
 import { parse } from 'luaparse';
+import { type Mutant, Mutations } from './mutant.js';
 import { turnSource } from './server.js';
-
-export interface Mutant {
-  /** The file in src/turn/, and the line there. */
-  readonly place: string;
-  /** The line, trimmed. */
-  readonly text: string;
-  readonly kind: string;
-  readonly from: string;
-  readonly to: string;
-  readonly source: string;
-}
 
 interface Node {
   readonly type: string;
@@ -53,35 +43,11 @@ function placeOf(lines: readonly string[]): string {
 
 export function mutantsOf(source = turnSource()): Mutant[] {
   const tree = parse(source, { luaVersion: '5.1', comments: false, ranges: true, encodingMode: 'pseudo-latin1' });
-  const mutants: Mutant[] = [];
-  const seen = new Set<string>();
-
-  const replace = (kind: string, [from, to]: [number, number], by: string): void => {
-    const mutated = source.slice(0, from) + by + source.slice(to);
-    if (seen.has(mutated) || mutated === source) return;
-    seen.add(mutated);
-    const before = source.slice(0, from).split('\n');
-    const text = (source.split('\n')[before.length - 1] as string).replace(/\s*--.*$/, '').trim();
-    const old = source.slice(from, to).replace(/\s+/g, ' ');
-    mutants.push({
-      place: placeOf(before),
-      text,
-      kind,
-      from: old.length > 60 ? `${old.slice(0, 57)}...` : old,
-      to: by,
-      source: mutated,
-    });
-  };
-
+  const mutations = new Mutations(source, OTHERS, placeOf, /\s*--.*$/);
+  const replace = ([from, to]: [number, number], by: string): void => mutations.replace(from, to, by);
   const operator = (node: Node): void => {
     const [left, right] = [node.left as Node, node.right as Node];
-    const between: [number, number] = [left.range?.[1] as number, right.range?.[0] as number];
-    const middle = source.slice(...between);
-    for (const other of OTHERS[node.operator as string] ?? []) {
-      const at = middle.indexOf(node.operator as string);
-      const from = between[0] + at;
-      replace('operator', [from, from + (node.operator as string).length], other);
-    }
+    mutations.operator(left.range?.[1] as number, right.range?.[0] as number, node.operator as string);
   };
 
   const visit = (value: unknown): void => {
@@ -96,20 +62,20 @@ export function mutantsOf(source = turnSource()): Mutant[] {
       case 'CallStatement':
       case 'AssignmentStatement':
       case 'BreakStatement':
-        replace('left out', range, 'do end');
+        replace(range, 'do end');
         break;
       case 'IfClause':
       case 'ElseifClause':
       case 'WhileStatement': {
         const condition = (node.condition as Node).range as [number, number];
-        if (node.type !== 'WhileStatement') replace('condition', condition, 'true');
-        replace('condition', condition, 'false');
-        replace('condition', condition, `not (${source.slice(...condition)})`);
+        if (node.type !== 'WhileStatement') replace(condition, 'true');
+        replace(condition, 'false');
+        replace(condition, `not (${source.slice(...condition)})`);
         break;
       }
       case 'ReturnStatement':
         for (const each of node.arguments as Node[]) {
-          if (each.type === 'BooleanLiteral') replace('value', each.range as [number, number], String(!each.value));
+          if (each.type === 'BooleanLiteral') replace(each.range as [number, number], String(!each.value));
         }
         break;
       case 'BinaryExpression':
@@ -117,22 +83,18 @@ export function mutantsOf(source = turnSource()): Mutant[] {
         operator(node);
         break;
       case 'NumericLiteral':
-        replace('number', range, String((node.value as number) + 1));
-        replace('number', range, String((node.value as number) - 1));
+        replace(range, String((node.value as number) + 1));
+        replace(range, String((node.value as number) - 1));
         break;
       case 'StringLiteral':
-        replace(
-          'text',
-          range,
-          node.value === '' ? "'z'" : node.value === '0' ? "'1'" : node.value === '1' ? "'0'" : "'z'",
-        );
+        replace(range, node.value === '0' ? "'1'" : node.value === '1' ? "'0'" : "'z'");
         break;
       case 'BooleanLiteral':
-        replace('value', range, String(!node.value));
+        replace(range, String(!node.value));
         break;
     }
     for (const [key, child] of Object.entries(node)) if (key !== 'range') visit(child);
   };
   visit(tree.body);
-  return mutants;
+  return mutations.made;
 }

@@ -15,9 +15,10 @@ import { State } from '../src/local/twin/state.js';
 import { type Limits, type Outcome, reap, turn } from '../src/local/twin/turn.js';
 import { CallWriter } from './calls.js';
 import { Data } from './data-model.js';
+import type { Mutant } from './mutant.js';
 import { KEYS } from './server.js';
 import { ComparingServer, FEW, LIMITS } from './twin.js';
-import { mutantsOf, type TwinMutant } from './twin-mutants.js';
+import { mutantsOf } from './twin-mutants.js';
 import { EXPLAINED } from './twin-mutants-explained.js';
 import { SEQUENCES, type Writer } from './twin-sequences.js';
 
@@ -123,12 +124,12 @@ const FILES = ['call.js', 'state.js', 'turn.js'];
 const folder = fileURLToPath(new URL('../../../build/mutant/', import.meta.url));
 
 /** Whether a mutant does something else, or does not end. */
-async function isTold({ file, source }: TwinMutant, number: number): Promise<boolean> {
+async function isTold({ place, source }: Mutant, number: number): Promise<boolean> {
   const own = `${folder}${number}`;
   mkdirSync(own, { recursive: true });
   writeFileSync(`${own}/package.json`, '{ "type": "module" }');
   for (const each of FILES) {
-    if (each === file) writeFileSync(`${own}/${each}`, source);
+    if (place.startsWith(`${each}:`)) writeFileSync(`${own}/${each}`, source);
     else copyFileSync(new URL(each, COMPILED), `${own}/${each}`);
   }
   const thread = new Worker(new URL('./twin-mutant.js', import.meta.url), { workerData: { folder: own, recordings } });
@@ -146,7 +147,7 @@ async function isTold({ file, source }: TwinMutant, number: number): Promise<boo
   return told;
 }
 
-const reasonOf = ({ text, from, to }: TwinMutant): number =>
+const reasonOf = ({ text, from, to }: Mutant): number =>
   EXPLAINED.findIndex(
     (each) =>
       text.includes(each.text) &&

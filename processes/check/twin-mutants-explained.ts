@@ -2,12 +2,7 @@
  * Mutants of the twin that nothing tells, and why that is right. `text` is part of the compiled line, `from` what is
  * changed, and `to` what it becomes.
  */
-export interface Explained {
-  readonly text: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly reason: string;
-}
+import type { Explained } from './mutant.js';
 
 const SORTS = 'sorts more often than there is need to, or no other way: no two keys are the same';
 const BEGINS = 'the leap with which each state begins replaces it';

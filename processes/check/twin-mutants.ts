@@ -4,16 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { parseAst } from 'rolldown/parseAst';
-
-export interface TwinMutant {
-  readonly file: string;
-  readonly place: string;
-  /** The line, trimmed. */
-  readonly text: string;
-  readonly from: string;
-  readonly to: string;
-  readonly source: string;
-}
+import { type Mutant, Mutations } from './mutant.js';
 
 interface Node {
   readonly type: string;
@@ -44,28 +35,16 @@ const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && typeof (value as Node).type === 'string';
 
 /** All mutants of a compiled file. */
-export function mutantsOf(folder: URL, file: string): TwinMutant[] {
+export function mutantsOf(folder: URL, file: string): Mutant[] {
   const source = readFileSync(new URL(file, folder), 'utf8');
-  const mutants: TwinMutant[] = [];
-  const replace = (start: number, end: number, to: string): void => {
-    const before = source.slice(0, start).split('\n');
-    const text = (source.split('\n')[before.length - 1] as string).trim();
-    const from = source.slice(start, end);
-    const mutated = source.slice(0, start) + to + source.slice(end);
-    mutants.push({ file, place: `${file}:${before.length}`, text, from, to, source: mutated });
-  };
-  /** Where an operator stands between these places. */
-  const operator = (from: number, to: number, which: string): void => {
-    const start = source.indexOf(which, from);
-    if (start < 0 || start >= to) return;
-    for (const other of OTHERS[which] ?? []) replace(start, start + which.length, other);
-  };
+  const mutations = new Mutations(source, OTHERS, (lines) => `${file}:${lines.length}`);
+  const replace = mutations.replace.bind(mutations);
   const visit = (node: Node): void => {
     const of = node as unknown as Record<string, Node> & { readonly value: unknown; readonly operator: string };
     if (node.type === 'BinaryExpression' || node.type === 'LogicalExpression' || node.type === 'AssignmentExpression') {
-      operator((of.left as Node).end, (of.right as Node).start, of.operator);
+      mutations.operator((of.left as Node).end, (of.right as Node).start, of.operator);
     }
-    if (node.type === 'UpdateExpression') operator(node.start, node.end, of.operator);
+    if (node.type === 'UpdateExpression') mutations.operator(node.start, node.end, of.operator);
     if (['IfStatement', 'ConditionalExpression', 'WhileStatement'].includes(node.type)) {
       const { start, end } = of.test as Node;
       for (const to of ['true', 'false', `!(${source.slice(start, end)})`]) {
@@ -86,5 +65,5 @@ export function mutantsOf(folder: URL, file: string): TwinMutant[] {
     }
   };
   visit(parseAst(source) as unknown as Node);
-  return mutants;
+  return mutations.made;
 }

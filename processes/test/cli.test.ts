@@ -5,6 +5,9 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { read, UsageError } from '../src/cli/arguments.js';
+import { run } from '../src/cli/run.js';
+import { objects, revoke, show } from '../src/cli/show.js';
 import { Space } from '../src/space.js';
 import { folder } from './local-processes.js';
 import { onServers, until } from './setting.js';
@@ -242,9 +245,18 @@ test.each([
   [['revoke', 'x', 'y'], 'revoke: TOKEN must be a number, got "y"'],
   [['objects', 'x'], 'objects: takes no names, got "x"'],
 ])('bad: %j', async (line, message) => {
-  const { status, stdout, stderr } = await cli(...line);
+  const act = async (): Promise<unknown> => {
+    const given = read(line);
+    return given && { run, show, objects, revoke }[given.command](given);
+  };
+  await expect(act()).rejects.toThrow(UsageError);
+  await expect(act()).rejects.toThrow(message);
+});
+
+test('what is wrong with a command line is said', async () => {
+  const { status, stdout, stderr } = await cli('run', '--', 'true');
   expect({ status, stdout }).toEqual({ status: 64, stdout: '' });
-  expect(stderr).toContain(`taketurns-processes: ${message}`);
+  expect(stderr).toContain('taketurns-processes: run: --name NAME is needed\n');
   expect(stderr).toContain('--help');
 });
 

@@ -111,9 +111,8 @@ export function folder(): string {
   return path;
 }
 
-/** Starts so many processes, one after the other. The first one has the broker. */
+/** Starts so many processes. The first one has the broker. */
 export async function members(directory: string, count: number): Promise<Member[]> {
-  const all: Member[] = [];
-  for (let at = 0; at < count; at++) all.push(await Member.start(directory));
-  return all;
+  const broker = await Member.start(directory);
+  return [broker, ...(await Promise.all(Array.from({ length: count - 1 }, () => Member.start(directory))))];
 }

@@ -2,6 +2,7 @@
  * A process or a thread of a space without a server, as local.test.ts tells it: `node local-program.mjs DIRECTORY`. Each
  * message is [id, what, ...arguments], and each answer is [id, result] or [id, undefined, error].
  */
+import { existsSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Space } from 'taketurns-processes';
 
@@ -40,9 +41,10 @@ const does = {
   },
   sessions: async () => (await space.inspect()).sessions.length,
   events: async () => events,
-  async block(ms) {
-    const end = performance.now() + ms;
-    while (performance.now() < end);
+  /** Stands still until there is a file. */
+  async block(file) {
+    const word = new Int32Array(new SharedArrayBuffer(4));
+    while (!existsSync(file)) Atomics.wait(word, 0, 0, 5);
   },
 };
 

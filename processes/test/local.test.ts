@@ -1,12 +1,15 @@
 /** A space without a server: real processes that hold, wait, die and stand still. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { directoryOf } from '../src/local/directory.js';
+import { Folder } from '../src/local/generations.js';
+import { Space } from '../src/space.js';
 import { WHOLE } from './each-server.js';
-import { folder, type Granted, type Member, members } from './local-processes.js';
+import { folder, type Granted, Member, members } from './local-processes.js';
 import { sleep, until } from './setting.js';
 
 const waiting = async (by: Member, count: number): Promise<void> =>
@@ -153,19 +156,76 @@ test('a stopped broker that goes on grants nothing that another has granted', as
 });
 
 test('a process that has the broker and computes for long stops nobody', async () => {
-  const [broker, other] = (await members(folder(), 2)) as [Member, Member];
-  const blocked = broker.do('block', 4000);
+  const directory = folder();
+  const [broker, other] = (await members(directory, 2)) as [Member, Member];
+  // By now the broker may be in a thread.
+  await sleep(500);
+  const blocked = broker.do('block', join(directory, 'end'));
   await other.hold('mutex', 'm');
   await other.unlock('m');
+  writeFileSync(join(directory, 'end'), '');
   await blocked;
   await broker.hold('mutex', 'm');
+});
+
+test('a process that is alone has its broker in its own thread until another process comes', async () => {
+  const directory = folder();
+  const files = new Folder(directoryOf('test', directory));
+  const generation = (): number => {
+    const { number = 0, fd } = files.highest() ?? {};
+    if (fd !== undefined) closeSync(fd);
+    return number;
+  };
+  const alone = await Member.start(directory);
+  await sleep(500);
+  expect(generation()).toBe(1);
+  await alone.hold('mutex', 'm');
+  const [other] = (await members(directory, 1)) as [Member];
+  await until(() => generation() > 1);
+  const granted = other.hold('mutex', 'm');
+  await waiting(alone, 1);
+  await alone.unlock('m');
+  await granted;
+  expect(await alone.do('events')).not.toContain('lost');
+});
+
+test('a process that is alone and computes for long does not keep another one from joining', async () => {
+  const directory = folder();
+  const alone = await Member.start(directory);
+  const { token } = await alone.hold('mutex', 'of the first');
+  const blocked = alone.do('block', join(directory, 'end'));
+  const other = await Member.start(directory);
+  const next = await other.hold('mutex', 'm');
+  expect(BigInt(next.token)).toBeGreaterThan(BigInt(token));
+  await expect(other.hold('mutex', 'of the first', { timeout: 0 })).rejects.toThrow('TimeoutError');
+  writeFileSync(join(directory, 'end'), '');
+  await blocked;
+  await alone.unlock('of the first');
+  await other.hold('mutex', 'of the first');
+  expect(await alone.do('events')).not.toContain('lost');
+});
+
+test('a process that is alone and asks again and again leaves its event loop time', async () => {
+  const space = await Space.local({ directory: folder() });
+  onTestFinished(() => space.close());
+  const mutex = await space.mutex('m', { bypass: 0 });
+  let turns = 0;
+  let isOver = false;
+  const turn = (): void => {
+    turns++;
+    if (!isOver) setImmediate(turn);
+  };
+  turn();
+  for (let at = 0; at < 2000; at++) await (await mutex.holdAsync()).unlock();
+  isOver = true;
+  expect(turns).toBeGreaterThan(50);
 });
 
 test('a holder that is stopped holds, and gives back when it goes on', async () => {
   const [broker, holder, other] = (await members(folder(), 3)) as [Member, Member, Member];
   const { token } = await holder.hold('mutex', 'm');
   holder.stop();
-  await expect(other.hold('mutex', 'm', { timeout: 2500 })).rejects.toThrow('TimeoutError');
+  await expect(other.hold('mutex', 'm', { timeout: 1000 })).rejects.toThrow('TimeoutError');
   expect(await broker.do('inspect', 'mutex', 'm')).toEqual({ free: 0, waiting: 0 });
   const granted = other.hold('mutex', 'm');
   await waiting(broker, 1);

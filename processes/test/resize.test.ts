@@ -131,10 +131,15 @@ onServers('resize on a server', ({ join, another, key }) => {
     const next = await a.semaphore('db', 4);
     await next.resize(8);
     const client = another();
-    await a.semaphore('other', 1);
+    const [before] = (await a.inspect()).sessions;
     await client.hdel(key('objects'), 'db');
     const late = await (await join({ lease: 500 })).semaphore('db', 4);
-    await until(async () => (await a.inspect()).sessions.length === 1);
+    // Both sessions are idle, and so both leave. In its old session the first process would take the semaphore that the
+    // second one has made for another one, which was made after a `dispose`.
+    await until(async () => {
+      const { sessions } = await a.inspect();
+      return sessions.length === 1 && sessions[0]?.session !== before?.session;
+    });
     await (await next.holdAsync(8)).release();
     expect(await late.inspect()).toMatchObject({ max: 8, free: 8 });
     await (await late.holdAsync(8)).release();

@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { createCluster } from 'redis';
-import { expect, onTestFinished, test } from 'vitest';
+import { type TestContext, test } from 'vitest';
 import { freePort, type Server, startCluster, startServer } from '../servers/servers.js';
 import { Space } from '../src/space.js';
 import { onEachServer } from './each-server.js';
@@ -18,7 +18,7 @@ interface Trouble {
   readonly says: RegExp;
   /** The code of the error for the callers that wait, if the trouble is an error for them. */
   readonly code?: string;
-  begin(admin: Redis, server: Server): Promise<unknown>;
+  begin(admin: Redis, server: Server, onTestFinished: TestContext['onTestFinished']): Promise<unknown>;
   end(admin: Redis, server: Server): unknown;
 }
 
@@ -78,7 +78,7 @@ const TROUBLES: Record<string, Trouble> = {
   'a script of somebody that does not end': {
     args: ['--lua-time-limit', '1'],
     says: /BUSY/,
-    async begin(admin) {
+    async begin(admin, _server, onTestFinished) {
       const other = admin.duplicate();
       other.on('error', () => {});
       onTestFinished(() => other.disconnect());
@@ -111,7 +111,8 @@ const TROUBLES: Record<string, Trouble> = {
 };
 
 onEachServer((binary) => {
-  test.each(Object.keys(TROUBLES))('%s', async (name) => {
+  // Each of them has a server of its own, and mostly waits.
+  test.concurrent.for(Object.keys(TROUBLES))('%s', async (name, { expect, onTestFinished }) => {
     const { args = [], says, code, begin, end } = TROUBLES[name] as Trouble;
     const server = await startServer({
       server: binary,
@@ -146,7 +147,7 @@ onEachServer((binary) => {
     waiting.catch(() => {});
     await until(async () => (await mutex.inspect())?.waiting === 1);
 
-    await begin(admin, server);
+    await begin(admin, server, onTestFinished);
     // Holders, waiters and new calls are told of the trouble in the words of the server.
     expect((await lost).reason).toMatch(words);
     expect(held.signal.reason.message).toMatch(words);
@@ -167,7 +168,7 @@ onEachServer((binary) => {
 }, 'all');
 
 onEachServer((binary) => {
-  test('a cluster that does not serve all slots', async () => {
+  test.concurrent('a cluster that does not serve all slots', async ({ expect, onTestFinished }) => {
     const cluster = await startCluster(1, 0, { server: binary });
     onTestFinished(() => cluster.stop());
     const [node] = cluster.nodes as [Server];
@@ -192,7 +193,10 @@ onEachServer((binary) => {
     await (await waiting).unlock();
   });
 
-  test('a server that stands still: every call but one that may wait ends by itself', async () => {
+  test.concurrent('a server that stands still: every call but one that may wait ends by itself', async ({
+    expect,
+    onTestFinished,
+  }) => {
     const server = await startServer({ server: binary });
     onTestFinished(() => server.kill());
     const client = new Redis(server.port, '127.0.0.1', { lazyConnect: true });
@@ -220,7 +224,10 @@ onEachServer((binary) => {
     await space.close();
   });
 
-  test('a process that computes for longer than a server may take hears the answer nevertheless', async () => {
+  test('a process that computes for longer than a server may take hears the answer nevertheless', async ({
+    expect,
+    onTestFinished,
+  }) => {
     const server = await startServer({ server: binary });
     onTestFinished(() => server.kill());
     const client = new Redis(server.port, '127.0.0.1', { lazyConnect: true });

@@ -17,7 +17,7 @@ import { type Message, reap, turn } from '../src/local/twin/turn.js';
 import { onEachServer, WHOLE } from './each-server.js';
 import { ScriptServer } from './script-server.js';
 
-const CALLS = WHOLE ? 20_000 : 1500;
+const CALLS = WHOLE ? 20_000 : 750;
 const HISTORY = '1'.padStart(40, '0');
 const WATCHER = 'b000000000000000';
 const surroundings = (ms: number) => ({ time: ms * 1000, history: HISTORY });

@@ -8,7 +8,8 @@
  * current (generations.ts says why). The answer to a call that only looks waits for the same check, so it tells the
  * present state.
  *
- * The member of the broker's own process needs no socket while both are in one thread: its calls are calls of `call`.
+ * The member of the broker's own process needs no socket while both are in one thread: its calls are calls of `call`,
+ * which writes and looks as `#serve` does.
  *
  * Deaths. The end of a connection proves nothing, because the member may have dropped it. So the broker connects to the
  * member's own socket (m.<member>). If this is refused, the process has ended: its sessions are reaped, and whoever is
@@ -37,7 +38,7 @@ const AGAIN = 50;
  * How long a new broker waits for a member to connect, before it asks whether its process lives, in milliseconds: for one
  * that waits for something, and for one that has no requests.
  */
-const SETTLED = { waits: 20, idle: 1000 };
+const SETTLED = { waits: 20, idle: 250 };
 
 /** What a broker tells its process. */
 export interface BrokerEvents {
@@ -124,10 +125,14 @@ export class Broker {
       else if (all.length > 0) waits.add(member);
       else idle.add(member);
     }
-    const after = (ms: number, members: Iterable<string>): unknown =>
-      clock.after(ms, () => [...members].forEach((member) => this.#call(member)), isAlone);
-    after(SETTLED.waits, waits);
-    after(SETTLED.idle, idle);
+    const callAfter = (ms: number, members: ReadonlySet<string>): void => {
+      const call = (): void => {
+        for (const member of members) this.#call(member);
+      };
+      clock.after(ms, call, isAlone);
+    };
+    callAfter(SETTLED.waits, waits);
+    callAfter(SETTLED.idle, idle);
   }
 
   get number(): number {

@@ -132,7 +132,10 @@ export class SocketConnection implements Connection {
   }
 
   #hear([id, value, text]: readonly unknown[]): void {
-    if (id === 0) return this.#owner.hear(value as string, text as string);
+    if (id === 0) {
+      this.#owner.hear(value as string, text as string);
+      return;
+    }
     this.#owner.answered();
     const pending = this.#pending.get(id as number);
     this.#pending.delete(id as number);

@@ -54,7 +54,7 @@ const PAUSE = { first: 1, most: 50 };
  * How long a process that is not needed waits before it looks for the next broker, in milliseconds. When a broker ends,
  * many processes wake up at once, and so those that wait for something have the processors first.
  */
-const NAP = { least: 50, most: 500 };
+const NAP = { least: 50, most: 200 };
 
 const between = ({ least, most }: { readonly least: number; readonly most: number }): number =>
   least + Math.random() * (most - least);

@@ -1,0 +1,66 @@
+/** What the mutants of the script (mutants.ts) and of its twin (twin-mutants.ts) have in common. */
+
+/** A copy of a source with one fault. */
+export interface Mutant {
+  /** The file, and the line there. */
+  readonly place: string;
+  /** The line, trimmed. */
+  readonly text: string;
+  readonly from: string;
+  readonly to: string;
+  readonly source: string;
+}
+
+/** Why nothing need tell some mutants. `text` is part of the line, `from` what is changed, and `to` what it becomes. */
+export interface Explained {
+  readonly text: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly reason: string;
+}
+
+/** Makes the mutants of a source, each of them once. */
+export class Mutations {
+  readonly made: Mutant[] = [];
+  readonly #source: string;
+  readonly #others: Readonly<Record<string, readonly string[]>>;
+  readonly #placeOf: (lines: readonly string[]) => string;
+  readonly #comment: RegExp;
+  readonly #seen: Set<string>;
+
+  /**
+   * others: what may stand in place of an operator. placeOf: where the last of these lines stands. comment: what is no
+   * part of the text of a line.
+   */
+  constructor(
+    source: string,
+    others: Readonly<Record<string, readonly string[]>>,
+    placeOf: (lines: readonly string[]) => string,
+    comment = /$/,
+  ) {
+    this.#source = source;
+    this.#others = others;
+    this.#placeOf = placeOf;
+    this.#comment = comment;
+    this.#seen = new Set([source]);
+  }
+
+  /** Puts a text in place of what stands between two places. */
+  replace(start: number, end: number, to: string): void {
+    const source = this.#source.slice(0, start) + to + this.#source.slice(end);
+    if (this.#seen.has(source)) return;
+    this.#seen.add(source);
+    const lines = this.#source.slice(0, start).split('\n');
+    const text = (this.#source.split('\n')[lines.length - 1] as string).replace(this.#comment, '').trim();
+    const old = this.#source.slice(start, end).replace(/\s+/g, ' ');
+    const from = old.length > 60 ? `${old.slice(0, 57)}...` : old;
+    this.made.push({ place: this.#placeOf(lines), text, from, to, source });
+  }
+
+  /** Puts others in place of an operator that stands between two places. */
+  operator(start: number, end: number, which: string): void {
+    const at = this.#source.indexOf(which, start);
+    if (at < 0 || at >= end) return;
+    for (const other of this.#others[which] ?? []) this.replace(at, at + which.length, other);
+  }
+}
