@@ -49,10 +49,11 @@ const holds = (scene: Scene, t: number, key: number): boolean => (scene.get(t, s
 
 /** Writes the name of a key into a draft, and returns its length. */
 function write(scene: Scene, draft: number, key: number): number {
-  const length = 5;
+  const length = 8;
   scene.machine.hostStore32(draft + N_LENGTH, length);
   scene.machine.hostStore32(draft + N_BYTES, N_KEY);
-  scene.machine.hostStore32(draft + N_BYTES + 4, key + 1);
+  // One has no bit set, and the other all bits.
+  scene.machine.hostStore32(draft + N_BYTES + 4, -key);
   return length;
 }
 
