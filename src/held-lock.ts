@@ -26,7 +26,8 @@ export class HeldLock implements Disposable, AsyncDisposable {
    */
   readonly ownerDied: boolean;
 
-  private constructor(mutex: { unlock(): void }, ownerDied: boolean) {
+  /** @internal */
+  protected constructor(mutex: { unlock(): void }, ownerDied: boolean) {
     this.#mutex = mutex;
     this.ownerDied = ownerDied;
   }
@@ -49,7 +50,7 @@ export class HeldLock implements Disposable, AsyncDisposable {
 
   /** Returns, for example, `HeldLock(held)` or `HeldLock(unlocked)`. Never blocks, throws nothing. */
   toString(): string {
-    return `HeldLock(${this.held ? 'held' : 'unlocked'})`;
+    return `${this[Symbol.toStringTag]}(${this.held ? 'held' : 'unlocked'})`;
   }
 
   /** `HeldLock`. */

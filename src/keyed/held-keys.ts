@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** HeldKeys is a guard of several keys: it gives them back once. */
-import { asyncDispose, dispose, inspected } from '../held-permits.js';
+import { HeldLock } from '../held-lock.js';
 import type { Key } from '../keys.js';
 import type { Entry } from './entry.js';
 
@@ -19,66 +19,33 @@ import type { Entry } from './entry.js';
  * }
  * ```
  */
-export class HeldKeys implements Disposable, AsyncDisposable {
+export class HeldKeys extends HeldLock {
   /** The keys, in the order in which they were taken. */
   readonly keys: readonly Key[];
   /**
    * The keys of which an owner has died, and of whose death this thread is the first to learn. The data that they guard
-   * may be half-written.
+   * may be half-written. If there are any, `ownerDied` is true.
    */
   readonly keysOfDead: readonly Key[];
-  #held: readonly Entry[] | undefined;
 
   /** @internal */
   protected constructor(held: readonly Entry[], keysOfDead: readonly Key[]) {
+    super({ unlock: () => giveAll(held) }, keysOfDead.length > 0);
     this.keys = held.map(({ key }) => key);
     this.keysOfDead = keysOfDead;
-    this.#held = held;
-  }
-
-  /** Whether it has not been unlocked yet. */
-  get held(): boolean {
-    return this.#held !== undefined;
-  }
-
-  /** Whether an owner of one of the keys has died; see `keysOfDead`. */
-  get ownerDied(): boolean {
-    return this.keysOfDead.length > 0;
   }
 
   /**
    * Gives all keys back, the last one first. Does nothing the second time. Never blocks, throws nothing.
    * @example held.unlock();
    */
-  unlock(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    giveAll(held);
-  }
-
-  /** Returns, for example, `HeldKeys(held)` or `HeldKeys(unlocked)`. Never blocks, throws nothing. */
-  toString(): string {
-    return `HeldKeys(${this.held ? 'held' : 'unlocked'})`;
+  override unlock(): void {
+    super.unlock();
   }
 
   /** `HeldKeys`. */
-  get [Symbol.toStringTag](): string {
+  override get [Symbol.toStringTag](): string {
     return 'HeldKeys';
-  }
-
-  /** @internal */
-  [inspected](): string {
-    return this.toString();
-  }
-
-  /** Ends a `using` scope: calls `unlock`. */
-  [dispose](): void {
-    this.unlock();
-  }
-
-  /** Ends an `await using` scope: calls `unlock`. */
-  async [asyncDispose](): Promise<void> {
-    this.unlock();
   }
 }
 

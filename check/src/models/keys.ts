@@ -3,6 +3,7 @@
  * thread makes and the last one takes away. The models of names check that all threads which have a name open have one
  * object. These models check what a key needs besides:
  *
+ * - All threads that have entered a key have one object, and no other key has this object.
  * - No two threads hold a key, also if one gives it back and lets it go while another locks it for the first time.
  * - If a thread dies while it holds a key, the next owner learns of the death, also if nobody has the key open meanwhile,
  *   and also if the reaper or that next owner dies. The object of the key stays until then, and no longer.
@@ -21,6 +22,7 @@ import { PHASE, PROMISES } from '../scene/words.js';
 
 const BARE = constant('BARE');
 const K_ENDED = constant('K_ENDED');
+const GOES = constant('GOES');
 const N_BYTES = constant('N_BYTES');
 const N_KEY = constant('N_KEY');
 const N_LENGTH = constant('N_LENGTH');
@@ -45,14 +47,16 @@ const TABLE_ATTACHMENT = TOLD + 1;
 
 const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
 const objectOf = (scene: Scene, t: number, key: number): number => scene.get(t, slot(key)) & -OBJECT_SIZE;
+const isClosed = (scene: Scene, address: number): boolean => (word(scene, address + O_LIFE) & STATES) !== LIVE;
 const holds = (scene: Scene, t: number, key: number): boolean => (scene.get(t, slot(key)) & 1) !== 0;
 
 /** Writes the name of a key into a draft, and returns its length. */
 function write(scene: Scene, draft: number, key: number): number {
-  const length = 5;
+  const length = 8;
   scene.machine.hostStore32(draft + N_LENGTH, length);
   scene.machine.hostStore32(draft + N_BYTES, N_KEY);
-  scene.machine.hostStore32(draft + N_BYTES + 4, key + 1);
+  // One has no bit set, and the other all bits.
+  scene.machine.hostStore32(draft + N_BYTES + 4, -key);
   return length;
 }
 
@@ -83,7 +87,17 @@ function enterNow(scene: Scene, t: number, key: number): void {
 
 function entered(scene: Scene, t: number, key: number, answer: number): void {
   if (answer <= 0) throw new Violation(`thread ${t} enters ${key} and is answered ${answer}`);
-  scene.set(t, slot(key), scene.objectOf(answer));
+  const object = scene.objectOf(answer);
+  const hasTable = scene.semaphores.length > 0;
+  if (isClosed(scene, object) && !hasTable) throw new Violation(`thread ${t} enters ${key}, and its object is closed`);
+  for (const u of scene.threadNumbers) {
+    for (const other of KEYS) {
+      const its = scene.dead(u) ? 0 : objectOf(scene, u, other);
+      if (its !== 0 && !isClosed(scene, its) && !isClosed(scene, object) && (its === object) !== (other === key))
+        throw new Violation(`threads ${t} and ${u} have entered ${key} and ${other}, and got ${object} and ${its}`);
+    }
+  }
+  scene.set(t, slot(key), object);
   scene.set(t, attachment(key), answer);
 }
 
@@ -149,10 +163,12 @@ const give = (key: number): Op =>
 const leave = (key: number): Op =>
   call(
     'letGo',
-    (scene, t) => [scene.get(t, attachment(key)), 0],
+    (scene, t) => {
+      scene.set(t, slot(key), 0);
+      return [scene.get(t, attachment(key)), GOES];
+    },
     (isGone, scene, t) => {
       if (isGone === 0) throw new Violation(`thread ${t} cannot let go of ${key}`);
-      scene.set(t, slot(key), 0);
       scene.set(t, attachment(key), 0);
     },
   );
@@ -164,11 +180,11 @@ const change = (from: number, to: number): Op => ({
     const phase = scene.get(t, PHASE);
     scene.set(t, PHASE, phase + 1);
     if (phase === 0) {
+      scene.set(t, slot(from), 0);
       scene.call(t, 'letGo', scene.get(t, attachment(from)), BARE);
       return false;
     }
     if (phase === 1) {
-      scene.set(t, slot(from), 0);
       // The thread is still attached if the object is bare.
       if (scene.result(t) !== 0) scene.set(t, attachment(from), 0);
       scene.call(t, 'draftName');
@@ -287,7 +303,7 @@ const closeKeyAt = (index: number, goesOn = false): Op => ({
       return false;
     }
     if (phase === 2) {
-      scene.call(t, 'letGo', scene.get(t, attachment(0)), 0);
+      scene.call(t, 'letGo', scene.get(t, attachment(0)), GOES);
       return false;
     }
     scene.set(t, attachment(0), 0);
@@ -306,8 +322,8 @@ const leaveIfClosed = (key: number): Op => ({
       return false;
     }
     if (phase === 1 && scene.result(t) !== 0) {
-      scene.call(t, 'letGo', scene.get(t, attachment(key)), 0);
       scene.set(t, slot(key), 0);
+      scene.call(t, 'letGo', scene.get(t, attachment(key)), GOES);
       return false;
     }
     return true;
@@ -322,8 +338,6 @@ function makeTable(scene: Scene): void {
   scene.set(0, TABLE_ATTACHMENT, answer);
   scene.set(1, TABLE_ATTACHMENT, scene.callNow(1, 'attach', address, 0, TABLE));
 }
-
-const isClosed = (scene: Scene, address: number): boolean => (word(scene, address + O_LIFE) & STATES) !== LIVE;
 
 /** All keys of a closed table are closed. */
 function allClosed(scene: Scene): void {
@@ -386,6 +400,16 @@ export const models: readonly Model[] = [
     programs: [[change(0, 1), take(1), give(1), leave(1)], use(0), use(1)],
     long: true,
     preemptions: 3,
+    arena: { objects: 3 },
+    objects: (scene) => enterNow(scene, 0, 0),
+    end: gone,
+  },
+  {
+    name: 'keys, changed there and back beside a lock',
+    programs: [
+      [change(0, 1), change(1, 0), take(0), leave(0)],
+      [enter(0), leave(0)],
+    ],
     arena: { objects: 3 },
     objects: (scene) => enterNow(scene, 0, 0),
     end: gone,
