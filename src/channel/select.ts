@@ -138,6 +138,12 @@ class Selection {
   readonly #cancels: (((reason: () => unknown) => void) | undefined)[] = [];
   readonly #over: () => void;
   #isLeaving = false;
+  /**
+   * Whether a case is happening. It may grant another one: a select that sends and receives by the same channel would
+   * receive its own message. Those that are granted meanwhile are looked at afterwards.
+   */
+  #isTaking = false;
+  readonly #late: (() => void)[] = [];
   readonly #keeper = { [closed](): void {}, selection: this };
 
   constructor(works: readonly Work<unknown>[], over: () => void) {
@@ -178,17 +184,19 @@ class Selection {
   }
 
   #granted(index: number, work: Work<unknown>): void {
-    if (this.isOver) {
-      work.giveBack();
-      return;
+    if (this.isOver) work.giveBack();
+    else if (this.#isTaking) this.#late.push(() => this.#granted(index, work));
+    else {
+      this.#isTaking = true;
+      this.#ends(() => {
+        const done = work.take();
+        return done && { index, ...done };
+      });
+      this.#isTaking = false;
+      for (const granted of this.#late.splice(0)) granted();
+      // The message was a hole: the case stands in line again.
+      if (!this.isOver) this.#join(index, work);
     }
-    let done: Done<unknown> | undefined;
-    this.#ends(() => {
-      done = work.take();
-      return done && { index, ...done };
-    });
-    // The message was a hole: the case stands in line again.
-    if (!this.isOver) this.#join(index, work);
   }
 
   #ends(outcome: () => Selected | undefined): void {

@@ -74,6 +74,29 @@ it('passes on what was granted too late', async () => {
   expect(await Promise.all(others)).toEqual([3, 2]);
 });
 
+it('does not receive what it sends itself', async () => {
+  const [channel, told] = [channelOf(1), channelOf(1)];
+  channel.send(1);
+  const program = `
+    const { Channel, number } = require('taketurns/channel');
+    const [channel, told] = require('node:worker_threads').workerData.map((handle) => Channel.from(handle, number));
+    const message = channel.take();
+    told.send(1);
+    while (channel.waiting < 2);
+    message[Symbol.for('Symbol.dispose')]?.();
+    message[Symbol.dispose]?.();
+  `;
+  const worker = new Worker(program, { eval: true, workerData: [channel.handle, told.handle] });
+  const exited = new Promise((resolve) => worker.once('exit', resolve));
+  await told.receiveAsync();
+  // The channel is full and has no message, so both cases wait. The first that happens lets the other one go on.
+  const both = selectAsync([sending(channel, 2), receiving(channel)]);
+  await exited;
+  expect(await both).toEqual({ index: 0, value: undefined, closed: false });
+  expect(channel.tryReceive()).toEqual({ value: 2 });
+  expect(channel.inspect()).toMatchObject({ size: 0, senders: { waiting: 0 }, receivers: { waiting: 0 } });
+});
+
 it('ends by a time-out or a signal, and holds nothing then', async () => {
   const [a, b] = [channelOf(1), channelOf(1)];
   const cases = [receiving(a), receiving(b)];

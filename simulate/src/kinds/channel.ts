@@ -1,6 +1,7 @@
 /**
  * Channel: each message is a number of its own. It is received once, and no earlier than its `send` began. At rest, no
- * receiver waits while a message is there, and no sender waits while there is room.
+ * receiver waits while a message is there, and no sender waits while there is room. A select receives from one channel
+ * or sends to another, or to the same one: exactly one of the two happens.
  */
 import type { Call } from '../call.js';
 import { Ghost, type Request } from '../ghosts.js';
@@ -13,8 +14,9 @@ class ChannelGhost extends Ghost {
   readonly #under = new Set<number>();
   /** How many sends have returned, less the receives that have. */
   #inside = 0;
-  /** The threads that are in a call of `close`. */
   #isClosed = false;
+  /** Requests for other channels that may also send to this one. Each ends with this channel. */
+  readonly #selects = new Set<Request>();
 
   /** Begins a message, and returns it. */
   begins(): number {
@@ -36,15 +38,39 @@ class ChannelGhost extends Ghost {
     this.#inside--;
   }
 
+  /** A request for another channel may also send to this one. Returns a function that ends this. */
+  mayAlsoSend(request: Request): void {
+    this.#selects.add(request);
+  }
+
+  endsSelect(request: Request | undefined): void {
+    if (request !== undefined) this.#selects.delete(request);
+  }
+
+  /** Whether an error of a select may be due to this channel. */
+  explains(error: unknown): boolean {
+    const { name } = error as Error;
+    return (name === 'ClosedError' && this.#isClosed) || (name === 'DisposedError' && this.isDisposed);
+  }
+
   closes(close: () => void): void {
     this.#isClosed = true;
     close();
-    for (const request of this.pending)
-      if (request.queued < Infinity && sends(request)) request.mustEnd ??= 'the channel has been closed';
+    for (const request of [...this.pending, ...this.#selects])
+      if (request.queued < Infinity && (sends(request) || this.#selects.has(request)))
+        request.mustEnd ??= 'the channel has been closed';
+  }
+
+  override disposes(dispose: () => void): void {
+    super.disposes(dispose);
+    for (const request of this.#selects)
+      if (request.queued < Infinity) request.mustEnd ??= 'the other channel has been disposed of';
   }
 
   override refused(request: Request, error: unknown): void {
     if ((error as Error).name === 'ClosedError' && this.#isClosed) return;
+    const other = selectsOf.get(request);
+    if (other?.explains(error) === true) return;
     super.refused(request, error);
   }
 
@@ -77,8 +103,49 @@ class ChannelGhost extends Ghost {
   }
 }
 
+/** The channel to which a select may send. */
+const selectsOf = new WeakMap<Request, ChannelGhost>();
+
 const sends = ({ call }: Request): boolean => call.operation.call.startsWith('send');
 const ghostOf = ({ ghost }: Call): ChannelGhost => ghost as ChannelGhost;
+
+/** Another channel of the program, or the same one. */
+function otherOf({ stage, operation: { n = 0 } }: Call): ChannelGhost {
+  const ghosts = stage.ghosts.filter((ghost) => ghost instanceof ChannelGhost) as ChannelGhost[];
+  return ghosts[n % ghosts.length] as ChannelGhost;
+}
+
+/** Receives from this channel, or sends to another one. */
+function selects(call: Call, isBlocking: boolean): void {
+  const ghost = ghostOf(call);
+  const other = otherOf(call);
+  const { receiving, sending, select, selectAsync } = call.thread.library;
+  const message = other.begins();
+  let mine: Request | undefined;
+  const stands = (request: Request): void => {
+    mine = request;
+    selectsOf.set(request, other);
+    other.mayAlsoSend(request);
+  };
+  const cases = (): unknown[] => {
+    const both = [receiving(call.object), sending(other.objectOf(call.thread), message)];
+    return (call.operation.n ?? 0) > 1 ? both : both.reverse();
+  };
+  const got = (selected: unknown): void => {
+    other.endsSelect(mine);
+    const { index, value, closed } = selected as { index: number; value: unknown; closed: boolean };
+    const isSent = index === ((call.operation.n ?? 0) > 1 ? 1 : 0);
+    if (isSent) other.sent();
+    else other.notSent(message);
+    if (!isSent && !closed) ghost.received(value);
+  };
+  const refused = (): void => {
+    other.endsSelect(mine);
+    other.notSent(message);
+  };
+  if (isBlocking) call.blocks((options) => select(cases(), options), got, 1, stands, refused);
+  else call.waits((options) => selectAsync(cases(), options), got, 1, refused, stands);
+}
 
 const channel: Kind = {
   hasParts: true,
@@ -169,6 +236,17 @@ const channel: Kind = {
           },
         );
       },
+    },
+    selectAsync: {
+      weight: 4,
+      draw: (random) => ({ ...patience(random), n: random.below(4) }),
+      run: (call) => selects(call, false),
+    },
+    select: {
+      weight: 2,
+      blocks: true,
+      draw: (random) => ({ timeout: random.below(4), n: random.below(4) }),
+      run: (call) => selects(call, true),
     },
     close: {
       weight: 0.3,
