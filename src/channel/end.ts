@@ -86,6 +86,7 @@ export class End {
   isOut = false;
   /** Promises that have a permit, and wait until the thread has nothing claimed. */
   readonly #granted = new Fifo<() => void>();
+  #grantedCount = 0;
   #isTaking = false;
   /** The address of the attachment. */
   readonly record: number;
@@ -280,6 +281,7 @@ export class End {
   /** Calls a function that claims and passes on, as soon as the thread has nothing claimed here. */
   whenFree(run: () => void): void {
     this.#granted.push(run);
+    this.#grantedCount++;
     this.takeGranted();
   }
 
@@ -288,7 +290,10 @@ export class End {
     if (this.#isTaking) return;
     this.#isTaking = true;
     try {
-      while (this.left === 0 && this.#granted.size > 0) this.#granted.shift()?.();
+      while (this.left === 0 && this.#grantedCount > 0) {
+        this.#grantedCount--;
+        this.#granted.shift()?.();
+      }
     } finally {
       this.#isTaking = false;
     }
@@ -337,7 +342,7 @@ export class End {
     this.left = 0;
     const answer = this.isOver ? ADMITTED : this.module.pass(this.at, this.attachment);
     if (answer !== ADMITTED) this.passed(answer);
-    if (this.#granted.size > 0) this.takeGranted();
+    if (this.#grantedCount > 0) this.takeGranted();
   }
 
   /** Does what is to follow a pass with this answer. */

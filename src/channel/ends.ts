@@ -83,7 +83,7 @@ export class Ends {
   constructor(membership: Membership, module: Module, shared: Shared, receivingEnd: Reference, form: Form) {
     const buffer = membership.memory.buffer as unknown as SharedArrayBuffer;
     this.module = module;
-    this.views = { u8: new Uint8Array(buffer), f64: new Float64Array(buffer) };
+    this.views = { u8: new Uint8Array(buffer), f64: new Float64Array(buffer), i32: new Int32Array(buffer) };
     const { f64 } = this.views;
     this.#object = new ReceivingEnd(receivingEnd, form, () => this.receiving?.forget());
     const release = (): void => {

@@ -37,7 +37,7 @@ const TAGS = [
   'handle',
 ] as const;
 type Tag = (typeof TAGS)[number];
-const NUMBERS = new Map(TAGS.map((tag, i) => [tag, i]));
+const NUMBERS = Object.fromEntries(TAGS.map((tag, i) => [tag, i])) as Record<Tag, number>;
 
 const ERRORS: Readonly<Record<string, ErrorConstructor>> = {
   Error,
@@ -67,6 +67,20 @@ const VIEWS: Readonly<Record<string, new (buffer: ArrayBuffer, from?: number, le
 const DEEPEST = 200;
 /** Whole numbers below this have a short form. */
 const SMALL = 2 ** 30;
+
+/** Keys that have been read lately, each in a place that its bytes give. */
+const KEYS: string[] = Array.from({ length: 64 }, () => '');
+const LONGEST_KEY = 32;
+
+/** Whether a text is these bytes. Only a text of ASCII is found. */
+function isText(text: string, bytes: Uint8Array, from: number, length: number): boolean {
+  if (text.length !== length) return false;
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i);
+    if (code !== bytes[from + i] || code > 0x7f) return false;
+  }
+  return true;
+}
 
 /** Whether an object has no class of its own. A plain object of another realm has another prototype. */
 function isPlain(value: object, tag: string): boolean {
@@ -102,7 +116,7 @@ class Writer {
   }
 
   #tag(tag: Tag): void {
-    this.#view.setUint8(this.at++, NUMBERS.get(tag) as number);
+    this.#view.setUint8(this.at++, NUMBERS[tag]);
   }
 
   /** Writes a whole number from 0 on. */
@@ -201,7 +215,8 @@ class Writer {
   }
 
   #properties(value: object, without: readonly string[] = []): void {
-    const keys = Object.keys(value).filter((key) => !without.includes(key));
+    const all = Object.keys(value);
+    const keys = without.length === 0 ? all : all.filter((key) => !without.includes(key));
     if (without.length === 0) this.#tag('object');
     this.#count(keys.length);
     for (const key of keys) {
@@ -282,6 +297,21 @@ class Reader {
     return readText(this.#bytes, this.#at, this.#skip(length));
   }
 
+  /** Reads the key of a property. Messages have the same keys again and again, so the latest are kept as strings. */
+  #key(): string {
+    const length = this.#count();
+    const from = this.#at;
+    const to = this.#skip(length);
+    if (length === 0 || length > LONGEST_KEY) return readText(this.#bytes, from, to);
+    const bytes = this.#bytes;
+    const slot = ((bytes[from] as number) * 31 + (bytes[to - 1] as number) * 7 + length) % KEYS.length;
+    const known = KEYS[slot] as string;
+    if (isText(known, bytes, from, length)) return known;
+    const key = readText(bytes, from, to);
+    KEYS[slot] = key;
+    return key;
+  }
+
   /** Goes over so many bytes, and returns where they end. */
   #skip(length: number): number {
     if (this.#at + length > this.#end) throw new RangeError('the message is cut off');
@@ -359,7 +389,7 @@ class Reader {
 
   #properties(object: Record<string, unknown>): Record<string, unknown> {
     for (let left = this.#count(); left > 0; left--) {
-      const key = this.#text();
+      const key = this.#key();
       const one = this.read();
       if (key !== '__proto__') object[key] = one;
       else Object.defineProperty(object, key, { value: one, enumerable: true, writable: true, configurable: true });

@@ -3,11 +3,6 @@ export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #first = 0;
 
-  /** How many items there are. */
-  get size(): number {
-    return this.#items.length - this.#first;
-  }
-
   /** Returns the item that `shift` hands out next. */
   peek(): T | undefined {
     return this.#items[this.#first];

@@ -379,6 +379,21 @@ describe('codecs', () => {
     expect(channel.size).toBe(0);
   });
 
+  it.each([16, 100])('takes the %d bytes of an array whose buffer may grow', async (length) => {
+    const channel = new Channel({ capacity: 2, bytes: 1000, arena });
+    const buffer = new SharedArrayBuffer(length, { maxByteLength: 1000 } as never);
+    const array = new Uint8Array(buffer).fill(7);
+    channel.send(array);
+    const other = new Channel({ codec: numbers(length / 4), capacity: 2, bytes: 1000, arena });
+    const doubles = new Float64Array(new SharedArrayBuffer(2 * length, { maxByteLength: 4000 } as never)).fill(0.5);
+    other.send(doubles);
+    for (const kept of [channel.sendAsync(array), other.sendAsync(doubles)]) await kept;
+    for (let i = 0; i < 2; i++) {
+      expect(channel.receive()).toEqual(new Uint8Array(length).fill(7));
+      expect(other.receive()).toEqual(new Float64Array(length / 4).fill(0.5));
+    }
+  });
+
   it('numbers takes arrays of its length', () => {
     const channel = new Channel({ codec: numbers(6), arena });
     channel.send(Float64Array.of(1, 2, 3, 4, 5, 6));

@@ -3,6 +3,7 @@
  * this moves from one to the other by its import alone: these cases are such programs.
  */
 import * as threads from 'taketurns';
+import * as channels from 'taketurns/channel';
 import * as keyed from 'taketurns/keyed';
 import * as sync from 'taketurns/sync';
 import * as tasks from 'taketurns/tasks';
@@ -13,6 +14,7 @@ import { test } from '../run.js';
 type Classes = Pick<
   typeof tasks,
   | 'Barrier'
+  | 'Channel'
   | 'Condition'
   | 'Event'
   | 'KeyedMutex'
@@ -26,7 +28,14 @@ type Classes = Pick<
   | 'WaitGroup'
 >;
 
-const shared = { ...threads, ...keyed, ...sync } as unknown as Classes;
+/** A message of the other side is any value. Here it is a number. */
+class Channel extends channels.Channel<number> {
+  constructor(options: channels.ChannelOptions<number> = {}) {
+    super({ ...options, codec: channels.number });
+  }
+}
+
+const shared = { ...threads, ...keyed, ...sync, Channel } as unknown as Classes;
 
 type Run = (classes: Classes) => Promise<void>;
 
@@ -361,4 +370,38 @@ both('a rate', async ({ RateLimiter }) => {
     `times: ${times}`,
   );
   equal([limiter.waiting, limiter.tryTake(3)], [0, false], 'at the end');
+});
+
+both('a channel hands messages out in order, and senders wait while it is full', async ({ Channel }) => {
+  const channel = new Channel<number>({ capacity: 4 });
+  const sends = Array.from({ length: 100 }, (_, i) => channel.sendAsync(i));
+  equal([channel.size, channel.waiting, channel.trySend(100)], [4, 96, false], 'full');
+  const received: number[] = [];
+  const loop = (async () => {
+    for await (const message of channel) received.push(message);
+  })();
+  await Promise.all(sends);
+  channel.close();
+  await loop;
+  equal(received, inOrder(received), 'order');
+  equal([received.length, channel.size, channel.closed], [100, 0, true], 'at the end');
+  channel.dispose();
+});
+
+both('whoever gives up at a channel loses no message', async ({ Channel }) => {
+  const channel = new Channel<number>({ capacity: 1 });
+  await rejects(channel.receiveAsync({ timeout: 1 }), 'TimeoutError');
+  await channel.sendAsync(1);
+  await rejects(channel.sendAsync(2, { timeout: 1 }), 'TimeoutError');
+  const abort = new AbortController();
+  const late = channel.sendAsync(3, { signal: abort.signal });
+  const next = channel.sendAsync(4);
+  abort.abort();
+  await rejects(late, 'AbortError');
+  equal([await channel.receiveAsync(), await channel.receiveAsync()], [1, 4], 'received');
+  await next;
+  channel.close();
+  await rejects(channel.receiveAsync(), 'ClosedError');
+  throws(() => channel.trySend(5), 'ClosedError');
+  channel.dispose();
 });
