@@ -150,8 +150,8 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     super(KIND, isNew ? make(KIND, KIND_WATCH, properties(KIND, options), options.arena) : options, 'watch');
     const { address, membership } = this[reference];
     const { buffer } = membership.memory as unknown as { readonly buffer: SharedArrayBuffer };
-    const views = { u8: new Uint8Array(buffer), f64: new Float64Array(buffer) };
-    this.#room = (new Int32Array(buffer)[(address + O_THRESHOLD) / 4] as number) - PLACE_HEAD;
+    const views = { u8: new Uint8Array(buffer), f64: new Float64Array(buffer), i32: new Int32Array(buffer) };
+    this.#room = (views.i32[(address + O_THRESHOLD) / 4] as number) - PLACE_HEAD;
     this.#wire = wireOf(chosen, views, this.#room, membership);
     try {
       const hasValue = what !== FROM;
