@@ -78,6 +78,7 @@ const before: Record<string, () => unknown> = {
   parties: () => 1,
   count: () => 1,
   bypass: () => 1,
+  value: () => 1,
   per: () => 1,
   keys: () => [1],
   desired: () => 0,
