@@ -40,6 +40,7 @@ const LENGTH = constant('PLACE_LENGTH');
 const PLACE = 64;
 export const THREADS = 3;
 const NAME_BYTES = 20;
+const NAME_LENGTH = constant('N_LENGTH');
 const KINDS = 3;
 
 function read(name: string) {
@@ -318,6 +319,8 @@ export class Sequence {
     if (typeof draft !== 'number') return draft;
     const length = this.#draw(24);
     const letter = this.#draw(2);
+    this.#machine.hostStore32(draft + NAME_LENGTH, length);
+    this.#words[(draft + NAME_LENGTH) >> 2] = length;
     for (let i = 0; i < length; i++) {
       const at = draft + NAME_BYTES + i;
       const bits = (97 + (i === length - 1 ? letter : 0)) << ((at & 3) * 8);
@@ -329,7 +332,7 @@ export class Sequence {
     const kind = 1 + this.#draw(KINDS);
     const max = this.#from([count, 2]);
     const robust = this.#draw(5) === 0;
-    const args = [length, kind, count, max, 1, 1, Number(robust)];
+    const args = [length, kind, count, max, 1, 1, Number(robust), 0];
     return this.#attached(t, this.#call(t, 'openName', args), robust);
   }
 

@@ -41,7 +41,8 @@ class Shop {
     const bytes = Buffer.from(name.padEnd(8, '.'));
     for (let i = 0; i < 8; i += 4)
       this.machine.hostStore32(draft.answer + constant('N_BYTES') + i, bytes.readInt32LE(i));
-    const open = this.call(t, 'openName', 8, KIND, 1, LIMIT, 0, 0, 0);
+    this.machine.hostStore32(draft.answer + constant('N_LENGTH'), 8);
+    const open = this.call(t, 'openName', 8, KIND, 1, LIMIT, 0, 0, 0, 0);
     return { answer: open.answer, price: draft.price + open.price };
   }
 }

@@ -87,10 +87,13 @@ export function wakeDue(s: usize, from: i64, width: i64): void {
 export function wakeNear(s: usize, width: i64): void {
   if (!isAdaptive(s) || isCrowded(s, width) || !mayWake(s)) return;
   const first = atomic.load<i64>(s, GRANT);
-  const last = min(atomic.load<i64>(s, TICKET) - first, near) - 1;
+  let last = min(atomic.load<i64>(s, TICKET) - first, near) - 1;
   noSleepers(s);
-  if (wakeWaiter(s, first)) for (let i: i64 = 1; i <= last; i++) wakeWaiter(s, first + i);
-  else if (last > 0) wakeWaiter(s, first + min(last, AHEAD - 1));
+  for (let i: i64 = 0; i <= last; i++) {
+    if (wakeWaiter(s, first + i) || i > 0) continue;
+    last = min(last, AHEAD - 1);
+    i = max(last - 1, 0);
+  }
 }
 
 /** Wakes the thread whose request has this first ticket, if the thread sleeps. Returns whether it slept. */

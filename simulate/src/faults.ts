@@ -82,7 +82,9 @@ const runtime: Record<string, Fault> = {
   'phase-settled-once': {
     what: 'promises of a phase that is over are counted as waiting',
     kinds: ['Event', 'Latch', 'WaitGroup'],
-    patches: [{ find: 'this.sync.noteWaits(this.attachment, -Math.min(group.calls.size, most), 0);', put: '' }],
+    patches: [
+      { find: 'this.sync.noteWaits(this.attachment, -Math.min(group.calls.size, most), howEnded(answer));', put: '' },
+    ],
   },
   'barrier-goes-on': {
     what: 'a promise that gives up at a barrier does not break it',
