@@ -107,7 +107,13 @@ export class Broker {
     return undefined;
   }
 
-  private constructor(folder: Folder, generation: Generation, server: Server, events: BrokerEvents, hasThread: boolean) {
+  private constructor(
+    folder: Folder,
+    generation: Generation,
+    server: Server,
+    events: BrokerEvents,
+    hasThread: boolean,
+  ) {
     this.#folder = folder;
     this.#generation = generation;
     this.#server = server;
