@@ -63,7 +63,7 @@ export default defineConfig({
           globalSetup: ['processes/test/servers.setup.ts'],
           hookTimeout: 60_000,
           // They mostly wait for servers.
-          maxWorkers: 5,
+          maxWorkers: 7,
           sequence: { groupOrder: 2 },
         },
       },

@@ -82,10 +82,19 @@ function looks(id: number, held: Held): boolean {
   return false;
 }
 
-/** Whether the process has ended. One that was killed may still have a number, as its parent has not heard of it. */
+/** In the flags of a process: it is ending. */
+const PF_EXITING = 4;
+
+/**
+ * Whether the process has ended, or is ending: it runs no more of its code. One that was killed may still have a number,
+ * because its parent has not heard of it, or because the kernel has closed its sockets and not yet done the rest.
+ */
 function hasEnded(pid: number): boolean {
   try {
-    return readFileSync(`/proc/${pid}/stat`, 'latin1').includes(') Z ');
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // Behind the name: the state, five numbers, and the flags.
+    const [state, , , , , , flags] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return state === 'Z' || (Number(flags) & PF_EXITING) !== 0;
   } catch {
     return true;
   }

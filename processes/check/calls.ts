@@ -68,14 +68,14 @@ export class CallWriter {
   }
 
   call(data: Data): string[] {
-    const isAlone = this.#calls++ % CALLS_OF_A_PHASE >= (3 * CALLS_OF_A_PHASE) / 4;
-    const sid = isAlone ? (SIDS[0] as string) : this.#pick(SIDS);
+    const hasThread = this.#calls++ % CALLS_OF_A_PHASE >= (3 * CALLS_OF_A_PHASE) / 4;
+    const sid = hasThread ? (SIDS[0] as string) : this.#pick(SIDS);
     const known = data
       .hash(this.#keys[4] as string)
       .get(sid)
       ?.split(' ')[0];
     let conn = known === undefined ? 0 : Number(known);
-    if (isAlone && known !== undefined && this.chance(5)) return [sid, known, this.channel, 'X'];
+    if (hasThread && known !== undefined && this.chance(5)) return [sid, known, this.channel, 'X'];
     const ops: string[] = [];
     const opens = known === undefined ? !this.chance(5) : this.chance(6);
     if (opens) {
@@ -85,7 +85,7 @@ export class CallWriter {
       else if (this.chance(5)) conn = 1;
       const usual = this.#isForTwin ? LONG : LEASE;
       const agreed = data.hash(this.#keys[0] as string).get('lease') ?? usual;
-      const lease = this.chance(isAlone ? 70 : 97) ? agreed : this.#pick([usual, '2000']);
+      const lease = this.chance(hasThread ? 70 : 97) ? agreed : this.#pick([usual, '2000']);
       const version = this.chance(98) ? '1' : '2';
       ops.push(
         'O',

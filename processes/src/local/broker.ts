@@ -72,7 +72,7 @@ export class Broker {
   readonly #sockets = new Set<Socket>();
   readonly #events: BrokerEvents;
   /** Whether the broker has a thread for itself, which it keeps alive. */
-  readonly #isAlone: boolean;
+  readonly #hasThread: boolean;
   #isOver = false;
   #isShared = false;
   readonly bornAt = clock.now();
@@ -87,17 +87,17 @@ export class Broker {
     before: Generation | undefined,
     member: string,
     events: BrokerEvents,
-    isAlone = false,
+    hasThread = false,
   ): Promise<Broker | undefined> {
     if (folder.isFollowed(before)) return undefined;
-    const draft = folder.draft(before, member, isAlone);
+    const draft = folder.draft(before, member, hasThread);
     const server = createServer();
-    if (!isAlone) server.unref();
+    if (!hasThread) server.unref();
     await listen(server, draft.address.path);
     let generation: Generation | undefined;
     try {
       generation = folder.usurp(before, draft);
-      if (generation) return new Broker(folder, generation, server, events, isAlone);
+      if (generation) return new Broker(folder, generation, server, events, hasThread);
     } catch (error) {
       if (generation) closeSync(generation.fd);
       server.close();
@@ -107,12 +107,18 @@ export class Broker {
     return undefined;
   }
 
-  private constructor(folder: Folder, generation: Generation, server: Server, events: BrokerEvents, isAlone: boolean) {
+  private constructor(
+    folder: Folder,
+    generation: Generation,
+    server: Server,
+    events: BrokerEvents,
+    hasThread: boolean,
+  ) {
     this.#folder = folder;
     this.#generation = generation;
     this.#server = server;
     this.#events = events;
-    this.#isAlone = isAlone;
+    this.#hasThread = hasThread;
     this.#state = readJournal(folder, generation.number) ?? State.begin(random() + random(), timeOfDay());
     this.#journal = new Journal(folder, generation.number, this.#state);
     server.on('connection', (socket) => this.#accept(socket));
@@ -129,7 +135,7 @@ export class Broker {
       const call = (): void => {
         for (const member of members) this.#call(member);
       };
-      clock.after(ms, call, isAlone);
+      clock.after(ms, call, hasThread);
     };
     callAfter(SETTLED.waits, waits);
     callAfter(SETTLED.idle, idle);
@@ -157,7 +163,7 @@ export class Broker {
   #watch(socket: Socket): void {
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));
-    if (!this.#isAlone) socket.unref();
+    if (!this.#hasThread) socket.unref();
   }
 
   #accept(socket: Socket): void {
@@ -222,6 +228,16 @@ export class Broker {
     this.#deliver(outcome.messages);
     this.#journal.rotate();
     return outcome.reply;
+  }
+
+  /** Ends if it is not current any more. */
+  look(): void {
+    if (this.#isOver) return;
+    try {
+      this.#write('');
+    } catch (error) {
+      this.end(error);
+    }
   }
 
   #serve(member: string, socket: Socket, lines: readonly Line[]): void {

@@ -6,7 +6,7 @@
  *
  * A broker that is stopped answers nothing. So while a call over a socket is not answered, the connection looks whether
  * the broker is silent; and while the process is needed and has no call under way, it sends pings, because who only
- * waits would not notice otherwise. A broker in the same thread needs no pings.
+ * waits would not notice otherwise. A broker in the same thread is asked as often whether it is current.
  */
 import { connect, type Socket } from 'node:net';
 import { clock, type Timer } from '../clock.js';
@@ -15,7 +15,7 @@ import type { Broker } from './broker.js';
 import type { Generation } from './generations.js';
 import { Lines, lineOf } from './lines.js';
 
-/** How often a process that is needed sends a ping, in milliseconds. */
+/** How often a process that is needed sends a ping, or asks the broker in its own thread, in milliseconds. */
 const PING = 300;
 /** After so many calls of a broker in this thread, the event loop goes round before the next call. */
 const MOST_IN_A_ROW = 32;
@@ -184,6 +184,7 @@ export class InlineConnection implements Connection {
   readonly #owner: Owner;
   readonly #broker: Broker;
   #why: Error | undefined;
+  #timer: Timer;
   /** The calls since the event loop went round, and those that wait until it has gone round. */
   #inARow = 0;
   #delayed = 0;
@@ -212,9 +213,20 @@ export class InlineConnection implements Connection {
     return this.#broker.call(this.#owner.name, args);
   }
 
-  watch(): void {}
+  /** While the owner is needed, looks whether the broker is still current: somebody may have removed the folder. */
+  watch(): void {
+    if (this.#timer !== undefined || this.#why || !this.#owner.isNeeded) return;
+    this.#timer = clock.after(PING, () => this.#look(), false);
+  }
+
+  #look(): void {
+    this.#timer = undefined;
+    if (!this.#why) this.#broker.look();
+    this.watch();
+  }
 
   end(why: Error): void {
     this.#why = why;
+    clock.stop(this.#timer);
   }
 }

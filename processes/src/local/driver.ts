@@ -38,7 +38,7 @@ import { THREAD } from './thread-source.js';
  * How long a broker may take to answer, in milliseconds: in the main thread of its process, and in a thread of its own.
  * Doubles with each takeover in a row, up to `MOST_DOUBT` times as long.
  */
-const PATIENCE = { inline: 300, alone: 1500 };
+const PATIENCE = { inline: 300, thread: 1500 };
 const MOST_DOUBT = 32;
 /** How long a broker serves in the main thread at least, in milliseconds. */
 const SOON = 200;
@@ -362,7 +362,7 @@ class Member implements Driver, Owner {
 
   /** How long the present broker may take to answer, in milliseconds. */
   get patience(): number {
-    return (this.#generation?.address.isAlone === false ? PATIENCE.inline : PATIENCE.alone) * this.#doubt;
+    return (this.#generation?.address.hasThread === false ? PATIENCE.inline : PATIENCE.thread) * this.#doubt;
   }
 
   #doubts(): void {

@@ -49,7 +49,7 @@ export interface Address {
   readonly cookie: string;
   readonly member: string;
   /** Whether the broker has a thread for itself. */
-  readonly isAlone: boolean;
+  readonly hasThread: boolean;
 }
 
 /** A broker, as its file gen.G tells. `fd` is this file, also when it is removed. */
@@ -125,10 +125,10 @@ export class Folder {
   }
 
   /** How a broker of the next generation will be reached. before: the broker from which it takes over. */
-  draft(before: Generation | undefined, member: string, isAlone: boolean): Draft {
+  draft(before: Generation | undefined, member: string, hasThread: boolean): Draft {
     const number = (before?.number ?? this.journals()[0]?.generation ?? 0) + 1;
     const path = address(this.of(`b.${number}.${random()}`), random());
-    return { number, address: { v: VERSION, path, cookie: random(), member, isAlone } };
+    return { number, address: { v: VERSION, path, cookie: random(), member, hasThread } };
   }
 
   /** Whether the next broker is there already. */
