@@ -179,7 +179,19 @@ describe('a key', () => {
     const places = new Memory(arena);
     const before = places.word(at('USED_OBJECTS'));
     for (let i = 0; i < 1000; i++) table.hold(i).unlock();
-    expect(places.word(at('USED_OBJECTS'))).toBeLessThan(before + 30);
+    expect(places.word(at('USED_OBJECTS'))).toBeLessThan(before + 100);
+    await noKey(arena);
+  });
+
+  it.each([
+    ['one', 1],
+    ['64', 64],
+    ['200', 200],
+  ])('is kept at hand if it is used in turn with others: %s in all', async (_, count) => {
+    const { arena, table } = fresh();
+    const keys = upTo(count).map((i) => `user:${String(i).padStart(11, '0')}`);
+    for (let round = 0; round < 40; round++) for (const key of keys) table.hold(key).unlock();
+    expect(objects(arena)).toBe(count);
     await noKey(arena);
   });
 
