@@ -190,7 +190,7 @@ describe('a key', () => {
   ])('is kept at hand if it is used in turn with others: %s in all', async (_, count) => {
     const { arena, table } = fresh();
     const keys = upTo(count).map((i) => `user:${String(i).padStart(11, '0')}`);
-    for (let round = 0; round < 40; round++) for (const key of keys) table.hold(key).unlock();
+    for (let round = 0; round < 100; round++) for (const key of keys) table.hold(key).unlock();
     expect(objects(arena)).toBe(count);
     await noKey(arena);
   });
@@ -533,7 +533,7 @@ describe('a table', () => {
     const { arena, table } = fresh();
     const memory = new Memory(arena);
     const held = ['a', 'b'].map((key) => table.hold(key));
-    const waits = await Promise.all(['a', 'b'].map((key, i) => waiter(table, crowd[i] as Member, key)));
+    const waits = [await waiter(table, member(), 'a'), await waiter(table, crowd[1] as Member, 'b')];
     const life = table.handle.address + at('O_LIFE');
     const STEP = 1 << 24; // from LIVE to DISPOSED
     memory.store(life, memory.word(life) + STEP);
