@@ -8,8 +8,8 @@
  *                          Else it goes, or if it is in use, it comes back when it is free
  *
  * So a key that is used once drives out none that is used often, and costs no more than it must. Whether a key was used
- * lately, a small table says, in which each key writes its hash. Two keys may have one place there. That does no harm: a
- * key is kept or goes without need.
+ * lately, a small table says, in which each key writes its hash. Two keys that are used in turn may have one place there.
+ * So that they are kept all the same, one key of 32 is kept although it was not used lately.
  *
  * A timer looks at the ring as long as something is in it, and lets go of each key that was not used since the last
  * look, and of the objects without a name. So a thread that locks nothing keeps nothing. A thread whose event loop does
@@ -27,8 +27,11 @@ const MOST_KEPT = 256;
 const LOOK = 20;
 /** How many keys of the ring may get another round before one goes all the same. */
 const MOST_SPARED = 8;
-/** How many keys it remembers as used lately: a power of two. */
-const MOST_SEEN = 512;
+/** How many keys it remembers as used lately: a power of two. A shift of 32 bits leaves a number below it. */
+const MOST_SEEN = 2048;
+const SEEN_SHIFT = 21;
+/** One of so many keys is kept although it was not used lately: it may share its place with another that is used often. */
+const KEPT_ANYWAY = 32;
 
 export class Kept {
   readonly #membership: Membership;
@@ -37,6 +40,7 @@ export class Kept {
   readonly #tables: ReadonlyMap<Home, unknown>;
   /** The hashes of keys that were used lately. */
   readonly #seen = new Int32Array(MOST_SEEN);
+  #rests = 0;
   #next = 0;
   #room: number;
   #looks = false;
@@ -56,14 +60,14 @@ export class Kept {
     return Math.max(1, Math.min(MOST_KEPT, Math.floor(core.mostObjects() / 4 / core.threadCount())));
   }
 
-  /** Whether the key of this object was used lately; from now on it was. */
-  wasUsed(object: number): boolean {
-    // The head of the list of its name stands for its hash.
+  /** Whether the key of this object was used lately, or its turn has come all the same. From now on it was used. */
+  isWorthKeeping(object: number): boolean {
+    // The head of the list of its name stands for its hash. The multiplication lets all bits of it count.
     const head = this.#regions.words[(object + O_NAME) >> 2] as number;
-    const place = (head >> 3) & (MOST_SEEN - 1);
+    const place = Math.imul(head, 0x9e3779b1) >>> SEEN_SHIFT;
     const wasUsed = this.#seen[place] === head;
     this.#seen[place] = head;
-    return wasUsed;
+    return wasUsed || ++this.#rests % KEPT_ANYWAY === 0;
   }
 
   /** Keeps a key that has no place in the ring. */

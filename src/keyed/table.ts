@@ -138,7 +138,7 @@ export class Table implements Home, Parent {
   }
 
   rest(entry: Entry): void {
-    if (entry.waits || this.#kept.wasUsed(entry.at)) this.keep(entry);
+    if (entry.waits || this.#kept.isWorthKeeping(entry.at)) this.keep(entry);
     else {
       entry.leave();
       this.#kept.lookLater();

@@ -179,7 +179,19 @@ describe('a key', () => {
     const places = new Memory(arena);
     const before = places.word(at('USED_OBJECTS'));
     for (let i = 0; i < 1000; i++) table.hold(i).unlock();
-    expect(places.word(at('USED_OBJECTS'))).toBeLessThan(before + 30);
+    expect(places.word(at('USED_OBJECTS'))).toBeLessThan(before + 100);
+    await noKey(arena);
+  });
+
+  it.each([
+    ['one', 1],
+    ['64', 64],
+    ['200', 200],
+  ])('is kept at hand if it is used in turn with others: %s in all', async (_, count) => {
+    const { arena, table } = fresh();
+    const keys = upTo(count).map((i) => `user:${String(i).padStart(11, '0')}`);
+    for (let round = 0; round < 100; round++) for (const key of keys) table.hold(key).unlock();
+    expect(objects(arena)).toBe(count);
     await noKey(arena);
   });
 
@@ -521,7 +533,7 @@ describe('a table', () => {
     const { arena, table } = fresh();
     const memory = new Memory(arena);
     const held = ['a', 'b'].map((key) => table.hold(key));
-    const waits = await Promise.all(['a', 'b'].map((key, i) => waiter(table, crowd[i] as Member, key)));
+    const waits = [await waiter(table, member(), 'a'), await waiter(table, crowd[1] as Member, 'b')];
     const life = table.handle.address + at('O_LIFE');
     const STEP = 1 << 24; // from LIVE to DISPOSED
     memory.store(life, memory.word(life) + STEP);
