@@ -16,6 +16,7 @@ export type { Received } from './receivers.js';
 export { type Field, type Fields, type RecordOf, record } from './record.js';
 export {
   acquiring,
+  changing,
   receiving,
   type Selected,
   type SelectOptions,
@@ -28,4 +29,5 @@ export {
 export { Sender } from './sender.js';
 export { json, text } from './text.js';
 export { value } from './value.js';
-export { changing, type Snapshot, Watch, type WatchHandle, type WatchOptions, type WatchStats } from './watch.js';
+export { Watch } from './watch.js';
+export type { Snapshot, WatchHandle, WatchOptions, WatchStats } from './watch-options.js';

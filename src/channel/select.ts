@@ -11,7 +11,7 @@
  * looks at its promises itself, and sleeps on its doorbell in between, as its event loop would.
  */
 import { ADMITTED, ANSWER_CLOSED } from '../border/numbers.js';
-import { badType, CancelledError, checkType, DisposedError, mayNotBlock, noRoom } from '../errors.js';
+import { badType, CancelledError, checkInteger, checkType, DisposedError, mayNotBlock, noRoom } from '../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../options.js';
 import { timedOut, watch } from '../runtime/cancellation.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
@@ -22,6 +22,8 @@ import { reference } from '../shared-object.js';
 import { type Case, type Done, selecting, type Work, workOf } from './case.js';
 import type { Channel } from './channel.js';
 import { channelOf } from './compiled.js';
+import type { Watch } from './watch.js';
+import type { Snapshot } from './watch-options.js';
 
 /** The case that has happened. */
 export interface Selected<T = unknown> {
@@ -90,6 +92,21 @@ export function acquiring(semaphore: Semaphore, permits = 1): Case<never> {
           throw new DisposedError();
         },
       };
+    },
+  };
+}
+
+/**
+ * A case of a select: a newer value of the watch than that of a version. Its value is a `Snapshot`. Never blocks, throws
+ * nothing; a bad version makes the select throw.
+ * @param since a version, as `read` and `changed` return it. Default: the version at the time of the call.
+ * @example const { index } = select([receiving(jobs), changing(settings, seen)]);
+ */
+export function changing<T>(watch: Watch<T>, since: number = watch.version): Case<Snapshot<T>> {
+  return {
+    [selecting](): Work<Snapshot<T>> {
+      checkInteger('changing: since', since, 0, Number.MAX_SAFE_INTEGER);
+      return watch[workOf](since);
     },
   };
 }

@@ -5,7 +5,7 @@ import { dispose } from '../held-permits.js';
 import type { Ends } from './ends.js';
 
 /**
- * One of the `senders` of a channel, until the end of its scope. The channel closes itself when the last one has left.
+ * One of the `senders` of a channel, until it leaves, by `leave` or at the end of its scope. The channel closes itself when the last one has left.
  * A thread that ends or dies leaves, too.
  *
  * Source: the senders of Rust's channels, which close with the last one.
@@ -37,11 +37,19 @@ export class Sender implements Disposable {
     module.beginSending(sending.attachment);
   }
 
-  /** Ends a `using` scope: the sender leaves. Does nothing the second time. Never blocks, throws nothing. */
-  [dispose](): void {
+  /**
+   * Leaves. Does nothing the second time. Never blocks, throws nothing.
+   * @example sender.leave();
+   */
+  leave(): void {
     const { module, sending, receiving, senders } = this.#ends;
     if (!senders.delete(this) || sending.isOver) return;
     module.leaveSenders(sending.at, sending.attachment);
     if (this.#channel.closed) receiving.finishClose();
+  }
+
+  /** Ends a `using` scope: calls `leave`. */
+  [dispose](): void {
+    this.leave();
   }
 }

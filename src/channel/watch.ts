@@ -1,12 +1,10 @@
 /** Watch: the newest value of something. core/kinds/channel/watch.ts has the picture and the proof. */
-import type { Arena } from '../arena.js';
 import {
   ANSWER_CLOSED,
   CLOSED_OBJECT,
   E_HELD,
   INTERRUPTED,
   KIND_WATCH,
-  KIND_WATCHING_END,
   MORE,
   O_THRESHOLD,
   P_DATA,
@@ -16,95 +14,36 @@ import {
   PLACES,
   REFUSED,
 } from '../border/numbers.js';
-import { checkInteger, checkOptions, DisposedError } from '../errors.js';
-import {
-  budget,
-  checkWaitOptions,
-  PARKING,
-  type ParkingOptions,
-  type Properties,
-  USUAL,
-  type WaitOptions,
-} from '../options.js';
-import { find, type Handle, make, open, Reference } from '../reference.js';
-import { ADAPTIVE } from '../runtime/numbers.js';
+import { checkInteger, DisposedError } from '../errors.js';
+import { checkWaitOptions, type WaitOptions } from '../options.js';
+import { find, make, open, Reference } from '../reference.js';
 import { countdown } from '../runtime/parking.js';
 import { closed } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { close, detach, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
 import { conditionStats } from '../stats.js';
-import { type Case, type Done, selecting, type Work } from './case.js';
-import type { EndStats } from './channel-base.js';
+import { type Done, type Work, workOf } from './case.js';
 import { ClosedError } from './closed-error.js';
-import { type Codec, checkBytes, checkCodec, hashOf, sizeOfPlace, type Wire, wireOf } from './codec.js';
+import { type Codec, checkCodec, hashOf, type Wire, wireOf } from './codec.js';
 import { bytes } from './codecs.js';
 import type { End } from './end.js';
-import { type Ends, endsOf, type Form } from './ends.js';
+import { type Ends, endsOf } from './ends.js';
+import { iterate, iterateAsync } from './iterating.js';
+import {
+  FORM,
+  FROM,
+  KIND,
+  properties,
+  type Snapshot,
+  type WatchHandle,
+  type WatchOptions,
+  type WatchStats,
+} from './watch-options.js';
 
-const KIND = 'Watch';
-const FORM: Form = {
-  kind: 'WatchingEnd',
-  kindNumber: KIND_WATCHING_END,
-  robust: 0,
-  sending: {
-    isSending: true,
-    thing: 'watch',
-    wanted: 'the turn to set a watch',
-    instead: 'setAsync',
-    closed: 'the watch is closed',
-  },
-  receiving: {
-    isSending: false,
-    thing: 'watch',
-    wanted: 'a newer value of a watch',
-    instead: 'changedAsync',
-    closed: 'the watch is closed, and its newest value has been seen',
-  },
-};
 /** An iterator that has seen no value yet. */
 const NOTHING_SEEN = -1;
 /** The bits of the upper half of the version. The sign says that the watch is closed. */
 const VERSION_BITS = 0x3fffffff;
-
-/** A plain, structured-cloneable value to send to another thread, for `Watch.from` there. */
-export type WatchHandle = Handle<'Watch'>;
-
-/** The options of a new `Watch`. */
-export interface WatchOptions<T> extends ParkingOptions {
-  /**
-   * The bytes of the largest value, 8 to 16,777,216. Default 48. As for a channel, the watch rounds the number up to 48,
-   * 112, 176 and so on. A watch has room for four values.
-   */
-  readonly bytes?: number;
-  /** How values travel. All threads of the watch use codecs of one name. Default `bytes`. */
-  readonly codec?: Codec<T>;
-  /** The arena of the watch. Default: `Arena.default`. */
-  readonly arena?: Arena;
-}
-
-/** A value of a watch, and which one it is. */
-export interface Snapshot<T> {
-  /** The value. */
-  readonly value: T;
-  /** How many values have been set until then. The first value, with which the watch was made, has the version 0. */
-  readonly version: number;
-}
-
-/** The answer of `Watch.inspect`. */
-export interface WatchStats {
-  /** The version of the newest value. */
-  readonly version: number;
-  /** The bytes of the largest value. */
-  readonly bytes: number;
-  /** Whether the watch is closed. */
-  readonly closed: boolean;
-  /** How many threads died in the middle of `set`. Their values were not set. */
-  readonly writersDied: number;
-  /** The requests that wait for their turn to set a value. */
-  readonly writers: EndStats;
-  /** The requests that wait for a newer value. */
-  readonly watchers: EndStats;
-}
 
 /**
  * The newest value of something: a configuration, a progress, whether to shut down. Any thread sets it, any thread
@@ -116,9 +55,10 @@ export interface WatchStats {
  *
  * @example
  * ```ts
- * import { json, Watch } from 'taketurns/channel';
+ * import { record, Watch } from 'taketurns/channel';
  *
- * const settings = new Watch({ level: 'info' }, { codec: json, bytes: 1024 }); // threads share it by settings.handle
+ * const codec = record({ level: 'text20' });
+ * const settings = new Watch({ level: 'info' }, { codec }); // threads share it by settings.handle
  * settings.set({ level: 'debug' });
  * console.log(settings.get().level);
  * settings.close();
@@ -404,20 +344,11 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
    */
   [Symbol.iterator](): IterableIterator<T> {
     let seen = NOTHING_SEEN;
-    return {
-      next: (): IteratorResult<T> => {
-        try {
-          const { value, version } = this.#changed(seen, Infinity);
-          seen = version;
-          return { value, done: false };
-        } catch (error) {
-          return endOf(error);
-        }
-      },
-      [Symbol.iterator]() {
-        return this;
-      },
-    };
+    return iterate(() => {
+      const { value, version } = this.#changed(seen, Infinity);
+      seen = version;
+      return value;
+    });
   }
 
   /**
@@ -426,20 +357,11 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
     let seen = NOTHING_SEEN;
-    return {
-      next: async (): Promise<IteratorResult<T>> => {
-        try {
-          const { value, version } = await this.#changedAsync(seen, Infinity);
-          seen = version;
-          return { value, done: false };
-        } catch (error) {
-          return endOf(error);
-        }
-      },
-      [Symbol.asyncIterator]() {
-        return this;
-      },
-    };
+    return iterateAsync(async () => {
+      const { value, version } = await this.#changedAsync(seen, Infinity);
+      seen = version;
+      return value;
+    });
   }
 
   /**
@@ -480,7 +402,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   }
 
   /** @internal A case of a select: a newer value than that of this version. */
-  [selecting](since: number): Work<Snapshot<T>> {
+  [workOf](since: number): Work<Snapshot<T>> {
     const { membership, shared, at } = this.#changes;
     const look = (): Done<Snapshot<T>> | undefined => {
       try {
@@ -575,41 +497,4 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     // Other library objects of the thread may go on with the watch.
     if (this.#ends?.sending.shared.heldBy.size === 0) this.#ends.letGo();
   }
-}
-
-const FROM = `${KIND}.from`;
-
-/**
- * A case of a select: a newer value of the watch than that of a version. Its value is a `Snapshot`. Never blocks, throws
- * nothing; a bad version makes the select throw.
- * @param since a version, as `read` and `changed` return it. Default: the version at the time of the call.
- * @example const { index } = select([receiving(jobs), changing(settings, seen)]);
- */
-export function changing<T>(watch: Watch<T>, since: number = watch.version): Case<Snapshot<T>> {
-  return {
-    [selecting](): Work<Snapshot<T>> {
-      checkInteger('changing: since', since, 0, Number.MAX_SAFE_INTEGER);
-      return watch[selecting](since);
-    },
-  };
-}
-
-/** Returns what ends an iteration; throws any other error. */
-function endOf(error: unknown): IteratorResult<never> {
-  if (error instanceof ClosedError) return { value: undefined, done: true };
-  throw error;
-}
-
-function properties<T>(what: string, options: WatchOptions<T>): Properties {
-  checkOptions(what, options, ['bytes', 'codec', ...USUAL]);
-  const { bytes: most = 48, codec } = options;
-  checkBytes(what, most);
-  if (codec !== undefined) checkCodec(what, codec);
-  return {
-    permits: 1,
-    max: PLACES - 1,
-    spin: budget(what, options, ADAPTIVE, PARKING),
-    robust: true,
-    threshold: sizeOfPlace(most),
-  };
 }

@@ -550,7 +550,7 @@ describe('a channel that closes itself', () => {
     const next = channel.receiveAsync();
     channel.send(1);
     expect(await next).toBe(1);
-    one[Symbol.dispose]();
+    one.leave();
     one[Symbol.dispose]();
     const last = channel.receiveAsync();
     expect([channel.closed, channel.inspect().sendersLeft]).toEqual([false, 1]);

@@ -9,7 +9,7 @@ import {
   type ThreadHandle,
 } from 'taketurns';
 import type { EventCount, Sequencer } from 'taketurns/algorithms';
-import { Channel, type ChannelHandle, number } from 'taketurns/channel';
+import { Channel, type ChannelHandle, number, Watch, type WatchHandle } from 'taketurns/channel';
 import type { Key, KeyedMutex, KeyedSemaphore } from 'taketurns/keyed';
 import { startMetrics } from 'taketurns/metrics';
 import { type AtomicSemaphore, atomicWait, atomicWaitAsync } from 'taketurns/p0514';
@@ -126,6 +126,37 @@ export const jobs: Record<string, Job> = {
     }
     sink.close();
     return count;
+  },
+
+  /** Sends one number, as one of the senders of the channel. */
+  sendOne(handle: ChannelHandle, x: number): void {
+    const channel = Channel.from(handle, number);
+    const sender = channel.sender();
+    channel.send(x);
+    sender.leave();
+  },
+
+  sendAndStay(handle: ChannelHandle, x: number): void {
+    const channel = Channel.from(handle, number);
+    kept.push(channel.sender());
+    channel.send(x);
+  },
+
+  /** Sets a watch to one number after the other. */
+  setForEver(handle: WatchHandle): void {
+    const watch = Watch.from(handle, number);
+    for (let x = 0; ; x++) watch.set(x);
+  },
+
+  /** Sees all changes of one watch until it is closed, and sets another one to the sum of them. */
+  sumUp(from: WatchHandle, to: WatchHandle): number {
+    const target = Watch.from(to, number);
+    let sum = 0;
+    for (const x of Watch.from(from, number)) {
+      sum += x;
+      target.set(sum);
+    }
+    return sum;
   },
 
   takeAndStay(handle: ChannelHandle): void {

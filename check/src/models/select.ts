@@ -1,0 +1,432 @@
+/**
+ * Models of select (src/channel/select.ts) over two channels, a and b, and a semaphore. In the text of a program, bars
+ * stand between the programs of two threads, and each word stands for an op:
+ *
+ *     Sa      sends by channel a                       Rb   receives by channel b
+ *     P       acquires a permit of the semaphore       V    gives it one
+ *     Ra/Sb   selects: receives by a, or sends by b    X    reaps each thread that dies
+ *     Ra/Sb!  the same, with a time-out that may pass in each sleep
+ *
+ * A select tries each case, and then takes a ticket in the queue of each, as promises do, with a run of its own. It
+ * sleeps on its doorbell. The case that is granted first happens. The others leave their queues, and a permit that came
+ * too late goes back. `Ra/Sa` has both cases at one channel: its own send may grant its own receive.
+ *
+ * - Each message is received once at most, and a thread touches only places that it has claimed.
+ * - Exactly one case of a select happens, or none after a time-out.
+ * - At the end every message whose sending is over was received or is in its channel, or counts as lost, and each
+ *   permit was acquired or is free.
+ */
+import { Violation } from '../engine/search/violation.js';
+import { ADMITTED, constant, ELEMENT_SIZE, GRANT, REFUSED, TICKET } from '../scene/layout.js';
+import type { Model, Op } from '../scene/model.js';
+import { supervise } from '../scene/ops/deaths.js';
+import { RAN_OUT } from '../scene/ops/event-loop.js';
+import type { Scene } from '../scene/scene.js';
+import { LOCAL, PROMISES } from '../scene/words.js';
+import { inSteps, OVER, type Step, seen } from './parts/in-steps.js';
+import { partsOf } from './parts/program.js';
+
+const INTERRUPTED = constant('INTERRUPTED');
+const MORE = constant('MORE');
+const ANSWER_CLOSED = constant('ANSWER_CLOSED');
+const NEXT = constant('P_NEXT');
+const DONE = constant('P_DONE');
+const UNTOLD = constant('P_UNTOLD');
+const DATA = constant('P_DATA');
+const LENGTH = constant('PLACE_LENGTH');
+const HEAD = constant('PLACE_HEAD');
+const TOOK = constant('E_TOOK');
+const TOOK_COUNT = constant('E_TOOK_COUNT');
+const E_SENDERS = constant('E_SENDERS');
+const HOLE = constant('HOLE');
+const PLACE = 64;
+
+// Words of a thread that outlive an op.
+/** How many messages the thread has begun to send, and those that it has sent, as bits. */
+const BEGUN = PROMISES;
+const SENT = PROMISES + 1;
+/** The messages, as bits, that the thread has received: a word for each sender. */
+const RECEIVED = PROMISES + 2;
+/** The permits of the semaphore that the thread has acquired, less those that it has given. */
+const PERMITS = PROMISES + 6;
+
+// Words of an op.
+const RUN = LOCAL; // two words: the run of each case, or 0
+const CHOSEN = LOCAL + 2; // the number of the case that happens, plus 1; or 0
+const RANG = LOCAL + 3; // the value of the doorbell before the thread looks
+const LATE = LOCAL + 4; // the cases, as bits, whose permit is to be given back
+
+interface Case {
+  readonly what: 'send' | 'receive' | 'permit';
+  readonly channel: 0 | 1;
+}
+
+interface Channel {
+  readonly f: number;
+  readonly m: number;
+  readonly ofF: readonly number[];
+  readonly ofM: readonly number[];
+}
+
+interface Objects {
+  readonly channels: readonly Channel[];
+  readonly capacity: number;
+  readonly semaphore: number;
+}
+
+const objects = new WeakMap<Scene, Objects>();
+const objectsOf = (scene: Scene): Objects => objects.get(scene) as Objects;
+const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
+
+function makeObjects(scene: Scene, capacity: number, hasSemaphore: boolean): void {
+  const attached = (address: number, kind: string): number[] =>
+    Array.from({ length: scene.threads - 1 }, (_, t) => scene.callNow(t + 1, 'attach', address, 0, constant(kind)));
+  const channels = [0, 1].map((): Channel => {
+    const make = (kind: string, permits: number, peer: number): number =>
+      scene.callNow(0, 'createObject', constant(kind), permits, capacity - 1, 0, PLACE, 1, peer, 0, 0, 0);
+    const first = make('KIND_CHANNEL', capacity, 0);
+    const f = scene.callNow(0, 'attachedTo', first);
+    const second = make('KIND_RECEIVING_END', 0, f);
+    const m = scene.callNow(0, 'attachedTo', second);
+    if (scene.callNow(0, 'claimPages', m) !== 1) throw new Error('the arena of the model has no page');
+    if (scene.callNow(0, 'link', f, m) !== 1) throw new Error('the ends are linked already');
+    const ofF = [first, ...attached(f, 'KIND_CHANNEL')];
+    const ofM = [second, ...attached(m, 'KIND_RECEIVING_END')];
+    for (const o of [f, m]) scene.callNow(0, 'keep', o);
+    return { f, m, ofF, ofM };
+  });
+  if (!hasSemaphore) {
+    objects.set(scene, { channels, capacity, semaphore: 0 });
+    return;
+  }
+  const semaphore = scene.callNow(0, 'attachedTo', scene.callNow(0, 'createObject', 1, 0, 9, 0, 0, 0, 0, 0, 0, 0));
+  attached(semaphore, 'KIND_SEMAPHORE');
+  scene.callNow(0, 'keep', semaphore);
+  objects.set(scene, { channels, capacity, semaphore });
+}
+
+/** The queue of a case, the attachment that counts its permits, and the other end of the channel. */
+function queueOf(scene: Scene, t: number, { what, channel }: Case) {
+  const { channels, semaphore } = objectsOf(scene);
+  if (what === 'permit') return { at: semaphore, counted: 0, peer: 0, ofPeer: 0 };
+  const { f, m, ofF, ofM } = channels[channel] as Channel;
+  return what === 'send'
+    ? { at: f, counted: ofF[t] as number, peer: m, ofPeer: ofM[t] as number }
+    : { at: m, counted: ofM[t] as number, peer: f, ofPeer: ofF[t] as number };
+}
+
+/** Writes or reads the message in the place that the thread has claimed. Returns false for a hole. */
+function use(scene: Scene, t: number, one: Case): boolean {
+  const { channels, capacity } = objectsOf(scene);
+  const { at, counted } = queueOf(scene, t, one);
+  const record = scene.regions.elements + (counted - 1) * ELEMENT_SIZE;
+  const i = word(scene, record + TOOK);
+  if (word(scene, record + TOOK_COUNT) !== 1 || i < word(scene, at + DONE))
+    throw new Violation(`thread ${t} has claimed no place`);
+  const place = word(scene, (channels[one.channel] as Channel).m + DATA) + (i % capacity) * PLACE;
+  if (one.what === 'send') {
+    const k = scene.get(t, BEGUN);
+    scene.set(t, BEGUN, k + 1);
+    scene.machine.hostStore32(place + LENGTH, 4);
+    scene.machine.hostStore32(place + HEAD, 8 * t + k);
+    return true;
+  }
+  if (word(scene, place + LENGTH) === HOLE) return false;
+  const number = word(scene, place + HEAD);
+  const [sender, k] = [number >> 3, number & 7];
+  for (const u of scene.threadNumbers)
+    if ((scene.get(u, RECEIVED + sender) >> k) & 1) throw new Violation(`message ${number} is received twice`);
+  scene.set(t, RECEIVED + sender, scene.get(t, RECEIVED + sender) | (1 << k));
+  return true;
+}
+
+const BEGIN = 0;
+const TRIED = 2;
+const JOIN = 4;
+const LOOK = 6;
+const LOOKED = 7;
+const SETTLED = 8;
+const ENTERED = 10;
+const SLEPT = 12;
+const CLAIMED = 14;
+const PASSED = 16;
+const FINISHED = 18;
+const CANCELLED = 20;
+const SETTLED_LATE = 22;
+const GIVEN_BACK = 24;
+const GIVEN = 26;
+
+/** One case alone is a plain call that stands in line as a promise does. */
+function select(cases: readonly Case[], timed: boolean): Op {
+  const last = cases.length - 1;
+  const caseOf = (i: number): Case => cases[i] as Case;
+  const runOf = (scene: Scene, t: number, i: number): number => scene.get(t, RUN + i);
+
+  const tries = (scene: Scene, t: number, i: number): number => {
+    const one = caseOf(i);
+    const { at, counted } = queueOf(scene, t, one);
+    if (one.what === 'permit') scene.call(t, 'tryAcquire', at, 1);
+    else scene.call(t, 'tryClaim', at, counted, 1);
+    return TRIED + i;
+  };
+  /** Takes a ticket for each case that stands in no queue, and then looks. */
+  const join = (scene: Scene, t: number): number => {
+    for (let i = 0; i <= last; i++) {
+      if (runOf(scene, t, i) !== 0) continue;
+      const { at, counted } = queueOf(scene, t, caseOf(i));
+      scene.call(t, 'arrive', at, 1, 0, counted);
+      return JOIN + i;
+    }
+    scene.hostLoad(t, scene.doorbell(t));
+    return LOOKED;
+  };
+  const settle = (scene: Scene, t: number, i: number, then: number): number => {
+    scene.call(t, 'settle', runOf(scene, t, i), queueOf(scene, t, caseOf(i)).counted);
+    return then + i;
+  };
+  /** A case has its permit. */
+  const granted = (scene: Scene, t: number, i: number): number => {
+    scene.set(t, RUN + i, 0);
+    scene.set(t, CHOSEN, i + 1);
+    if (caseOf(i).what === 'permit') return happened(scene, t, i);
+    const { at, counted } = queueOf(scene, t, caseOf(i));
+    scene.call(t, 'claim', at, counted, 1);
+    return CLAIMED + i;
+  };
+  const passes = (scene: Scene, t: number, i: number): number => {
+    const { at, counted } = queueOf(scene, t, caseOf(i));
+    // A hole is no message: the case stands in line again.
+    if (!use(scene, t, caseOf(i))) scene.set(t, CHOSEN, 0);
+    scene.call(t, 'pass', at, counted);
+    return PASSED + i;
+  };
+  const happened = (scene: Scene, t: number, i: number): number => {
+    if (caseOf(i).what === 'permit') scene.set(t, PERMITS, scene.get(t, PERMITS) + 1);
+    else if (caseOf(i).what === 'send') scene.set(t, SENT, (1 << scene.get(t, BEGUN)) - 1);
+    return leaves(scene, t);
+  };
+  /** After a pass: the case has happened, or it was a hole. */
+  const passed = (scene: Scene, t: number, i: number): number => {
+    if (scene.get(t, CHOSEN) !== 0) return happened(scene, t, i);
+    const late = scene.get(t, LATE);
+    if (late === 0) return join(scene, t);
+    scene.set(t, LATE, 0);
+    return granted(scene, t, late >> 1);
+  };
+  /** Leaves the queues of the cases that have not happened, and gives back what came too late. */
+  const leaves = (scene: Scene, t: number): number => {
+    for (let i = 0; i <= last; i++) {
+      if (runOf(scene, t, i) === 0) continue;
+      scene.call(t, 'cancelRun', runOf(scene, t, i));
+      return CANCELLED + i;
+    }
+    for (let i = 0; i <= last; i++) {
+      if (((scene.get(t, LATE) >> i) & 1) === 0) continue;
+      scene.set(t, LATE, scene.get(t, LATE) & ~(1 << i));
+      const { at, counted } = queueOf(scene, t, caseOf(i));
+      if (counted === 0) scene.call(t, 'release', at, 1);
+      else scene.call(t, 'releaseRobust', at, 1, counted);
+      return GIVEN_BACK + i;
+    }
+    return OVER;
+  };
+  const isMore = (answer: number): boolean => answer === MORE || answer === INTERRUPTED;
+
+  const steps: Step[] = [];
+  steps[BEGIN] = (scene, t) => tries(scene, t, 0);
+  steps[LOOK] = (scene, t) => join(scene, t);
+  steps[LOOKED] = (scene, t) => {
+    scene.set(t, RANG, seen(scene, t));
+    return settle(scene, t, 0, SETTLED);
+  };
+  for (const i of [0, 1]) {
+    if (i > last) continue;
+    steps[TRIED + i] = (scene, t, answer) => {
+      if (answer === ANSWER_CLOSED) throw new Violation('a channel is closed');
+      if (answer === REFUSED) return i < last ? tries(scene, t, i + 1) : join(scene, t);
+      scene.set(t, CHOSEN, i + 1);
+      return caseOf(i).what === 'permit' ? happened(scene, t, i) : passes(scene, t, i);
+    };
+    steps[JOIN + i] = (scene, t, answer) => {
+      if (answer < ADMITTED) throw new Violation(`a case that arrives is answered ${answer}`);
+      if (answer === ADMITTED) return granted(scene, t, i);
+      scene.set(t, RUN + i, answer);
+      return join(scene, t);
+    };
+    steps[SETTLED + i] = (scene, t, answer) => {
+      if (answer < 0) throw new Violation('a queue is closed');
+      if (answer > 0) return granted(scene, t, i);
+      scene.call(t, 'enterRun', runOf(scene, t, i));
+      return ENTERED + i;
+    };
+    steps[ENTERED + i] = (scene, t, answer) => {
+      if (answer !== 0) return settle(scene, t, i, SETTLED);
+      if (i < last) return settle(scene, t, i + 1, SETTLED);
+      scene.hostWait(t, scene.doorbell(t), scene.get(t, RANG), timed);
+      return SLEPT;
+    };
+    steps[CLAIMED + i] = (scene, t) => passes(scene, t, i);
+    steps[PASSED + i] = (scene, t, answer) => {
+      if (!isMore(answer)) return passed(scene, t, i);
+      const { peer, ofPeer } = queueOf(scene, t, caseOf(i));
+      // The thread's own run at the other end is settled in the call.
+      const own = cases.findIndex((_, j) => runOf(scene, t, j) !== 0 && queueOf(scene, t, caseOf(j)).at === peer);
+      const run = own < 0 ? 0 : runOf(scene, t, own);
+      scene.call(t, 'finishRelease', peer, scene.global(t, 'channel/given'), answer, run, ofPeer);
+      return FINISHED + i;
+    };
+    steps[FINISHED + i] = (scene, t, answer) => {
+      if (answer > 0) {
+        const { peer } = queueOf(scene, t, caseOf(i));
+        const own = cases.findIndex((_, j) => runOf(scene, t, j) !== 0 && queueOf(scene, t, caseOf(j)).at === peer);
+        scene.set(t, RUN + own, 0);
+        scene.set(t, LATE, 1 << own);
+      }
+      return passed(scene, t, i);
+    };
+    steps[CANCELLED + i] = (scene, t, answer) => {
+      if (answer !== REFUSED) return settle(scene, t, i, SETTLED_LATE);
+      scene.set(t, RUN + i, 0);
+      return leaves(scene, t);
+    };
+    steps[SETTLED_LATE + i] = (scene, t, answer) => {
+      if (answer !== 1) throw new Violation(`a run that is due is answered ${answer}`);
+      // After a time-out, a case that is granted while the thread leaves happens after all.
+      if (scene.get(t, CHOSEN) === 0) return granted(scene, t, i);
+      scene.set(t, RUN + i, 0);
+      scene.set(t, LATE, scene.get(t, LATE) | (1 << i));
+      return leaves(scene, t);
+    };
+    steps[GIVEN_BACK + i] = (scene, t, answer) => {
+      if (!isMore(answer)) return leaves(scene, t);
+      const { at, counted } = queueOf(scene, t, caseOf(i));
+      scene.call(t, 'finishRelease', at, 1, answer, 0, counted);
+      return GIVEN + i;
+    };
+    steps[GIVEN + i] = (scene, t) => leaves(scene, t);
+  }
+  steps[SLEPT] = (scene, t) => (scene.result(t) === RAN_OUT ? leaves(scene, t) : join(scene, t));
+  const text = cases.map(({ what, channel }) => `${what} ${'ab'[channel]}`).join(' or ');
+  return inSteps(cases.length > 1 ? `select ${text}${timed ? ', timed' : ''}` : text, ...steps);
+}
+
+const give = (): Op =>
+  inSteps(
+    'give a permit',
+    (scene, t) => {
+      scene.set(t, PERMITS, scene.get(t, PERMITS) - 1);
+      scene.call(t, 'release', objectsOf(scene).semaphore, 1);
+      return 1;
+    },
+    (scene, t, answer) => {
+      if (answer === ADMITTED) return OVER;
+      scene.call(t, 'finishRelease', objectsOf(scene).semaphore, 1, answer, 0, 0);
+      return 2;
+    },
+    () => OVER,
+  );
+
+function opOf(text: string): Op {
+  if (text === 'X') return supervise();
+  if (text === 'V') return give();
+  const cases = text
+    .replace('!', '')
+    .split('/')
+    .map((one): Case => {
+      const what = ({ S: 'send', R: 'receive', P: 'permit' } as const)[one[0] as string];
+      if (what === undefined) throw new Error(`a program has no ${text}`);
+      return { what, channel: one[1] === 'b' ? 1 : 0 };
+    });
+  return select(cases, text.endsWith('!'));
+}
+
+const bits = (n: number): number => n.toString(2).replaceAll('0', '').length;
+
+function checkSelects(scene: Scene): void {
+  const { channels, capacity, semaphore } = objectsOf(scene);
+  let missing = 0;
+  for (const t of scene.threadNumbers) {
+    const received = scene.threadNumbers.reduce((all, u) => all | scene.get(u, RECEIVED + t), 0);
+    missing += bits(scene.get(t, SENT) & ~received);
+  }
+  let unsure = 0;
+  for (const { f, m } of channels) {
+    for (let i = word(scene, m + NEXT); i < word(scene, f + DONE); i++) {
+      const place = word(scene, m + DATA) + (i % capacity) * PLACE;
+      const number = word(scene, place + HEAD);
+      if (word(scene, place + LENGTH) !== HOLE && (scene.get(number >> 3, SENT) >> (number & 7)) & 1) missing--;
+    }
+    // A message that a dead receiver had may have been read already.
+    unsure += word(scene, f + UNTOLD);
+  }
+  if (missing < 0 || missing > unsure)
+    throw new Violation(`${missing} messages are missing, and ${unsure} count as lost`);
+  if (scene.threadNumbers.some((t) => scene.dead(t))) return;
+  for (const { f, m } of channels)
+    if (word(scene, f + NEXT) !== word(scene, f + DONE) || word(scene, m + NEXT) !== word(scene, m + DONE))
+      throw new Violation('a place is not passed on');
+  if (semaphore === 0) return;
+  const free = word(scene, semaphore + GRANT) - word(scene, semaphore + TICKET);
+  const taken = scene.threadNumbers.reduce((sum, t) => sum + scene.get(t, PERMITS), 0);
+  if (free !== -taken) throw new Violation(`${free} permits are free, and should be ${-taken}`);
+}
+
+interface More {
+  readonly capacity?: number;
+  readonly deaths?: number;
+  readonly mortal?: readonly number[];
+  readonly mayWait?: boolean;
+  readonly long?: boolean;
+}
+
+function model(program: string, { capacity = 1, deaths = 0, mortal, mayWait = false, long = false }: More = {}): Model {
+  const parts = partsOf(program);
+  const hasSemaphore = /[PV]/.test(program);
+  const told = [`capacity ${capacity}`, ...(deaths > 0 ? [`${deaths} of ${mortal} may die`] : [])];
+  return {
+    name: `select: ${program}, ${told.join(', ')}`,
+    programs: parts.map((part) => part.trim().split(/\s+/).map(opOf)),
+    arena: { buckets: 1, elements: 4 * parts.length, objects: hasSemaphore ? 5 : 4, attached: parts.length },
+    deaths,
+    ...(mortal && { mortal }),
+    mayWait,
+    leaves: true,
+    long,
+    objects: (scene) => makeObjects(scene, capacity, hasSemaphore),
+    plain(scene, t, address) {
+      const { channels } = objectsOf(scene);
+      return channels.some(({ ofF, ofM }) =>
+        [ofF[t], ofM[t]].some((attachment) => {
+          const record = scene.regions.elements + ((attachment as number) - 1) * ELEMENT_SIZE;
+          return [TOOK, TOOK_COUNT, E_SENDERS].some((offset) => address === record + offset);
+        }),
+      );
+    },
+    end: checkSelects,
+  };
+}
+
+export const models: readonly Model[] = [
+  model('Ra/Rb | Sa'),
+  model('Ra/Rb Ra/Rb | Sa | Sb', { long: true }),
+  // Two selects on the same two channels, in both directions.
+  model('Ra/Sb | Sa/Rb | Sa Rb', { long: true }),
+  model('Sa/Rb | Ra/Sb'),
+  model('Ra/Sb Ra | Sa/Rb Sa', { long: true }),
+  // Beside a plain call, and both cases at one channel.
+  model('Ra/Rb | Ra | Sa Sa', { long: true }),
+  model('Sa/Sb | Ra/Rb'),
+  model('Sa/Sb Sa/Sb | Ra/Rb Ra/Rb'),
+  model('Sa Ra/Sa | Ra', { mayWait: true }),
+  // Time-outs.
+  model('Ra/Rb! | Sa'),
+  model('Ra/Rb! | Sa | Sb', { long: true }),
+  // With a semaphore.
+  model('Ra/P | Sa'),
+  model('Ra/P | V'),
+  model('Ra/P Ra/P | Sa V', { long: true }),
+  // Deaths.
+  model('Ra/Rb | Sa | X', { deaths: 1, mortal: [0], capacity: 2 }),
+  model('Ra/Rb | Sa | X Sa', { deaths: 1, mortal: [1], capacity: 2 }),
+  model('Ra/Rb | Ra | Sa X Sa', { deaths: 1, mortal: [0], capacity: 2, long: true }),
+];

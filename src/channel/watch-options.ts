@@ -1,0 +1,87 @@
+/** What a watch is made with, and what it tells. watch.ts has the class. */
+import type { Arena } from '../arena.js';
+import { KIND_WATCHING_END, PLACES } from '../border/numbers.js';
+import { checkOptions } from '../errors.js';
+import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from '../options.js';
+import type { Handle } from '../reference.js';
+import { ADAPTIVE } from '../runtime/numbers.js';
+import type { EndStats } from './channel-base.js';
+import { type Codec, checkBytes, checkCodec, sizeOfPlace } from './codec.js';
+import type { Form } from './ends.js';
+
+export const KIND = 'Watch';
+export const FROM = `${KIND}.from`;
+export const FORM: Form = {
+  kind: 'WatchingEnd',
+  kindNumber: KIND_WATCHING_END,
+  robust: 0,
+  sending: {
+    isSending: true,
+    thing: 'watch',
+    wanted: 'the turn to set a watch',
+    instead: 'setAsync',
+    closed: 'the watch is closed',
+  },
+  receiving: {
+    isSending: false,
+    thing: 'watch',
+    wanted: 'a newer value of a watch',
+    instead: 'changedAsync',
+    closed: 'the watch is closed, and its newest value has been seen',
+  },
+};
+
+/** A plain, structured-cloneable value to send to another thread, for `Watch.from` there. */
+export type WatchHandle = Handle<'Watch'>;
+
+/** The options of a new `Watch`. */
+export interface WatchOptions<T> extends ParkingOptions {
+  /**
+   * The bytes of the largest value, 8 to 16,777,216. Default 48. As for a channel, the watch rounds the number up to 48,
+   * 112, 176 and so on. A watch has room for four values.
+   */
+  readonly bytes?: number;
+  /** How values travel. All threads of the watch use codecs of one name. Default `bytes`. */
+  readonly codec?: Codec<T>;
+  /** The arena of the watch. Default: `Arena.default`. */
+  readonly arena?: Arena;
+}
+
+/** A value of a watch, and which one it is. */
+export interface Snapshot<T> {
+  /** The value. */
+  readonly value: T;
+  /** How many values have been set until then. The first value, with which the watch was made, has the version 0. */
+  readonly version: number;
+}
+
+/** The answer of `Watch.inspect`. */
+export interface WatchStats {
+  /** The version of the newest value. */
+  readonly version: number;
+  /** The bytes of the largest value. */
+  readonly bytes: number;
+  /** Whether the watch is closed. */
+  readonly closed: boolean;
+  /** How many threads died in the middle of `set`. Their values were not set. */
+  readonly writersDied: number;
+  /** The requests that wait for their turn to set a value. */
+  readonly writers: EndStats;
+  /** The requests that wait for a newer value. */
+  readonly watchers: EndStats;
+}
+
+/** @internal Checks the options of a new watch. Returns its properties. */
+export function properties<T>(what: string, options: WatchOptions<T>): Properties {
+  checkOptions(what, options, ['bytes', 'codec', ...USUAL]);
+  const { bytes: most = 48, codec } = options;
+  checkBytes(what, most);
+  if (codec !== undefined) checkCodec(what, codec);
+  return {
+    permits: 1,
+    max: PLACES - 1,
+    spin: budget(what, options, ADAPTIVE, PARKING),
+    robust: true,
+    threshold: sizeOfPlace(most),
+  };
+}

@@ -1,0 +1,226 @@
+/**
+ * What a careless or hostile program does to a channel: each misuse gets a clear error, and afterwards the channel works
+ * as before. channel.test.ts has what one thread does wrong with places, codecs and handles one by one.
+ */
+import { Arena, DisposedError, TimeoutError } from 'taketurns';
+import {
+  Channel,
+  ClosedError,
+  type Codec,
+  number,
+  numbers,
+  receiving,
+  record,
+  select,
+  selectAsync,
+  sending,
+  text,
+  value,
+  Watch,
+} from 'taketurns/channel';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+let arena: Arena;
+beforeEach(() => {
+  arena = new Arena({ objects: 64, threads: 8, waiters: 64, slots: 4, bytes: 1 << 20 });
+});
+afterEach(() => arena.dispose());
+
+const failure = (run: () => unknown): Error => {
+  try {
+    run();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('it throws nothing');
+};
+
+/** Whether everything is at rest, and a message goes through. */
+function works<T>(channel: Channel<T>, message: T): void {
+  expect(channel.inspect()).toMatchObject({
+    size: 0,
+    holes: 0,
+    lost: 0,
+    senders: { waiting: 0 },
+    receivers: { waiting: 0 },
+  });
+  for (let i = 0; i < 2 * channel.capacity; i++) {
+    channel.send(message);
+    expect(channel.receive()).toEqual(message);
+  }
+}
+
+describe('a message larger than its place', () => {
+  it.each<[string, Codec<unknown>, unknown, unknown]>([
+    ['bytes', undefined as never, new Uint8Array(49), Uint8Array.of(1)],
+    ['numbers', numbers(7) as Codec<unknown>, new Float64Array(7), undefined],
+    ['text', text as Codec<unknown>, 'x'.repeat(49), 'y'],
+    ['text of many bytes', text as Codec<unknown>, 'ü'.repeat(25), 'ü'],
+    ['record', record({ by: 'text60' }) as Codec<unknown>, { by: 'x'.repeat(60) }, undefined],
+    ['value', value as Codec<unknown>, ['x'.repeat(60)], [1]],
+  ])('of the codec %s is refused, and is not sent', async (_name, codec, large, small) => {
+    const make = () => new Channel<unknown>({ ...(codec && { codec }), capacity: 2, arena } as never);
+    // A codec of a fixed length that has no room may also refuse the channel.
+    const channel = small === undefined ? undefined : make();
+    if (channel === undefined) {
+      expect(failure(() => make().send(large))).toBeInstanceOf(RangeError);
+      return;
+    }
+    for (const send of [
+      () => channel.send(large),
+      () => channel.trySend(large),
+      () => channel.sendMany([small, large]),
+    ])
+      expect(failure(send)).toBeInstanceOf(RangeError);
+    await expect(channel.sendAsync(large)).rejects.toBeInstanceOf(RangeError);
+    expect(failure(() => select([sending(channel, large)]))).toBeInstanceOf(RangeError);
+    works(channel, small);
+  });
+});
+
+describe('a codec that throws half-way', () => {
+  const odd: Codec<number> = {
+    name: 'odd',
+    encode(x, { view }) {
+      view.setFloat64(0, x);
+      if (x < 0) throw new Error(`cannot encode ${x}`);
+      return 8;
+    },
+    decode({ view }) {
+      const x = view.getFloat64(0);
+      if (x > 100) throw new Error(`cannot decode ${x}`);
+      return x;
+    },
+  };
+  const make = () => new Channel({ codec: odd, capacity: 4, arena });
+
+  it('has sent nothing, whichever way it was called', async () => {
+    const channel = make();
+    expect(failure(() => channel.send(-1)).message).toBe('cannot encode -1');
+    expect(failure(() => channel.trySend(-1)).message).toBe('cannot encode -1');
+    expect(failure(() => channel.sendMany([1, -1])).message).toBe('cannot encode -1');
+    await expect(channel.sendAsync(-1)).rejects.toThrow('cannot encode -1');
+    expect(failure(() => select([receiving(channel), sending(channel, -1)])).message).toBe('cannot encode -1');
+    await expect(selectAsync([sending(channel, -1)])).rejects.toThrow('cannot encode -1');
+    works(channel, 5);
+  });
+
+  it('has had one message, whichever way it was received', async () => {
+    const channel = make();
+    const receivers: (() => unknown)[] = [
+      () => channel.receive(),
+      () => channel.tryReceive(),
+      () => channel.receiveMany(1),
+      () => channel[Symbol.iterator]().next(),
+      () => select([receiving(channel)]),
+    ];
+    for (const receive of receivers) {
+      channel.sendMany([101, 7]);
+      expect(failure(receive).message).toBe('cannot decode 101');
+      expect(channel.receive()).toBe(7);
+    }
+    for (const receive of [() => channel.receiveAsync(), () => selectAsync([receiving(channel)])]) {
+      const waits = receive();
+      channel.sendMany([102, 8]);
+      await expect(waits).rejects.toThrow('cannot decode 102');
+      expect(channel.receive()).toBe(8);
+    }
+    works(channel, 5);
+  });
+
+  it('takes no message of another case of a select', () => {
+    const [one, other] = [make(), make()];
+    one.send(101);
+    other.send(1);
+    expect(failure(() => select([receiving(one), receiving(other)], { biased: true })).message).toBe(
+      'cannot decode 101',
+    );
+    expect([one.size, other.receive()]).toEqual([0, 1]);
+    works(one, 5);
+  });
+});
+
+describe('a codec that ends the channel itself', () => {
+  const ends = (end: () => void): Codec<number> => ({
+    name: 'ends',
+    encode(x, { view }) {
+      view.setFloat64(0, x);
+      if (x === 1) end();
+      return 8;
+    },
+    decode({ view }) {
+      const x = view.getFloat64(0);
+      if (x === 2) end();
+      return x;
+    },
+  });
+
+  it('by close: nothing is sent, and a message that was received is there', () => {
+    const channel: Channel<number> = new Channel({ codec: ends(() => channel.close()), arena });
+    channel.send(2);
+    expect(channel.receive()).toBe(2);
+    expect(failure(() => channel.send(3))).toBeInstanceOf(ClosedError);
+    const other: Channel<number> = new Channel({ codec: ends(() => other.close()), arena });
+    expect(failure(() => other.send(1))).toBeInstanceOf(ClosedError);
+    expect([...other]).toEqual([]);
+  });
+
+  it('by dispose: the same', async () => {
+    const channel: Channel<number> = new Channel({ codec: ends(() => channel.dispose()), arena });
+    channel.send(2);
+    expect(channel.receive()).toBe(2);
+    const other: Channel<number> = new Channel({ codec: ends(() => other.dispose()), arena });
+    expect(failure(() => other.send(1))).toBeInstanceOf(DisposedError);
+    await expect(other.sendAsync(3)).rejects.toBeInstanceOf(DisposedError);
+    const watch: Watch<number> = new Watch(0, { codec: ends(() => watch.dispose()), arena });
+    expect(failure(() => watch.set(1))).toBeInstanceOf(DisposedError);
+    expect(arena.stats().objects.used).toBe(0);
+  });
+});
+
+describe('a place', () => {
+  it('that was reserved before the channel is closed is delivered', () => {
+    const channel = new Channel({ arena });
+    const place = channel.reserve();
+    channel.close();
+    place.bytes[0] = 7;
+    place.commit(1);
+    expect([...channel].map((message) => [...message])).toEqual([[7]]);
+  });
+
+  it('that is never committed holds back those behind it, until its scope ends', async () => {
+    const channel = new Channel({ codec: number, capacity: 4, arena });
+    const place = channel.reserve();
+    const late = channel.sendAsync(1);
+    expect(channel.tryReceive()).toBeUndefined();
+    expect(failure(() => channel.receive({ timeout: 2 }))).toBeInstanceOf(TimeoutError);
+    place[Symbol.dispose]();
+    await late;
+    expect(channel.receive()).toBe(1);
+    expect(failure(() => place.commit(1)).message).toContain('its scope has ended');
+    expect(channel.inspect()).toMatchObject({ size: 0, holes: 1 });
+  });
+
+  it('has no length that its bytes have not', () => {
+    const channel = new Channel({ arena });
+    const place = channel.reserve();
+    expect(failure(() => place.commit(place.bytes.length + 1))).toBeInstanceOf(RangeError);
+    place.commit(place.bytes.length);
+    expect(channel.receive().length).toBe(48);
+  });
+});
+
+it('a handle of one end is no handle of the other, or of another class', () => {
+  const channel = new Channel({ codec: number, arena });
+  const watch = new Watch(0, { codec: number, arena });
+  const step = 128;
+  for (let address = channel.handle.address - step; address <= watch.handle.address + 2 * step; address += step) {
+    const forged = { ...channel.handle, address };
+    if (address !== channel.handle.address)
+      expect(failure(() => Channel.from(forged, number)).message).toMatch(/disposed of|no Channel/);
+    if (address !== watch.handle.address)
+      expect(failure(() => Watch.from({ ...forged, kind: 'Watch' }, number)).message).toMatch(/disposed of|no Watch/);
+  }
+  works(channel, 1);
+  expect(watch.get()).toBe(0);
+});
