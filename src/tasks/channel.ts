@@ -206,9 +206,9 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
   }
 
   /**
-   * Receives until the channel is closed and empty: `for await (const value of channel)`. Its promises reject as those of
-   * `receiveAsync` do, but not with ClosedError. A loop that ends early has taken no message but those that it has seen.
-   * Throws nothing.
+   * Receives until the channel is closed and empty: `for await (const value of channel)`. Never blocks. Its promises
+   * reject as those of `receiveAsync` do, but not with ClosedError. A loop that ends early has taken no message but those
+   * that it has seen. Throws nothing.
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
     return {
