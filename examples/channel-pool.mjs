@@ -12,7 +12,8 @@ const UNDER_WAY = 8;
 
 if (isMainThread) {
   const jobs = new Channel({ codec: value, capacity: UNDER_WAY, bytes: 400 });
-  const results = new Channel({ codec: value, capacity: UNDER_WAY });
+  // Eight jobs, and once more the eight of a dead worker: no worker waits for room, while the main thread waits to send.
+  const results = new Channel({ codec: value, capacity: 2 * UNDER_WAY });
   const start = () => new Worker(new URL(import.meta.url), { workerData: jobs.handle });
   const workers = Array.from({ length: WORKERS }, start);
   const found = [];
