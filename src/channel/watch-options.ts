@@ -9,8 +9,11 @@ import type { EndStats } from './channel-base.js';
 import { type Codec, checkBytes, checkCodec, sizeOfPlace } from './codec.js';
 import type { Form } from './ends.js';
 
+/** @internal */
 export const KIND = 'Watch';
+/** @internal */
 export const FROM = `${KIND}.from`;
+/** @internal */
 export const FORM: Form = {
   kind: 'WatchingEnd',
   kindNumber: KIND_WATCHING_END,
