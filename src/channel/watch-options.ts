@@ -9,7 +9,6 @@ import type { EndStats } from './channel-base.js';
 import { type Codec, checkBytes, checkCodec, sizeOfPlace } from './codec.js';
 import type { Form } from './ends.js';
 
-/** @internal */
 export const KIND = 'Watch';
 /** @internal */
 export const FROM = `${KIND}.from`;
