@@ -99,7 +99,7 @@ export function acquiring(semaphore: Semaphore, permits = 1): Case<never> {
 /**
  * A case of a select: a newer value of the watch than that of a version. Its value is a `Snapshot`. Never blocks, throws
  * nothing; a bad version makes the select throw.
- * @param since a version, as `read` and `changed` return it. Default: the version at the time of the call.
+ * @param since a version, 0 or more, as `read` and `changed` return it. Default: the version at the time of the call.
  * @example const { index } = select([receiving(jobs), changing(settings, seen)]);
  */
 export function changing<T>(watch: Watch<T>, since: number = watch.version): Case<Snapshot<T>> {

@@ -5,8 +5,8 @@ import { dispose } from '../held-permits.js';
 import type { Ends } from './ends.js';
 
 /**
- * One of the `senders` of a channel, until it leaves, by `leave` or at the end of its scope. The channel closes itself when the last one has left.
- * A thread that ends or dies leaves, too.
+ * One of the `senders` of a channel, until it leaves, by `leave` or at the end of its scope. The channel closes itself
+ * when the last one has left. A thread that ends or dies leaves, too.
  *
  * Source: the senders of Rust's channels, which close with the last one.
  *

@@ -10,7 +10,9 @@ import { type Codec, checkBytes, checkCodec, sizeOfPlace } from './codec.js';
 import type { Form } from './ends.js';
 
 export const KIND = 'Watch';
+/** @internal */
 export const FROM = `${KIND}.from`;
+/** @internal */
 export const FORM: Form = {
   kind: 'WatchingEnd',
   kindNumber: KIND_WATCHING_END,

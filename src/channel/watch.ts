@@ -275,7 +275,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
 
   /**
    * Blocks the thread until there is a newer value than that of a version, and returns the newest.
-   * @param since a version, as `read` and this method return it. Default: the version at the time of the call.
+   * @param since a version, 0 or more, as `read` and this method return it. Default: the version at the time of the call.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {ClosedError} if the watch is closed and has no newer value.
    * @throws {TimeoutError} when the time-out has passed.
