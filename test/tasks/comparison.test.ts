@@ -391,16 +391,7 @@ const make: Record<string, (given: Classes) => Subject> = {
         close: (n, which) => n === 5 && which === 5 && c.close(),
         dispose: (n, which) => n === 5 && which === 4 && c.dispose(),
       },
-      state: () => [
-        c.size,
-        c.capacity,
-        c.closed,
-        c.waiting,
-        c.disposed,
-        sent,
-        received,
-        c.disposed || ends(c.inspect()),
-      ],
+      state: () => [c.size, c.capacity, c.closed, c.waiting, c.disposed, sent, c.disposed || ends(c.inspect())],
       end: () => c.dispose(),
     };
   },
