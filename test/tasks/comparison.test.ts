@@ -368,7 +368,7 @@ const make: Record<string, (given: Classes) => Subject> = {
     const { Channel } = given as typeof tasks;
     const c = new Channel<number>({ capacity: 4 });
     const signals = new Signals();
-    let [sent, received] = [0, 0];
+    let sent = 0;
     const loop = async (most: number): Promise<string> => {
       const values: number[] = [];
       for await (const value of c) if (values.push(value) === most) break;
@@ -385,26 +385,13 @@ const make: Record<string, (given: Classes) => Subject> = {
         receiveToo: () => c.receiveAsync(),
         receiveNow: () => c.receiveAsync({ timeout: 0 }),
         receiveFor: (_, which) => c.receiveAsync({ signal: signals.of(which), timeout: 100_000 }),
-        tryReceive: () => {
-          const next = c.tryReceive();
-          if (next) received++;
-          return next?.value;
-        },
+        tryReceive: () => c.tryReceive()?.value,
         loop: (n) => loop(n),
         abort: (_, which) => signals.abort(which),
         close: (n, which) => n === 5 && which === 5 && c.close(),
         dispose: (n, which) => n === 5 && which === 4 && c.dispose(),
       },
-      state: () => [
-        c.size,
-        c.capacity,
-        c.closed,
-        c.waiting,
-        c.disposed,
-        sent,
-        received,
-        c.disposed || ends(c.inspect()),
-      ],
+      state: () => [c.size, c.capacity, c.closed, c.waiting, c.disposed, sent, c.disposed || ends(c.inspect())],
       end: () => c.dispose(),
     };
   },
