@@ -73,7 +73,6 @@ const run = (): never => {
 /** What a call gets for a parameter of this name. */
 const before: Record<string, () => unknown> = {
   name: () => 'option names',
-  value: () => 1,
   arena: () => undefined,
   permits: () => 1,
   parties: () => 1,
