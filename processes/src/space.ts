@@ -196,8 +196,7 @@ export class Space implements AsyncDisposable {
   async #join(): Promise<void> {
     const { space, heartbeat, lease, partitions, clock } = this.#options;
     await this.#around.whenConnected();
-    // Without a server, all processes have the same settings: there is nothing to compare.
-    if (this.#driver.knowsDeaths) return;
+    if (this.#driver.knowsDeaths) return; // Without a server, all processes have the same settings.
     if (heartbeat) {
       // `close` must be able to stop the thread even if the thread never connects, so the thread is noted first.
       const thread = await startHeartbeat(String(heartbeat), lease, partitions);
