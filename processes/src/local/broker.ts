@@ -35,8 +35,8 @@ import { type Message, type Outcome, reap, turn } from './twin/turn.js';
 const AGAIN = 50;
 
 /**
- * How long a new broker waits for a member to connect, before it asks whether its process lives, in milliseconds: for one
- * that waits for something, and for one that has no requests.
+ * How long a new broker waits for a member to connect, before it asks whether its process lives, in milliseconds: for
+ * one that waits for something, and for one that has no requests.
  */
 const SETTLED = { waits: 20, idle: 250 };
 
