@@ -41,7 +41,7 @@ const OTHER = [0xf3, 0xe8, 0xad, 0xa3, 0x06];
 
 /** The changes that make a version with another layout. */
 export const ANOTHER_VERSION: readonly Change[] = [
-  ['border/numbers.js', ' VERSION = 4;', ' VERSION = 5;'],
+  ['border/numbers.js', ' VERSION = 5;', ' VERSION = 6;'],
   [
     'runtime/decode.js',
     'return Uint8Array.from(bytes);',
