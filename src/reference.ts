@@ -215,10 +215,10 @@ export function open<K extends Kind>(
   const membership = membershipOf(arena);
   const { core, memory } = membership;
   const answer = attached(membership, () => {
-    // No other thread reads the draft of this thread, so plain writes suffice.
-    const draft = core.draftName();
-    new Int32Array(memory.buffer)[(draft + N_LENGTH) / 4] = bytes.length;
-    new Uint8Array(memory.buffer, draft + N_BYTES, NAME_ROOM).fill(0).set(bytes);
+    // No other thread reads the draft of this thread, so plain writes suffice. The length is below 256.
+    const draft = new Uint8Array(memory.buffer, core.draftName() + N_LENGTH, N_BYTES - N_LENGTH + NAME_ROOM).fill(0);
+    draft[0] = bytes.length;
+    draft.set(bytes, N_BYTES - N_LENGTH);
     return core.openName(bytes.length, ...words(kindNumber, p), 0);
   });
   host.named?.();
