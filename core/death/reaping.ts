@@ -218,7 +218,8 @@ function attached(thread: i32, s: usize): bool {
   let e = elementAt(0);
   while (true) {
     e = firstFrom(e, thread, ATTACHED, ATTACHED);
-    if (e === 0 || objectOf(atomic.load<i64>(e, E_REQUEST)) === s) return e !== 0;
+    if (e === 0) return false;
+    if (objectOf(atomic.load<i64>(e, E_REQUEST)) === s) return true;
     e += ELEMENT_SIZE;
   }
 }
