@@ -1,7 +1,7 @@
 /** taketurns/channel: messages go both ways between workers that block and promises of this thread. */
 import { Arena } from 'taketurns';
 import { Channel, number, Watch } from 'taketurns/channel';
-import { equal, until } from '../check.js';
+import { equal, sleep, until } from '../check.js';
 import { test } from '../run.js';
 
 test('channel: workers and promises send and receive, in order, to the end', async ({ team }) => {
@@ -80,6 +80,12 @@ test('watch: a worker that is terminated while it sets values leaves a whole one
   worker.call('setForEver', watch.handle);
   await until('it sets values', () => watch.version > 1000);
   worker.terminate();
-  await watch.setAsync(-1);
-  equal(watch.get(), -1, 'the value of this thread');
+  // In Deno a terminated worker computes on for some seconds, and sets values meanwhile.
+  let value: number;
+  do {
+    await watch.setAsync(-1);
+    value = watch.get();
+    equal(Number.isInteger(value), true, 'a whole value');
+    await sleep(5);
+  } while (value !== -1);
 });
