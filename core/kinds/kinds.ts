@@ -173,8 +173,8 @@ export function disposeAgain(o: usize): void {
   const kind = atomic.load<i32>(o, O_KIND);
   if (kind === KIND_MUTEX) mutexDispose(o);
   else if (kind === KIND_SEMAPHORE || hasStrictQueue(kind)) dispose(o);
-  // The two ends of a channel or a watch go together.
-  if (isEnd(kind) && hasPeer(o)) dispose(peerOf(o));
+  // The sending end of a channel or a watch goes first, and takes the other end along.
+  if ((kind & ~2) === KIND_CHANNEL && hasPeer(o)) dispose(peerOf(o));
   if (hasPhase(kind)) disposePhase(o);
   if (kind === KIND_RW_LOCK) clearPlaces(o, NOBODY);
 }

@@ -196,7 +196,7 @@ export class Space implements AsyncDisposable {
   async #join(): Promise<void> {
     const { space, heartbeat, lease, partitions, clock } = this.#options;
     await this.#around.whenConnected();
-    if (this.#driver.knowsDeaths) return; // Without a server, all processes have the same settings.
+    if (this.#driver.knowsDeaths) return this.#keepAlive(); // Without a server, all have the same settings.
     if (heartbeat) {
       // `close` must be able to stop the thread even if the thread never connects, so the thread is noted first.
       const thread = await startHeartbeat(String(heartbeat), lease, partitions);

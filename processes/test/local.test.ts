@@ -302,6 +302,28 @@ test.each(['cluster', 'threads'])('of four that try one mutex, one holds it: %s'
   expect({ stdout, stderr }).toEqual({ stdout: '[true,false,false,false]\n', stderr: '' });
 });
 
+test.each([
+  ['joins', ''],
+  ['opens an ephemeral object', "await space.mutex('m', { ephemeral: true });"],
+])('a process that only %s ends by itself, and short ones leave nothing behind', (_, then) => {
+  const directory = folder();
+  const source = `
+    import { Space } from 'taketurns-processes';
+    const space = await Space.local({ space: 'ends', directory: ${JSON.stringify(directory)} });
+    ${then}`;
+  const cwd = fileURLToPath(new URL('..', import.meta.url));
+  for (let i = 0; i < 8; i++) {
+    const args = ['--input-type=module', '--eval', source];
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', timeout: 30_000 });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  }
+  const [boot] = readdirSync(directory);
+  const [space] = readdirSync(join(directory, `${boot}`));
+  // The last process, and at most the one before it, whose files the last one had no time to remove.
+  const members = readdirSync(join(directory, `${boot}`, `${space}`)).filter((name) => name.startsWith('m.'));
+  expect(members.length).toBeLessThanOrEqual(2);
+});
+
 test('a process that holds nothing and waits for nothing ends by itself', () => {
   const directory = folder();
   const source = `

@@ -42,6 +42,7 @@ const getter = (name: string): ((this: unknown) => unknown) =>
   Object.getOwnPropertyDescriptor(typed, name)?.get as () => unknown;
 const tagOf = getter(Symbol.toStringTag as unknown as string);
 const lengthOf = getter('length') as (this: unknown) => number;
+const offsetOf = getter('byteOffset') as (this: unknown) => number;
 const bufferOf = getter('buffer') as (this: unknown) => ArrayBufferLike;
 
 /**
@@ -67,7 +68,9 @@ function copy<A extends Uint8Array | Float64Array>(from: A, count: number, few: 
     return;
   }
   const buffer = bufferOf.call(from) as ArrayBufferLike & { readonly growable?: boolean };
-  to.set(buffer.growable === true ? from.subarray(0, count) : from, at);
+  // Not `subarray`, which may run code of the user.
+  const Kind = (to instanceof Float64Array ? Float64Array : Uint8Array) as unknown as new (...from: unknown[]) => A;
+  to.set(buffer.growable === true ? new Kind(buffer, offsetOf.call(from), count) : from, at);
 }
 
 /**

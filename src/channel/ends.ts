@@ -85,7 +85,11 @@ export class Ends {
     this.module = module;
     this.views = { u8: new Uint8Array(buffer), f64: new Float64Array(buffer), i32: new Int32Array(buffer) };
     const { f64 } = this.views;
-    this.#object = new ReceivingEnd(receivingEnd, form, () => this.receiving?.forget());
+    // If the thread leaves the arena, nothing lets go of the sending end, and its elements may belong to another thread.
+    this.#object = new ReceivingEnd(receivingEnd, form, () => {
+      this.receiving?.forget();
+      if (membership.isOver) this.sending?.forget();
+    });
     const release = (): void => {
       if (!membership.isOver) membership.letGo(shared);
     };

@@ -31,8 +31,11 @@ export class Sender implements Disposable {
     this.#channel = channel;
     this.#ends = ends;
     const { module, sending, receiving, senders } = ends;
-    if (Atomics.load(receiving.words, (receiving.at + P_SENDERS) / 4) === 0)
+    if (Atomics.load(receiving.words, (receiving.at + P_SENDERS) / 4) === 0) {
+      // The last sender may have left just now.
+      if (channel.closed) throw sending.closedError();
       throw new TypeError('Channel.sender: the channel was made without senders');
+    }
     senders.add(this);
     module.beginSending(sending.attachment);
   }

@@ -228,14 +228,15 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   }
 
   /**
-   * Sets the value. Blocks the thread while another thread sets one, which takes about as long as to copy the value.
+   * Sets the value. Blocks the thread while another thread sets one, which takes about as long as to copy the value,
+   * unless that thread has called `setAsync` and blocks before its promise is settled.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {ClosedError} if the watch is or becomes closed. Then nothing was set, as after each of these errors.
    * @throws {TimeoutError} when the time-out has passed.
    * @throws the reason of a signal that is aborted already, and the errors of the codec.
    * @throws {RangeError} if the value is larger than `bytes`, or for a bad time-out.
-   * @throws {TypeError} if the value cannot travel, for bad options, or if another thread sets a value, on a thread that
-   * must not block, such as a browser's main thread.
+   * @throws {TypeError} if the value cannot travel, for bad options, if a `setAsync` of this thread waits for its turn, or
+   * if another thread sets a value, on a thread that must not block, such as a browser's main thread.
    * @throws {ArenaFullError} if the thread has to wait, and the arena has no room for another waiter.
    * @throws {DisposedError} if the watch has been or is being disposed of.
    * @example progress.set(0.5);
@@ -251,6 +252,9 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     const kept = this.#wire.keep(encoded);
     const left = countdown(timeout);
     this.#turn.checkWait(timeout, left);
+    // The event loop could not settle this promise while the thread blocks behind it.
+    if (this.#turn.shared.promises.first !== 0)
+      throw new TypeError(`${KIND}.set: a setAsync of this thread waits for its turn: await it first`);
     this.#turn.queue(1, timeout, left);
     this.#write(kept);
   }

@@ -16,7 +16,15 @@
  * not turn keeps the last keys. All threads together keep at most a quarter of the objects of the arena. If the arena is
  * full, the thread keeps nothing.
  */
-import { CLOSED_OBJECT, GOES, KIND_SEMAPHORE, O_NAME, OBJECT_SIZE, USED_OBJECTS } from '../border/numbers.js';
+import {
+  ANSWER_FULL,
+  CLOSED_OBJECT,
+  GOES,
+  KIND_SEMAPHORE,
+  O_NAME,
+  OBJECT_SIZE,
+  USED_OBJECTS,
+} from '../border/numbers.js';
 import { orphanAt, type Regions } from '../key-reading.js';
 import { setTimeout } from '../runtime/clock.js';
 import type { Membership } from '../runtime/membership.js';
@@ -145,10 +153,14 @@ export class Kept {
   }
 }
 
-/** Disposes of the object of a key that this thread may not have at hand. */
-export function disposeOf({ core }: Membership, address: number, generation: number): void {
+/**
+ * Disposes of the object of a key that this thread may not have at hand. Returns whether it is gone: there may be no room
+ * to attach to it.
+ */
+export function disposeOf({ core }: Membership, address: number, generation: number): boolean {
   const attachment = core.attach(address, generation, KIND_SEMAPHORE);
-  if (attachment < 0) return;
+  if (attachment < 0) return attachment !== ANSWER_FULL;
   core.dispose(address);
   core.letGo(attachment, GOES);
+  return true;
 }

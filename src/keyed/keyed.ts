@@ -89,13 +89,22 @@ function late(error: unknown, { timeout, signal }: Limits, entry: Entry | undefi
   return isTimeout(error, signal) && entry ? timedOut(entry.wanted(1), timeout) : error;
 }
 
-/** Closes all keys of a closed table, unless another thread has come to the end of this. */
+/**
+ * Closes all keys of a closed table, unless another thread has come to the end of this. If there is no room for that, the
+ * next thread that notices tries again.
+ */
 function endKeys(table: Table): void {
   const { names, membership, address } = table;
   const ended = (address + K_ENDED) >> 2;
   if (Atomics.load(names.words, ended) !== 0) return;
-  for (const key of keysOf(names, table)) disposeOf(membership, key.address, key.generation);
-  Atomics.store(names.words, ended, 1);
+  const isGone = ({ address, generation }: { readonly address: number; readonly generation: number }): boolean =>
+    disposeOf(membership, address, generation);
+  let left = [...keysOf(names, table)].filter((key) => !isGone(key));
+  if (left.length > 0) {
+    membership.sweep();
+    left = left.filter((key) => !isGone(key));
+  }
+  if (left.length === 0) Atomics.store(names.words, ended, 1);
 }
 
 export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {

@@ -596,6 +596,15 @@ describe('a channel that closes itself', () => {
     expect(failure(() => withSenders(senders as number)).message).toContain('Channel: senders must be');
   });
 
+  it('takes no message from a thread that has left the arena', () => {
+    const own = new Arena({ objects: 8, bytes: 1 << 16 });
+    const channel = new Channel({ codec: number, capacity: 4, arena: own });
+    expect(channel.handle.address).toBeGreaterThan(0);
+    own.dispose();
+    for (const call of [() => channel.send(1), () => channel.trySend(1), () => channel.receive()])
+      expect(failure(call)).toBeInstanceOf(DisposedError);
+  });
+
   it('says when there is nobody to count', () => {
     expect(failure(() => ofNumbers().sender()).message).toBe('Channel.sender: the channel was made without senders');
   });

@@ -39,7 +39,8 @@ export function close(f: usize, m: usize): void {
  */
 export function endSending(f: usize, m: usize, e: usize, left: i32, n: i32): void {
   atomic.store<i32>(e, left, E_SENDERS); // R18 begins
-  if (atomic.sub<i32>(m, n, P_SENDERS) === n) close(f, m); // R18 ends
+  const before = atomic.sub<i32>(m, n, P_SENDERS);
+  if (before > 0 && before <= n) close(f, m); // R18 ends
 }
 
 /** Whether the other end is still there. If it is gone, another object may have its place. */

@@ -27,7 +27,7 @@ import { type Folder, type Generation, isMember, pidOf, random } from './generat
 import { faultIn } from './grammar.js';
 import { callLine, deathLine, Journal, readJournal } from './journal.js';
 import { type Line, Lines, lineOf } from './lines.js';
-import { address, listen, showsEnd } from './platform.js';
+import { address, hasEnded, listen, showsEnd } from './platform.js';
 import { END, State } from './twin/state.js';
 import { type Message, type Outcome, reap, turn } from './twin/turn.js';
 
@@ -39,6 +39,9 @@ const AGAIN = 50;
  * one that waits for something, and for one that has no requests.
  */
 const SETTLED = { waits: 20, idle: 250 };
+
+/** A new broker asks at once at most so many members that have no requests, and whose processes have ended. */
+const ASKED_AT_ONCE = 64;
 
 /** What a broker tells its process. */
 export interface BrokerEvents {
@@ -69,6 +72,8 @@ export class Broker {
   readonly #members = new Map<string, Listener>();
   /** The connections to members' own sockets. */
   readonly #calls = new Map<string, Socket>();
+  /** The members to which the broker is going to connect again. */
+  readonly #again = new Set<string>();
   readonly #sockets = new Set<Socket>();
   readonly #events: BrokerEvents;
   /** Whether the broker has a thread for itself, which it keeps alive. */
@@ -137,6 +142,9 @@ export class Broker {
       };
       clock.after(ms, call, hasThread);
     };
+    // A broker may itself end soon, so it removes first what the dead have left.
+    const ended = [...idle].filter((member) => hasEnded(pidOf(member))).slice(0, ASKED_AT_ONCE);
+    for (const member of ended) this.#call(member);
     callAfter(SETTLED.waits, waits);
     callAfter(SETTLED.idle, idle);
   }
@@ -292,20 +300,27 @@ export class Broker {
     const socket = connect(address(this.#folder.of(`m.${member}`), member));
     this.#calls.set(member, socket);
     this.#watch(socket);
-    let hasEnded = false;
+    let isRefused = false;
     let pause = AGAIN;
     socket.on('connect', () => {
       pause = 0;
       socket.write(lineOf(this.#generation.number));
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      hasEnded = showsEnd(error.code, pidOf(member));
+      isRefused = showsEnd(error.code, pidOf(member));
     });
     socket.on('close', () => {
       this.#calls.delete(member);
       if (this.#isOver || this.#members.has(member)) return;
-      if (hasEnded) this.#reap(member);
-      else clock.after(pause, () => this.#call(member), false);
+      if (isRefused) this.#reap(member);
+      else if (!this.#again.has(member)) {
+        this.#again.add(member);
+        const again = (): void => {
+          this.#again.delete(member);
+          this.#call(member);
+        };
+        clock.after(pause, again, false);
+      }
     });
     socket.resume();
   }

@@ -13,7 +13,7 @@ import { clock, type Timer } from '../clock.js';
 import { eventsHandled, later } from '../ticks.js';
 import type { Broker } from './broker.js';
 import type { Generation } from './generations.js';
-import { Lines, lineOf } from './lines.js';
+import { type Line, Lines, lineOf } from './lines.js';
 
 /** How often a process that is needed sends a ping, or asks the broker in its own thread, in milliseconds. */
 const PING = 300;
@@ -27,6 +27,8 @@ export interface Owner {
   readonly isNeeded: boolean;
   /** How long the broker may take to answer, in milliseconds. */
   readonly patience: number;
+  /** The socket with which the owner dials, if it does. */
+  dialling: Socket | undefined;
   /** Resolves when the owner listens at its own socket. */
   listens(): Promise<void>;
   /** The broker has answered something. */
@@ -79,12 +81,25 @@ export class SocketConnection implements Connection {
   static dial({ address }: Generation, owner: Owner): Promise<SocketConnection | 'refused' | 'silent'> {
     return new Promise((resolve, reject) => {
       const socket = connect(address.path);
+      owner.dialling = socket;
       const connection = new SocketConnection(owner, socket);
-      const sentAt = clock.now();
-      const late = (): void => void isSilent(owner, sentAt).then((is) => is && over('silent'));
-      const timer = clock.after(owner.patience, late, owner.isNeeded);
+      /** When the broker could first answer: this process may stand still before it writes. */
+      let sentAt = clock.now();
+      let isOver = false;
+      // A timer may come a little early.
+      const look = (): Timer =>
+        clock.after(Math.max(1, sentAt + owner.patience - clock.now()), () => void late(), owner.isNeeded);
+      const late = async (): Promise<void> => {
+        const is = await isSilent(owner, sentAt);
+        if (isOver) return;
+        if (is) over('silent');
+        else timer = look();
+      };
+      let timer = look();
       const over = (found: SocketConnection | 'refused' | 'silent'): void => {
+        isOver = true;
         clock.stop(timer);
+        if (owner.dialling === socket) owner.dialling = undefined;
         resolve(found);
         if (found !== connection) socket.destroy();
       };
@@ -95,6 +110,7 @@ export class SocketConnection implements Connection {
       if (!owner.isNeeded) socket.unref();
       socket.on('connect', () => {
         socket.write(lineOf(address.cookie, owner.name));
+        sentAt = clock.now();
         // The broker answers meanwhile.
         owner.listens().catch(failed);
       });
@@ -105,18 +121,25 @@ export class SocketConnection implements Connection {
         else over('refused');
       });
       const lines = new Lines();
+      let isReady = false;
+      /** What the broker has told a session before the connection is up. */
+      const early: Line[] = [];
       socket.on('data', (text) => {
         for (const line of lines.push(`${text}`)) {
           if (connection.#isUp) connection.#hear(line);
+          else if (isReady) early.push(line);
           else if (line[0] !== 'ready') over('refused');
-          else
+          else {
+            isReady = true;
             owner.listens().then(() => {
               if (socket.destroyed) return over('refused');
               connection.#isUp = true;
               // The owner's own socket keeps the process alive from now on.
               socket.unref();
               over(connection);
+              for (const each of early) connection.#hear(each);
             }, failed);
+          }
         }
       });
     });

@@ -14,7 +14,7 @@
  * A broker serves in the main thread at first, because a thread takes longer to start than a short program lives, and
  * because the calls of its own process are then calls of a function. When another process takes part, and the broker has
  * served for `SOON`, a thread of the process takes over (broker-thread.ts). So a main thread that computes for long stops
- * nobody. Before there is a thread, others wait for it for `PATIENCE.inline` at most.
+ * nobody. Before there is a thread, others usually wait for it for `PATIENCE.inline`.
  *
  * The member's own socket is bound under another name and gets its name when it listens. So a socket with this name that
  * refuses is of a process that has ended, or has closed the space. It stays until a broker removes it. The socket is
@@ -69,8 +69,10 @@ class Member implements Driver, Owner {
   readonly #makeFolder: () => string;
   readonly #folder: Folder;
   readonly name = newMember();
-  /** The member's own socket. */
+  /** The member's own socket, and those with which brokers have called. */
   #own: Server | undefined;
+  readonly #callers = new Set<Socket>();
+  dialling: Socket | undefined;
   #events: Parameters<Driver['watch']>[0] | undefined;
   #listening: Promise<void> | undefined;
   /** The broker that this process has made last. */
@@ -133,8 +135,10 @@ class Member implements Driver, Owner {
 
   keepAlive(alive: boolean): void {
     this.isNeeded = alive;
-    if (alive) this.#own?.ref();
-    else this.#own?.unref();
+    for (const one of [this.#own, this.dialling]) {
+      if (alive) one?.ref();
+      else one?.unref();
+    }
     if (!alive) return;
     this.#wake();
     this.#connection?.watch();
@@ -151,6 +155,9 @@ class Member implements Driver, Owner {
     await this.#thread?.terminate();
     await this.#listening?.catch(() => {});
     this.#own?.close();
+    this.dialling?.destroy();
+    // A broker that finds its connection ended asks again, and is refused now.
+    for (const socket of this.#callers) socket.destroy();
     if (this.#generation) closeSync(this.#generation.fd);
     this.#generation = undefined;
   }
@@ -198,7 +205,10 @@ class Member implements Driver, Owner {
   #wake = (): void => {};
 
   listens(): Promise<void> {
-    this.#listening ??= this.#listen();
+    this.#listening ??= this.#listen().catch((error) => {
+      this.#listening = undefined;
+      throw error;
+    });
     return this.#listening;
   }
 
@@ -268,6 +278,7 @@ class Member implements Driver, Owner {
 
   /** Takes over, unless somebody else is faster. Returns true: there is a broker to look for. */
   async #usurp(): Promise<boolean> {
+    if (this.#isClosed) return true;
     const before = this.#generation;
     this.#generation = undefined;
     let broker: Broker | undefined;
@@ -298,7 +309,13 @@ class Member implements Driver, Owner {
   #startThread(broker: Broker): void {
     if (broker.isOver) return;
     const workerData: ThreadData = { path: this.#folder.path, member: this.name };
-    const thread = new Worker(THREAD, { eval: true, execArgv: [], workerData });
+    let thread: Worker;
+    try {
+      thread = new Worker(THREAD, { eval: true, execArgv: [], workerData });
+    } catch (error) {
+      this.ended(error);
+      return;
+    }
     this.#thread = thread;
     // If the thread fails, the broker of the main thread goes on, or somebody takes over.
     thread.on('error', (error) => this.ended(error));
@@ -335,6 +352,7 @@ class Member implements Driver, Owner {
       return true;
     }
     this.#wasUp = true;
+    this.#refusedSince = undefined;
     this.#connection = connection;
     this.keepAlive(this.isNeeded);
     queueMicrotask(() => {
@@ -346,6 +364,8 @@ class Member implements Driver, Owner {
   /** A broker has called. Its line tells its generation. */
   #called(socket: Socket): void {
     const lines = new Lines();
+    this.#callers.add(socket);
+    socket.on('close', () => this.#callers.delete(socket));
     socket.unref();
     socket.setEncoding('utf8');
     socket.on('error', () => {});

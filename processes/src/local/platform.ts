@@ -60,7 +60,8 @@ export function showsEnd(code: string | undefined, pid: number): boolean {
   return code === 'ENOENT' && hasEnded(pid);
 }
 
-function hasEnded(pid: number): boolean {
+/** Whether there is no process of this number, as this process sees it: one in another container may see others. */
+export function hasEnded(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return false;
