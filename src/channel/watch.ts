@@ -252,7 +252,6 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     const kept = this.#wire.keep(encoded);
     const left = countdown(timeout);
     this.#turn.checkWait(timeout, left);
-    // The event loop could not settle this promise while the thread blocks behind it.
     if (this.#turn.shared.promises.first !== 0)
       throw new TypeError(`${KIND}.set: a setAsync of this thread waits for its turn: await it first`);
     this.#turn.queue(1, timeout, left);
@@ -268,10 +267,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     const timeout = checkWaitOptions(`${KIND}.setAsync`, options);
     checkWaitAsync();
     const encoded = this.#wire.encode(value);
-    if (this.#hasTurn()) {
-      this.#write(encoded);
-      return;
-    }
+    if (this.#hasTurn()) return this.#write(encoded);
     const kept = this.#wire.keep(encoded);
     const left = countdown(timeout);
     await this.#turn.queueAsync(this.#keeper, 1, timeout, left, options.signal, () => this.#write(kept));
