@@ -40,8 +40,7 @@ export default defineConfig({
         test: {
           name: 'threads',
           include: ['test/**/*.test.ts', 'static-server/test/**/*.test.ts'],
-          // Some wait for threads that sleep, so two processors serve three.
-          maxWorkers: 3,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },
@@ -63,7 +62,7 @@ export default defineConfig({
           globalSetup: ['processes/test/servers.setup.ts'],
           hookTimeout: 60_000,
           // They mostly wait for servers.
-          maxWorkers: 7,
+          maxWorkers: 5,
           sequence: { groupOrder: 2 },
         },
       },

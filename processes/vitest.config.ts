@@ -9,6 +9,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     include: ['*/*.test.ts'],
     globalSetup: ['test/servers.setup.ts'],
-    maxWorkers: 7,
+    maxWorkers: 5,
   },
 });
