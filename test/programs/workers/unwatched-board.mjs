@@ -24,6 +24,8 @@ const SINGLE = [
   'started',
   'killed',
   'runner',
+  'runner at',
+  'runner generation',
   'last done',
   'rounds',
   'openings',
