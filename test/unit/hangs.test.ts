@@ -14,7 +14,7 @@ async function hang(...args: (string | number)[]): Promise<[Hung, string]> {
 const namesIn = ({ deadlocks }: ArenaReport) =>
   deadlocks.map(({ edges }) => edges.map(({ holds, waitsFor }) => `${holds?.name} ${waitsFor.name}`).sort());
 
-describe('a ring of threads that each hold what another waits for', () => {
+describe.concurrent('a ring of threads that each hold what another waits for', () => {
   it.each([2, 3, 8])('of %i is named whole, and warned of once', async (size) => {
     const [report, err] = await hang('ring', size);
     const ring = Array.from({ length: size }, (_, i) => `m${i} m${(i + 1) % size}`).sort();
@@ -50,7 +50,7 @@ describe('a ring of threads that each hold what another waits for', () => {
   });
 });
 
-describe('a circle in which the youngest waiter cannot leave', () => {
+describe.concurrent('a circle in which the youngest waiter cannot leave', () => {
   it('ends if deadlocks throw: another thread leaves', async () => {
     const { out, err } = await runProgram('hangs', ['locks again', 2, 'throw']);
     const { heard, left } = JSON.parse(out) as {
@@ -67,7 +67,7 @@ describe('a circle in which the youngest waiter cannot leave', () => {
   });
 });
 
-describe('a report of a program that hangs', () => {
+describe.concurrent('a report of a program that hangs', () => {
   it('names the owner that has forgotten to unlock, and is no alarm', async () => {
     const [report, err] = await hang('forgotten', 3);
     expect(report).toMatchObject({ deadlocks: [], suspected: [], waiting: 2 });
@@ -122,7 +122,7 @@ describe('a report of a program that hangs', () => {
   });
 });
 
-describe('a circle that ends by itself', () => {
+describe.concurrent('a circle that ends by itself', () => {
   it.each([
     ['time-out', ['TimeoutError']],
     ['cancelAll', ['CancelledError']],
@@ -135,7 +135,7 @@ describe('a circle that ends by itself', () => {
   });
 });
 
-describe('a thread that stands in line for permits', () => {
+describe.concurrent('a thread that stands in line for permits', () => {
   it('is stuck although enough permits are free, behind a stuck one that asks for more', async () => {
     const [report, err] = await hang('line', 3);
     expect(namesIn(report)).toEqual([['m0 pool', 'pool m0']]);
@@ -144,7 +144,7 @@ describe('a thread that stands in line for permits', () => {
   });
 });
 
-describe('a thread whose look fails', () => {
+describe.concurrent('a thread whose look fails', () => {
   it('goes on waiting', async () => {
     const [report, err] = await hang('broken look', 2);
     expect(namesIn(report)).toEqual([['m0 m1', 'm1 m0']]);
@@ -152,7 +152,7 @@ describe('a thread whose look fails', () => {
   });
 });
 
-describe('threads that lock in no order at all', () => {
+describe.concurrent('threads that lock in no order at all', () => {
   it.each(['', 'noise'])('leave each circle by a DeadlockError that tells the truth %s', async (noise) => {
     const { out, err } = await runProgram('tangled', [1500, noise]);
     const { rounds, thrown, wrong, left } = JSON.parse(out) as Record<'rounds' | 'thrown' | 'left', number> & {
@@ -166,7 +166,7 @@ describe('threads that lock in no order at all', () => {
   });
 });
 
-describe('a busy program', () => {
+describe.concurrent('a busy program', () => {
   it('gives no alarm', async () => {
     const { out, err } = await runProgram('busy');
     const { looks, found } = JSON.parse(out) as { looks: number; found: number };
@@ -176,7 +176,7 @@ describe('a busy program', () => {
   });
 });
 
-describe('a wait that is likely to be a mistake', () => {
+describe.concurrent('a wait that is likely to be a mistake', () => {
   const said = async (how: string): Promise<string[]> => {
     const { out, err } = await runProgram('likely-mistakes', [how]);
     expect(out).toBe('got it\n');

@@ -68,7 +68,7 @@ function errorsOf({ flags = FLAGS, args = [], env = {}, until }: Run): Promise<s
   });
 }
 
-describe('report mode', () => {
+describe.concurrent('report mode', () => {
   it.each([
     ['by a flag', { flags: FLAGS }],
     ['by NODE_OPTIONS', { flags: [], env: { NODE_OPTIONS: FLAGS.join(' ') } }],
