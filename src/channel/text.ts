@@ -32,6 +32,18 @@ export function readText(bytes: Uint8Array, from: number, to: number): string {
   if (to - from <= SHORT) {
     let text = '';
     let i = from;
+    // An engine copies a short text for each text that is added to it. So eight characters are added at once.
+    for (; i + 8 <= to; i += 8) {
+      const [a, b, c, d] = [bytes[i] as number, bytes[i + 1] as number, bytes[i + 2] as number, bytes[i + 3] as number];
+      const [e, f, g, h] = [
+        bytes[i + 4] as number,
+        bytes[i + 5] as number,
+        bytes[i + 6] as number,
+        bytes[i + 7] as number,
+      ];
+      if ((a | b | c | d | e | f | g | h) > 0x7f) break;
+      text += String.fromCharCode(a, b, c, d, e, f, g, h);
+    }
     for (; i < to; i++) {
       const code = bytes[i] as number;
       if (code > 0x7f) break;

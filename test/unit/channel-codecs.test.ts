@@ -38,6 +38,19 @@ describe('text', () => {
     expect(send('\ud800')).toBe('\ufffd');
   });
 
+  it('keeps a short text with another character anywhere', () => {
+    const send = through(text, 112);
+    const letters = 'abcdefghijklmnopqrstuvwxyzabcdef';
+    for (let length = 0; length <= letters.length; length++) {
+      const sent = letters.slice(0, length);
+      expect(send(sent)).toBe(sent);
+      for (let at = 0; at <= length; at++) {
+        const other = `${sent.slice(0, at)}é${sent.slice(at)}`;
+        expect(send(other)).toBe(other);
+      }
+    }
+  });
+
   it('refuses what is no text or is too long', () => {
     const send = through(text, 48);
     for (const long of ['x'.repeat(49), 'ü'.repeat(25)]) expect(failure(() => send(long)).message).toContain('48');
