@@ -57,8 +57,9 @@ function hear(arena, thread, life, host) {
 }
 
 const door = new BroadcastChannel(workerData.door + (threadId + 1));
-door.onmessage = ({ data: { memory, name, id } }) => {
+door.onmessage = ({ data: { memory, name, id, comes } }) => {
   if (name === MAIN) greetMain({ id });
+  else if (comes) connect({ id }, name, () => look(memory));
   else look(memory);
 };
 parentPort.on('message', look);

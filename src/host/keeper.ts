@@ -4,10 +4,11 @@
  *
  *     thread                              keeper
  *     opens a channel named after it
+ *     says that it comes           ──►    joins the channel, sends a message port into it
  *     registers in the arena
- *     announces itself             ──►    finds its record, joins the channel, sends a message port into it
+ *     announces itself             ──►    finds its record, sends another port into the channel
  *     ...
- *     ends, and with it its channel ──►   the other end of the port closes: reaps the thread
+ *     ends, and with it its channel ──►   the other ends of both ports close: reaps the thread
  *
  * Why a closed port proves a death. Node closes the channels of a thread when no code of the thread can run any more,
  * and a port that lies unread in a closed channel closes too. So the port stays open as long as the thread can run,
@@ -16,6 +17,9 @@
  * The thread may die before the keeper joins its channel. A thread opens its channel before it registers. So if a
  * record names a thread, and the keeper finds no other member in the channel of this thread, then the thread is dead.
  * The keeper then counts the port as closed at once.
+ *
+ * The thread may also die after it has registered and before it announces itself. Then its first port closes, and the
+ * keeper looks at all records.
  *
  * A thread that leaves an arena without dying gives its record back before it closes the channel. The keeper reaps only
  * the record that it has found, so it reaps nothing then.
@@ -123,17 +127,21 @@ export function openLine(memory: WebAssembly.Memory, id: bigint, share: () => vo
     channel.unref();
     line.push(channel);
   };
+  const say = (comes?: true): void => {
+    const name = Atomics.load(arena.word, 0);
+    // The keeper that this thread has started ends with this thread.
+    if (name <= 0 || name - 1 === keeper?.threadId) return;
+    if (isMainThread) open();
+    tell(name, memory, id, comes);
+  };
   arenas.add(arena);
   // The main thread ends with the whole process.
-  if (!isMainThread) open();
+  if (!isMainThread) {
+    open();
+    say(true);
+  }
   return {
-    announce(): void {
-      const name = Atomics.load(arena.word, 0);
-      // The keeper that this thread has started ends with this thread.
-      if (name <= 0 || name - 1 === keeper?.threadId) return;
-      if (isMainThread) open();
-      tell(name, memory, id);
-    },
+    announce: say,
     close(): void {
       arenas.delete(arena);
       for (const end of line) end.close();
@@ -141,9 +149,9 @@ export function openLine(memory: WebAssembly.Memory, id: bigint, share: () => vo
   };
 }
 
-/** Tells a keeper of an arena. With an id, tells it of this thread too. */
-function tell(name: number, memory: WebAssembly.Memory, id?: bigint): void {
+/** Tells a keeper of an arena. With an id, tells it of this thread too, which has registered or `comes` to register. */
+function tell(name: number, memory: WebAssembly.Memory, id?: bigint, comes?: true): void {
   const door = new BroadcastChannel(DOOR + name);
-  door.postMessage({ memory, name: id === undefined ? 0 : threadId + 1, id });
+  door.postMessage({ memory, name: id === undefined ? 0 : threadId + 1, id, comes });
   door.close();
 }

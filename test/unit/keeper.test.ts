@@ -51,6 +51,22 @@ describe('the keeper', () => {
     mutex.unlock();
   });
 
+  it('hears of the death of a thread that has registered and not announced itself', async () => {
+    const arena = new Arena();
+    // The keeper is up when it has heard of a first death.
+    const first = shared();
+    const holder = start('locks-all', { handles: [new Mutex({ arena }).handle], told: first });
+    hear(first);
+    await holder.terminate();
+    await until(() => arena.threads === 1, 'the first thread is reaped');
+    const told = shared();
+    const worker = start('registers', { handle: arena.handle, told });
+    hear(told);
+    expect(arena.threads).toBe(2);
+    await worker.terminate();
+    await until(() => arena.threads === 1, 'the second thread is reaped');
+  });
+
   it('knows nothing of an arena that a worker keeps to itself', async () => {
     const told = shared();
     new Arena().handle;
