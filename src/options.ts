@@ -140,6 +140,8 @@ export interface Properties {
   readonly variant?: bigint;
   /** Default 0n. */
   readonly firstTicket?: bigint | undefined;
+  /** Says how an object with these words differs from what is asked for. Default: by permits, max and robust. */
+  readonly differences?: (words: Int32Array) => string;
 }
 
 const ROBUST = ' (of a robust one: only holders can release)';

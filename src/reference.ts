@@ -225,7 +225,8 @@ export function open<K extends Kind>(
   const which = `${what} ${JSON.stringify(name)}`;
   const found = referenceBy(membership, answer, which, kind);
   if (p === ANY) return found;
-  const differences = differencesOf(new Int32Array(memory.buffer, found.address), p, mismatch);
+  const has = new Int32Array(memory.buffer, found.address);
+  const differences = p.differences?.(has) ?? differencesOf(has, p, mismatch);
   if (differences === '') return found;
   core.letGo(answer, 1);
   throw typeof mismatch === 'function' ? mismatch() : new RangeError(`${which}: it exists already with ${differences}`);
@@ -237,16 +238,20 @@ export function open<K extends Kind>(
  */
 function differencesOf(has: Int32Array, p: Properties, only: (() => Error) | string | undefined): string {
   const robust = has[O_ROBUST / 4] as number;
-  const properties: [string, unknown, unknown][] = [
-    ['permits', has[O_INITIAL / 4], p.permits],
-    ['max', has[O_MAX / 4], p.max],
-    ['robust', p.hash === undefined && robust > 0, p.robust],
-  ];
+  // An object of the algorithms has its hash where a semaphore has `robust`.
+  if (p.hash !== undefined && p.hash !== robust) return 'another hash or way to wait';
+  return differing(
+    [`${only ?? 'permits'}`, has[O_INITIAL / 4], p.permits],
+    [`${only ?? 'max'}`, has[O_MAX / 4], p.max],
+    [`${only ?? 'robust'}`, p.hash === undefined && robust > 0, p.robust],
+  );
+}
+
+/** @internal Says which of these properties an object does not have as they are asked for: the name, has, wanted. */
+export function differing(...properties: readonly [string, unknown, unknown][]): string {
   const differences = properties
     .filter(([, has, wanted]) => has !== wanted)
-    .map(([name, has, wanted]) => `${only ?? name} ${has}, not ${wanted}`);
-  // An object of the algorithms has its hash where a semaphore has `robust`.
-  if (p.hash !== undefined && p.hash !== robust) differences.push('another hash or way to wait');
+    .map(([name, has, wanted]) => `${name} ${has}, not ${wanted}`);
   return [...new Set(differences)].join('; ');
 }
 

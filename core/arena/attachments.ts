@@ -14,11 +14,21 @@
  */
 
 import { ANSWER_FULL, ANSWER_OBJECTS_FULL } from '../answers';
-import { elementAt, freeElement, indexOf, reserve } from './elements';
+import { elementAt, freeElement, indexOf, reserve, usedElements } from './elements';
 import { attachObject, buildObject, detachObject } from './objects';
-import { objectOf, requestOf } from './requests';
+import { objectOf, requester, requestOf } from './requests';
 import { me } from './threads';
-import { ATTACHED, E_END, E_HELD, E_REQUEST, E_STATE, RESERVED } from './words';
+import {
+  ATTACHED,
+  E_END,
+  E_HELD,
+  E_REQUEST,
+  E_STATE,
+  ELEMENT_SIZE,
+  RESERVED,
+  STATE_MASK,
+  THREAD_MASK,
+} from './words';
 
 /**
  * Makes an object, and attaches the thread to it. The object has the max `limit` and the first ticket `first`. An
@@ -95,4 +105,33 @@ export function countHeld(attachment: i32, permits: i64): void {
   if (attachment === 0) return;
   const e = recordOf(attachment);
   atomic.store<i64>(e, atomic.load<i64>(e, E_HELD) + permits, E_HELD);
+}
+
+/**
+ * Returns the first element, from this one on, that the thread owns and that is in one of these states; 0 if there is
+ * none.
+ *
+ * The function reads the state first, and then the owner. A thread that is dead or ends takes no more elements. So if
+ * the thread owns the element when the owner is read, it owned the element when the state was read, too. In the other
+ * order, the owner could be that of a tombstone which the thread has left, and the state that of a live thread's
+ * tombstone, which has the element next.
+ */
+export function firstFrom(e: usize, thread: i32, least: i64, most: i64): usize {
+  const end = elementAt(usedElements());
+  for (; e < end; e += ELEMENT_SIZE) {
+    const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
+    const who = requester(atomic.load<i64>(e, E_REQUEST));
+    if ((who & THREAD_MASK) === thread && state >= least && state <= most) return e;
+  }
+  return 0;
+}
+
+/** Whether a thread is attached to an object by one of the elements from this one on. */
+export function isAttached(thread: i32, o: usize, e: usize): bool {
+  while (true) {
+    e = firstFrom(e, thread, ATTACHED, ATTACHED);
+    if (e === 0) return false;
+    if (objectOf(atomic.load<i64>(e, E_REQUEST)) === o) return true;
+    e += ELEMENT_SIZE;
+  }
 }

@@ -29,13 +29,17 @@
  * was registered ever had this life, so this value of REAPER means the keeper. If a keeper dies while it reaps, the
  * next keeper finds this value, which is its own, and goes on.
  *
- * The record of the dead thread is freed last. Until then its attachments keep their objects from being freed, so no
- * new object takes the place of one of them while the reaper still looks at it.
+ * The reaper goes through the attachments twice. First it does, at every object, what the dead thread has left undone.
+ * Then it detaches from every object. So all objects of the dead thread stay while the reaper works at one of them, and
+ * no new object takes the place of another end of a channel, to which the reaper passes on. If the reaper dies between
+ * the two, or in the second, the next reaper begins again with the attachments that are left. An object of these whose
+ * other end is detached has been cleaned up before (isAttached). The record of the dead thread is freed last.
  */
 
 import { GONE, REAPED, STILL_AWAKE } from '../answers';
+import { firstFrom, isAttached } from '../arena/attachments';
 import { elementAt, freeElement, indexOf, usedElements } from '../arena/elements';
-import { freeUnfinished, isDisposed } from '../arena/objects';
+import { freeUnfinished } from '../arena/objects';
 import { objectOf, requester, widthOf } from '../arena/requests';
 import { lifeOf, me, mostThreads, myLife, threadRecord } from '../arena/threads';
 import {
@@ -62,11 +66,10 @@ import {
   T_HOST,
   T_LIFE,
   T_WAKE,
-  THREAD_MASK,
   TOMBSTONE,
   WAITING,
 } from '../arena/words';
-import { disposeAgain, letGo, ownerDied } from '../kinds/kinds';
+import { letGo, ownerDied } from '../kinds/kinds';
 import { cancelFor, claimIfDue } from '../queue/cancelling';
 import { NOTHING, pendingCall, recover } from '../queue/pending-call';
 import { endWait, ring, wakeOwner } from '../queue/waking';
@@ -139,7 +142,14 @@ export function cleanUp(thread: i32, killed: bool): void {
   while (true) {
     e = firstFrom(e, thread, ATTACHED, ATTACHED);
     if (e === 0) break;
-    detachDead(e, thread);
+    ownerDied(objectOf(atomic.load<i64>(e, E_REQUEST)), thread, e);
+    e += ELEMENT_SIZE;
+  }
+  e = elementAt(0);
+  while (true) {
+    e = firstFrom(e, thread, ATTACHED, ATTACHED);
+    if (e === 0) break;
+    letGo((indexOf(e) + 1) as i32, GOES);
   }
   e = elementAt(0);
   while (true) {
@@ -148,25 +158,6 @@ export function cleanUp(thread: i32, killed: bool): void {
     freeElement(e);
   }
   freeUnfinished(thread);
-}
-
-/**
- * Returns the first element, from this one on, that the thread owns and that is in one of these states; 0 if there is
- * none.
- *
- * The function reads the state first, and then the owner. A thread that is dead or ends takes no more elements. So if
- * the thread owns the element when the owner is read, it owned the element when the state was read, too. In the other
- * order, the owner could be that of a tombstone which the thread has left, and the state that of a live thread's
- * tombstone, which has the element next.
- */
-function firstFrom(e: usize, thread: i32, least: i64, most: i64): usize {
-  const end = elementAt(usedElements());
-  for (; e < end; e += ELEMENT_SIZE) {
-    const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
-    const who = requester(atomic.load<i64>(e, E_REQUEST));
-    if ((who & THREAD_MASK) === thread && state >= least && state <= most) return e;
-  }
-  return 0;
 }
 
 /** Wakes a dead thread that sleeps on this word, where the runtime has not: it ends then (sleepOn in threads.ts). */
@@ -184,15 +175,6 @@ function cancelRequests(thread: i32): void {
   }
 }
 
-/** Gives back what the thread holds by an attachment, and detaches it. */
-function detachDead(e: usize, thread: i32): void {
-  const s = objectOf(atomic.load<i64>(e, E_REQUEST));
-  ownerDied(s, thread, e);
-  // The thread may have died in dispose.
-  if (isDisposed(s)) disposeAgain(s);
-  letGo((indexOf(e) + 1) as i32, GOES);
-}
-
 /** Ends waits of other threads that a dead thread was about to end, in a release, a cancellation or a disposal. */
 function sweep(thread: i32): void {
   const used = usedElements();
@@ -207,19 +189,9 @@ function sweep(thread: i32): void {
     const ahead = atomic.load<i64>(s, GRANT) - start;
     const closed = ahead < CLOSED_BELOW;
     const due = is === WAITING ? ahead >= widthOf(request) : is !== TOMBSTONE || ahead > 0;
-    if ((!due && !closed) || !attached(thread, s)) continue;
+    if ((!due && !closed) || !isAttached(thread, s, elementAt(0))) continue;
     if (is === WAITING) endWait(e, state, closed ? CLOSED : GRANTED, request);
     else if (is === TOMBSTONE) claimIfDue(s, e, state, start);
     else wakeOwner(e, request);
-  }
-}
-
-function attached(thread: i32, s: usize): bool {
-  let e = elementAt(0);
-  while (true) {
-    e = firstFrom(e, thread, ATTACHED, ATTACHED);
-    if (e === 0) return false;
-    if (objectOf(atomic.load<i64>(e, E_REQUEST)) === s) return true;
-    e += ELEMENT_SIZE;
   }
 }

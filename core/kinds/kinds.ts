@@ -22,7 +22,8 @@
  * (rw-lock), passForDead (channel) and uncountDead (counter).
  */
 
-import { attachedTo, detach, recordOf } from '../arena/attachments';
+import { attachedTo, detach, isAttached, recordOf } from '../arena/attachments';
+import { elementAt } from '../arena/elements';
 import { isKey, takeNameOut } from '../arena/names';
 import { isDisposed, keepUntilTold } from '../arena/objects';
 import { objectOf, requester } from '../arena/requests';
@@ -49,9 +50,9 @@ import {
 import { cancelFor } from '../queue/cancelling';
 import { dispose } from '../queue/closing';
 import { becomeHead } from '../queue/pending-call';
-import { hasPeer, isEnd, passForDead } from './channel/ends';
+import { isEnd, passForDead } from './channel/ends';
 import { peerOf } from './channel/places';
-import { KIND_CHANNEL } from './channel/words';
+import { E_PEER, KIND_CHANNEL } from './channel/words';
 import { passOn } from './condition/condition';
 import { KIND_CONDITION } from './condition/words';
 import { uncountDead } from './counter/counter';
@@ -153,16 +154,33 @@ function hasStrictQueue(kind: i32): bool {
   return kind >= KIND_CHANNEL && kind <= KIND_RW_LOCK;
 }
 
-/** Gives back what a dead or ending thread has of an object to which it was attached by this element. */
+/**
+ * Gives back what a dead or ending thread has of an object to which it is attached by this element, and disposes of the
+ * object again if the thread may have died in dispose. The thread stays attached.
+ */
 export function ownerDied(o: usize, thread: i32, e: usize): void {
   if (isMutex(o)) releaseOfDeadOwner(o, thread, e);
   else {
     const kind = atomic.load<i32>(o, O_KIND);
     if (kind === KIND_RW_LOCK) clearPlaces(o, thread);
-    if (isEnd(kind)) passForDead(o, kind, e);
+    if (isEnd(kind)) endDied(o, thread, kind, e);
     if (kind === KIND_CONDITION) passOn(o, e);
     else if (!hasPhase(kind) || endOfDead(o, e, kind)) releaseOfDead(o, e);
   }
+  if (isDisposed(o)) disposeAgain(o);
+}
+
+/**
+ * The same for an end of a channel or a watch, which goes with the other end. Only the attachment of the dead thread to
+ * the other end keeps the memory of that end from being freed, and from becoming another object. A thread with one end
+ * alone is making or leaving the channel, and has left nothing undone there. E_PEER says where the other attachment is,
+ * so nobody has to search for it.
+ */
+function endDied(o: usize, thread: i32, kind: i32, e: usize): void {
+  const peer = peerOf(o);
+  if (!isAttached(thread, peer, elementAt(atomic.load<u32>(e, E_PEER)))) return;
+  passForDead(o, peer, kind, e);
+  if (isDisposed(peer)) dispose(o);
 }
 
 /**
@@ -173,8 +191,6 @@ export function disposeAgain(o: usize): void {
   const kind = atomic.load<i32>(o, O_KIND);
   if (kind === KIND_MUTEX) mutexDispose(o);
   else if (kind === KIND_SEMAPHORE || hasStrictQueue(kind)) dispose(o);
-  // The sending end of a channel or a watch goes first, and takes the other end along.
-  if ((kind & ~2) === KIND_CHANNEL && hasPeer(o)) dispose(peerOf(o));
   if (hasPhase(kind)) disposePhase(o);
   if (kind === KIND_RW_LOCK) clearPlaces(o, NOBODY);
 }

@@ -5,22 +5,21 @@ import type { Arena } from '../arena.js';
 import {
   KIND_CHANNEL,
   KIND_RECEIVING_END,
-  O_THRESHOLD,
+  O_INITIAL,
   P_DONE,
   P_NEXT,
   P_SENDERS,
   P_TOLD,
   P_UNTOLD,
-  PLACE_HEAD,
 } from '../border/numbers.js';
-import { bad, checkInteger, checkOptions, DisposedError } from '../errors.js';
+import { bad, checkInteger, checkOptions } from '../errors.js';
 import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from '../options.js';
-import { type Handle, make, Reference } from '../reference.js';
+import { differing, type Handle, make, Reference } from '../reference.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { closed } from '../runtime/promises.js';
 import { close, detach, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
-import { type Codec, checkBytes, checkCodec, hashOf, sizeOfPlace, type Wire, wireOf } from './codec.js';
+import { type Codec, checkBytes, checkCodec, hashOf, roomFor, roomIn, sizeOfPlace, type Wire, wireOf } from './codec.js';
 import { bytes } from './codecs.js';
 import type { End } from './end.js';
 import { type Ends, endsOf, type Form } from './ends.js';
@@ -141,13 +140,11 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
     super(KIND, isNew ? make(KIND, KIND_CHANNEL, properties(KIND, options), options.arena) : options, 'channel');
     const { address, membership } = this[reference];
     try {
-      const ends = endsOf(this[reference], FORM, (words, m) => {
+      this.ends = endsOf(this[reference], FORM, what, (words, m) => {
         words[(m + P_SENDERS) / 4] = (isNew ? options.senders : senders) ?? 0;
       });
-      if (ends === undefined) throw new DisposedError(`${what}: the channel has been disposed of`);
-      this.ends = ends;
       const hash = hashOf(chosen as Codec<never>);
-      if (ends.module.agree(address, hash) !== hash)
+      if (this.ends.module.agree(address, hash) !== hash)
         throw new TypeError(`${what}: the channel has another codec than ${JSON.stringify(chosen.name)}`);
     } catch (error) {
       this[closed]();
@@ -155,7 +152,7 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
     }
     this.sendingEnd = this.ends.sending;
     this.receivingEnd = this.ends.receiving;
-    this.room = (this.sendingEnd.words[(address + O_THRESHOLD) / 4] as number) - PLACE_HEAD;
+    this.room = roomIn(this.sendingEnd.words.subarray(address / 4));
     this.places = membership.core.initial(address);
     this.wire = wireOf(chosen, this.ends.views, this.room, membership);
     this.isNumber = this.wire.isNumber;
@@ -268,6 +265,7 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
 
   /** @internal */
   protected override [detach](): void {
+    this.ends?.closeAlike();
     super[detach]();
     // Other library objects of the thread may go on with the channel.
     if (this.ends?.sending.shared.heldBy.size === 0) this.ends.letGo();
@@ -303,5 +301,7 @@ export function properties<T>(what: string, options: ChannelOptions<T>): Propert
     spin: budget(what, options, ADAPTIVE, PARKING),
     robust: true,
     threshold: sizeOfPlace(most),
+    differences: (words) =>
+      differing(['capacity', words[O_INITIAL / 4], capacity], ['bytes', roomIn(words), roomFor(most)]),
   };
 }

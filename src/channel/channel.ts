@@ -1,15 +1,16 @@
-import { ANSWER_CLOSED, KIND_CHANNEL, PLACE_HEAD, REFUSED } from '../border/numbers.js';
-import { bad, DisposedError } from '../errors.js';
+import { ANSWER_CLOSED, KIND_CHANNEL, REFUSED } from '../border/numbers.js';
+import { bad } from '../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../options.js';
 import { find, open, type Reference } from '../reference.js';
 import { countdown } from '../runtime/parking.js';
-import { closed, DONE } from '../runtime/promises.js';
+import { DONE } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { type Done, type Work, workOf } from './case.js';
 import { type ChannelHandle, type ChannelOptions, KIND, NOTHING, properties } from './channel-base.js';
 import { ClosedError } from './closed-error.js';
 import { type Codec, checkCodec } from './codec.js';
 import { type End, isPlace } from './end.js';
+import { unlessGone } from './ends.js';
 import { Place } from './place.js';
 import { Receivers } from './receivers.js';
 import { Sender } from './sender.js';
@@ -80,24 +81,10 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
   static open<T>(name: string, options: ChannelOptions<T> = {}): Channel<T> {
     const what = `${KIND}.open`;
     const asked = properties(what, options);
-    const mismatch = (): Error =>
-      new RangeError(
-        `${what}: name ${JSON.stringify(name)}: it exists already with another capacity, or other bytes, than ` +
-          `${asked.permits} messages of ${(asked.threshold as number) - PLACE_HEAD}`,
-      );
-    const found = open(KIND, KIND_CHANNEL, name, asked, options.arena, mismatch);
-    let channel: Channel<T>;
-    try {
-      channel = new Channel(found, options.codec as Codec<T>, what, options.senders);
-    } catch (error) {
-      // The last thread that had the channel is letting go of the sending end, and has let go of the receiving end.
-      if (!(error instanceof DisposedError)) throw error;
-      found.membership.core.dispose(found.address);
-      return Channel.open(name, options as ChannelOptions<T> & { readonly codec: Codec<T> });
-    }
-    if (channel.room + PLACE_HEAD === asked.threshold) return channel;
-    channel[closed]();
-    throw mismatch();
+    return unlessGone(
+      () => open(KIND, KIND_CHANNEL, name, asked, options.arena),
+      (found) => new Channel(found, options.codec as Codec<T>, what, options.senders),
+    );
   }
 
   /**
@@ -229,7 +216,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
     const answer = end.tryClaim(1);
     if (answer === ANSWER_CLOSED) throw end.closedError();
     end.hold(isPlace(answer) ? answer : end.wait(1, timeout));
-    return new Place(this.ends, end.next, this.room);
+    return new Place(this, this.ends, end.next, this.room);
   }
 
   /**

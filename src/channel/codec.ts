@@ -10,7 +10,7 @@
  *
  * The codecs `number`, `numbers` and `bytes` run no code of others. They read and write the place itself (Direct).
  */
-import { PLACE_HEAD } from '../border/numbers.js';
+import { O_THRESHOLD, PLACE_HEAD } from '../border/numbers.js';
 import { bad, checkInteger, checkType } from '../errors.js';
 import type { Membership } from '../runtime/membership.js';
 
@@ -128,6 +128,12 @@ export function sizeOfPlace(most: number): number {
   const LINE = 64;
   return (most + PLACE_HEAD + LINE - 1) & -LINE;
 }
+
+/** @internal Returns the bytes of the largest message in a place for messages of so many bytes. */
+export const roomFor = (most: number): number => sizeOfPlace(most) - PLACE_HEAD;
+
+/** @internal Returns the bytes of the largest message of the channel or watch that has these words. */
+export const roomIn = (words: Int32Array): number => (words[O_THRESHOLD / 4] as number) - PLACE_HEAD;
 
 /** Returns a number, not 0, that tells the codec of this name from others. */
 export function hashOf({ name }: Codec<never>): number {

@@ -14,6 +14,7 @@ import {
   ADMITTED,
   ANSWER_CLOSED,
   CLOSED_OBJECT,
+  E_PEER,
   E_TOOK_COUNT,
   E_WORD,
   HOLE,
@@ -82,8 +83,8 @@ export class End {
   /** How many of the places that the thread has claimed are left, and the address of the first of them. */
   left = 0;
   next = 0;
-  /** Whether a Place or Message stands for the first of them. */
-  isOut = false;
+  /** The channel, while a Place or Message stands for the first of them. So the collector does not take the channel. */
+  out: object | undefined;
   /** Promises that have a permit, and wait until the thread has nothing claimed. */
   readonly #granted = new Fifo<() => void>();
   #grantedCount = 0;
@@ -116,6 +117,12 @@ export class End {
     this.#last = (this.#first + word(O_MAX) * this.#size) | 0;
     this.word = (this.record + E_WORD) / 8;
     this.#texts = texts;
+  }
+
+  /** Says which the other end is, also to the reaper. The thread has claimed nothing before this call. */
+  join(peer: End): void {
+    this.peer = peer;
+    this.words[(this.record + E_PEER) / 4] = peer.attachment - 1;
   }
 
   /** The thread has released the shared object. From now on calls of the module find it closed. */
@@ -297,6 +304,10 @@ export class End {
     } finally {
       this.#isTaking = false;
     }
+  }
+
+  get isOut(): boolean {
+    return this.out !== undefined;
   }
 
   /** Whether the thread may claim here now. */

@@ -25,7 +25,7 @@ import {
   P_PEER,
   PAGE_SIZE,
 } from '../border/numbers.js';
-import { ArenaFullError, arenaFull, noRoom } from '../errors.js';
+import { ArenaFullError, arenaFull, DisposedError, noRoom } from '../errors.js';
 import { Reference } from '../reference.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { leaves } from '../runtime/membership.js';
@@ -95,8 +95,8 @@ export class Ends {
     };
     this.sending = new End(membership, module, shared, f64, release, form.sending);
     this.receiving = new End(membership, module, this.#object.shared, f64, release, form.receiving);
-    this.sending.peer = this.receiving;
-    this.receiving.peer = this.sending;
+    this.sending.join(this.receiving);
+    this.receiving.join(this.sending);
   }
 
   /** The thread has released the sending end. It releases the receiving end, unless it still uses a place. */
@@ -104,6 +104,15 @@ export class Ends {
     this.#hasLetGo = true;
     this.sending.forget();
     if (!this.sending.isOut && !this.receiving.isOut) this.#object[closed]();
+  }
+
+  /**
+   * A library object is about to release the sending end. Another thread may have closed this end and not the other one
+   * yet. Promises of this thread that wait there must find it closed now, as in `Reference.detach`.
+   */
+  closeAlike(): void {
+    const { core, at } = this.sending;
+    if (core.isDisposed(at) !== 0) core.dispose(this.receiving.at);
   }
 
   /** A Place or Message is over. */
@@ -122,27 +131,48 @@ export class Ends {
 const ends = Symbol.for('taketurns:ends');
 type Known = Shared & { [ends]?: Ends };
 
+/** The errors of `endsOf` for objects that are gone. A codec may throw a DisposedError, too. */
+const gone = new WeakSet<Error>();
+
+/** Opens a name, and makes a library object of what was found. Begins again if the object is gone. */
+export function unlessGone<T>(open: () => Reference, make: (found: Reference) => T): T {
+  while (true) {
+    const found = open();
+    try {
+      return make(found);
+    } catch (error) {
+      if (!gone.has(error as Error)) throw error;
+    }
+  }
+}
+
 /**
  * Returns the ends of the object to whose sending end the thread has just attached. Makes the receiving end if there is
- * none yet, and calls `prepare` with its address before another thread can know it. Returns undefined if the object is
- * gone.
+ * none yet, and calls `prepare` with its address before another thread can know it.
+ * @throws {DisposedError} if the object is gone. Then its sending end is disposed of, so that its name is free.
  */
 export function endsOf(
   { membership, shared }: Reference,
   form: Form,
+  what: string,
   prepare?: (words: Int32Array, m: number) => void,
-): Ends | undefined {
+): Ends {
   const known = (shared as Known)[ends];
   if (known) return known;
   const module = channelOf(membership);
   const words = new Int32Array(membership.memory.buffer);
   const peer = (): number => Atomics.load(words, (shared.address + P_PEER) / 4);
-  if (peer() === 0 && prepare === undefined) return undefined;
   const end =
-    peer() === 0
-      ? made(membership, module, words, shared, form, prepare)
-      : found(membership, words, shared.address, peer(), form);
-  if (end === undefined) return undefined;
+    peer() !== 0
+      ? found(membership, words, shared.address, peer(), form)
+      : prepare && made(membership, module, words, shared, form, prepare);
+  if (end === undefined) {
+    // The thread still holds the sending end.
+    membership.core.dispose(shared.address);
+    const error = new DisposedError(`${what}: the ${form.sending.thing} has been disposed of`);
+    gone.add(error);
+    throw error;
+  }
   const all = new Ends(membership, module, shared, end, form);
   (shared as Known)[ends] = all;
   return all;
@@ -155,7 +185,7 @@ function made(
   words: Int32Array,
   { address: f, isPrivate }: Shared,
   form: Form,
-  prepare: ((words: Int32Array, m: number) => void) | undefined,
+  prepare: (words: Int32Array, m: number) => void,
 ): Reference | undefined {
   const { core } = membership;
   const word = (offset: number): number => words[(f + offset) / 4] as number;
@@ -176,7 +206,7 @@ function made(
   if (attachment === ANSWER_FULL) throw noRoom(core, 'attachment');
   if (attachment === NO_PAGES) throw noPages(module, (word(O_MAX) + 1) * word(O_THRESHOLD), form);
   const m = core.attachedTo(attachment);
-  prepare?.(words, m);
+  prepare(words, m);
   if (module.link(f, m) !== 0) return new Reference(membership, attachment as Attachment, isPrivate);
   core.letGo(attachment, 0);
   return found(membership, words, f, Atomics.load(words, (f + P_PEER) / 4), form);

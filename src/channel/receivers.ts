@@ -236,7 +236,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     while (true) {
       const end = this.claimed('take', 1) ?? this.#waitForMessage(timeout, left);
       const length = end.lengthOf(end.next);
-      if (length >= 0) return new Message(this.ends, end.next, length);
+      if (length >= 0) return new Message(this, this.ends, end.next, length);
       end.used();
     }
   }

@@ -3,10 +3,10 @@ import type { Arena } from '../arena.js';
 import { KIND_WATCHING_END, PLACES } from '../border/numbers.js';
 import { checkOptions } from '../errors.js';
 import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from '../options.js';
-import type { Handle } from '../reference.js';
+import { differing, type Handle } from '../reference.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import type { EndStats } from './channel-base.js';
-import { type Codec, checkBytes, checkCodec, sizeOfPlace } from './codec.js';
+import { type Codec, checkBytes, checkCodec, roomFor, roomIn, sizeOfPlace } from './codec.js';
 import type { Form } from './ends.js';
 
 export const KIND = 'Watch';
@@ -85,5 +85,6 @@ export function properties<T>(what: string, options: WatchOptions<T>): Propertie
     spin: budget(what, options, ADAPTIVE, PARKING),
     robust: true,
     threshold: sizeOfPlace(most),
+    differences: (words) => differing(['bytes', roomIn(words), roomFor(most)]),
   };
 }

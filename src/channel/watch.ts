@@ -6,7 +6,6 @@ import {
   INTERRUPTED,
   KIND_WATCH,
   MORE,
-  O_THRESHOLD,
   P_DATA,
   P_NEXT,
   PLACE_HEAD,
@@ -14,7 +13,7 @@ import {
   PLACES,
   REFUSED,
 } from '../border/numbers.js';
-import { checkInteger, DisposedError } from '../errors.js';
+import { checkInteger } from '../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../options.js';
 import { find, make, open, Reference } from '../reference.js';
 import { countdown } from '../runtime/parking.js';
@@ -24,10 +23,10 @@ import { close, detach, disposedError, forget, named, reference, SharedObject } 
 import { conditionStats } from '../stats.js';
 import { type Done, type Work, workOf } from './case.js';
 import { ClosedError } from './closed-error.js';
-import { type Codec, checkCodec, hashOf, type Wire, wireOf } from './codec.js';
+import { type Codec, checkCodec, hashOf, roomIn, type Wire, wireOf } from './codec.js';
 import { bytes } from './codecs.js';
 import type { End } from './end.js';
-import { type Ends, endsOf } from './ends.js';
+import { type Ends, endsOf, unlessGone } from './ends.js';
 import { iterate, iterateAsync } from './iterating.js';
 import {
   FORM,
@@ -91,7 +90,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     const { address, membership } = this[reference];
     const { buffer } = membership.memory as unknown as { readonly buffer: SharedArrayBuffer };
     const views = { u8: new Uint8Array(buffer), f64: new Float64Array(buffer), i32: new Int32Array(buffer) };
-    this.#room = (views.i32[(address + O_THRESHOLD) / 4] as number) - PLACE_HEAD;
+    this.#room = roomIn(views.i32.subarray(address / 4));
     this.#wire = wireOf(chosen, views, this.#room, membership);
     try {
       const hasValue = what !== FROM;
@@ -100,11 +99,9 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
         const place = words[(m + P_DATA) / 4] as number;
         words[(place + PLACE_LENGTH) >>> 2] = this.#wire.put(place, encoded);
       };
-      const ends = endsOf(this[reference], FORM, hasValue ? prepare : undefined);
-      if (ends === undefined) throw new DisposedError(`${what}: the watch has been disposed of`);
-      this.#ends = ends;
+      this.#ends = endsOf(this[reference], FORM, what, hasValue ? prepare : undefined);
       const hash = hashOf(chosen as Codec<never>);
-      if (ends.module.agree(address, hash) !== hash)
+      if (this.#ends.module.agree(address, hash) !== hash)
         throw new TypeError(`${what}: the watch has another codec than ${JSON.stringify(chosen.name)}`);
     } catch (error) {
       this[closed]();
@@ -146,24 +143,10 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   static open<T>(name: string, value: T, options: WatchOptions<T> = {}): Watch<T> {
     const what = `${KIND}.open`;
     const asked = properties(what, options);
-    const mismatch = (): Error =>
-      new RangeError(
-        `${what}: name ${JSON.stringify(name)}: it exists already with other bytes than ` +
-          `${(asked.threshold as number) - PLACE_HEAD}`,
-      );
-    const found = open(KIND, KIND_WATCH, name, asked, options.arena, mismatch);
-    let watch: Watch<T>;
-    try {
-      watch = new Watch<T>(value, found, options.codec, what);
-    } catch (error) {
-      // The last thread that had the watch is letting go of it.
-      if (!(error instanceof DisposedError)) throw error;
-      found.membership.core.dispose(found.address);
-      return Watch.open(name, value, options as WatchOptions<T> & { readonly codec: Codec<T> });
-    }
-    if (watch.#room + PLACE_HEAD === asked.threshold) return watch;
-    watch[closed]();
-    throw mismatch();
+    return unlessGone(
+      () => open(KIND, KIND_WATCH, name, asked, options.arena),
+      (found) => new Watch<T>(value, found, options.codec, what),
+    );
   }
 
   /** As `handle` of every shared object. The watch of a handle lives until a thread disposes of it. */
@@ -493,6 +476,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
 
   /** @internal */
   protected override [detach](): void {
+    this.#ends?.closeAlike();
     super[detach]();
     // Other library objects of the thread may go on with the watch.
     if (this.#ends?.sending.shared.heldBy.size === 0) this.#ends.letGo();

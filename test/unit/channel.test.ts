@@ -1,6 +1,6 @@
 /** Channel in one thread: its calls, its ends, its codecs, its errors. Other threads: test/stress/channel.test.ts. */
 import { Arena, ArenaFullError, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
-import { bytes, Channel, ClosedError, type Codec, number, numbers } from 'taketurns/channel';
+import { bytes, Channel, type ChannelOptions, ClosedError, type Codec, number, numbers } from 'taketurns/channel';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { until } from '../support/until.js';
 
@@ -488,10 +488,14 @@ describe('names and handles', () => {
     one.send(1);
     expect(other.receive()).toBe(1);
     expect(String(other)).toContain('0 of 8');
-    const differs = [{ capacity: 4 }, { capacity: 8, bytes: 100 }];
-    for (const options of differs)
-      expect(failure(() => Channel.open('jobs', { codec: number, arena, ...options })).message).toContain(
-        'Channel.open: name "jobs": it exists already with another capacity, or other bytes',
+    const differs: [ChannelOptions<number>, string][] = [
+      [{ capacity: 4 }, 'capacity 8, not 4'],
+      [{ capacity: 8, bytes: 100 }, 'bytes 48, not 112'],
+      [{ capacity: 16, bytes: 9000 }, 'capacity 8, not 16; bytes 48, not 9008'],
+    ];
+    for (const [options, text] of differs)
+      expect(failure(() => Channel.open('jobs', { codec: number, arena, ...options })).message).toBe(
+        `Channel.open: name "jobs": it exists already with ${text}`,
       );
     other.send(2);
     expect(one.receive()).toBe(2);

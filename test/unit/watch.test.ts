@@ -252,7 +252,7 @@ describe('names, handles and options', () => {
     expect(one.get()).toBe('warn');
     expect(String(one)).toContain('"level"');
     expect(failure(() => Watch.open('level', 'x', { codec: text, bytes: 100, arena })).message).toContain(
-      'Watch.open: name "level": it exists already with other bytes than 112',
+      'Watch.open: name "level": it exists already with bytes 48, not 112',
     );
     expect(failure(() => Watch.open('level', 1, { codec: number, arena })).message).toContain('another codec');
     expect(failure(() => Channel.open('level', { arena })).message).toContain('no Channel');

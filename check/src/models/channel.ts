@@ -39,6 +39,7 @@ import type { Model, Op } from '../scene/model.js';
 import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
 import { PHASE, PROMISES } from '../scene/words.js';
+import { joinEnds } from './parts/ends.js';
 import { inSteps, OVER, type Step } from './parts/in-steps.js';
 import { partsOf } from './parts/program.js';
 
@@ -107,6 +108,7 @@ function makeChannel(scene: Scene, capacity: number, spin: number, first: number
     ofF.push(scene.callNow(t, 'attach', f, 0, constant('KIND_CHANNEL')));
     ofM.push(scene.callNow(t, 'attach', m, 0, constant('KIND_RECEIVING_END')));
   }
+  for (const [t, one] of ofF.entries()) joinEnds(scene, one, ofM[t]);
   for (const t of senders) scene.callNow(t, 'beginSending', ofF[t]);
   for (const o of [f, m]) scene.callNow(0, 'keep', o);
   ends.set(scene, { f, m, capacity, senders, ofF, ofM });

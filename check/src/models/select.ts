@@ -23,6 +23,7 @@ import { supervise } from '../scene/ops/deaths.js';
 import { RAN_OUT } from '../scene/ops/event-loop.js';
 import type { Scene } from '../scene/scene.js';
 import { LOCAL, PROMISES } from '../scene/words.js';
+import { joinEnds } from './parts/ends.js';
 import { inSteps, OVER, type Step, seen } from './parts/in-steps.js';
 import { partsOf } from './parts/program.js';
 
@@ -92,6 +93,7 @@ function makeObjects(scene: Scene, capacity: number, hasSemaphore: boolean): voi
     if (scene.callNow(0, 'link', f, m) !== 1) throw new Error('the ends are linked already');
     const ofF = [first, ...attached(f, 'KIND_CHANNEL')];
     const ofM = [second, ...attached(m, 'KIND_RECEIVING_END')];
+    for (const [t, one] of ofF.entries()) joinEnds(scene, one, ofM[t] as number);
     for (const o of [f, m]) scene.callNow(0, 'keep', o);
     return { f, m, ofF, ofM };
   });

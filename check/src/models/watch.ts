@@ -37,6 +37,7 @@ import type { Model, Op } from '../scene/model.js';
 import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
 import { LOCAL, PROMISES } from '../scene/words.js';
+import { joinEnds } from './parts/ends.js';
 import { inSteps, OVER, type Step, seen } from './parts/in-steps.js';
 import { partsOf } from './parts/program.js';
 
@@ -83,13 +84,15 @@ function makeWatch(scene: Scene, spin: number): void {
     scene.callNow(0, 'createObject', constant(kind), permits, PLACES - 1, spin, PLACE, robust, peer, 0, 0, 0);
   const ofF = [make('KIND_WATCH', 1, 1, 0)];
   const f = scene.callNow(0, 'attachedTo', ofF[0]);
-  const m = scene.callNow(0, 'attachedTo', make('KIND_WATCHING_END', 0, 0, f));
+  const ofM = [make('KIND_WATCHING_END', 0, 0, f)];
+  const m = scene.callNow(0, 'attachedTo', ofM[0]);
   if (scene.callNow(0, 'claimPages', m) !== 1) throw new Error('the arena of the model has no page');
   if (scene.callNow(0, 'link', f, m) !== 1) throw new Error('the ends are linked already');
   for (let t = 1; t < scene.threads; t++) {
     ofF.push(scene.callNow(t, 'attach', f, 0, constant('KIND_WATCH')));
-    scene.callNow(t, 'attach', m, 0, constant('KIND_WATCHING_END'));
+    ofM.push(scene.callNow(t, 'attach', m, 0, constant('KIND_WATCHING_END')));
   }
+  for (const [t, one] of ofF.entries()) joinEnds(scene, one, ofM[t]);
   for (const o of [f, m]) scene.callNow(0, 'keep', o);
   ends.set(scene, { f, m, ofF });
 }

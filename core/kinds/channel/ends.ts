@@ -5,7 +5,7 @@
 import { GRANT } from '../../arena/words';
 import { closeQueue } from '../../queue/closing';
 import { wakeDue } from '../../queue/waking';
-import { endOf, markOf, peerOf, placeAt } from './places';
+import { endOf, markOf, placeAt } from './places';
 import {
   E_SENDERS,
   E_TOOK,
@@ -43,11 +43,6 @@ export function endSending(f: usize, m: usize, e: usize, left: i32, n: i32): voi
   if (before > 0 && before <= n) close(f, m); // R18 ends
 }
 
-/** Whether the other end is still there. If it is gone, another object may have its place. */
-export function hasPeer(o: usize): bool {
-  return peerOf(peerOf(o)) === o;
-}
-
 /**
  * Ends the waits of all senders of a channel that is closed. If every message has been taken, it also ends those of the
  * receivers. May be called again.
@@ -60,11 +55,10 @@ export function finishClose(f: usize, m: usize): void {
 /**
  * Passes on what a dead thread has claimed at an end of this kind and not passed on. A sender leaves holes. Of a
  * receiver, the messages that it has not used count as lost; a used message has the length of a hole. Then does what the
- * thread may have left undone for others: passes on the places that are marked, and closes. May be called again.
+ * thread may have left undone for others: passes on the places that are marked, and closes. The dead thread is attached
+ * to the other end, too. May be called again.
  */
-export function passForDead(o: usize, kind: i32, e: usize): void {
-  if (!hasPeer(o)) return;
-  const peer = peerOf(o);
+export function passForDead(o: usize, peer: usize, kind: i32, e: usize): void {
   let i = atomic.load<i64>(e, E_TOOK);
   // First comes each place that the thread has claimed, then each that others have marked.
   for (let claimed = atomic.load<i32>(e, E_TOOK_COUNT); ; claimed--, i++) {

@@ -70,6 +70,8 @@ export const E_TOOK_COUNT: usize = 32;
 export const E_SENDERS: usize = 36;
 /** i64: the 8 bytes that sendWord sends, or that takeWord has received. */
 export const E_WORD: usize = 48;
+/** i32: the index of the element of the same thread's attachment to the other end. */
+export const E_PEER: usize = 56;
 /** takeWord answers so many more if the message was a hole. */
 export const HOLE_MORE: i32 = 64;
 
