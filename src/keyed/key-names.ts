@@ -20,6 +20,8 @@ import { NO_PARTS } from './entry.js';
 export interface Parent {
   readonly address: number;
   readonly generation: number;
+  /** The attachment to an object that has no name, and that the next name gets; none, or 0, if there is none. */
+  bare?: number;
 }
 
 /** A semaphore that is as a new key has it. */
@@ -36,8 +38,6 @@ export class KeyNames implements Regions {
   readonly #bytes: Uint8Array;
   /** The attachments to the parts of the key that was opened last. */
   parts: readonly number[] = NO_PARTS;
-  /** The attachment to an object without a name, which the next name gets; 0 if there is none. */
-  bare = 0;
   /** Where this thread writes a name. */
   readonly #draft: number;
 
@@ -142,7 +142,7 @@ export class KeyNames implements Regions {
   }
 
   #open(
-    { address, generation }: Parent,
+    parent: Parent,
     marker: number,
     form: number,
     length: number,
@@ -154,11 +154,12 @@ export class KeyNames implements Regions {
     const bytes = length + N_REST - N_BYTES;
     words[(draft + N_LENGTH) >> 2] = bytes;
     words[(draft + N_BYTES) >> 2] = marker | (form << 8);
-    words[(draft + N_PARENT) >> 2] = address;
-    words[(draft + N_PARENT + 4) >> 2] = generation;
+    words[(draft + N_PARENT) >> 2] = parent.address;
+    words[(draft + N_PARENT + 4) >> 2] = parent.generation;
     const max = Math.max(permits, 1);
-    const { bare } = this;
-    this.bare = 0;
+    const { bare = 0 } = parent;
+    // The call takes the object. Nothing that may throw comes before it, so the object never goes to another table.
+    if (bare !== 0) parent.bare = 0;
     return this.#core.openName(bytes, KIND_SEMAPHORE, permits, max, spin, 0, Number(isRobust), bare);
   }
 }

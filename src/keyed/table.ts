@@ -97,8 +97,6 @@ export class Table implements Home, Parent {
     const lone = this.#lone;
     if (lone?.key === key) return lone;
     if (lone) this.#enroll(lone);
-    names.bare = this.bare;
-    this.bare = 0;
     let answer = names.open(this, key, this.#made);
     if (isFull(answer)) {
       this.#letGo(names.parts);

@@ -3,11 +3,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { Arena, ArenaFullError, CancelledError, DisposedError, Mutex, TimeoutError } from 'taketurns';
-import { type Key, KeyedMutex, type KeyedMutexHandle, KeyedSemaphore } from 'taketurns/keyed';
+import { type Key, KeyedMutex, type KeyedMutexHandle, KeyedSemaphore, RateLimiter } from 'taketurns/keyed';
 import { report } from 'taketurns/report';
 import { describe, expect, it } from 'vitest';
 import { recruit, upTo } from '../support/dying.js';
 import { failure } from '../support/failure.js';
+import { membershipOf } from '../support/membership.js';
 import { at, Memory } from '../support/memory.js';
 import { isSettled } from '../support/settled.js';
 import { type Member, team, together } from '../support/team.js';
@@ -678,4 +679,36 @@ describe('permits of a key', () => {
 it('a handle is a plain value', () => {
   const handle: KeyedMutexHandle = new KeyedMutex({ arena: new Arena() }).handle;
   expect(structuredClone(handle)).toMatchObject({ kind: 'KeyedMutex' });
+});
+
+it('gives the object of a table to no limiter, if an exception ended a call of that table midway', () => {
+  const arena = new Arena();
+  const table = new KeyedSemaphore(3, { arena });
+  const { core } = membershipOf(arena);
+  const { openName } = core;
+  const { floor } = Math;
+  /** The objects without a name that calls have taken. */
+  const taken: number[] = [];
+  core.openName = (...numbers) => {
+    if (numbers[7] !== 0) taken.push(numbers[7]);
+    return openName(...numbers);
+  };
+  try {
+    // Its object waits without a name for the next key of its table.
+    table.hold('a')[Symbol.dispose]();
+    Math.floor = () => {
+      throw new Error('in the middle');
+    };
+    expect(() => table.hold(7)).toThrow('in the middle');
+    Math.floor = floor;
+    // Otherwise this limiter would have a turn for three threads.
+    new RateLimiter(1, 1000, { arena }).take();
+    expect(taken).toEqual([]);
+    table.hold(7, 3)[Symbol.dispose]();
+    expect(taken.length).toBe(1);
+  } finally {
+    Math.floor = floor;
+    core.openName = openName;
+    arena.dispose();
+  }
 });
