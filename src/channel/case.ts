@@ -3,10 +3,10 @@ import type { Membership, Shared } from '../runtime/membership.js';
 
 /** Makes the work of a case. */
 export const selecting = Symbol();
-/** A method of a channel: makes the work of a case that receives, or sends a value. */
+/** A method of a channel or a watch: makes the work of a case. */
 export const workOf = Symbol();
 
-/** @internal What select does with a case. */
+/** @internal What select does with a case. No method runs code of the user but `Done.read`. */
 export interface Work<T> {
   readonly membership: Membership;
   readonly shared: Shared;
@@ -27,17 +27,24 @@ export interface Work<T> {
   giveBack(): void;
   /** Whether there is something to have now that the case stands in line: nobody may give it a permit for that. */
   isDue?(): boolean;
-  /** What happens if the queue is closed: the end of a channel is an outcome, and all else an error. */
+  /** What happens if the queue is closed: the end of a channel or a watch is an outcome, and all else an error. */
   closed(): Done<T>;
 }
 
 /** @internal The outcome of a case. */
 export interface Done<T> {
-  readonly value: T | undefined;
+  /** Returns the value. It may run code of the user, so select calls it when it has left all queues. */
+  read(): T | undefined;
   readonly closed: boolean;
 }
 
-/** A case of a select: `receiving`, `sending` or `acquiring` makes it. It may be used again and again. */
+const none = (): undefined => undefined;
+/** @internal A case without a value has happened. */
+export const HAPPENED: Done<never> = { read: none, closed: false };
+/** @internal A case has come to the end of its channel or watch. */
+export const ENDED: Done<never> = { read: none, closed: true };
+
+/** A case of a select: `receiving`, `sending`, `acquiring` or `changing` makes it. It may be used again and again. */
 export interface Case<T = unknown> {
   /** @internal */
   [selecting](): Work<T>;

@@ -5,7 +5,7 @@ import { find, open, type Reference } from '../reference.js';
 import { countdown } from '../runtime/parking.js';
 import { DONE } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { type Done, type Work, workOf } from './case.js';
+import { type Done, ENDED, type Work, workOf } from './case.js';
 import { type ChannelHandle, type ChannelOptions, KIND, NOTHING, properties } from './channel-base.js';
 import { ClosedError } from './closed-error.js';
 import { type Codec, checkCodec } from './codec.js';
@@ -256,11 +256,10 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
     const { membership, shared, at, attachment } = end;
     const encoded = sent && this.wire.keep(this.wire.encode(sent.value));
     const received = (got: unknown): Done<T> | undefined =>
-      got === NOTHING ? undefined : { value: this.received(got), closed: false };
+      got === NOTHING ? undefined : { read: () => this.received(got), closed: false };
     const put = (place: number): Done<T> => {
       this.put(place, encoded);
-      this.tellSender();
-      return { value: undefined, closed: false };
+      return { read: () => this.tellSender(), closed: false } as Done<never>;
     };
     const take = (place: number): Done<T> | undefined => {
       if (sent !== undefined) return put(place);
@@ -270,7 +269,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
     const ended = (): Done<T> => {
       const error = end.closedError();
       if (sent !== undefined || !(error instanceof ClosedError)) throw error;
-      return { value: undefined, closed: true };
+      return ENDED;
     };
     return {
       membership,

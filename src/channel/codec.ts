@@ -96,8 +96,10 @@ export interface Wire<T> {
   put(address: number, encoded: unknown): number;
   /** Copies a message out of its place. */
   get(address: number, length: number): unknown;
-  /** Returns the value of what `get` has returned. */
+  /** Returns the value of what `get` has returned. Each result of `get` goes to `decode` or `drop`. */
   decode(got: unknown): T;
+  /** Nobody needs what `get` has returned. */
+  drop?(got: unknown): void;
 }
 
 /** @internal By this property a codec of the library makes its own wire. */
@@ -200,11 +202,14 @@ export class ScratchWire<T> implements Wire<T> {
     // A codec that sends to this channel itself gets another scratch.
     this.#out = undefined;
     const { name } = this.#codec;
-    const length = this.#codec.encode(value, scratch);
-    if (!Number.isInteger(length) || length < 0 || length > this.#room)
-      throw bad('number', `the length that codec ${name} returns`, `an integer from 0 to ${this.#room}`, length);
-    scratch.length = length;
-    this.#out = scratch;
+    try {
+      const length = this.#codec.encode(value, scratch);
+      if (!Number.isInteger(length) || length < 0 || length > this.#room)
+        throw bad('number', `the length that codec ${name} returns`, `an integer from 0 to ${this.#room}`, length);
+      scratch.length = length;
+    } finally {
+      this.#out = scratch;
+    }
     return scratch;
   }
 
@@ -237,5 +242,9 @@ export class ScratchWire<T> implements Wire<T> {
     } finally {
       this.#in = got;
     }
+  }
+
+  drop(got: Scratch): void {
+    this.#in = got;
   }
 }

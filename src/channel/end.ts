@@ -202,8 +202,9 @@ export class End {
     throw this.closedError();
   }
 
-  /** Gives a permit of this end back. */
+  /** Gives a permit of this end back. If the thread has released the channel, the permit went with it. */
   giveBack(): void {
+    if (this.isOver) return;
     const { core, at, attachment, shared } = this;
     const answer = core.releaseRobust(at, 1, attachment);
     if (answer <= ADMITTED) return;
@@ -226,8 +227,7 @@ export class End {
     use: (place: number) => T,
   ): Promise<T> {
     checkWaitAsync();
-    const { promises } = this.shared;
-    if (promises.first !== 0) promises.settle();
+    this.settle();
     if (n === 1 && this.isFree) {
       const answer = this.tryClaim(1);
       if (isPlace(answer)) return use(answer);
@@ -263,9 +263,10 @@ export class End {
       let isOver = false;
       const settle: Resolve = (value) => {
         isOver = true;
-        unwatch?.();
         if (value === undefined) this.whenFree(() => settleBy(use, resolve, reject));
         else value.catch((error) => reject(given !== undefined ? given.reason : this.#closedBy(error)));
+        // The code of the signal comes last, when the permit has been used.
+        unwatch?.();
       };
       if (run === ADMITTED) settle();
       else if (!impatient) promises.add(keeper, run, settle);
@@ -283,6 +284,12 @@ export class End {
       }
       if (!isOver) stands?.();
     });
+  }
+
+  /** Settles the promises of this thread that are due here. It may run code of the user, such as that of a signal. */
+  settle(): void {
+    const { promises } = this.shared;
+    if (promises.first !== 0) promises.settle();
   }
 
   /** Calls a function that claims and passes on, as soon as the thread has nothing claimed here. */
@@ -308,6 +315,11 @@ export class End {
 
   get isOut(): boolean {
     return this.out !== undefined;
+  }
+
+  /** Whether promises have a permit, and could not use it yet. */
+  get hasGranted(): boolean {
+    return this.#grantedCount > 0;
   }
 
   /** Whether the thread may claim here now. */

@@ -19,7 +19,7 @@ import { closed, type Resolve } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import type { Semaphore } from '../semaphore.js';
 import { reference } from '../shared-object.js';
-import { type Case, type Done, selecting, type Work, workOf } from './case.js';
+import { type Case, type Done, HAPPENED, selecting, type Work, workOf } from './case.js';
 import type { Channel } from './channel.js';
 import { channelOf } from './compiled.js';
 import type { Watch } from './watch.js';
@@ -29,9 +29,12 @@ import type { Snapshot } from './watch-options.js';
 export interface Selected<T = unknown> {
   /** Which of the cases, from 0 on. */
   readonly index: number;
-  /** The message that was received; undefined for the other cases. */
+  /** The message of `receiving`, or the `Snapshot` of `changing`; undefined for the other cases, and at an end. */
   readonly value: T | undefined;
-  /** Whether the case is `receiving`, and the channel is closed and every message has been received. */
+  /**
+   * Whether the case has come to an end: of `receiving`, the channel is closed and every message has been received; of
+   * `changing`, the watch is closed and has no newer value.
+   */
   readonly closed: boolean;
 }
 
@@ -72,7 +75,6 @@ export function acquiring(semaphore: Semaphore, permits = 1): Case<never> {
       checkType('acquiring: semaphore', semaphore, 'object', 'a Semaphore');
       if (semaphore.robust) throw new TypeError('acquiring: a robust semaphore cannot be a case of a select');
       const { membership, address, shared } = semaphore[reference];
-      const done: Done<never> = { value: undefined, closed: false };
       return {
         membership,
         shared,
@@ -80,10 +82,10 @@ export function acquiring(semaphore: Semaphore, permits = 1): Case<never> {
         permits,
         countedBy: 0,
         check() {},
-        try: () => (semaphore.tryAcquire(permits) ? done : undefined),
+        try: () => (semaphore.tryAcquire(permits) ? HAPPENED : undefined),
         take() {
           shared.grants += permits;
-          return done;
+          return HAPPENED;
         },
         whenFree: (run) => run(),
         giveBack: () => semaphore.release(permits),
@@ -117,7 +119,7 @@ let turn = 0;
 const MOST_CASES = 64;
 const SELECT_OPTIONS = ['timeout', 'signal', 'biased'];
 
-/** What one of the cases may yield: the values of their channels. */
+/** What one of the cases may yield: the values of their channels, and the snapshots of their watches. */
 export type ValueOf<C extends readonly Case[]> = C[number] extends Case<infer T> ? T : never;
 
 function begin(what: string, cases: readonly Case[], options: SelectOptions): [readonly Work<unknown>[], number] {
@@ -129,7 +131,7 @@ function begin(what: string, cases: readonly Case[], options: SelectOptions): [r
   checkType(`${what}: biased`, biased, 'boolean', 'true or false');
   const works = cases.map((one: Case, i) => {
     if (typeof one?.[selecting] !== 'function')
-      throw badType(`${what}: cases[${i}]`, 'made by receiving, sending or acquiring', one);
+      throw badType(`${what}: cases[${i}]`, 'made by receiving, sending, acquiring or changing', one);
     const work = one[selecting]();
     work.check();
     return work;
@@ -137,20 +139,31 @@ function begin(what: string, cases: readonly Case[], options: SelectOptions): [r
   return [works, timeout];
 }
 
+/** The case that has happened, as long as its value has not been read. */
+interface Happened {
+  readonly index: number;
+  readonly done: Done<unknown>;
+}
+
+/** Reads the value of the case that has happened. It may run code of the user. The select stands in no queue any more. */
+function selectedOf({ index, done }: Happened): Selected {
+  return { index, value: done.read(), closed: done.closed };
+}
+
 /** Tries each case once. */
-function attempt(works: readonly Work<unknown>[], biased = false): Selected | undefined {
+function attempt(works: readonly Work<unknown>[], biased = false): Happened | undefined {
   const first = biased ? 0 : turn++;
   for (let k = 0; k < works.length; k++) {
     const index = (first + k) % works.length;
     const done = (works[index] as Work<unknown>).try();
-    if (done !== undefined) return { index, ...done };
+    if (done !== undefined) return { index, done };
   }
   return undefined;
 }
 
 /** Stands in the queues of all cases until one of them has happened. */
 class Selection {
-  selected: Selected | undefined;
+  happened: Happened | undefined;
   error: { readonly reason: unknown } | undefined;
   readonly #cancels: (((reason: () => unknown) => void) | undefined)[] = [];
   readonly #over: () => void;
@@ -174,7 +187,7 @@ class Selection {
   }
 
   get isOver(): boolean {
-    return this.selected !== undefined || this.error !== undefined;
+    return this.happened !== undefined || this.error !== undefined;
   }
 
   #join(index: number, work: Work<unknown>): void {
@@ -183,7 +196,7 @@ class Selection {
     if (promises.first !== 0) promises.settle();
     const run = core.arrive(work.at, work.permits, 0, work.countedBy);
     if (run === ADMITTED) work.whenFree(() => this.#granted(index, work));
-    else if (run === ANSWER_CLOSED) this.#ends(() => ({ index, ...work.closed() }));
+    else if (run === ANSWER_CLOSED) this.#ends(() => ({ index, done: work.closed() }));
     else if (run < ADMITTED) this.fail(noRoom(core));
     else {
       const settle: Resolve = (value) => {
@@ -192,7 +205,7 @@ class Selection {
         else {
           // The reason tells the same. A thread that blocks could not wait for it.
           value.catch(() => {});
-          if (!this.isOver && !this.#isLeaving) this.#ends(() => ({ index, ...work.closed() }));
+          if (!this.isOver && !this.#isLeaving) this.#ends(() => ({ index, done: work.closed() }));
         }
       };
       this.#cancels[index] = promises.addAlone(this.#keeper, run, settle);
@@ -207,7 +220,7 @@ class Selection {
       this.#isTaking = true;
       this.#ends(() => {
         const done = work.take();
-        return done && { index, ...done };
+        return done && { index, done };
       });
       this.#isTaking = false;
       for (const granted of this.#late.splice(0)) granted();
@@ -216,9 +229,9 @@ class Selection {
     }
   }
 
-  #ends(outcome: () => Selected | undefined): void {
+  #ends(outcome: () => Happened | undefined): void {
     try {
-      this.selected = outcome();
+      this.happened = outcome();
     } catch (reason) {
       this.error = { reason };
     }
@@ -248,10 +261,10 @@ class Selection {
   }
 }
 
-/** Returns what a selection that is over has come to. */
-function outcomeOf({ selected, error }: Selection): Selected {
+/** Returns what a selection that is over has come to. It may run code of the user. */
+function outcomeOf({ happened, error }: Selection): Selected {
   if (error !== undefined) throw error.reason;
-  return selected as Selected;
+  return selectedOf(happened as Happened);
 }
 
 /**
@@ -259,7 +272,8 @@ function outcomeOf({ selected, error }: Selection): Selected {
  * The thread stands in line for each case, so the wait is fair. While it looks, a permit that is due to it lies idle.
  * @param cases 1 to 64 cases, whose objects are in one arena.
  * @param options a time-out, a signal that is looked at once, and `biased`.
- * @returns which case has happened, and its message. A channel that is closed and empty counts as one that can be had.
+ * @returns which case has happened, and its value: the message of `receiving`, or the `Snapshot` of `changing`. A
+ * channel that is closed and empty, and a watch that is closed and has no newer value, count as cases that can be had.
  * @throws {TimeoutError} when the time-out has passed. Nothing has happened then, as after each of these errors.
  * @throws {ClosedError} if a case sends by a channel that is closed.
  * @throws {DisposedError} if one of the objects has been or is being disposed of.
@@ -271,7 +285,7 @@ function outcomeOf({ selected, error }: Selection): Selected {
 export function select<const C extends readonly Case[]>(cases: C, options: SelectOptions = {}): Selected<ValueOf<C>> {
   const [works, timeout] = begin('select', cases, options);
   const at = attempt(works, options.biased);
-  if (at !== undefined) return at as Selected<ValueOf<C>>;
+  if (at !== undefined) return selectedOf(at) as Selected<ValueOf<C>>;
   const left = countdown(timeout);
   if (timeout <= 0) throw timedOut('one of several cases', timeout);
   const { membership } = works[0] as Work<unknown>;
@@ -303,12 +317,12 @@ export function selectAsync<const C extends readonly Case[]>(
   cases: C,
   options: SelectOptions = {},
 ): Promise<Selected<ValueOf<C>>> {
-  return new Promise<Selected>((resolve, reject) => {
+  return new Promise<() => Selected>((resolve) => {
     const [works, timeout] = begin('selectAsync', cases, options);
     checkWaitAsync();
     const at = attempt(works, options.biased);
     if (at !== undefined) {
-      resolve(at);
+      resolve(() => selectedOf(at));
       return;
     }
     if (timeout <= 0) throw timedOut('one of several cases', timeout);
@@ -316,12 +330,8 @@ export function selectAsync<const C extends readonly Case[]>(
     let selection: Selection | undefined;
     const over = (): void => {
       unwatch?.();
-      if (selection === undefined) return;
-      try {
-        resolve(outcomeOf(selection));
-      } catch (error) {
-        reject(error);
-      }
+      // Whoever has let the case happen goes on before the value is read, which may run code of the user.
+      if (selection !== undefined) resolve(() => outcomeOf(selection as Selection));
     };
     selection = new Selection(works, over);
     if (selection.isOver) over();
@@ -332,7 +342,7 @@ export function selectAsync<const C extends readonly Case[]>(
         (why) => selection?.fail(why()),
         () => 'one of several cases',
       );
-  }) as Promise<Selected<ValueOf<C>>>;
+  }).then((outcome) => outcome()) as Promise<Selected<ValueOf<C>>>;
 }
 
 /**
@@ -346,5 +356,6 @@ export function trySelect<const C extends readonly Case[]>(
   options: Pick<SelectOptions, 'biased'> = {},
 ): Selected<ValueOf<C>> | undefined {
   const [works] = begin('trySelect', cases, options);
-  return attempt(works, options.biased) as Selected<ValueOf<C>> | undefined;
+  const at = attempt(works, options.biased);
+  return at && (selectedOf(at) as Selected<ValueOf<C>>);
 }

@@ -57,6 +57,12 @@ export interface Snapshot<T> {
   readonly version: number;
 }
 
+/** @internal A copy of a value, before its codec has read it. */
+export interface Copied {
+  readonly got: unknown;
+  readonly version: number;
+}
+
 /** The answer of `Watch.inspect`. */
 export interface WatchStats {
   /** The version of the newest value. */

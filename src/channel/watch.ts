@@ -21,7 +21,7 @@ import { closed } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { close, detach, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
 import { conditionStats } from '../stats.js';
-import { type Done, type Work, workOf } from './case.js';
+import { type Done, ENDED, type Work, workOf } from './case.js';
 import { ClosedError } from './closed-error.js';
 import { type Codec, checkCodec, hashOf, roomIn, type Wire, wireOf } from './codec.js';
 import { bytes } from './codecs.js';
@@ -29,6 +29,7 @@ import type { End } from './end.js';
 import { type Ends, endsOf, unlessGone } from './ends.js';
 import { iterate, iterateAsync } from './iterating.js';
 import {
+  type Copied,
   FORM,
   FROM,
   KIND,
@@ -201,13 +202,24 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
    */
   read(): Snapshot<T> {
     this.#checkAlive();
+    return this.#decoded(this.#copy());
+  }
+
+  /** Copies the newest value out of its place. */
+  #copy(): Copied {
     const { at, module } = this.#turn;
     while (true) {
       const { version } = this;
       const place = this.#placeOf(version);
       const got = this.#wire.get(place, this.#turn.lengthOf(place));
-      if (module.isWhole(at, version | 0) !== 0) return { value: this.#wire.decode(got), version };
+      if (module.isWhole(at, version | 0) !== 0) return { got, version };
+      this.#wire.drop?.(got);
     }
+  }
+
+  /** Makes the value of its copy. It may run code of the user. */
+  #decoded({ got, version }: Copied): Snapshot<T> {
+    return { value: this.#wire.decode(got), version };
   }
 
   /**
@@ -235,7 +247,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     const kept = this.#wire.keep(encoded);
     const left = countdown(timeout);
     this.#turn.checkWait(timeout, left);
-    if (this.#turn.shared.promises.first !== 0)
+    if (this.#turn.shared.promises.first !== 0 || this.#turn.hasGranted)
       throw new TypeError(`${KIND}.set: a setAsync of this thread waits for its turn: await it first`);
     this.#turn.queue(1, timeout, left);
     this.#write(kept);
@@ -279,7 +291,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     const left = countdown(timeout);
     while (true) {
       const newer = this.#newerThan(since);
-      if (newer !== undefined) return newer;
+      if (newer !== undefined) return this.#decoded(newer);
       this.#changes.checkWait(timeout, left);
       try {
         this.#changes.queue(1, timeout, left, () => this.version > since);
@@ -307,11 +319,13 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     const left = countdown(timeout);
     // If another thread has set the watch meanwhile, it may not have seen this promise.
     const stands = (): void => {
-      if (this.version > since) this.#told(this.#ends.module.tell(this.#changes.at));
+      if (this.version <= since) return;
+      this.#wake(this.#ends.module.tell(this.#changes.at));
+      this.#changes.settle();
     };
     while (true) {
       const newer = this.#newerThan(since);
-      if (newer !== undefined) return newer;
+      if (newer !== undefined) return this.#decoded(newer);
       try {
         await this.#changes.queueAsync(this.#keeper, 1, timeout, left, signal, () => {}, stands);
       } catch (error) {
@@ -389,11 +403,11 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     const { membership, shared, at } = this.#changes;
     const look = (): Done<Snapshot<T>> | undefined => {
       try {
-        const value = this.#newerThan(since);
-        return value && { value, closed: false };
+        const newer = this.#newerThan(since);
+        return newer && { read: () => this.#decoded(newer), closed: false };
       } catch (error) {
         if (!(error instanceof ClosedError)) throw error;
-        return { value: undefined, closed: true };
+        return ENDED;
       }
     };
     return {
@@ -407,17 +421,17 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
       take: look,
       whenFree: (run) => run(),
       giveBack() {},
-      closed: () => look() ?? { value: undefined, closed: true },
+      closed: () => look() ?? ENDED,
       isDue: () => this.version > since,
     };
   }
 
   /** Returns the newest value if it is newer, and undefined if not. */
-  #newerThan(since: number): Snapshot<T> | undefined {
+  #newerThan(since: number): Copied | undefined {
     this.#checkAlive();
     // In this order: a closed watch gets no newer value.
     const isClosed = this.closed;
-    if (this.version > since) return this.read();
+    if (this.version > since) return this.#copy();
     if (isClosed) throw this.#changes.closedError();
     this.#changes.module.settleUp(this.#changes.at);
     return undefined;
@@ -434,12 +448,15 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     return (words[(at + P_DATA) / 4] as number) + (version % PLACES) * (this.#room + PLACE_HEAD);
   }
 
-  /** Takes the turn if it is free. An exception may have ended an earlier call of this thread in its turn. */
+  /**
+   * Takes the turn if it is free. An exception may have ended an earlier call of this thread in its turn. But the turn of
+   * a promise is not that of this call.
+   */
   #hasTurn(): boolean {
     const { core, words, at, attachment } = this.#turn;
     const answer = core.tryAcquireRobust(at, 1, attachment);
     if (answer === ANSWER_CLOSED) throw this.#turn.closedError();
-    return answer !== REFUSED || words[(this.#turn.record + E_HELD) / 4] !== 0;
+    return answer !== REFUSED || (words[(this.#turn.record + E_HELD) / 4] !== 0 && !this.#turn.hasGranted);
   }
 
   /** Sets the value in the turn of this thread, and gives the turn back. */
@@ -450,17 +467,16 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     module.beginSet();
     this.#turn.setLength(place, this.#wire.put(place, encoded));
     const answer = module.publish(at);
-    this.#told(answer);
+    this.#wake(answer);
     this.#turn.giveBack();
+    this.#changes.settle();
     if (answer === ANSWER_CLOSED) throw this.#turn.closedError();
   }
 
-  /** Wakes those who wait for a newer value, after they were admitted. */
-  #told(answer: number): void {
-    if (answer !== MORE && answer !== INTERRUPTED) return;
-    const { core, module, at, shared } = this.#changes;
-    const settled = core.finishRelease(at, module.told.value, answer, shared.promises.first, 0);
-    if (settled > 0) shared.promises.settled(settled);
+  /** Wakes those who wait for a newer value, after they were admitted, but for promises of this thread. */
+  #wake(answer: number): void {
+    const { core, module, at } = this.#changes;
+    if (answer === MORE || answer === INTERRUPTED) core.finishRelease(at, module.told.value, answer, 0, 0);
   }
 
   /** @internal */
