@@ -18,17 +18,7 @@ import { elementAt, freeElement, indexOf, reserve, usedElements } from './elemen
 import { attachObject, buildObject, detachObject } from './objects';
 import { objectOf, requester, requestOf } from './requests';
 import { me } from './threads';
-import {
-  ATTACHED,
-  E_END,
-  E_HELD,
-  E_REQUEST,
-  E_STATE,
-  ELEMENT_SIZE,
-  RESERVED,
-  STATE_MASK,
-  THREAD_MASK,
-} from './words';
+import { ATTACHED, E_END, E_HELD, E_REQUEST, E_STATE, ELEMENT_SIZE, RESERVED, STATE_MASK, THREAD_MASK } from './words';
 
 /**
  * Makes an object, and attaches the thread to it. The object has the max `limit` and the first ticket `first`. An

@@ -19,7 +19,17 @@ import { ADAPTIVE } from '../runtime/numbers.js';
 import { closed } from '../runtime/promises.js';
 import { close, detach, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
-import { type Codec, checkBytes, checkCodec, hashOf, roomFor, roomIn, sizeOfPlace, type Wire, wireOf } from './codec.js';
+import {
+  type Codec,
+  checkBytes,
+  checkCodec,
+  hashOf,
+  roomFor,
+  roomIn,
+  sizeOfPlace,
+  type Wire,
+  wireOf,
+} from './codec.js';
 import { bytes } from './codecs.js';
 import type { End } from './end.js';
 import { type Ends, endsOf, type Form } from './ends.js';

@@ -12,3 +12,18 @@ export class ClosedError extends Error {
 }
 
 knowEverywhere(ClosedError);
+
+/** The end of a channel or a watch at which an error was made. */
+const madeAt = new WeakMap<object, object>();
+
+/** Returns the error for a request at this end, which is closed. */
+export function closedAt(end: object, message: string): ClosedError {
+  const error = new ClosedError(message);
+  madeAt.set(error, end);
+  return error;
+}
+
+/** Whether an error says that this end is closed. A codec may throw the ClosedError of another channel. */
+export function isClosedAt(end: object, error: unknown): boolean {
+  return madeAt.get(error as object) === end;
+}

@@ -68,7 +68,7 @@ export interface Codec<T> {
   encode(value: T, into: Into): number;
   /**
    * Returns the value of a message. It copies what it keeps, and must not block. If it throws, `receive` throws the same
-   * error, and the message is gone.
+   * error, and the message is gone. If it returns a promise, `receiveAsync` is fulfilled as that promise is.
    * @throws what it likes.
    */
   decode(from: From): T;

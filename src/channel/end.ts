@@ -39,7 +39,7 @@ import type { Membership, Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed, type Resolve } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { ClosedError } from './closed-error.js';
+import { closedAt } from './closed-error.js';
 import type { Module } from './compiled.js';
 
 /** An address of a place is a multiple of 64, and an answer is not. */
@@ -414,7 +414,7 @@ export class End {
 
   /** The error for a request that finds the queue closed. */
   closedError(): Error {
-    return this.isOver || this.#isDisposed ? this.disposedError() : new ClosedError(this.#texts.closed);
+    return this.isOver || this.#isDisposed ? this.disposedError() : closedAt(this, this.#texts.closed);
   }
 
   /** Whether a thread has disposed of the channel. It disposes of the sending end first. */

@@ -1,14 +1,14 @@
 /** Iterators that end when a channel or a watch is closed. */
-import { ClosedError } from './closed-error.js';
+import { isClosedAt } from './closed-error.js';
 
-/** Returns an iterator whose values are those of `next`, until it throws a ClosedError. */
-export function iterate<T>(next: () => T): IterableIterator<T> {
+/** Returns an iterator whose values are those of `next`, until it throws the ClosedError of this end. */
+export function iterate<T>(end: object, next: () => T): IterableIterator<T> {
   return {
     next: (): IteratorResult<T> => {
       try {
         return { value: next(), done: false };
       } catch (error) {
-        return endOf(error);
+        return endOf(end, error);
       }
     },
     [Symbol.iterator]() {
@@ -18,13 +18,13 @@ export function iterate<T>(next: () => T): IterableIterator<T> {
 }
 
 /** As `iterate`, with promises. */
-export function iterateAsync<T>(next: () => Promise<T>): AsyncIterableIterator<T> {
+export function iterateAsync<T>(end: object, next: () => Promise<T>): AsyncIterableIterator<T> {
   return {
     next: async (): Promise<IteratorResult<T>> => {
       try {
         return { value: await next(), done: false };
       } catch (error) {
-        return endOf(error);
+        return endOf(end, error);
       }
     },
     [Symbol.asyncIterator]() {
@@ -34,7 +34,7 @@ export function iterateAsync<T>(next: () => Promise<T>): AsyncIterableIterator<T
 }
 
 /** Returns what ends an iteration; throws any other error. */
-function endOf(error: unknown): IteratorResult<never> {
-  if (error instanceof ClosedError) return { value: undefined, done: true };
+function endOf(end: object, error: unknown): IteratorResult<never> {
+  if (isClosedAt(end, error)) return { value: undefined, done: true };
   throw error;
 }

@@ -5,8 +5,8 @@ import { now } from '../runtime/clock.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { ChannelBase, KIND, NOTHING } from './channel-base.js';
-import { ClosedError } from './closed-error.js';
 import { type End, isPlace } from './end.js';
+import { iterate, iterateAsync } from './iterating.js';
 import { Message } from './place.js';
 
 /** How many messages an iterator takes at once, at most. */
@@ -171,24 +171,14 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    * @throws what `receive` throws, but no ClosedError.
    */
   [Symbol.iterator](): IterableIterator<T> {
-    return {
-      next: (): IteratorResult<T> => {
-        while (true) {
-          try {
-            const end = this.claimed('[Symbol.iterator]', this.#batch()) ?? this.#waitForMessage(Infinity);
-            if (this.#taken === 0) this.#taken = now();
-            const got = this.useFirst(end);
-            if (got !== NOTHING) return { value: this.received(got), done: false };
-          } catch (error) {
-            if (error instanceof ClosedError) return { value: undefined, done: true };
-            throw error;
-          }
-        }
-      },
-      [Symbol.iterator]() {
-        return this;
-      },
-    };
+    return iterate(this.receivingEnd, () => {
+      while (true) {
+        const end = this.claimed('[Symbol.iterator]', this.#batch()) ?? this.#waitForMessage(Infinity);
+        if (this.#taken === 0) this.#taken = now();
+        const got = this.useFirst(end);
+        if (got !== NOTHING) return this.received(got);
+      }
+    });
   }
 
   /**
@@ -196,19 +186,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    * reject as those of `receiveAsync` do, but not with ClosedError. Throws nothing.
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    return {
-      next: async (): Promise<IteratorResult<T>> => {
-        try {
-          return { value: await this.receiveAsync(), done: false };
-        } catch (error) {
-          if (error instanceof ClosedError) return { value: undefined, done: true };
-          throw error;
-        }
-      },
-      [Symbol.asyncIterator]() {
-        return this;
-      },
-    };
+    return iterateAsync(this.receivingEnd, () => this.receiveAsync());
   }
 
   /** Returns how many messages an iterator takes at once now. */

@@ -341,7 +341,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
    */
   [Symbol.iterator](): IterableIterator<T> {
     let seen = NOTHING_SEEN;
-    return iterate(() => {
+    return iterate(this.#changes, () => {
       const { value, version } = this.#changed(seen, Infinity);
       seen = version;
       return value;
@@ -354,7 +354,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
     let seen = NOTHING_SEEN;
-    return iterateAsync(async () => {
+    return iterateAsync(this.#changes, async () => {
       const { value, version } = await this.#changedAsync(seen, Infinity);
       seen = version;
       return value;

@@ -11,7 +11,7 @@
  * Invariant: while a receiver waits, the channel is empty and no sender waits; while a sender waits, the channel is full.
  * So the message of a sender that waits is behind all others, and each call does what is to be done at once.
  */
-import { bad, checkInteger, checkOptions, knowEverywhere } from '../common-errors.js';
+import { bad, badType, checkInteger, checkOptions, knowEverywhere } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
 import { Queue, type Waiter } from './queue.js';
 import { type QueueStats, statsOf } from './stats.js';
@@ -58,6 +58,20 @@ export interface ChannelStats {
 
 const KIND = 'Channel';
 const MOST = 65536;
+
+/** The channel whose end an error tells. A loop over one channel may also meet the error of another channel. */
+const ends = new WeakMap<Error, object>();
+
+/** Throws if a message has a method `then`: the promise of a receiver would wait for what it settles to, and not have it. */
+function checkMessage(method: string, message: unknown): void {
+  const isObject = (typeof message === 'object' && message !== null) || typeof message === 'function';
+  if (isObject && typeof (message as PromiseLike<unknown>).then === 'function')
+    throw badType(
+      `${KIND}.${method}: value`,
+      'no promise and nothing with a method then: await it, or wrap it',
+      message,
+    );
+}
 
 /**
  * A bounded queue of messages between the tasks of one thread: senders wait while it is full, and receivers while it is
@@ -121,14 +135,17 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
 
   /**
    * Sends a message: the promise is fulfilled when the channel has it. Never blocks.
+   * @param value anything but a promise or another object with a method `then`. The promise of a receiver could not be
+   * fulfilled with such a value. Send what it is fulfilled with, or wrap it: `{ promise }`.
    * @param options a time-out and a signal; without them the promise may wait for ever.
    * @returns a promise. It rejects with ClosedError if the channel is or becomes closed; with TimeoutError when the
    * time-out has passed, and with the reason of the signal when that is aborted; with RangeError or TypeError for a bad
-   * option, and with DisposedError. Then nothing was sent.
+   * option, with TypeError for a value with a method `then`, and with DisposedError. Then nothing was sent.
    * @example await channel.sendAsync(7, { timeout: 50 });
    */
   sendAsync(value: T, options?: WaitOptions): Promise<void> {
     try {
+      checkMessage('sendAsync', value);
       const limits = this[begin]('sendAsync', options);
       if (this.#send(value)) return DONE;
       const senders = this.#senders;
@@ -140,12 +157,15 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
 
   /**
    * Sends a message if the channel is not full. Never blocks.
+   * @param value as for `sendAsync`.
    * @returns whether it was sent.
+   * @throws {TypeError} for a promise, or another value with a method `then`.
    * @throws {ClosedError} if the channel is closed.
    * @throws {DisposedError} if the channel has been disposed of.
    * @example if (!channel.trySend(7)) console.log('full');
    */
   trySend(value: T): boolean {
+    checkMessage('trySend', value);
     this[checkOpen]();
     return this.#send(value);
   }
@@ -190,7 +210,7 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
 
   #take(): Received<T> | undefined {
     if (this.#size === 0) {
-      if (this.#closed) throw ended();
+      if (this.#closed) throw this.#end();
       return undefined;
     }
     const value = this.#ring[this.#first] as T;
@@ -216,7 +236,7 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
         try {
           return { value: await this.receiveAsync(), done: false };
         } catch (error) {
-          if (error instanceof ClosedError) return { value: undefined, done: true };
+          if (ends.get(error as Error) === this) return { value: undefined, done: true };
           throw error;
         }
       },
@@ -235,7 +255,7 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
     if (this.closed) return;
     this.#closed = true;
     this.#senders.close(new ClosedError());
-    this.#receivers.close(ended());
+    this.#receivers.close(this.#end());
   }
 
   /**
@@ -254,6 +274,12 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
     };
   }
 
+  #end(): ClosedError {
+    const error = new ClosedError('the channel is closed, and every message has been received');
+    ends.set(error, this);
+    return error;
+  }
+
   /** @internal */
   protected get [state](): string {
     return `${this.size} of ${this.capacity}${this.closed ? ', closed' : ''}`;
@@ -266,8 +292,4 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
     this.#ring.length = 0;
     this.#size = 0;
   }
-}
-
-function ended(): ClosedError {
-  return new ClosedError('the channel is closed, and every message has been received');
 }

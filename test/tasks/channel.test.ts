@@ -58,7 +58,69 @@ describe('messages', () => {
   });
 });
 
+describe('what a promise cannot be fulfilled with', () => {
+  const thenable = { then: (resolve: (value: number) => void) => resolve(1) };
+  const callable = Object.assign(() => {}, { then() {} });
+  it.each([
+    ['a promise', Promise.resolve(1)],
+    ['an object with a method then', thenable],
+    ['a function with a method then', callable],
+  ])('is refused: %s', async (_name, message) => {
+    const channel = new Channel<unknown>({ capacity: 1 });
+    const waits = channel.receiveAsync();
+    await expect(channel.sendAsync(message)).rejects.toThrow(/^Channel.sendAsync: value must be no promise .*wrap it/);
+    expect(() => channel.trySend(message)).toThrow(/^Channel.trySend: value must be no promise/);
+    expect([channel.size, channel.waiting]).toEqual([0, 1]);
+    const wrapped = { message };
+    channel.trySend(wrapped);
+    expect(await waits).toBe(wrapped);
+  });
+
+  it('is no value whose then is no method', async () => {
+    const channel = new Channel<unknown>();
+    for (const message of [{ then: 1 }, { then: undefined }, Object.create(null)]) {
+      channel.trySend(message);
+      expect(await channel.receiveAsync()).toBe(message);
+    }
+  });
+
+  it('is asked for its then before the channel changes, by a getter that calls back or throws', async () => {
+    const channel = new Channel<unknown>({ capacity: 2 });
+    const calls = {
+      get then() {
+        channel.trySend(1);
+        return undefined;
+      },
+    };
+    channel.trySend(calls);
+    expect([channel.tryReceive()?.value, channel.tryReceive()?.value]).toEqual([1, calls]);
+    const throws = {
+      get then(): unknown {
+        throw new Error('by then');
+      },
+    };
+    await expect(channel.sendAsync(throws)).rejects.toThrow('by then');
+    expect(() => channel.trySend(throws)).toThrow('by then');
+    expect(channel.size).toBe(0);
+  });
+});
+
 describe('the end', () => {
+  it('of another channel does not end a loop', async () => {
+    const [channel, other] = [new Channel<unknown>(), new Channel<unknown>()];
+    other.close();
+    const foreign = await other.receiveAsync().catch((error) => error);
+    const message: Record<string, unknown> = {};
+    channel.trySend(message);
+    channel.close();
+    // It gets a method `then` after it was sent.
+    message.then = (_: unknown, reject: (error: unknown) => void) => reject(foreign);
+    const loop = (async () => {
+      for await (const _ of channel);
+    })();
+    await expect(loop).rejects.toBe(foreign);
+  });
+
   it('refuses senders, and hands out what is there', async () => {
     const channel = new Channel<number>({ capacity: 2 });
     for (const x of [1, 2]) channel.trySend(x);

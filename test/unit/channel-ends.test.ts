@@ -1,9 +1,10 @@
 /** The two ends of a channel or a watch, which go together: while others dispose of them, open them, or make objects. */
+
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Arena, DisposedError, Semaphore } from 'taketurns';
 import { Channel, type Codec, json, number, Watch } from 'taketurns/channel';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { KINDS } from '../../dist/border/kinds.js';
 import { instantiate } from '../../dist/runtime/instance.js';
 import { closed } from '../../dist/runtime/promises.js';
@@ -89,38 +90,42 @@ describe('open', () => {
   it.each([
     ['Channel', KINDS.Channel],
     ['Watch', KINDS.Watch],
-  ] as const)('of a %s whose other end is gone makes another, and touches nothing that it has let go of', (name, kind) => {
-    const open = () =>
-      name === 'Channel' ? Channel.open('b', { codec: number, arena }) : Watch.open('b', 5, { codec: number, arena });
-    // Another thread has found the name, and attached to the sending end alone. This thread lets go of both ends.
-    const first = open();
-    const { address, generation } = first.handle;
-    const words = new Int32Array((arena.handle.memory as WebAssembly.Memory).buffer);
-    for (const o of [address, words[(address + at('P_PEER')) / 4] as number]) words[(o + at('O_LIFE')) / 4] &= ~at('KEPT');
-    const other = otherThread();
-    const attachment = other.attach(address, generation, kind);
-    expect(attachment).toBeGreaterThan(0);
-    first[closed]();
-    expect(other.isDisposed(address)).toBe(0);
+  ] as const)(
+    'of a %s whose other end is gone makes another, and touches nothing that it has let go of',
+    (name, kind) => {
+      const open = () =>
+        name === 'Channel' ? Channel.open('b', { codec: number, arena }) : Watch.open('b', 5, { codec: number, arena });
+      // Another thread has found the name, and attached to the sending end alone. This thread lets go of both ends.
+      const first = open();
+      const { address, generation } = first.handle;
+      const words = new Int32Array((arena.handle.memory as WebAssembly.Memory).buffer);
+      for (const o of [address, words[(address + at('P_PEER')) / 4] as number])
+        words[(o + at('O_LIFE')) / 4] &= ~at('KEPT');
+      const other = otherThread();
+      const attachment = other.attach(address, generation, kind);
+      expect(attachment).toBeGreaterThan(0);
+      first[closed]();
+      expect(other.isDisposed(address)).toBe(0);
 
-    // As soon as this thread has let go again, the other one does so, too, and gets the memory for a semaphore.
-    const { core } = membershipOf(arena);
-    const { letGo, attachedTo } = core;
-    let semaphore = 0;
-    core.letGo = (mine, how) => {
-      const found = attachedTo(mine);
-      const answer = letGo(mine, how);
-      if (found !== address || semaphore !== 0) return answer;
-      other.letGo(attachment, 0);
-      semaphore = other.createObject(KINDS.Semaphore, 1, 9, 0, 0, 0, 0n, 0n);
-      return answer;
-    };
-    const second = open();
-    core.letGo = letGo;
-    expect(other.attachedTo(semaphore)).toBe(address);
-    expect([other.isDisposed(address), second.disposed]).toEqual([0, false]);
-    expect(second.handle.address).not.toBe(address);
-  });
+      // As soon as this thread has let go again, the other one does so, too, and gets the memory for a semaphore.
+      const { core } = membershipOf(arena);
+      const { letGo, attachedTo } = core;
+      let semaphore = 0;
+      core.letGo = (mine, how) => {
+        const found = attachedTo(mine);
+        const answer = letGo(mine, how);
+        if (found !== address || semaphore !== 0) return answer;
+        other.letGo(attachment, 0);
+        semaphore = other.createObject(KINDS.Semaphore, 1, 9, 0, 0, 0, 0n, 0n);
+        return answer;
+      };
+      const second = open();
+      core.letGo = letGo;
+      expect(other.attachedTo(semaphore)).toBe(address);
+      expect([other.isDisposed(address), second.disposed]).toEqual([0, false]);
+      expect(second.handle.address).not.toBe(address);
+    },
+  );
 });
 
 describe('a channel that the program has dropped', () => {

@@ -217,3 +217,58 @@ it('select: a message is received once, though its decode throws or receives its
   expect(() => select([receiving(channel)], { timeout: 0 })).toThrow(TimeoutError);
   expect(at('PLACES')).toBe(4);
 });
+
+describe('a loop', () => {
+  const closedElsewhere = (): Error => {
+    const other = new Channel({ arena });
+    other.close();
+    try {
+      other.receive();
+    } catch (error) {
+      return error as Error;
+    }
+    throw new Error('it is open');
+  };
+
+  it('over a channel goes on to the error of another channel, which its codec throws', async () => {
+    const self = hooked();
+    const channel = new Channel({ codec: self.codec, arena });
+    const foreign = closedElsewhere();
+    self.hook = () => {
+      throw foreign;
+    };
+    channel.sendMany([1, 2, 3]);
+    channel.close();
+    const seen = (): unknown => {
+      try {
+        return [...channel];
+      } catch (error) {
+        return error;
+      }
+    };
+    expect(seen()).toBe(foreign);
+    const loop = async () => {
+      for await (const _ of channel);
+    };
+    await expect(loop()).rejects.toBe(foreign);
+    self.hook = () => {};
+    expect([...channel]).toEqual([3]);
+  });
+
+  it('over a watch does so, too', async () => {
+    const self = hooked();
+    const watch = new Watch(1, { codec: self.codec, arena });
+    const foreign = closedElsewhere();
+    watch.close();
+    self.hook = () => {
+      throw foreign;
+    };
+    expect(() => [...watch]).toThrow(foreign);
+    const loop = async () => {
+      for await (const _ of watch);
+    };
+    await expect(loop()).rejects.toBe(foreign);
+    self.hook = () => {};
+    expect([...watch]).toEqual([1]);
+  });
+});

@@ -48,7 +48,11 @@ const word = (scene: Scene, address: number): number => scene.machine.words[addr
 /** Makes a channel with one message. Thread 0 has taken it and not freed its place, if it has both ends. */
 function makeChannel(scene: Scene, has: readonly Has[], order: 'F M' | 'M F'): void {
   const f = scene.callNow(0, 'createObject', constant('KIND_CHANNEL'), 1, 0, 0, PLACE, 1, 0, 0, 0, 0);
-  const [F, kindF, kindM] = [scene.callNow(0, 'attachedTo', f), constant('KIND_CHANNEL'), constant('KIND_RECEIVING_END')];
+  const [F, kindF, kindM] = [
+    scene.callNow(0, 'attachedTo', f),
+    constant('KIND_CHANNEL'),
+    constant('KIND_RECEIVING_END'),
+  ];
   const m = scene.callNow(0, 'createObject', kindM, 0, 0, 0, PLACE, 1, F, 0, 0, 0);
   const M = scene.callNow(0, 'attachedTo', m);
   if (scene.callNow(0, 'claimPages', M) !== 1) throw new Error('the arena of the model has no page');
@@ -65,7 +69,10 @@ function makeChannel(scene: Scene, has: readonly Has[], order: 'F M' | 'M F'): v
   for (const [t, [ofF, ofM]] of attachments.entries()) {
     joinEnds(scene, ofF, ofM);
     if (t === 0 && has[t] === 'both') {
-      for (const [o, attachment] of [[F, ofF], [M, ofM]] as const) {
+      for (const [o, attachment] of [
+        [F, ofF],
+        [M, ofM],
+      ] as const) {
         scene.callNow(t, 'tryClaim', o, attachment, 1);
         if (o === F) scene.callNow(t, 'pass', o, attachment);
       }
@@ -88,7 +95,8 @@ const letGo = (which: number): Op => {
 };
 
 /** Disposes of an end. */
-const dispose = (which: 'f' | 'm'): Op => call('dispose', (scene) => [(ends.get(scene) as { f: number; m: number })[which]]);
+const dispose = (which: 'f' | 'm'): Op =>
+  call('dispose', (scene) => [(ends.get(scene) as { f: number; m: number })[which]]);
 
 const make = (): Op =>
   call(
