@@ -3,8 +3,10 @@ import type { Membership, Shared } from '../runtime/membership.js';
 
 /** Makes the work of a case. */
 export const selecting = Symbol();
-/** A method of a channel or a watch: makes the work of a case. */
+/** A method of a channel: makes the work of a case that receives, or sends a value. */
 export const workOf = Symbol();
+/** A method of a watch: makes the work of a case that waits for a newer value. */
+export const changeOf = Symbol();
 
 /** @internal What select does with a case. No method runs code of the user but `Done.read`. */
 export interface Work<T> {

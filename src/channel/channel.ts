@@ -71,7 +71,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
    * blocks.
    * @param name 1 to 116 bytes of UTF-8, well-formed.
    * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
-   * @throws {RangeError} if it exists with another capacity or other `bytes`.
+   * @throws {RangeError} if it exists with another capacity or other `bytes`. The error says which it has.
    * @throws {TypeError} if it has another codec.
    * @throws {ArenaFullError} if the arena has no room for another object or attachment, or for the messages.
    * @example const jobs = Channel.open('jobs', { codec: number });

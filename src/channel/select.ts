@@ -19,7 +19,7 @@ import { closed, type Resolve } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import type { Semaphore } from '../semaphore.js';
 import { reference } from '../shared-object.js';
-import { type Case, type Done, HAPPENED, selecting, type Work, workOf } from './case.js';
+import { type Case, changeOf, type Done, HAPPENED, selecting, type Work, workOf } from './case.js';
 import type { Channel } from './channel.js';
 import { channelOf } from './compiled.js';
 import type { Watch } from './watch.js';
@@ -48,11 +48,12 @@ export interface SelectOptions extends WaitOptions {
 }
 
 /**
- * A case of a select: to receive a message of the channel. Never blocks, throws nothing.
+ * A case of a select: to receive a message of the channel. Never blocks, throws nothing. If the argument is no Channel,
+ * the select throws a TypeError.
  * @example const { value } = select([receiving(jobs), receiving(urgent)]);
  */
 export function receiving<T>(channel: Channel<T>): Case<T> {
-  return { [selecting]: () => channel[workOf](undefined) };
+  return { [selecting]: () => checked('receiving: channel', channel, workOf, 'Channel')[workOf](undefined) };
 }
 
 /**
@@ -61,7 +62,9 @@ export function receiving<T>(channel: Channel<T>): Case<T> {
  * @example select([sending(jobs, 7), receiving(results)]);
  */
 export function sending<T>(channel: Channel<T>, value: T): Case<never> {
-  return { [selecting]: () => channel[workOf]({ value }) as Work<never> };
+  return {
+    [selecting]: () => checked('sending: channel', channel, workOf, 'Channel')[workOf]({ value }) as Work<never>,
+  };
 }
 
 /**
@@ -104,13 +107,19 @@ export function acquiring(semaphore: Semaphore, permits = 1): Case<never> {
  * @param since a version, 0 or more, as `read` and `changed` return it. Default: the version at the time of the call.
  * @example const { index } = select([receiving(jobs), changing(settings, seen)]);
  */
-export function changing<T>(watch: Watch<T>, since: number = watch.version): Case<Snapshot<T>> {
+export function changing<T>(watch: Watch<T>, since: number | undefined = watch?.version): Case<Snapshot<T>> {
   return {
     [selecting](): Work<Snapshot<T>> {
-      checkInteger('changing: since', since, 0, Number.MAX_SAFE_INTEGER);
-      return watch[workOf](since);
+      checked('changing: watch', watch, changeOf, 'Watch');
+      return watch[changeOf](checkInteger('changing: since', since as number, 0, Number.MAX_SAFE_INTEGER));
     },
   };
+}
+
+/** Returns an object that has this method, and so is of this class. */
+function checked<T extends object>(what: string, object: T, method: keyof T, kind: string): T {
+  if (typeof object?.[method] !== 'function') throw badType(what, `a ${kind}`, object);
+  return object;
 }
 
 /** Where the next look begins. */

@@ -21,7 +21,7 @@ import { closed } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { close, detach, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
 import { conditionStats } from '../stats.js';
-import { type Done, ENDED, type Work, workOf } from './case.js';
+import { changeOf, type Done, ENDED, type Work } from './case.js';
 import { ClosedError } from './closed-error.js';
 import { type Codec, checkCodec, hashOf, roomIn, type Wire, wireOf } from './codec.js';
 import { bytes } from './codecs.js';
@@ -134,7 +134,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
    * @param name 1 to 116 bytes of UTF-8, well-formed.
    * @param value the value of version 0, if this call makes the watch.
    * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
-   * @throws {RangeError} if it exists with other `bytes`.
+   * @throws {RangeError} if it exists with other `bytes`. The error says which it has, and which were given.
    * @throws {TypeError} if it has another codec, and what the codec throws for the value.
    * @throws {ArenaFullError} if the arena has no room for another object or attachment, or for the values.
    * @example const level = Watch.open('log level', 'info', { codec: text });
@@ -399,7 +399,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   }
 
   /** @internal A case of a select: a newer value than that of this version. */
-  [workOf](since: number): Work<Snapshot<T>> {
+  [changeOf](since: number): Work<Snapshot<T>> {
     const { membership, shared, at } = this.#changes;
     const look = (): Done<Snapshot<T>> | undefined => {
       try {

@@ -5,12 +5,14 @@ import {
   acquiring,
   Channel,
   ClosedError,
+  changing,
   number,
   receiving,
   select,
   selectAsync,
   sending,
   trySelect,
+  Watch,
 } from 'taketurns/channel';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
@@ -185,4 +187,17 @@ it('blocks, until another thread sends or a permit comes', async () => {
   while (a.size + b.size + pool.available > 0) await new Promise((resolve) => setTimeout(resolve, 1));
   b.close();
   expect(await exited).toBe(0);
+});
+
+it('says which argument of a case is not what it must be', () => {
+  const channel = channelOf();
+  const watch = new Watch(1, { codec: number, arena });
+  const of = (one: unknown) => () => trySelect([one as never]);
+  expect(of(receiving(watch as never))).toThrow(/^receiving: channel must be a Channel, got /);
+  expect(of(sending(undefined as never, 1))).toThrow(/^sending: channel must be a Channel, got undefined/);
+  expect(of(changing(channel as never))).toThrow(/^changing: watch must be a Watch, got /);
+  expect(of(changing(null as never))).toThrow(/^changing: watch must be a Watch, got null/);
+  expect(of(changing(watch, -1))).toThrow(RangeError);
+  expect(of(acquiring(7 as never))).toThrow(/^acquiring: semaphore must be a Semaphore, got 7/);
+  expect(of({})).toThrow(/^trySelect: cases\[0\] must be made by receiving, sending, acquiring or changing, got /);
 });
