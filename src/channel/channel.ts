@@ -278,7 +278,8 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
       permits: 1,
       countedBy: attachment,
       check: () => {
-        if (end.isOut) throw new TypeError(`${KIND}: this thread uses a place of the channel: end its scope first`);
+        if (end.isOut && !end.isOver)
+          throw new TypeError(`${KIND}: this thread uses a place of the channel: end its scope first`);
       },
       try: () => {
         while (true) {

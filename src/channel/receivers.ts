@@ -225,7 +225,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    */
   protected claimed(method: string, most: number): End | undefined {
     const end = this.receivingEnd;
-    if (end.isOut)
+    if (end.isOut && !end.isOver)
       throw new TypeError(`${KIND}.${method}: this thread has taken a message of the channel: dispose of it first`);
     if (end.left > 0) return end;
     const answer = end.tryClaim(most);

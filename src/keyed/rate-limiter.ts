@@ -181,7 +181,7 @@ export class RateLimiter extends SharedObject<typeof KIND> {
       return;
     }
     const { timeout } = this.#check('take', permits, options);
-    const { turn, sleep, log, promises } = this.#parts;
+    const { turn, sleep, promises } = this.#parts;
     const asks = this.#asks;
     const { mayBlock } = this[reference].membership;
     let due = this.#try(permits, timeout > 0 && mayBlock);
@@ -202,8 +202,8 @@ export class RateLimiter extends SharedObject<typeof KIND> {
       }
     }
     try {
-      if (!hasTurn) due = log.take(permits, clock());
-      for (; due > 0; due = log.take(permits, clock())) {
+      if (!hasTurn) due = this.#log(permits);
+      for (; due > 0; due = this.#log(permits)) {
         const pause = this.#pause(due, left(), asks, permits, timeout);
         try {
           sleep.acquire({ timeout: pause });
@@ -214,6 +214,16 @@ export class RateLimiter extends SharedObject<typeof KIND> {
     } finally {
       this.#giveTurn();
     }
+  }
+
+  /**
+   * Takes permits from the log, in the turn of this thread. Returns how many milliseconds are left until they may go; at
+   * most 0 if it has. A promise may have got the turn before the thread has left the arena or has disposed of the
+   * limiter, and go on after that. Then the memory of the log is another object's.
+   */
+  #log(permits: number): number {
+    if (this.disposed) throw this[disposedError]();
+    return this.#parts.log.take(permits, clock());
   }
 
   /** Returns how long a request with the turn sleeps until it looks again. Throws if it must not wait on. */
@@ -258,7 +268,7 @@ export class RateLimiter extends SharedObject<typeof KIND> {
   /** @param due how long the request must wait, which has the turn; Infinity if it does not have the turn yet. */
   async #takeAsync(permits: number, limits: Limits, due: number): Promise<void> {
     const parts = this.#parts;
-    const { turn, sleep, log } = parts;
+    const { turn, sleep } = parts;
     const { timeout, signal } = limits;
     const left = countdown(timeout);
     const asks = this.#asks;
@@ -269,11 +279,7 @@ export class RateLimiter extends SharedObject<typeof KIND> {
     try {
       if (due === Infinity) await turn.acquireAsync(limits).catch(failed);
       try {
-        for (
-          let rest = due < Infinity ? due : log.take(permits, clock());
-          rest > 0;
-          rest = log.take(permits, clock())
-        ) {
+        for (let rest = due < Infinity ? due : this.#log(permits); rest > 0; rest = this.#log(permits)) {
           const pause = this.#pause(rest, left(), asks, permits, timeout);
           await sleep.acquireAsync({ ...limits, timeout: pause }).catch((error) => {
             // The pause is over, unless a signal was aborted with a TimeoutError.
@@ -307,12 +313,12 @@ export class RateLimiter extends SharedObject<typeof KIND> {
    * the request is to wait. Another thread may have the turn for a moment, so it tries again.
    */
   #try(permits: number, keeps: boolean): number {
-    const { turn, turnAt, log, promises } = this.#parts;
+    const { turn, turnAt, promises } = this.#parts;
     for (let tries = 0; promises === 0 && tries < TRIES; tries++) {
       if (turn.tryAcquire()) {
         let due = Infinity;
         try {
-          due = log.take(permits, clock());
+          due = this.#log(permits);
         } finally {
           if (due <= 0 || due === Infinity || !keeps) this.#giveTurn();
         }
