@@ -48,8 +48,6 @@ function mine(scene: Scene, t: number): number {
   return scene.get(t, MINE);
 }
 
-const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
-
 /**
  * Attaches to the first object by its first handle. If the thread is attached, the generation of the object stays until
  * the thread detaches.
@@ -109,7 +107,7 @@ const HOST = 9;
 function hosted(scene: Scene): void {
   const { threads } = scene.regions;
   const record = threads + scene.global(1, 'threads/me') * constant('THREAD_SIZE');
-  const host = word(scene, record + constant('T_HOST'));
+  const host = scene.word(record + constant('T_HOST'));
   if (host !== HOST) throw new Violation(`the host of a thread that is registered is ${host}`);
 }
 
@@ -129,7 +127,7 @@ function apart(scene: Scene): void {
     const spare = scene.spare(t);
     if (spares.has(spare)) throw new Violation(`two threads have the element at ${spare} for their spare`);
     spares.add(spare);
-    if ((word(scene, spare) & STATE_MASK) !== constant('RESERVED')) throw new Violation('a spare is not RESERVED');
+    if ((scene.word(spare) & STATE_MASK) !== constant('RESERVED')) throw new Violation('a spare is not RESERVED');
   }
 }
 
@@ -220,7 +218,7 @@ export const models: readonly Model[] = [
     end: (scene) => {
       const address = scene.semaphores[0];
       const life = address + constant('O_LIFE');
-      if (word(scene, life) !== 0 || word(scene, life + 4) !== 1) throw new Violation('the object was not freed once');
+      if (scene.word(life) !== 0 || scene.word(life + 4) !== 1) throw new Violation('the object was not freed once');
     },
   },
   {
@@ -260,7 +258,7 @@ export const models: readonly Model[] = [
     objects: empty,
     end: (scene) => {
       apart(scene);
-      const used = word(scene, constant('USED_THREADS'));
+      const used = scene.word(constant('USED_THREADS'));
       if (used !== scene.threads) throw new Violation(`${used} records are said to be in use, not ${scene.threads}`);
     },
   },
@@ -271,7 +269,7 @@ export const models: readonly Model[] = [
     objects: empty,
     end: (scene) => {
       apart(scene);
-      const used = word(scene, constant('USED_THREADS'));
+      const used = scene.word(constant('USED_THREADS'));
       if (used !== scene.threads) throw new Violation(`${used} records are said to be in use, not ${scene.threads}`);
     },
   },

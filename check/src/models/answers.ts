@@ -55,8 +55,6 @@ const STALE = constant('ANSWER_STALE');
 /** The counters begin at this ticket and not at 0, so that they differ from the 0 that a load of empty memory gives. */
 const FIRST = -4n;
 
-const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
-
 /** A call whose answer must be `expected`. */
 export const asks = (
   name: string,
@@ -76,7 +74,7 @@ const UNCHECKED = { leaves: true } as const;
  * tickets never wraps round.
  */
 function expectTickets(scene: Scene, expected: number): void {
-  const ticket = word(scene, scene.semaphores[0] + TICKET);
+  const ticket = scene.word(scene.semaphores[0] + TICKET);
   if (ticket !== expected) throw new Violation(`${ticket} tickets are taken, of which ${expected} rightly`);
 }
 
@@ -230,7 +228,7 @@ export const models: readonly Model[] = [
     objects: (scene) => {
       const address = scene.semaphore({ permits: 2, max: 3, spin: 5, threshold: 6, first: FIRST });
       const made = ['O_KIND', 'O_MAX', 'O_SPIN', 'O_THRESHOLD', 'O_INITIAL'].map((o) =>
-        word(scene, address + constant(o)),
+        scene.word(address + constant(o)),
       );
       if (made.join() !== [KIND, 3, 5, 6, 2].join()) throw new Violation(`an object is made with ${made}`);
     },
@@ -246,13 +244,13 @@ export const models: readonly Model[] = [
             const address = scene.objectOf(attachment);
             if (address !== scene.regions.objects + OBJECT_SIZE) throw new Violation(`an object is made at ${address}`);
             for (const [name, value] of Object.entries(MADE)) {
-              const is = word(scene, address + constant(name));
+              const is = scene.word(address + constant(name));
               if (is !== value) throw new Violation(`${name} of an object that is made is ${is}, not ${value}`);
             }
             const held = scene.regions.elements + (attachment - 1) * constant('ELEMENT_SIZE') + constant('E_HELD');
-            if (word(scene, held) !== 0) throw new Violation('who makes an object is said to hold something');
+            if (scene.word(held) !== 0) throw new Violation('who makes an object is said to hold something');
             const life = address + constant('O_LIFE');
-            if (word(scene, life) >>> 24 !== 2 || word(scene, life + 4) !== GENERATION)
+            if (scene.word(life) >>> 24 !== 2 || scene.word(life + 4) !== GENERATION)
               throw new Violation('an object is made of another generation');
           },
         ),
@@ -390,7 +388,7 @@ export const models: readonly Model[] = [
     },
     end: (scene) => {
       const [address] = scene.semaphores;
-      const left = (word(scene, address + GRANT) - word(scene, address + TICKET)) | 0;
+      const left = (scene.word(address + GRANT) - scene.word(address + TICKET)) | 0;
       const right = LIMIT - 1 + scene.get(0, GOT + 1);
       if (left !== right) throw new Violation(`${left} permits are left, not ${right}`);
     },
@@ -460,7 +458,7 @@ export const models: readonly Model[] = [
     },
     end: (scene) => {
       expectTickets(scene, 0);
-      const grant = word(scene, scene.semaphores[0] + GRANT);
+      const grant = scene.word(scene.semaphores[0] + GRANT);
       if (grant !== 0) throw new Violation(`grant has moved by ${grant}`);
     },
   },

@@ -35,7 +35,7 @@ import {
 import type { Model, Op } from '../scene/model.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE, PROMISES } from '../scene/words.js';
-import { closed, digits, without, word } from './locks.js';
+import { closed, digits, without } from './locks.js';
 import { partsOf } from './parts/program.js';
 
 /** The owner of the inner lock: thread + 1. */
@@ -442,19 +442,19 @@ export function capacitorModel(line: Line): Model {
       if (inside === 'chain') for (let t = 0; t < parts.length; t++) scene.callNow(t, 'prepare');
     },
     written: (scene, t, address, before) => {
-      if (word(scene, address) !== before) drew(scene, t, form);
+      if (scene.word(address) !== before) drew(scene, t, form);
     },
     end: (scene) => {
-      if (word(scene, innerOf(scene)) !== 0 || scene.get(0, HOLDER) !== 0)
+      if (scene.word(innerOf(scene)) !== 0 || scene.get(0, HOLDER) !== 0)
         throw new Violation('somebody is said to hold the lock at the end');
       const { refusals, tickets } = line;
       if (refusals !== undefined && scene.get(0, REFUSALS) !== refusals)
         throw new Violation(`${scene.get(0, REFUSALS)} departures are refused`);
-      if (tickets !== undefined && word(scene, capacitorOf(scene) + TICKET) !== tickets)
-        throw new Violation(`${word(scene, capacitorOf(scene) + TICKET)} tickets are taken`);
+      if (tickets !== undefined && scene.word(capacitorOf(scene) + TICKET) !== tickets)
+        throw new Violation(`${scene.word(capacitorOf(scene) + TICKET)} tickets are taken`);
       for (const at of random ? [0, 1].map((i) => laneOf(scene, i)) : [capacitorOf(scene)]) {
         if (closed(scene, at)) continue;
-        const inside = word(scene, at + TICKET) - (word(scene, at + GRANT) - bypass) - word(scene, at + O_DEPARTED);
+        const inside = scene.word(at + TICKET) - (scene.word(at + GRANT) - bypass) - scene.word(at + O_DEPARTED);
         if (inside !== -form.strays) throw new Violation(`${inside} are said to be inside at the end`);
       }
       if (inside === 'multilane' && !closed(scene, capacitorOf(scene))) lanesAgree(scene, form, Number(first));
@@ -465,11 +465,11 @@ export function capacitorModel(line: Line): Model {
 /** Checks that the grant of each lane has risen by `lanes` for each ticket of the lane that has been granted. */
 function lanesAgree(scene: Scene, { lanes, bypass }: Form, first: number): void {
   const begin = first + bypass;
-  const grant = word(scene, capacitorOf(scene) + GRANT) >>> 0;
+  const grant = scene.word(capacitorOf(scene) + GRANT) >>> 0;
   for (let i = 0; i < lanes; i++) {
     let granted = 0;
     for (let ticket = begin; ticket % 2 ** 32 !== grant; ticket++) if (ticket % lanes === i) granted++;
-    if (word(scene, laneOf(scene, i) + GRANT) >>> 0 !== (begin + granted * lanes) % 2 ** 32)
+    if (scene.word(laneOf(scene, i) + GRANT) >>> 0 !== (begin + granted * lanes) % 2 ** 32)
       throw new Violation(`the grant of lane ${i} is not that of its tickets`);
   }
 }

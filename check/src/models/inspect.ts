@@ -383,8 +383,6 @@ const reads: readonly Model[] = [
   },
 ];
 
-const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2] as number;
-
 /** At the end, checks the cancelled requests that the semaphore has counted, and the collisions of the arena. */
 function counting(
   line: Pick<Line, 'name' | 'program'> & Partial<Line>,
@@ -396,7 +394,7 @@ function counting(
     ...model,
     counts: true,
     end: (scene) => {
-      const counted = word(scene, (scene.semaphores[0] as number) + O_TIMEOUTS);
+      const counted = scene.word((scene.semaphores[0] as number) + O_TIMEOUTS);
       if (counted !== timeouts(scene))
         throw new Violation(`${counted} requests are said to be cancelled, not ${timeouts(scene)}`);
       if (collisions !== undefined && scene.total(T_COLLISIONS) !== collisions)

@@ -45,9 +45,8 @@ const TOLD = PROMISES + 2 * KEYS.length;
 /** The attachment to the table. */
 const TABLE_ATTACHMENT = TOLD + 1;
 
-const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
 const objectOf = (scene: Scene, t: number, key: number): number => scene.get(t, slot(key)) & -OBJECT_SIZE;
-const isClosed = (scene: Scene, address: number): boolean => (word(scene, address + O_LIFE) & STATES) !== LIVE;
+const isClosed = (scene: Scene, address: number): boolean => (scene.word(address + O_LIFE) & STATES) !== LIVE;
 const holds = (scene: Scene, t: number, key: number): boolean => (scene.get(t, slot(key)) & 1) !== 0;
 
 /** Writes the name of a key into a draft, and returns its length. */
@@ -218,7 +217,7 @@ function inUse(scene: Scene): number[] {
   const { objects, names } = scene.regions;
   const addresses: number[] = [];
   for (let address = objects; address < names; address += OBJECT_SIZE)
-    if ((word(scene, address + O_LIFE) & STATES) !== 0) addresses.push(address);
+    if ((scene.word(address + O_LIFE) & STATES) !== 0) addresses.push(address);
   return addresses;
 }
 
@@ -229,11 +228,11 @@ function inUse(scene: Scene): number[] {
 function untold(scene: Scene): number {
   let deaths = 0;
   for (const address of inUse(scene)) {
-    const life = word(scene, address + O_LIFE);
+    const life = scene.word(address + O_LIFE);
     const users = scene.threadNumbers.filter(
       (t) => !scene.dead(t) && KEYS.some((key) => objectOf(scene, t, key) === address),
     );
-    const own = word(scene, address + O_UNREPORTED_DEATHS);
+    const own = scene.word(address + O_UNREPORTED_DEATHS);
     const expected = LIVE + users.length + (own > 0 ? KEPT : 0);
     // While a thread has the object open, the bit may be behind: the thread sets it right when it lets go.
     if (users.length > 0 ? (life & ~KEPT) !== (expected & ~KEPT) : life !== expected || own === 0)
@@ -285,14 +284,14 @@ const end: Op = {
 const closeKeyAt = (index: number, goesOn = false): Op => ({
   text: `close the key at ${index}`,
   next(scene, t) {
-    if (goesOn && word(scene, ended(scene)) !== 0) return true;
+    if (goesOn && scene.word(ended(scene)) !== 0) return true;
     const phase = scene.get(t, PHASE);
     scene.set(t, PHASE, phase + 1);
     const address = scene.regions.objects + index * OBJECT_SIZE;
     if (phase === 0) {
-      const isKey = (word(scene, address + O_LIFE) & STATES) === LIVE && word(scene, address + O_NAME) !== 0;
+      const isKey = (scene.word(address + O_LIFE) & STATES) === LIVE && scene.word(address + O_NAME) !== 0;
       if (!isKey) return true;
-      scene.call(t, 'attach', address, word(scene, address + O_LIFE + 4), KIND);
+      scene.call(t, 'attach', address, scene.word(address + O_LIFE + 4), KIND);
       return false;
     }
     if (phase === 1) {

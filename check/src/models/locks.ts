@@ -114,12 +114,8 @@ export const without = (list: number, who: number): number =>
     .filter((d) => d !== who && d !== 0)
     .reduceRight((sum, d) => sum * 16 + d, 0);
 
-export function word(scene: Scene, address: number): number {
-  return scene.machine.words[address >> 2];
-}
-
 export function closed(scene: Scene, lock: number): boolean {
-  return word(scene, lock + GRANT + 4) < 0;
+  return scene.word(lock + GRANT + 4) < 0;
 }
 
 function lockOf(scene: Scene): number {
@@ -131,7 +127,7 @@ function lockOf(scene: Scene): number {
  * owners.
  */
 function threadOf(scene: Scene, node: number): number {
-  return (word(scene, node + E_REQUEST + 4) >>> OWNER_SHIFT) & THREAD_MASK;
+  return (scene.word(node + E_REQUEST + 4) >>> OWNER_SHIFT) & THREAD_MASK;
 }
 
 function push(scene: Scene, list: number, who: number): void {
@@ -143,17 +139,17 @@ const last = (list: number): number => digits(list).at(-1) ?? 0;
 
 /** Checks a write to the lock's first word. */
 function moved(scene: Scene, t: number, before: number, kind: Kind): void {
-  const after = word(scene, lockOf(scene) + TICKET);
+  const after = scene.word(lockOf(scene) + TICKET);
   const { order } = KINDS[kind];
   if (order === 'none' || after === before) return;
   const isLine = withNodes(kind) && before !== 0 && after > EMPTY;
-  if (isLine && (kind !== 'lifo' || word(scene, after + Q_NEXT) === before)) scene.set(t, IN_LINE, 1);
+  if (isLine && (kind !== 'lifo' || scene.word(after + Q_NEXT) === before)) scene.set(t, IN_LINE, 1);
   if (order === 'first come') {
     // In a lock with queue nodes, 0 says that the queue has ended. A count of tickets is 0 only when its low half wraps
     // round.
     if (after !== 0 || kind === 'ticket' || kind === 'twa') push(scene, QUEUE, t + 1);
   } else if (order === 'last come') {
-    if (after > 1 && word(scene, after + Q_NEXT) === before) push(scene, QUEUE, t + 1);
+    if (after > 1 && scene.word(after + Q_NEXT) === before) push(scene, QUEUE, t + 1);
     else if (before > 1) {
       const chosen = threadOf(scene, before);
       if (last(scene.get(0, QUEUE)) !== chosen)
@@ -317,7 +313,7 @@ function disposing(kind: Kind): Op {
         scene.call(t, `${kind}Unlock`, lockOf(scene));
         return false;
       }
-      if (word(scene, lockOf(scene) + O_OWNER) === t + 1)
+      if (scene.word(lockOf(scene) + O_OWNER) === t + 1)
         throw new Violation(`thread ${t} has disposed of the lock, and still is its owner`);
       return true;
     },
@@ -327,14 +323,14 @@ function disposing(kind: Kind): Op {
 function checkFree(scene: Scene, kind: Kind): void {
   const lock = lockOf(scene);
   checkNodes(scene);
-  if (closed(scene, lock) && word(scene, lock + O_LIFE) !== DISPOSED)
+  if (closed(scene, lock) && scene.word(lock + O_LIFE) !== DISPOSED)
     throw new Violation('the lock is closed, and has not been disposed of');
   if (scene.get(0, HOLDER) !== 0) return;
-  if (word(scene, lock + O_OWNER) !== 0) throw new Violation('the lock is free, and has an owner');
-  if (kind === 'tts' && (word(scene, lock) & constant('THREAD_MASK')) !== 0)
+  if (scene.word(lock + O_OWNER) !== 0) throw new Violation('the lock is free, and has an owner');
+  if (kind === 'tts' && (scene.word(lock) & constant('THREAD_MASK')) !== 0)
     throw new Violation('the lock is free, and its word has an owner');
   if (closed(scene, lock)) return;
-  const free = !ticketed(kind) ? word(scene, lock) === 0 : word(scene, lock + GRANT) - word(scene, lock + TICKET) === 1;
+  const free = !ticketed(kind) ? scene.word(lock) === 0 : scene.word(lock + GRANT) - scene.word(lock + TICKET) === 1;
   if (!free) throw new Violation('nobody holds the lock at the end, and it is not free');
 }
 
@@ -345,19 +341,19 @@ export function checkNodes(scene: Scene): void {
     if (pooled.has(node)) throw new Violation('a queue node is in two pools');
     pooled.add(node);
     for (const at of [Q_GATE, Q_NEXT, Q_END]) {
-      if (word(scene, node + at) !== 0) throw new Violation('a queue node comes back, and is not clean');
+      if (scene.word(node + at) !== 0) throw new Violation('a queue node comes back, and is not clean');
     }
   };
   for (let t = 0; t < scene.threads; t++) {
     const spare = scene.global(t, 'algorithms/nodes/spare');
     if (spare !== 0) put(spare);
     pooled.add(scene.global(t, 'algorithms/borrowed/mine'));
-    for (let n = scene.global(t, 'algorithms/nodes/more'); n !== 0; n = word(scene, n + Q_LINK)) put(n);
+    for (let n = scene.global(t, 'algorithms/nodes/more'); n !== 0; n = scene.word(n + Q_LINK)) put(n);
   }
   if (scene.get(0, HOLDER) !== 0) return;
   const { elements, end } = scene.regions;
   for (let e = elements; e < end; e += ELEMENT_SIZE) {
-    if ((word(scene, e) & STATE_MASK) === BORROWED && !pooled.has(e)) throw new Violation('a queue node is lost');
+    if ((scene.word(e) & STATE_MASK) === BORROWED && !pooled.has(e)) throw new Violation('a queue node is lost');
   }
 }
 
@@ -399,7 +395,7 @@ function modelOf(line: Line): Model {
     },
     written: (scene, t, address, before) => {
       if (address === lockOf(scene) + TICKET) moved(scene, t, before, kind);
-      else if (word(scene, address) === 0) freed(scene);
+      else if (scene.word(address) === 0) freed(scene);
       else admitted(scene, t, kind);
     },
     end: (scene) => checkFree(scene, kind),

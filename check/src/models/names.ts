@@ -59,8 +59,6 @@ const slot = (name: number): number => PROMISES + name;
 /** Where a thread keeps the number of its attachment to the object of a name. */
 const attachment = (name: number): number => PROMISES + NAMES.length + name;
 
-const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
-
 interface Opening {
   readonly permits?: number;
   readonly max?: number;
@@ -137,7 +135,7 @@ function opened(scene: Scene, t: number, name: number, answer: number, expected:
 
 /** Whether an object at this address is live. The threads of these models keep no address of a freed object. */
 function isLive(scene: Scene, address: number): boolean {
-  return address !== 0 && (word(scene, address + O_LIFE) & STATES) === LIVE;
+  return address !== 0 && (scene.word(address + O_LIFE) & STATES) === LIVE;
 }
 
 /** Tries to take the object's one permit. The lowest bit of the slot says whether the thread has it. */
@@ -202,14 +200,14 @@ const stillOpen = (name = 0): Op => ({
 });
 
 const bytesOf = (scene: Scene, entry: number): string =>
-  [N_LENGTH, N_BYTES, N_BYTES + 4, N_BYTES + 8].map((at) => word(scene, entry + at)).join();
+  [N_LENGTH, N_BYTES, N_BYTES + 4, N_BYTES + 8].map((at) => scene.word(entry + at)).join();
 
 /** Checks that the lists have no name twice, and that just the live objects have a name there. */
 function table(scene: Scene): void {
   const { objects, names } = scene.regions;
   const found = new Map<number, string>();
   for (let head = NAME_HEADS; head < objects; head += 8)
-    for (let entry = word(scene, head); entry !== 0; entry = word(scene, entry + N_NEXT) & ~GONE)
+    for (let entry = scene.word(head); entry !== 0; entry = scene.word(entry + N_NEXT) & ~GONE)
       found.set(entry - names + objects, bytesOf(scene, entry));
   if (new Set(found.values()).size !== found.size) throw new Violation('a name is in the lists twice');
   for (let address = objects; address < names; address += OBJECT_SIZE)
@@ -228,7 +226,7 @@ function whole(scene: Scene): void {
   for (let address = objects; address < names; address += OBJECT_SIZE) {
     const slots = living.flatMap((t) => [...NAMES.keys()].map((name) => scene.get(t, slot(name))));
     const users = slots.filter((value) => (value & -OBJECT_SIZE) === address);
-    const life = word(scene, address + O_LIFE);
+    const life = scene.word(address + O_LIFE);
     const expected = (life & KEPT) !== 0 || users.length > 0 ? LIVE + users.length : 0;
     if ((life & ~KEPT) !== expected)
       throw new Violation(`the object at ${address} has the life ${life.toString(16)}, not ${expected.toString(16)}`);
@@ -243,7 +241,7 @@ function wholePermits(scene: Scene): void {
     const slots = scene.threadNumbers.flatMap((t) => [...NAMES.keys()].map((name) => scene.get(t, slot(name))));
     const users = slots.filter((value) => (value & -OBJECT_SIZE) === address);
     const taken = users.filter((value) => value & 1).length;
-    const left = word(scene, address + constant('GRANT')) - word(scene, address + constant('TICKET'));
+    const left = scene.word(address + constant('GRANT')) - scene.word(address + constant('TICKET'));
     if (users.length > 0 && left !== 1 - taken) throw new Violation(`${taken} have taken a permit, ${left} are left`);
   }
 }
@@ -253,7 +251,7 @@ function gone(scene: Scene): void {
   whole(scene);
   const { objects, names } = scene.regions;
   for (let address = objects; address < names; address += OBJECT_SIZE)
-    if (word(scene, address + O_LIFE) !== 0) throw new Violation(`the object at ${address} is left`);
+    if (scene.word(address + O_LIFE) !== 0) throw new Violation(`the object at ${address} is left`);
 }
 
 export const models: readonly Model[] = [
@@ -495,7 +493,7 @@ export const models: readonly Model[] = [
     end: (scene) => {
       whole(scene);
       const opened = scene.get(2, slot(0));
-      if ((word(scene, opened + O_LIFE) & KEPT) === 0) throw new Violation('the object of a handle has gone');
+      if ((scene.word(opened + O_LIFE) & KEPT) === 0) throw new Violation('the object of a handle has gone');
     },
   },
   {

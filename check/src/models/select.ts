@@ -17,39 +17,38 @@
  *   permit was acquired or is free.
  */
 import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, constant, ELEMENT_SIZE, GRANT, REFUSED, TICKET } from '../scene/layout.js';
+import { ADMITTED, ANSWER_CLOSED, constant, GRANT, REFUSED, TICKET } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { supervise } from '../scene/ops/deaths.js';
 import { RAN_OUT } from '../scene/ops/event-loop.js';
 import type { Scene } from '../scene/scene.js';
-import { LOCAL, PROMISES } from '../scene/words.js';
-import { joinEnds } from './parts/ends.js';
+import { LOCAL } from '../scene/words.js';
+import { type More, modelOf, recordAt } from './parts/ends.js';
 import { inSteps, OVER, type Step, seen } from './parts/in-steps.js';
-import { partsOf } from './parts/program.js';
+import {
+  allSent,
+  type Channel,
+  FREE,
+  inside,
+  isOwnRecord,
+  makeChannel,
+  notReceived,
+  placeOf,
+  readMessage,
+  received,
+  TOOK,
+  TOOK_COUNT,
+  writeMessage,
+} from './parts/messages.js';
 
 const INTERRUPTED = constant('INTERRUPTED');
 const MORE = constant('MORE');
-const ANSWER_CLOSED = constant('ANSWER_CLOSED');
 const NEXT = constant('P_NEXT');
 const DONE = constant('P_DONE');
 const UNTOLD = constant('P_UNTOLD');
-const DATA = constant('P_DATA');
-const LENGTH = constant('PLACE_LENGTH');
-const HEAD = constant('PLACE_HEAD');
-const TOOK = constant('E_TOOK');
-const TOOK_COUNT = constant('E_TOOK_COUNT');
-const E_SENDERS = constant('E_SENDERS');
-const HOLE = constant('HOLE');
-const PLACE = 64;
 
-// Words of a thread that outlive an op.
-/** How many messages the thread has begun to send, and those that it has sent, as bits. */
-const BEGUN = PROMISES;
-const SENT = PROMISES + 1;
-/** The messages, as bits, that the thread has received: a word for each sender. */
-const RECEIVED = PROMISES + 2;
-/** The permits of the semaphore that the thread has acquired, less those that it has given. */
-const PERMITS = PROMISES + 6;
+/** The permits of the semaphore that the thread has acquired, less those that it has given. The word outlives an op. */
+const PERMITS = FREE;
 
 // Words of an op.
 const RUN = LOCAL; // two words: the run of each case, or 0
@@ -62,49 +61,19 @@ interface Case {
   readonly channel: 0 | 1;
 }
 
-interface Channel {
-  readonly f: number;
-  readonly m: number;
-  readonly ofF: readonly number[];
-  readonly ofM: readonly number[];
-}
-
 interface Objects {
   readonly channels: readonly Channel[];
-  readonly capacity: number;
   readonly semaphore: number;
 }
 
 const objects = new WeakMap<Scene, Objects>();
 const objectsOf = (scene: Scene): Objects => objects.get(scene) as Objects;
-const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
 
-function makeObjects(scene: Scene, capacity: number, hasSemaphore: boolean): void {
-  const attached = (address: number, kind: string): number[] =>
-    Array.from({ length: scene.threads - 1 }, (_, t) => scene.callNow(t + 1, 'attach', address, 0, constant(kind)));
-  const channels = [0, 1].map((): Channel => {
-    const make = (kind: string, permits: number, peer: number): number =>
-      scene.callNow(0, 'createObject', constant(kind), permits, capacity - 1, 0, PLACE, 1, peer, 0, 0, 0);
-    const first = make('KIND_CHANNEL', capacity, 0);
-    const f = scene.callNow(0, 'attachedTo', first);
-    const second = make('KIND_RECEIVING_END', 0, f);
-    const m = scene.callNow(0, 'attachedTo', second);
-    if (scene.callNow(0, 'claimPages', m) !== 1) throw new Error('the arena of the model has no page');
-    if (scene.callNow(0, 'link', f, m) !== 1) throw new Error('the ends are linked already');
-    const ofF = [first, ...attached(f, 'KIND_CHANNEL')];
-    const ofM = [second, ...attached(m, 'KIND_RECEIVING_END')];
-    for (const [t, one] of ofF.entries()) joinEnds(scene, one, ofM[t] as number);
-    for (const o of [f, m]) scene.callNow(0, 'keep', o);
-    return { f, m, ofF, ofM };
-  });
-  if (!hasSemaphore) {
-    objects.set(scene, { channels, capacity, semaphore: 0 });
-    return;
-  }
+function makeSemaphore(scene: Scene): number {
   const semaphore = scene.callNow(0, 'attachedTo', scene.callNow(0, 'createObject', 1, 0, 9, 0, 0, 0, 0, 0, 0, 0));
-  attached(semaphore, 'KIND_SEMAPHORE');
+  for (let t = 1; t < scene.threads; t++) scene.callNow(t, 'attach', semaphore, 0, constant('KIND_SEMAPHORE'));
   scene.callNow(0, 'keep', semaphore);
-  objects.set(scene, { channels, capacity, semaphore });
+  return semaphore;
 }
 
 /** The queue of a case, the attachment that counts its permits, and the other end of the channel. */
@@ -119,27 +88,19 @@ function queueOf(scene: Scene, t: number, { what, channel }: Case) {
 
 /** Writes or reads the message in the place that the thread has claimed. Returns false for a hole. */
 function use(scene: Scene, t: number, one: Case): boolean {
-  const { channels, capacity } = objectsOf(scene);
   const { at, counted } = queueOf(scene, t, one);
-  const record = scene.regions.elements + (counted - 1) * ELEMENT_SIZE;
-  const i = word(scene, record + TOOK);
-  if (word(scene, record + TOOK_COUNT) !== 1 || i < word(scene, at + DONE))
+  const record = recordAt(scene, counted);
+  const i = scene.word(record + TOOK);
+  if (scene.word(record + TOOK_COUNT) !== 1 || i < scene.word(at + DONE))
     throw new Violation(`thread ${t} has claimed no place`);
-  const place = word(scene, (channels[one.channel] as Channel).m + DATA) + (i % capacity) * PLACE;
+  const place = placeOf(scene, objectsOf(scene).channels[one.channel] as Channel, i);
   if (one.what === 'send') {
-    const k = scene.get(t, BEGUN);
-    scene.set(t, BEGUN, k + 1);
-    scene.machine.hostStore32(place + LENGTH, 4);
-    scene.machine.hostStore32(place + HEAD, 8 * t + k);
+    writeMessage(scene, t, place);
     return true;
   }
-  if (word(scene, place + LENGTH) === HOLE) return false;
-  const number = word(scene, place + HEAD);
-  const [sender, k] = [number >> 3, number & 7];
-  for (const u of scene.threadNumbers)
-    if ((scene.get(u, RECEIVED + sender) >> k) & 1) throw new Violation(`message ${number} is received twice`);
-  scene.set(t, RECEIVED + sender, scene.get(t, RECEIVED + sender) | (1 << k));
-  return true;
+  const number = readMessage(scene, place);
+  if (number !== undefined) received(scene, t, number);
+  return number !== undefined;
 }
 
 const BEGIN = 0;
@@ -204,7 +165,7 @@ function select(cases: readonly Case[], timed: boolean): Op {
   };
   const happened = (scene: Scene, t: number, i: number): number => {
     if (caseOf(i).what === 'permit') scene.set(t, PERMITS, scene.get(t, PERMITS) + 1);
-    else if (caseOf(i).what === 'send') scene.set(t, SENT, (1 << scene.get(t, BEGUN)) - 1);
+    else if (caseOf(i).what === 'send') allSent(scene, t);
     return leaves(scene, t);
   };
   /** After a pass: the case has happened, or it was a hole. */
@@ -342,70 +303,44 @@ function opOf(text: string): Op {
   return select(cases, text.endsWith('!'));
 }
 
-const bits = (n: number): number => n.toString(2).replaceAll('0', '').length;
-
 function checkSelects(scene: Scene): void {
-  const { channels, capacity, semaphore } = objectsOf(scene);
-  let missing = 0;
-  for (const t of scene.threadNumbers) {
-    const received = scene.threadNumbers.reduce((all, u) => all | scene.get(u, RECEIVED + t), 0);
-    missing += bits(scene.get(t, SENT) & ~received);
-  }
-  let unsure = 0;
-  for (const { f, m } of channels) {
-    for (let i = word(scene, m + NEXT); i < word(scene, f + DONE); i++) {
-      const place = word(scene, m + DATA) + (i % capacity) * PLACE;
-      const number = word(scene, place + HEAD);
-      if (word(scene, place + LENGTH) !== HOLE && (scene.get(number >> 3, SENT) >> (number & 7)) & 1) missing--;
-    }
-    // A message that a dead receiver had may have been read already.
-    unsure += word(scene, f + UNTOLD);
-  }
+  const { channels, semaphore } = objectsOf(scene);
+  const missing = notReceived(scene) - channels.reduce((sum, channel) => sum + inside(scene, channel), 0);
+  // A message that a dead receiver had may have been read already.
+  const unsure = channels.reduce((sum, { f }) => sum + scene.word(f + UNTOLD), 0);
   if (missing < 0 || missing > unsure)
     throw new Violation(`${missing} messages are missing, and ${unsure} count as lost`);
   if (scene.threadNumbers.some((t) => scene.dead(t))) return;
   for (const { f, m } of channels)
-    if (word(scene, f + NEXT) !== word(scene, f + DONE) || word(scene, m + NEXT) !== word(scene, m + DONE))
+    if (scene.word(f + NEXT) !== scene.word(f + DONE) || scene.word(m + NEXT) !== scene.word(m + DONE))
       throw new Violation('a place is not passed on');
   if (semaphore === 0) return;
-  const free = word(scene, semaphore + GRANT) - word(scene, semaphore + TICKET);
+  const free = scene.word(semaphore + GRANT) - scene.word(semaphore + TICKET);
   const taken = scene.threadNumbers.reduce((sum, t) => sum + scene.get(t, PERMITS), 0);
   if (free !== -taken) throw new Violation(`${free} permits are free, and should be ${-taken}`);
 }
 
-interface More {
-  readonly capacity?: number;
-  readonly deaths?: number;
-  readonly mortal?: readonly number[];
-  readonly mayWait?: boolean;
-  readonly long?: boolean;
-}
-
-function model(program: string, { capacity = 1, deaths = 0, mortal, mayWait = false, long = false }: More = {}): Model {
-  const parts = partsOf(program);
+function model(program: string, more: More = {}): Model {
+  const { capacity = 1 } = more;
   const hasSemaphore = /[PV]/.test(program);
-  const told = [`capacity ${capacity}`, ...(deaths > 0 ? [`${deaths} of ${mortal} may die`] : [])];
-  return {
-    name: `select: ${program}, ${told.join(', ')}`,
-    programs: parts.map((part) => part.trim().split(/\s+/).map(opOf)),
-    arena: { buckets: 1, elements: 4 * parts.length, objects: hasSemaphore ? 5 : 4, attached: parts.length },
-    deaths,
-    ...(mortal && { mortal }),
-    mayWait,
-    leaves: true,
-    long,
-    objects: (scene) => makeObjects(scene, capacity, hasSemaphore),
-    plain(scene, t, address) {
-      const { channels } = objectsOf(scene);
-      return channels.some(({ ofF, ofM }) =>
-        [ofF[t], ofM[t]].some((attachment) => {
-          const record = scene.regions.elements + ((attachment as number) - 1) * ELEMENT_SIZE;
-          return [TOOK, TOOK_COUNT, E_SENDERS].some((offset) => address === record + offset);
-        }),
-      );
+  return modelOf(
+    'select',
+    program,
+    { ...more, capacity },
+    {
+      ops: (part) => part.trim().split(/\s+/).map(opOf),
+      objects: hasSemaphore ? 5 : 4,
+      ends: 4,
+      leaves: true,
+      make(scene) {
+        const channels = [makeChannel(scene, capacity), makeChannel(scene, capacity)];
+        objects.set(scene, { channels, semaphore: hasSemaphore ? makeSemaphore(scene) : 0 });
+      },
+      plain: (scene, t, address) =>
+        objectsOf(scene).channels.some((channel) => isOwnRecord(scene, t, channel, address)),
+      end: checkSelects,
     },
-    end: checkSelects,
-  };
+  );
 }
 
 export const models: readonly Model[] = [

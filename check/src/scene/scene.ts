@@ -297,6 +297,11 @@ export abstract class Scene {
     return recordOf(this, t) + T_DUE;
   }
 
+  /** Returns the word at an address as it is now. Reading it is no step. */
+  word(address: number): number {
+    return this.machine.words[address >> 2] as number;
+  }
+
   /** Renders the value of a word by its meaning. */
   value(address: number, bytes: number): string {
     return valueAt(this, address, bytes);

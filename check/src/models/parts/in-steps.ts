@@ -18,5 +18,23 @@ export function inSteps(text: string, ...steps: readonly Step[]): Op {
   };
 }
 
+/** An op that makes one call after the other, whatever they answer. It is over where it makes no call. */
+export function inCalls(
+  text: string,
+  ...calls: readonly ((scene: Scene, t: number) => readonly [name: string, ...args: number[]] | undefined)[]
+): Op {
+  const steps = calls.map(
+    (call, i): Step =>
+      (scene, t) => {
+        const made = call(scene, t);
+        if (made === undefined) return OVER;
+        const [name, ...args] = made;
+        scene.call(t, name, ...args);
+        return i + 1;
+      },
+  );
+  return inSteps(text, ...steps, () => OVER);
+}
+
 /** The value that the last access of an op has found. */
 export const seen = (scene: Scene, t: number): number => scene.get(t, RESULT);

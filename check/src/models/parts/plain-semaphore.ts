@@ -14,7 +14,6 @@ import { ADMITTED, constant, MORE, QUEUED, TICKET } from '../../scene/layout.js'
 import type { Model, Op } from '../../scene/model.js';
 import { PHASE } from '../../scene/words.js';
 import { admitted, arrived, capacitorOf, HOLDER, innerOf } from '../capacitors.js';
-import { word } from '../locks.js';
 import { partsOf } from './program.js';
 
 /**
@@ -72,7 +71,7 @@ export function plainSemaphoreModel(program: string, permits: number, bound: num
       scene.object(constant('KIND_TTS_LOCK'), 0, 0);
     },
     written: (scene, t, address, before) => {
-      if (word(scene, address) !== before) arrived(scene, t);
+      if (scene.word(address) !== before) arrived(scene, t);
     },
   };
 }
