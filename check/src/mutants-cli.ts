@@ -111,9 +111,12 @@ const named = PROGRAMS.flatMap(mutantsOf)
 const jobs = named.map(({ mutant, index, name }): Job => {
   const { offset } = mutant.site;
   const ofSetUp = setUps.get(mutant.program)?.words.has(offset) ?? false;
-  const candidates = measuresOn(mutant.program).filter(
+  const running = measuresOn(mutant.program).filter(
     ({ words, states }) => words.has(offset) || (states <= SMALL && ofSetUp),
   );
+  // Some accesses are made only before the threads start.
+  const candidates =
+    running.length > 0 ? running : measuresOn(mutant.program).filter(({ before }) => before.has(offset));
   // The model that killed the mutant in the last report is tried first, however large the model is.
   const before = killed.get(name) ?? firstModels.find(([mutant]) => mutant.test(name))?.[1];
   const first = chosen.some((model) => model.name === before && (model.program ?? 'core') === mutant.program)

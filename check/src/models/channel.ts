@@ -4,10 +4,14 @@
  *
  *     S  sends            s  sends, with a time-out that may pass in each sleep
  *     R  receives         r  receives, with such a time-out
+ *     N  sends by sendWord n  receives by takeWord; if the call refuses, then as S and R do
+ *     P  sends            Q  receives; before it waits, it polls without a ticket
  *     M  sends two messages in one turn
  *     B  receives one or two messages, if any is there
  *     C  closes
  *     L  leaves as one of the senders of a channel that closes itself; so does a thread that dies before
+ *     U  asks what deaths at the other end have lost
+ *     A  agrees with the others on a codec
  *     D  disposes
  *     X  reaps each thread that dies
  *
@@ -23,6 +27,7 @@ import { CMPXCHG, LOAD, RMW, STORE } from '../engine/wasm/code.js';
 import type { Section } from '../engine/wasm/uninterruptible.js';
 import { ADMITTED, ANSWER_CLOSED, constant, E_HELD, GRANT, REFUSED, TICKET } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
+import { call } from '../scene/ops/calls.js';
 import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
 import { PHASE } from '../scene/words.js';
@@ -42,17 +47,21 @@ import {
 import { inCalls, inSteps, OVER, type Step } from './parts/in-steps.js';
 import {
   allSent,
+  BEGUN,
   type Channel,
   FREE,
   inside,
   isOwnRecord,
   makeChannel,
+  messageOf,
   notReceived,
+  numberAt,
   placeOf,
   readMessage,
   received,
   TOOK,
   TOOK_COUNT,
+  WORD,
   writeMessage,
 } from './parts/messages.js';
 
@@ -63,6 +72,9 @@ const NEXT = constant('P_NEXT');
 const DONE = constant('P_DONE');
 const END = constant('P_END');
 const UNTOLD = constant('P_UNTOLD');
+const TOLD_TO = constant('P_TOLD');
+const HOLE_MORE = constant('HOLE_MORE');
+const P_CODEC = constant('P_CODEC');
 const MARK = constant('PLACE_MARK');
 const LENGTH = constant('PLACE_LENGTH');
 const SENDERS = constant('P_SENDERS');
@@ -73,6 +85,9 @@ const E_SENDERS = constant('E_SENDERS');
 const READS = FREE;
 /** The number of the message that the thread has received last of each sender, plus 1. */
 const LAST = FREE + 1;
+/** How many messages the thread was told are lost, and the codec on which it has agreed. */
+const TOLD_OF = FREE + 5;
+const CODEC = FREE + 6;
 
 interface Ends extends Channel {
   /** The threads that count as senders. */
@@ -82,10 +97,17 @@ interface Ends extends Channel {
 const ends = new WeakMap<Scene, Ends>();
 const endsOf = (scene: Scene): Ends => ends.get(scene) as Ends;
 
-function make(scene: Scene, capacity: number, spin: number, senders: readonly number[]): void {
+/** Makes the channel. The first thread has sent `filled` messages. */
+function make(scene: Scene, capacity: number, spin: number, filled: number, senders: readonly number[]): void {
   const channel = makeChannel(scene, capacity, spin, senders.length);
-  for (const t of senders) scene.callNow(t, 'beginSending', channel.ofF[t] as number);
+  const { f, ofF } = channel;
+  for (const t of senders) scene.callNow(t, 'beginSending', ofF[t] as number);
   ends.set(scene, { ...channel, senders });
+  for (let i = 0; i < filled; i++) {
+    writeMessage(scene, 0, scene.callNow(0, 'tryClaim', f, ofF[0] as number, 1));
+    if (scene.callNow(0, 'pass', f, ofF[0] as number) !== ADMITTED) throw new Error('a message does not pass');
+    allSent(scene, 0);
+  }
 }
 
 // --- What a thread may touch -----------------------------------------------------------------------------------
@@ -102,17 +124,22 @@ function claimed(scene: Scene, o: number, attachment: number): number[] {
   );
 }
 
-/** Throws unless the thread, and no other, has claimed the place at this address. */
-function checkOwner(scene: Scene, t: number, address: number): void {
+/** The threads that have claimed the place at this address. */
+function ownersOf(scene: Scene, address: number): number[] {
   const channel = endsOf(scene);
   const { f, m, ofF, ofM } = channel;
   const isAt = (i: number): boolean => {
     const place = placeOf(scene, channel, i);
     return address >= place && address < place + PLACE;
   };
-  const owners = scene.threadNumbers.flatMap((u) =>
+  return scene.threadNumbers.flatMap((u) =>
     [...claimed(scene, f, ofF[u] as number), ...claimed(scene, m, ofM[u] as number)].filter(isAt).map(() => u),
   );
+}
+
+/** Throws unless the thread, and no other, has claimed the place at this address. */
+function checkOwner(scene: Scene, t: number, address: number): void {
+  const owners = ownersOf(scene, address);
   if (owners.length !== 1 || owners[0] !== t)
     throw new Violation(`thread ${t} touches a place that the threads ${owners} have claimed`);
 }
@@ -122,11 +149,16 @@ function read(scene: Scene, t: number, place: number): boolean {
   checkOwner(scene, t, place);
   const number = readMessage(scene, place);
   if (number === undefined) return false;
+  inOrder(scene, t, number);
+  scene.set(t, READS, (scene.get(t, READS) << 6) | (number + 1));
+  return true;
+}
+
+/** The thread has received a message. */
+function inOrder(scene: Scene, t: number, number: number): void {
   const [sender, k] = [number >> 3, number & 7];
   if (scene.get(t, LAST + sender) > k) throw new Violation(`message ${number} comes after a later one of its sender`);
   scene.set(t, LAST + sender, k + 1);
-  scene.set(t, READS, (scene.get(t, READS) << 6) | (number + 1));
-  return true;
 }
 
 /** The thread has freed the places of all messages that it has read. */
@@ -140,7 +172,13 @@ function checkChannel(scene: Scene): void {
   const { f, m, senders } = channel;
   let unsure = 0;
   for (const t of scene.threadNumbers) for (let reads = scene.get(t, READS); reads !== 0; reads >>>= 6) unsure++;
-  const [left, found, lost] = [notReceived(scene), inside(scene, channel), scene.word(f + UNTOLD)];
+  const told = scene.word(f + TOLD_TO);
+  const [left, found, lost] = [notReceived(scene), inside(scene, channel), scene.word(f + UNTOLD) + told];
+  if (scene.threadNumbers.reduce((sum, t) => sum + scene.get(t, TOLD_OF), 0) !== told)
+    throw new Violation(`${told} messages count as told to be lost, and the threads were told of others`);
+  for (const t of scene.threadNumbers)
+    if (scene.get(t, CODEC) !== 0 && scene.get(t, CODEC) !== scene.word(f + P_CODEC))
+      throw new Violation(`thread ${t} has agreed on ${scene.get(t, CODEC)}`);
   const missing = left - found - lost;
   // A message that a receiver had read when it died may have been freed already.
   if (missing < -unsure || missing > unsure)
@@ -167,9 +205,21 @@ const FINISHED = 8;
 const TOLD = 9;
 /** After a hole a receiver waits again: PASSED, FINISHED and TOLD are so much higher then. */
 const AGAIN = 3;
+const POLLED = 13;
+const WENT = 14;
 
-/** Sends, or receives, n messages. */
-function transfer(sends: boolean, n: number, timed: boolean): Op {
+interface How {
+  /** How many messages; by default 1. */
+  readonly n?: number;
+  readonly timed?: boolean;
+  /** Whether the thread polls before it takes a ticket. */
+  readonly polls?: boolean;
+  /** Whether the thread first tries to send, or to receive, two words in one call. */
+  readonly word?: boolean;
+}
+
+/** Sends, or receives. */
+function transfer(sends: boolean, { n = 1, timed = false, polls = false, word = false }: How = {}): Op {
   const at = (scene: Scene): number => (sends ? endsOf(scene).f : endsOf(scene).m);
   const of = (scene: Scene, t: number): number => (sends ? endsOf(scene).ofF : endsOf(scene).ofM)[t] as number;
   const hasEnded = (scene: Scene): boolean => {
@@ -199,6 +249,7 @@ function transfer(sends: boolean, n: number, timed: boolean): Op {
     if (first === ANSWER_CLOSED) return closed(scene, t);
     const record = recordAt(scene, of(scene, t));
     const [from, count] = [scene.word(record + TOOK), scene.word(record + TOOK_COUNT)];
+    if (first !== placeOf(scene, endsOf(scene), from)) throw new Violation(`thread ${t} is told another place`);
     let holes = 0;
     for (let i = from; i < from + count; i++) {
       const place = placeOf(scene, endsOf(scene), i);
@@ -214,9 +265,35 @@ function transfer(sends: boolean, n: number, timed: boolean): Op {
     scene.call(t, 'tryClaim', at(scene), of(scene, t), 1);
     return TRIED;
   };
+  const waits: Step = (scene, t, answer) => {
+    if (!polls) return queue.begin(scene, t, answer);
+    scene.call(t, 'pollFor', at(scene));
+    return POLLED;
+  };
+  const wordOf = (scene: Scene, t: number): number => recordAt(scene, of(scene, t)) + WORD;
+  const goesByWord: Step = (scene, t) => {
+    if (sends)
+      for (const [i, half] of messageOf(t, scene.get(t, BEGUN)).entries())
+        scene.machine.hostStore32(wordOf(scene, t) + 4 * i, half);
+    scene.call(t, sends ? 'sendWord' : 'takeWord', at(scene), of(scene, t));
+    return WENT;
+  };
   const steps: Step[] = [];
-  steps[BEGIN] = n > 1 ? queue.begin : tries;
-  steps[TRIED] = (scene, t, answer) => (answer === REFUSED ? queue.begin(scene, t, answer) : use(scene, t, answer));
+  steps[BEGIN] = word ? goesByWord : n > 1 ? queue.begin : tries;
+  steps[TRIED] = (scene, t, answer) => (answer === REFUSED ? waits(scene, t, answer) : use(scene, t, answer));
+  steps[POLLED] = (scene, t, answer) => (answer === 0 ? queue.begin : tries)(scene, t, answer);
+  steps[WENT] = (scene, t, answer) => {
+    if (answer === REFUSED || answer === ANSWER_CLOSED) return tries(scene, t, answer);
+    const isHole = answer >= HOLE_MORE;
+    if (sends) scene.set(t, BEGUN, scene.get(t, BEGUN) + 1);
+    else if (!isHole) {
+      const number = numberAt(scene, wordOf(scene, t));
+      inOrder(scene, t, number);
+      received(scene, t, number);
+    }
+    const then = isHole ? PASSED + AGAIN : PASSED;
+    return (steps[then] as Step)(scene, t, isHole ? answer - HOLE_MORE : answer);
+  };
   queue.steps.forEach((step, i) => {
     steps[IN_LINE + i] = step;
   });
@@ -246,12 +323,13 @@ function transfer(sends: boolean, n: number, timed: boolean): Op {
     steps[FINISHED + more] = tell;
     steps[TOLD + more] = over;
   }
-  return inSteps(`${sends ? 'send' : 'receive'}${n > 1 ? ` ${n}` : ''}${timed ? ', timed' : ''}`, ...steps);
+  const how = [...(timed ? ['timed'] : []), ...(polls ? ['polling'] : []), ...(word ? ['by word'] : [])];
+  return inSteps([`${sends ? 'send' : 'receive'}${n > 1 ? ` ${n}` : ''}`, ...how].join(', '), ...steps);
 }
 
 /** Receives up to two messages, if any is there. */
 function drain(): Op {
-  const one = transfer(false, 1, false);
+  const one = transfer(false);
   return {
     text: 'receive up to 2',
     next(scene, t) {
@@ -275,33 +353,59 @@ const leave = (): Op =>
   );
 
 const ops = byLetters({
-  S: () => transfer(true, 1, false),
-  s: () => transfer(true, 1, true),
-  M: () => transfer(true, 2, false),
-  R: () => transfer(false, 1, false),
-  r: () => transfer(false, 1, true),
+  S: () => transfer(true),
+  s: () => transfer(true, { timed: true }),
+  N: () => transfer(true, { word: true }),
+  P: () => transfer(true, { polls: true }),
+  M: () => transfer(true, { n: 2 }),
+  R: () => transfer(false),
+  r: () => transfer(false, { timed: true }),
+  n: () => transfer(false, { word: true }),
+  Q: () => transfer(false, { polls: true }),
   B: drain,
   C: () => closeEnds(endsOf, 'close', 2),
   L: leave,
+  U: () =>
+    call(
+      'takeUntold',
+      (scene) => [endsOf(scene).f],
+      (lost, scene, t) => scene.set(t, TOLD_OF, scene.get(t, TOLD_OF) + lost),
+    ),
+  A: () =>
+    call(
+      'agree',
+      (scene, t) => [endsOf(scene).f, t + 1],
+      (codec, scene, t) => scene.set(t, CODEC, codec),
+    ),
   D: () => disposeEnds(endsOf),
   X: supervise,
 });
 
-function model(program: string, more: More = {}): Model {
-  const { capacity = 1, spin } = more;
+interface Filled extends More {
+  /** How many messages are in the channel at the start. */
+  readonly filled?: number;
+}
+
+function model(program: string, { filled = 0, ...more }: Filled = {}): Model {
+  const { capacity = 1, spin = 0 } = more;
+  const told = filled > 0 ? [`${filled} inside`] : [];
   return modelOf(
     'channel',
     program,
-    { ...more, capacity },
+    { ...more, capacity, told },
     {
       ops,
       objects: 2,
       ends: 2,
       make(scene, parts) {
         const senders = parts.flatMap((part, t) => (part.includes('L') ? [t] : []));
-        make(scene, capacity, spin ?? 0, senders);
+        make(scene, capacity, spin, filled, senders);
       },
-      plain: (scene, t, address) => isOwnRecord(scene, t, endsOf(scene), address),
+      plain(scene, t, address) {
+        if (isOwnRecord(scene, t, endsOf(scene), address)) return true;
+        const owners = ownersOf(scene, address);
+        return owners.length === 1 && owners[0] === t;
+      },
       end: checkChannel,
     },
   );
@@ -319,6 +423,25 @@ export const models: readonly Model[] = [
   model('S S | R | R', { capacity: 2 }),
   model('S | S | R | R', { long: true }),
   model('S | S | R | R', { capacity: 2, long: true }),
+  // Places that are passed on out of turn.
+  model('S | S', { capacity: 2 }),
+  model('S S | S', { capacity: 4 }),
+  model('R | R', { capacity: 2, filled: 2 }),
+  model('S | S | R', { capacity: 2 }),
+  model('R | R | S', { capacity: 2, filled: 2 }),
+  // Two words in one call.
+  model('N | n'),
+  model('N N | n n'),
+  model('N | S', { capacity: 2 }),
+  model('n | R', { capacity: 2, filled: 2 }),
+  model('N C | n n'),
+  model('N | n R | X S', { deaths: 1, mortal: [0], mayWait: true }),
+  // Polls before a ticket.
+  model('P | Q', { spin: 1 }),
+  model('P P | Q Q', { spin: 1 }),
+  model('P C | Q Q', { spin: 1 }),
+  // A codec.
+  model('A | A'),
   // Closing, and the end.
   model('S C | R R'),
   model('S | R R | C'),
@@ -342,6 +465,8 @@ export const models: readonly Model[] = [
   model('S S | R | X C', { deaths: 1, mortal: [1], long: true }),
   model('S S | B | X C R R', { deaths: 1, mortal: [1], capacity: 2, long: true }),
   model('S C | R R | X', { deaths: 1, mortal: [0], mayWait: true }),
+  model('R | X U | U', { deaths: 1, mortal: [0], filled: 1, mayWait: true }),
+  model('R | X U U', { deaths: 1, mortal: [0], filled: 1, mayWait: true }),
   // Channels that close themselves.
   model('S L | R R'),
   model('S L | S L | R R R', { capacity: 2 }),

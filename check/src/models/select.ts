@@ -22,8 +22,8 @@ import type { Model, Op } from '../scene/model.js';
 import { supervise } from '../scene/ops/deaths.js';
 import { RAN_OUT } from '../scene/ops/event-loop.js';
 import type { Scene } from '../scene/scene.js';
-import { LOCAL } from '../scene/words.js';
-import { type More, modelOf, recordAt } from './parts/ends.js';
+import { LOCAL, OP } from '../scene/words.js';
+import { type More, modelOf, recordAt, sleepers } from './parts/ends.js';
 import { inSteps, OVER, type Step, seen } from './parts/in-steps.js';
 import {
   allSent,
@@ -64,6 +64,8 @@ interface Case {
 interface Objects {
   readonly channels: readonly Channel[];
   readonly semaphore: number;
+  /** The cases of each op of each thread. */
+  readonly cases: readonly (readonly (readonly Case[])[])[];
 }
 
 const objects = new WeakMap<Scene, Objects>();
@@ -289,10 +291,10 @@ const give = (): Op =>
     () => OVER,
   );
 
-function opOf(text: string): Op {
-  if (text === 'X') return supervise();
-  if (text === 'V') return give();
-  const cases = text
+/** The cases of an op; none if it is no select. */
+function casesOf(text: string): Case[] {
+  if (text === 'X' || text === 'V') return [];
+  return text
     .replace('!', '')
     .split('/')
     .map((one): Case => {
@@ -300,7 +302,30 @@ function opOf(text: string): Op {
       if (what === undefined) throw new Error(`a program has no ${text}`);
       return { what, channel: one[1] === 'b' ? 1 : 0 };
     });
-  return select(cases, text.endsWith('!'));
+}
+
+function opOf(text: string): Op {
+  if (text === 'X') return supervise();
+  if (text === 'V') return give();
+  return select(casesOf(text), text.endsWith('!'));
+}
+
+const wordsOf = (part: string): string[] => part.trim().split(/\s+/);
+
+/** Checks that no case that a thread sleeps for could happen. */
+function checkSleepers(scene: Scene): void {
+  for (const t of sleepers(scene))
+    for (const one of objectsOf(scene).cases[t]?.[scene.get(t, OP)] ?? []) {
+      const { at } = queueOf(scene, t, one);
+      const { f, m, capacity } = objectsOf(scene).channels[one.channel] as Channel;
+      const free = {
+        send: capacity - (scene.word(f + NEXT) - scene.word(m + DONE)),
+        receive: scene.word(f + DONE) - scene.word(m + NEXT),
+        // The thread has a ticket itself.
+        permit: scene.word(at + GRANT) - scene.word(at + TICKET) + 1,
+      };
+      if (free[one.what] > 0) throw new Violation(`thread ${t} sleeps, and could ${one.what}`);
+    }
 }
 
 function checkSelects(scene: Scene): void {
@@ -311,6 +336,7 @@ function checkSelects(scene: Scene): void {
   if (missing < 0 || missing > unsure)
     throw new Violation(`${missing} messages are missing, and ${unsure} count as lost`);
   if (scene.threadNumbers.some((t) => scene.dead(t))) return;
+  checkSleepers(scene);
   for (const { f, m } of channels)
     if (scene.word(f + NEXT) !== scene.word(f + DONE) || scene.word(m + NEXT) !== scene.word(m + DONE))
       throw new Violation('a place is not passed on');
@@ -328,13 +354,14 @@ function model(program: string, more: More = {}): Model {
     program,
     { ...more, capacity },
     {
-      ops: (part) => part.trim().split(/\s+/).map(opOf),
+      ops: (part) => wordsOf(part).map(opOf),
       objects: hasSemaphore ? 5 : 4,
       ends: 4,
       leaves: true,
-      make(scene) {
+      make(scene, parts) {
         const channels = [makeChannel(scene, capacity), makeChannel(scene, capacity)];
-        objects.set(scene, { channels, semaphore: hasSemaphore ? makeSemaphore(scene) : 0 });
+        const cases = parts.map((part) => wordsOf(part).map(casesOf));
+        objects.set(scene, { channels, semaphore: hasSemaphore ? makeSemaphore(scene) : 0, cases });
       },
       plain: (scene, t, address) =>
         objectsOf(scene).channels.some((channel) => isOwnRecord(scene, t, channel, address)),
@@ -347,7 +374,7 @@ export const models: readonly Model[] = [
   model('Ra/Rb | Sa'),
   model('Ra/Rb Ra/Rb | Sa | Sb', { long: true }),
   // Two selects on the same two channels, in both directions.
-  model('Ra/Sb | Sa/Rb | Sa Rb', { long: true }),
+  model('Ra/Sb | Sa/Rb | Sa Rb', { mayWait: true, long: true }),
   model('Sa/Rb | Ra/Sb'),
   model('Ra/Sb Ra | Sa/Rb Sa', { long: true }),
   // Beside a plain call, and both cases at one channel.
@@ -365,5 +392,5 @@ export const models: readonly Model[] = [
   // Deaths.
   model('Ra/Rb | Sa | X', { deaths: 1, mortal: [0], capacity: 2 }),
   model('Ra/Rb | Sa | X Sa', { deaths: 1, mortal: [1], capacity: 2 }),
-  model('Ra/Rb | Ra | Sa X Sa', { deaths: 1, mortal: [0], capacity: 2, long: true }),
+  model('Ra/Rb | Ra | Sa Sa X', { deaths: 1, mortal: [0], capacity: 2, long: true }),
 ];

@@ -5,6 +5,7 @@
  *     W  sets the next value           w  the same, with a time-out that may pass in each sleep
  *     G  gets the newest value
  *     N  waits for a value newer than the last one that the thread has seen     n  the same, with a time-out
+ *     A  waits by a promise, and reads no value: it has seen the version then
  *     C  closes
  *     D  disposes
  *     X  reaps each thread that dies
@@ -236,7 +237,99 @@ function get(waits: boolean, timed: boolean): Op {
   return inSteps(waits ? `wait${timed ? ', timed' : ''}` : 'get', ...steps);
 }
 
+const BEGAN = 0;
+const SIGN = 1;
+const VERSION_SEEN = 2;
+const ARRIVED = 3;
+const STANDS = 4;
+const PASSED_ON = 5;
+const ALL_TOLD = 6;
+const RANG = 7;
+const SETTLED = 8;
+const ENTERED = 9;
+const RUNG = 10;
+const DROPPED = 11;
+/** The run of the promise, and the doorbell before the thread looks. */
+const RUN = LOCAL;
+const BELL = LOCAL + 1;
+
+/** Waits for a newer version by a promise, which takes a ticket and then looks once more. */
+function getAsync(): Op {
+  const begin: Step = (scene, t) => {
+    scene.set(t, RUN, 0);
+    scene.hostLoad(t, endsOf(scene).f + NEXT + 4);
+    return SIGN;
+  };
+  const looks = (scene: Scene, t: number, then: number): number => {
+    scene.hostLoad(t, endsOf(scene).f + NEXT);
+    return then;
+  };
+  const listens: Step = (scene, t) => {
+    scene.hostLoad(t, scene.doorbell(t));
+    return RANG;
+  };
+  const settles: Step = (scene, t) => {
+    scene.call(t, 'settle', scene.get(t, RUN), 0);
+    return SETTLED;
+  };
+  const steps: Step[] = [];
+  steps[BEGAN] = begin;
+  steps[SIGN] = (scene, t) => {
+    scene.set(t, CLOSED, Number(seen(scene, t) < 0));
+    return looks(scene, t, VERSION_SEEN);
+  };
+  steps[VERSION_SEEN] = (scene, t) => {
+    const version = seen(scene, t);
+    if (version > scene.get(t, LAST)) {
+      scene.set(t, LAST, version);
+      return OVER;
+    }
+    if (scene.get(t, CLOSED) === 1) return OVER;
+    scene.call(t, 'arrive', endsOf(scene).m, 1, 0, 0);
+    return ARRIVED;
+  };
+  steps[ARRIVED] = (scene, t, answer) => {
+    if (answer < ADMITTED) return isDisposed(scene, endsOf(scene).f) ? OVER : begin(scene, t, answer);
+    if (answer === ADMITTED) return begin(scene, t, answer);
+    scene.set(t, RUN, answer);
+    return looks(scene, t, STANDS);
+  };
+  steps[STANDS] = (scene, t, answer) => {
+    if (seen(scene, t) <= scene.get(t, LAST)) return listens(scene, t, answer);
+    scene.call(t, 'tell', endsOf(scene).m);
+    return PASSED_ON;
+  };
+  steps[PASSED_ON] = (scene, t, answer) => {
+    if (answer !== MORE && answer !== INTERRUPTED) return listens(scene, t, answer);
+    scene.call(t, 'finishRelease', endsOf(scene).m, scene.global(t, 'watch/told'), answer, scene.get(t, RUN), 0);
+    return ALL_TOLD;
+  };
+  steps[ALL_TOLD] = (scene, t, settled) => (settled > 0 ? begin : listens)(scene, t, settled);
+  steps[RANG] = (scene, t, answer) => {
+    scene.set(t, BELL, seen(scene, t));
+    return settles(scene, t, answer);
+  };
+  steps[SETTLED] = (scene, t, answer) => {
+    if (answer > 0) return begin(scene, t, answer);
+    if (answer < 0) {
+      scene.call(t, 'dropRun', scene.get(t, RUN));
+      return DROPPED;
+    }
+    scene.call(t, 'enterRun', scene.get(t, RUN));
+    return ENTERED;
+  };
+  steps[ENTERED] = (scene, t, answer) => {
+    if (answer !== 0) return settles(scene, t, answer);
+    scene.hostWait(t, scene.doorbell(t), scene.get(t, BELL));
+    return RUNG;
+  };
+  steps[RUNG] = listens;
+  steps[DROPPED] = (scene, t, answer) => (isDisposed(scene, endsOf(scene).f) ? OVER : begin(scene, t, answer));
+  return inSteps('wait by a promise', ...steps);
+}
+
 const ops = byLetters({
+  A: getAsync,
   W: () => set(false),
   w: () => set(true),
   G: () => get(false, false),
@@ -287,6 +380,13 @@ export const models: readonly Model[] = [
   model('W | W C | N N', { long: true }),
   model('W | N | N'),
   model('W C | N N | N', { long: true }),
+  model('W | A'),
+  model('W C | A A'),
+  model('W W C | A A A'),
+  model('W | A | A', { long: true }),
+  model('W | A | N', { long: true }),
+  model('C | A'),
+  model('D | A'),
   // Requests that give up, and the permits that they leave over.
   model('W W C | n N N'),
   model('W C | n N | N', { long: true }),

@@ -21,6 +21,8 @@ export interface Measure {
   readonly states: number;
   /** For each access that the model makes, by its offset in the file: the names of the words that it goes to. */
   readonly words: ReadonlyMap<number, ReadonlySet<string>>;
+  /** The same for the accesses that the model makes before its threads start. */
+  readonly before: ReadonlyMap<number, ReadonlySet<string>>;
 }
 
 /**
@@ -41,6 +43,15 @@ const LEAST_STATES = 1000;
 
 class Watched extends Driver {
   readonly words = new Map<number, Set<string>>();
+  /** The constructor of the driver makes the objects, so it begins this map before any field has its value. */
+  declare before: Map<number, Set<string>> | undefined;
+
+  protected override stepNow(t: number): void {
+    const { offset, address } = this.machine.describe(t);
+    this.before ??= new Map();
+    add(this.before, offset, fieldAt(address, this.regions));
+    super.stepNow(t);
+  }
 
   override apply(choice: number): void {
     const t = Math.floor(choice / CHOICES);
@@ -79,6 +90,7 @@ export function measure(program: Program, model: Model, most = Infinity): Measur
     program: model.program ?? 'core',
     states: exhaustive ? states : Infinity,
     words: scenes[0]?.words ?? new Map(),
+    before: scenes[0]?.before ?? new Map(),
   };
 }
 
@@ -88,12 +100,14 @@ export function measureSetUp(program: ProgramName): Measure {
   const { regions } = newMachine(loadProgram(program), 1, {}, false, (machine, t) => seen.push(machine.describe(t)));
   const words = new Map<number, Set<string>>();
   for (const { offset, address } of seen) add(words, offset, fieldAt(address, regions));
-  return { model: 'set-up', program, states: 0, words };
+  return { model: 'set-up', program, states: 0, words, before: words };
 }
 
 /** Returns a function that names the words to which an access went in the models: 'state', or 'grant/ticket'. */
 export function wordsIn(measures: readonly Measure[]): (site: { readonly offset: number }) => string {
-  return ({ offset }) => [...new Set(measures.flatMap(({ words }) => [...(words.get(offset) ?? [])]))].sort().join('/');
+  const all = (from: 'words' | 'before', offset: number): string =>
+    [...new Set(measures.flatMap((measure) => [...(measure[from].get(offset) ?? [])]))].sort().join('/');
+  return ({ offset }) => all('words', offset) || all('before', offset);
 }
 
 /** Tries candidates until one of them kills the mutant, or until the tried ones have `budget` states together. */

@@ -244,8 +244,13 @@ export abstract class Scene {
   /** Runs a call of one thread to its end while the other threads stand still. A model uses it to set up its scene. */
   callNow(t: number, name: string, ...args: number[]): number {
     this.machine.call(t, this.#function(name), ...args);
-    finish(this.machine, t, () => this.elements.step(t));
+    finish(this.machine, t, () => this.stepNow(t));
     return this.machine.resultLo(t);
+  }
+
+  /** Performs the pending access of a call that sets up the scene. */
+  protected stepNow(t: number): void {
+    this.elements.step(t);
   }
 
   call(t: number, name: string, ...args: number[]): void {

@@ -5,8 +5,12 @@
  *                         0: free
  *                         generation << 32 | object + 1: of the receiving end of a channel
  *
- * A thread claims a run of pages from left to right, each by a cmpxchg of its entry, and gives the run back if a page is
- * in use. Nobody gives the pages of a channel back: an entry is free as soon as its object has another generation
+ * A thread looks for a run of free pages, and then claims the run from left to right, each page by a cmpxchg of its
+ * entry. If another thread was faster at one of the pages, the thread gives its pages of the run back and looks again
+ * from the first page on. It may not go on from there: two threads that claim at once could then drive each other past
+ * all free pages, and neither would find any. So a thread fails only if a look at all pages has found no run.
+ *
+ * Nobody gives the pages of a channel back: an entry is free as soon as its object has another generation
  * (arena/objects.ts). So a thread that dies anywhere leaves no page behind: the pages go with the receiving end, and
  * the receiving end goes with its last attachment. A page that is never claimed is never touched.
  */
@@ -29,6 +33,10 @@ export function pageCount(): u32 {
   return max((bytes as i64) / ((PAGE_SIZE + ENTRY) as i64), 0) as u32;
 }
 
+function entryAt(entries: usize, i: u32): usize {
+  return entries + (i as usize) * ENTRY;
+}
+
 function isFree(entry: u64): bool {
   if (entry === 0) return true;
   return generation(objects + (((entry as u32) - 1) as usize) * OBJECT_SIZE) !== ((entry >> 32) as u32);
@@ -38,7 +46,7 @@ function isFree(entry: u64): bool {
 export function freePages(): u32 {
   const count = pageCount();
   let free: u32 = 0;
-  for (let i: u32 = 0; i < count; i++) free += isFree(atomic.load<u64>(table() + (i as usize) * ENTRY)) as u32;
+  for (let i: u32 = 0; i < count; i++) free += isFree(atomic.load<u64>(entryAt(table(), i))) as u32;
   return free;
 }
 
@@ -53,24 +61,31 @@ export function claimPages(m: usize): bool {
   const count = pageCount();
   const entries = table();
   const mine = ((generation(m) as u64) << 32) | (((m - objects) / OBJECT_SIZE + 1) as u64);
-  let first: u32 = 0;
-  for (let i: u32 = 0; i < count; i++) {
-    const at = entries + (i as usize) * ENTRY;
-    const entry = atomic.load<u64>(at);
-    if (!isFree(entry) || atomic.cmpxchg<u64>(at, entry, mine) !== entry) {
-      giveBack(entries, first, i);
-      first = i + 1;
-    } else if (i + 1 - first === wanted) {
-      const data = ((entries + (count as usize) * ENTRY + PAGE_SIZE - 1) & -PAGE_SIZE) + (first as usize) * PAGE_SIZE;
+  for (let first: u32 = 0; first + wanted <= count; ) {
+    let n: u32 = 0;
+    while (n < wanted && isFree(atomic.load<u64>(entryAt(entries, first + n)))) n++;
+    if (n < wanted) {
+      first += n + 1;
+      continue;
+    }
+    for (n = 0; n < wanted; n++) {
+      const at = entryAt(entries, first + n);
+      const entry = atomic.load<u64>(at);
+      if (!isFree(entry) || atomic.cmpxchg<u64>(at, entry, mine) !== entry) break;
+    }
+    if (n === wanted) {
+      const data = ((entryAt(entries, count) + PAGE_SIZE - 1) & -PAGE_SIZE) + (first as usize) * PAGE_SIZE;
       atomic.store<u32>(m, data as u32, P_DATA);
       for (let k: u32 = 0; k < capacity; k++) atomic.store<i64>(data + (k as usize) * size, 0, PLACE_MARK);
       return true;
     }
+    // Another thread was faster. Its pages, or these, may be free again by now.
+    giveBack(entries, first, first + n);
+    first = 0;
   }
-  giveBack(entries, first, count);
   return false;
 }
 
 function giveBack(entries: usize, from: u32, to: u32): void {
-  for (let i = from; i < to; i++) atomic.store<u64>(entries + (i as usize) * ENTRY, 0);
+  for (let i = from; i < to; i++) atomic.store<u64>(entryAt(entries, i), 0);
 }

@@ -195,12 +195,13 @@ interface Stage {
   readonly end: (scene: Scene) => void;
 }
 
-export function modelOf(kind: string, program: string, more: More, stage: Stage): Model {
+export function modelOf(kind: string, program: string, more: More & { told?: string[] }, stage: Stage): Model {
   const { capacity, spin = 0, deaths = 0, mortal, mayWait = false, long = false } = more;
   const { ops, objects, ends, leaves = mayWait, make, plain, end } = stage;
   const parts = partsOf(program);
   const told = [
     ...(capacity === undefined ? [] : [`capacity ${capacity}`]),
+    ...(more.told ?? []),
     ...(spin > 0 ? [`${spin} polls`] : []),
     ...(deaths > 0 ? [`${deaths} of ${mortal ?? 'all'} may die`] : []),
   ];

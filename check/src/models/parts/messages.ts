@@ -17,6 +17,8 @@ const HOLE = constant('HOLE');
 export const TOOK = constant('E_TOOK');
 export const TOOK_COUNT = constant('E_TOOK_COUNT');
 const E_SENDERS = constant('E_SENDERS');
+/** The two words that `sendWord` sends, or that `takeWord` has received. */
+export const WORD = constant('E_WORD');
 
 // Words of a thread that outlive an op. Threads in these models have no promises.
 /** How many messages the thread has begun to send, and those that it has sent, as bits. */
@@ -50,17 +52,24 @@ export const placeOf = (scene: Scene, { m, capacity }: Channel, i: number): numb
 export function writeMessage(scene: Scene, t: number, place: number): void {
   const k = scene.get(t, BEGUN);
   scene.set(t, BEGUN, k + 1);
-  scene.machine.hostStore32(place + LENGTH, 4);
-  scene.machine.hostStore32(place + HEAD, 8 * t + k);
+  scene.machine.hostStore32(place + LENGTH, 8);
+  for (const [i, half] of messageOf(t, k).entries()) scene.machine.hostStore32(place + HEAD + 4 * i, half);
 }
+
+/** A message: its number, and the complement of this number. */
+export const messageOf = (t: number, k: number): readonly [number, number] => [8 * t + k, ~(8 * t + k)];
 
 /** All messages whose sending the thread has begun are sent. */
 export const allSent = (scene: Scene, t: number): void => scene.set(t, SENT, (1 << scene.get(t, BEGUN)) - 1);
 
-/** Returns the number of the message at a place, or undefined for a hole. Throws if a thread has received the message. */
-export function readMessage(scene: Scene, place: number): number | undefined {
-  if (scene.word(place + LENGTH) === HOLE) return undefined;
-  const number = scene.word(place + HEAD);
+/** Returns the number of the message at a place, or undefined for a hole. */
+export const readMessage = (scene: Scene, place: number): number | undefined =>
+  scene.word(place + LENGTH) === HOLE ? undefined : numberAt(scene, place + HEAD);
+
+/** Returns the number of the message at this address. Throws if a thread has received the message, or for no message. */
+export function numberAt(scene: Scene, address: number): number {
+  const number = scene.word(address);
+  if (scene.word(address + 4) !== ~number) throw new Violation(`${number} is received, and is no message`);
   if ((receivedOf(scene, number >> 3) >> (number & 7)) & 1) throw new Violation(`message ${number} is received twice`);
   return number;
 }
@@ -95,5 +104,5 @@ export function inside(scene: Scene, channel: Channel): number {
 export const isOwnRecord = (scene: Scene, t: number, { ofF, ofM }: Ends, address: number): boolean =>
   [ofF[t], ofM[t]].some((attachment) => {
     const record = recordAt(scene, attachment as number);
-    return [TOOK, TOOK_COUNT, E_SENDERS].some((offset) => address === record + offset);
+    return [TOOK, TOOK_COUNT, E_SENDERS, WORD].some((offset) => address === record + offset);
   });
