@@ -13,28 +13,33 @@
  * - A thread that lets go of a key may give the object to its next key (change).
  */
 import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, constant } from '../scene/layout.js';
+import { ADMITTED, constant, KEPT, O_LIFE, OBJECT_SIZE } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { call } from '../scene/ops/calls.js';
 import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
 import { PHASE, PROMISES } from '../scene/words.js';
+import {
+  checkLife,
+  checkOne,
+  LIVE,
+  type Name,
+  nothingLeft,
+  objectsOf,
+  open,
+  openNow,
+  type Properties,
+  STATES,
+} from './parts/names.js';
 
 const BARE = constant('BARE');
 const K_ENDED = constant('K_ENDED');
 const GOES = constant('GOES');
-const N_BYTES = constant('N_BYTES');
 const N_KEY = constant('N_KEY');
-const N_LENGTH = constant('N_LENGTH');
-const O_LIFE = constant('O_LIFE');
 const O_NAME = constant('O_NAME');
 const O_UNREPORTED_DEATHS = constant('O_UNREPORTED_DEATHS');
-const KEPT = constant('KEPT');
-const OBJECT_SIZE = constant('OBJECT_SIZE');
 const KIND = constant('KIND_SEMAPHORE');
 const TABLE = constant('KIND_KEYED_MUTEX');
-const STATES = 3 << 24;
-const LIVE = 2 << 24;
 const KEYS = [0, 1] as const;
 
 // What a thread knows. Of a key: the address of its object, with the lowest bit set if the thread holds the key.
@@ -49,55 +54,56 @@ const objectOf = (scene: Scene, t: number, key: number): number => scene.get(t, 
 const isClosed = (scene: Scene, address: number): boolean => (scene.word(address + O_LIFE) & STATES) !== LIVE;
 const holds = (scene: Scene, t: number, key: number): boolean => (scene.get(t, slot(key)) & 1) !== 0;
 
-/** Writes the name of a key into a draft, and returns its length. */
-function write(scene: Scene, draft: number, key: number): number {
-  const length = 8;
-  scene.machine.hostStore32(draft + N_LENGTH, length);
-  scene.machine.hostStore32(draft + N_BYTES, N_KEY);
-  // One has no bit set, and the other all bits.
-  scene.machine.hostStore32(draft + N_BYTES + 4, -key);
-  return length;
-}
+/** The name of a key. One has no bit set in its second word, and the other all bits. */
+const nameOf = (key: number): Name => ({ length: 8, words: [N_KEY, -key] });
+const propertiesOf = (bare: number): Properties => [KIND, 1, 1, 0, 0, 1, bare];
 
 /** Attaches to a key, as Table.enter does. */
-const enter = (key: number): Op => ({
-  text: `enter ${key}`,
-  next(scene, t) {
-    const phase = scene.get(t, PHASE);
-    scene.set(t, PHASE, phase + 1);
-    if (phase === 0) {
-      scene.call(t, 'draftName');
-      return false;
-    }
-    if (phase === 1) {
-      scene.call(t, 'openName', write(scene, scene.result(t), key), KIND, 1, 1, 0, 0, 1, 0);
-      return false;
-    }
-    entered(scene, t, key, scene.result(t));
-    return true;
-  },
-});
+const enter = (key: number): Op =>
+  open(`enter ${key}`, {
+    name: nameOf(key),
+    properties: () => propertiesOf(0),
+    opened: (scene, t, answer) => entered(scene, t, key, answer),
+  });
 
-/** Attaches to a key before the threads start. */
-function enterNow(scene: Scene, t: number, key: number): void {
-  const length = write(scene, scene.callNow(t, 'draftName'), key);
-  entered(scene, t, key, scene.callNow(t, 'openName', length, KIND, 1, 1, 0, 0, 1, 0));
-}
+/** Lets go of a key and enters another, which gets the object of the first if nobody else has this (Kept.makeRoom). */
+const change = (from: number, to: number): Op =>
+  open(`change ${from} for ${to}`, {
+    name: nameOf(to),
+    first(scene, t) {
+      scene.set(t, slot(from), 0);
+      scene.call(t, 'letGo', scene.get(t, attachment(from)), BARE);
+    },
+    // The thread is still attached if the object is bare.
+    answered(scene, t, isGone) {
+      if (isGone !== 0) scene.set(t, attachment(from), 0);
+    },
+    properties(scene, t) {
+      const bare = scene.get(t, attachment(from));
+      scene.set(t, attachment(from), 0);
+      return propertiesOf(bare);
+    },
+    opened: (scene, t, answer) => entered(scene, t, to, answer),
+  });
 
-function entered(scene: Scene, t: number, key: number, answer: number): void {
+type Pairs = readonly (readonly [thread: number, key: number])[];
+
+/** Before the threads start, they have entered these keys. */
+const enters =
+  (...all: Pairs) =>
+  (scene: Scene): void => {
+    for (const [t, key] of all) entered(scene, t, key, openNow(scene, t, nameOf(key), propertiesOf(0)));
+  };
+
+function entered(scene: Scene, t: number, key: number, answer: number): 0 {
   if (answer <= 0) throw new Violation(`thread ${t} enters ${key} and is answered ${answer}`);
   const object = scene.objectOf(answer);
   const hasTable = scene.semaphores.length > 0;
   if (isClosed(scene, object) && !hasTable) throw new Violation(`thread ${t} enters ${key}, and its object is closed`);
-  for (const u of scene.threadNumbers) {
-    for (const other of KEYS) {
-      const its = scene.dead(u) ? 0 : objectOf(scene, u, other);
-      if (its !== 0 && !isClosed(scene, its) && !isClosed(scene, object) && (its === object) !== (other === key))
-        throw new Violation(`threads ${t} and ${u} have entered ${key} and ${other}, and got ${object} and ${its}`);
-    }
-  }
+  checkOne(scene, t, key, object, KEYS, (u, other) => objectOf(scene, u, other));
   scene.set(t, slot(key), object);
   scene.set(t, attachment(key), answer);
+  return 0;
 }
 
 /** The thread has got a key. */
@@ -107,11 +113,6 @@ function got(scene: Scene, t: number, key: number): void {
       throw new Violation(`threads ${t} and ${u} both hold ${key}`);
   }
   scene.set(t, slot(key), scene.get(t, slot(key)) | 1);
-}
-
-function takeNow(scene: Scene, t: number, key: number): void {
-  scene.callNow(t, 'tryAcquireRobust', objectOf(scene, t, key), 1, scene.get(t, attachment(key)));
-  got(scene, t, key);
 }
 
 /**
@@ -172,54 +173,31 @@ const leave = (key: number): Op =>
     },
   );
 
-/** Lets go of a key and enters another, which gets the object of the first if nobody else has this (Kept.makeRoom). */
-const change = (from: number, to: number): Op => ({
-  text: `change ${from} for ${to}`,
-  next(scene, t) {
-    const phase = scene.get(t, PHASE);
-    scene.set(t, PHASE, phase + 1);
-    if (phase === 0) {
-      scene.set(t, slot(from), 0);
-      scene.call(t, 'letGo', scene.get(t, attachment(from)), BARE);
-      return false;
-    }
-    if (phase === 1) {
-      // The thread is still attached if the object is bare.
-      if (scene.result(t) !== 0) scene.set(t, attachment(from), 0);
-      scene.call(t, 'draftName');
-      return false;
-    }
-    if (phase === 2) {
-      const bare = scene.get(t, attachment(from));
-      scene.set(t, attachment(from), 0);
-      scene.call(t, 'openName', write(scene, scene.result(t), to), KIND, 1, 1, 0, 0, 1, bare);
-      return false;
-    }
-    entered(scene, t, to, scene.result(t));
-    return true;
-  },
-});
-
 const use = (key: number): Op[] => [enter(key), take(key), give(key), leave(key)];
 const useAndLearn = (key: number): Op[] => [enter(key), take(key), learn(key), give(key), leave(key)];
 /** What holdAll does with two keys. */
 const useBoth: readonly Op[] = [...[enter(0), take(0), enter(1), take(1)], ...[give(1), give(0), leave(1), leave(0)]];
 
-/** Thread 0 holds a key, and is dead from the start. */
-function holderIsDead(scene: Scene): void {
-  enterNow(scene, 0, 0);
-  takeNow(scene, 0, 0);
-  scene.kill(0);
-}
+/** Thread 0 holds a key from the start. The threads have entered these keys before. */
+const holds0 =
+  (...all: Pairs) =>
+  (scene: Scene): void => {
+    enters(...all, [0, 0])(scene);
+    scene.callNow(0, 'tryAcquireRobust', objectOf(scene, 0, 0), 1, scene.get(0, attachment(0)));
+    got(scene, 0, 0);
+  };
+
+/** The same, and thread 0 is dead. */
+const holderIsDead =
+  (...all: Pairs) =>
+  (scene: Scene): void => {
+    holds0(...all)(scene);
+    scene.kill(0);
+  };
 
 /** Returns the addresses of the objects that are in use. */
-function inUse(scene: Scene): number[] {
-  const { objects, names } = scene.regions;
-  const addresses: number[] = [];
-  for (let address = objects; address < names; address += OBJECT_SIZE)
-    if ((scene.word(address + O_LIFE) & STATES) !== 0) addresses.push(address);
-  return addresses;
-}
+const inUse = (scene: Scene): number[] =>
+  objectsOf(scene).filter((address) => (scene.word(address + O_LIFE) & STATES) !== 0);
 
 /**
  * Checks that each object in use is live, and says how many threads have it open, and that it is kept if a death is to
@@ -228,25 +206,23 @@ function inUse(scene: Scene): number[] {
 function untold(scene: Scene): number {
   let deaths = 0;
   for (const address of inUse(scene)) {
-    const life = scene.word(address + O_LIFE);
     const users = scene.threadNumbers.filter(
       (t) => !scene.dead(t) && KEYS.some((key) => objectOf(scene, t, key) === address),
     );
     const own = scene.word(address + O_UNREPORTED_DEATHS);
-    const expected = LIVE + users.length + (own > 0 ? KEPT : 0);
+    if (users.length === 0 && own === 0) throw new Violation(`the object at ${address} is left`);
     // While a thread has the object open, the bit may be behind: the thread sets it right when it lets go.
-    if (users.length > 0 ? (life & ~KEPT) !== (expected & ~KEPT) : life !== expected || own === 0)
-      throw new Violation(`the object at ${address} has the life ${life.toString(16)}, not ${expected.toString(16)}`);
+    checkLife(scene, address, LIVE + users.length + (own > 0 ? KEPT : 0), users.length > 0 ? KEPT : 0);
     deaths += own;
   }
   return deaths;
 }
 
+/** Checks what untold does, whatever is to be told. */
+const whole = (scene: Scene): void => void untold(scene);
+
 /** Nothing is left of any key. */
-function gone(scene: Scene): void {
-  const [address] = inUse(scene);
-  if (address !== undefined) throw new Violation(`the object at ${address} is left`);
-}
+const gone = nothingLeft;
 
 /** The death of thread 0 has been told, or is still to be told; and not both. */
 function toldOnce(scene: Scene): void {
@@ -329,14 +305,17 @@ const leaveIfClosed = (key: number): Op => ({
   },
 });
 
-/** Makes a table, to which both threads are attached. */
-function makeTable(scene: Scene): void {
-  const answer = scene.callNow(0, 'createObject', TABLE, 0, 1, 0, 0, 0, 0, 0, 0, 0);
-  const address = scene.objectOf(answer);
-  scene.semaphores.push(address);
-  scene.set(0, TABLE_ATTACHMENT, answer);
-  scene.set(1, TABLE_ATTACHMENT, scene.callNow(1, 'attach', address, 0, TABLE));
-}
+/** Makes a table, to which both threads are attached. They have entered these keys. */
+const makeTable =
+  (...all: Pairs) =>
+  (scene: Scene): void => {
+    const answer = scene.callNow(0, 'createObject', TABLE, 0, 1, 0, 0, 0, 0, 0, 0, 0);
+    const address = scene.objectOf(answer);
+    scene.semaphores.push(address);
+    scene.set(0, TABLE_ATTACHMENT, answer);
+    scene.set(1, TABLE_ATTACHMENT, scene.callNow(1, 'attach', address, 0, TABLE));
+    enters(...all)(scene);
+  };
 
 /** All keys of a closed table are closed. */
 function allClosed(scene: Scene): void {
@@ -350,10 +329,7 @@ export const models: readonly Model[] = [
     name: 'keys, a first lock beside a last unlock',
     programs: [[give(0), leave(0)], use(0)],
     arena: { objects: 2 },
-    objects: (scene) => {
-      enterNow(scene, 0, 0);
-      takeNow(scene, 0, 0);
-    },
+    objects: holds0(),
     end: gone,
   },
   {
@@ -400,7 +376,7 @@ export const models: readonly Model[] = [
     long: true,
     preemptions: 3,
     arena: { objects: 3 },
-    objects: (scene) => enterNow(scene, 0, 0),
+    objects: enters([0, 0]),
     end: gone,
   },
   {
@@ -410,31 +386,28 @@ export const models: readonly Model[] = [
       [enter(0), leave(0)],
     ],
     arena: { objects: 3 },
-    objects: (scene) => enterNow(scene, 0, 0),
+    objects: enters([0, 0]),
     end: gone,
   },
   {
     name: 'keys, one changed for another beside a lock of the first',
     programs: [[change(0, 1), take(1), give(1), leave(1)], use(0)],
     arena: { objects: 2 },
-    objects: (scene) => enterNow(scene, 0, 0),
+    objects: enters([0, 0]),
     end: gone,
   },
   {
     name: 'keys, one changed for another beside a lock of the second',
     programs: [[change(0, 1), take(1), give(1), leave(1)], use(1)],
     arena: { objects: 2 },
-    objects: (scene) => enterNow(scene, 0, 0),
+    objects: enters([0, 0]),
     end: gone,
   },
   {
     name: 'keys, one changed for another, which another thread lets go',
     programs: [[change(0, 1), take(1), give(1), leave(1)], [leave(1)]],
     arena: { objects: 2 },
-    objects: (scene) => {
-      enterNow(scene, 0, 0);
-      enterNow(scene, 1, 1);
-    },
+    objects: enters([0, 0], [1, 1]),
     end: gone,
   },
   {
@@ -444,10 +417,7 @@ export const models: readonly Model[] = [
       [change(0, 1), take(1), give(1), leave(1)],
     ],
     arena: { objects: 3 },
-    objects: (scene) => {
-      enterNow(scene, 0, 0);
-      enterNow(scene, 1, 0);
-    },
+    objects: enters([0, 0], [1, 0]),
     end: gone,
   },
   {
@@ -457,10 +427,7 @@ export const models: readonly Model[] = [
       [change(1, 0), take(0), give(0), leave(0)],
     ],
     arena: { objects: 4 },
-    objects: (scene) => {
-      enterNow(scene, 0, 0);
-      enterNow(scene, 1, 1);
-    },
+    objects: enters([0, 0], [1, 1]),
     end: gone,
   },
   {
@@ -472,8 +439,8 @@ export const models: readonly Model[] = [
     arena: { objects: 3 },
     deaths: 1,
     mortal: [0],
-    objects: (scene) => enterNow(scene, 0, 0),
-    end: (scene) => void untold(scene),
+    objects: enters([0, 0]),
+    end: whole,
   },
   {
     name: 'keys, one changed for another by a thread that is killed, beside a lock of each',
@@ -483,8 +450,8 @@ export const models: readonly Model[] = [
     arena: { objects: 4 },
     deaths: 1,
     mortal: [0],
-    objects: (scene) => enterNow(scene, 0, 0),
-    end: (scene) => void untold(scene),
+    objects: enters([0, 0]),
+    end: whole,
   },
   {
     name: 'keys, one of which an owner has died is changed for another',
@@ -492,10 +459,7 @@ export const models: readonly Model[] = [
     arena: { objects: 3 },
     deaths: 1,
     mortal: [0],
-    objects: (scene) => {
-      enterNow(scene, 2, 0);
-      holderIsDead(scene);
-    },
+    objects: holderIsDead([2, 0]),
     end: toldOnce,
   },
   {
@@ -504,7 +468,7 @@ export const models: readonly Model[] = [
     arena: { objects: 3 },
     deaths: 1,
     mortal: [0],
-    objects: holderIsDead,
+    objects: holderIsDead(),
     end: (scene) => {
       toldOnce(scene);
       gone(scene);
@@ -518,7 +482,7 @@ export const models: readonly Model[] = [
     arena: { objects: 1 },
     deaths: 1,
     mortal: [0],
-    objects: holderIsDead,
+    objects: holderIsDead(),
     end: toldOnce,
   },
   {
@@ -527,7 +491,7 @@ export const models: readonly Model[] = [
     arena: { objects: 2 },
     deaths: 1,
     mortal: [0],
-    objects: holderIsDead,
+    objects: holderIsDead(),
     end: toldOnce,
   },
   {
@@ -536,10 +500,7 @@ export const models: readonly Model[] = [
     arena: { objects: 1 },
     deaths: 1,
     mortal: [0],
-    objects: (scene) => {
-      enterNow(scene, 2, 0);
-      holderIsDead(scene);
-    },
+    objects: holderIsDead([2, 0]),
     end: toldOnce,
   },
   {
@@ -548,7 +509,7 @@ export const models: readonly Model[] = [
     arena: { objects: 2 },
     deaths: 1,
     mortal: [0],
-    objects: holderIsDead,
+    objects: holderIsDead(),
     end: toldOnce,
   },
   {
@@ -559,7 +520,7 @@ export const models: readonly Model[] = [
     arena: { objects: 3 },
     deaths: 1,
     mortal: [0],
-    objects: holderIsDead,
+    objects: holderIsDead(),
     end: toldOnce,
   },
   {
@@ -570,11 +531,7 @@ export const models: readonly Model[] = [
     arena: { objects: 1 },
     deaths: 1,
     mortal: [0],
-    objects: (scene) => {
-      enterNow(scene, 2, 0);
-      enterNow(scene, 3, 0);
-      holderIsDead(scene);
-    },
+    objects: holderIsDead([2, 0], [3, 0]),
     end: toldOnce,
   },
   {
@@ -583,7 +540,7 @@ export const models: readonly Model[] = [
     arena: { objects: 2 },
     deaths: 2,
     mortal: [0, 1],
-    objects: holderIsDead,
+    objects: holderIsDead(),
     end: toldOnce,
   },
   {
@@ -592,7 +549,7 @@ export const models: readonly Model[] = [
     arena: { objects: 3 },
     deaths: 2,
     mortal: [0, 2],
-    objects: holderIsDead,
+    objects: holderIsDead(),
     end: toldOrToBeTold,
   },
   {
@@ -603,7 +560,7 @@ export const models: readonly Model[] = [
     arena: { objects: 3 },
     deaths: 1,
     mortal: [0],
-    end: (scene) => void untold(scene),
+    end: whole,
   },
 
   // --- The end of a table -----------------------------------------------------------------------------------------
@@ -614,7 +571,7 @@ export const models: readonly Model[] = [
       [enter(0), leaveIfClosed(0)],
     ],
     arena: { objects: 2 },
-    objects: makeTable,
+    objects: makeTable(),
     end: allClosed,
   },
   {
@@ -624,10 +581,7 @@ export const models: readonly Model[] = [
       [change(0, 1), leaveIfClosed(1)],
     ],
     arena: { objects: 3 },
-    objects: (scene) => {
-      makeTable(scene);
-      enterNow(scene, 1, 0);
-    },
+    objects: makeTable([1, 0]),
     end: allClosed,
   },
   {
@@ -640,10 +594,7 @@ export const models: readonly Model[] = [
       [enter(1), leaveIfClosed(1)],
     ],
     arena: { objects: 4 },
-    objects: (scene) => {
-      makeTable(scene);
-      enterNow(scene, 1, 0);
-    },
+    objects: makeTable([1, 0]),
     end: allClosed,
   },
   {
@@ -655,12 +606,7 @@ export const models: readonly Model[] = [
     arena: { objects: 3 },
     deaths: 1,
     mortal: [0],
-    objects: (scene) => {
-      makeTable(scene);
-      enterNow(scene, 0, 0);
-      enterNow(scene, 1, 0);
-      enterNow(scene, 1, 1);
-    },
+    objects: makeTable([0, 0], [1, 0], [1, 1]),
     end: (scene) => {
       if (isClosed(scene, scene.semaphores[0] as number)) allClosed(scene);
     },

@@ -7,12 +7,24 @@
  */
 
 import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, constant } from '../scene/layout.js';
+import { ADMITTED, constant, KEPT, O_LIFE, OBJECT_SIZE } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { call } from '../scene/ops/calls.js';
 import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
-import { PHASE, PROMISES } from '../scene/words.js';
+import { PROMISES } from '../scene/words.js';
+import {
+  checkLife,
+  checkOne,
+  isLive,
+  LIVE,
+  type Name,
+  nothingLeft,
+  objectsOf,
+  open as openBy,
+  openNow,
+  type Properties,
+} from './parts/names.js';
 
 const N_BYTES = constant('N_BYTES');
 const N_LENGTH = constant('N_LENGTH');
@@ -22,13 +34,8 @@ const NAME_HEADS = constant('NAME_HEADS');
 const N_NEXT = constant('N_NEXT');
 /** The bit of a link whose entry is being taken out. */
 const GONE = 1;
-const OBJECT_SIZE = constant('OBJECT_SIZE');
-const O_LIFE = constant('O_LIFE');
-const KEPT = constant('KEPT');
 const KIND = constant('KIND_SEMAPHORE');
 const MAX = 7;
-const LIVE = 2 << 24;
-const STATES = 3 << 24;
 
 /** Three names of one length in one list, which differ only in their last bytes, and a fourth name in another list. */
 const NAMES = few();
@@ -68,46 +75,45 @@ interface Opening {
   readonly answer?: number | undefined;
 }
 
-/** Writes the bytes of a name into a draft, and returns how many there are. */
-function write(scene: Scene, draft: number, name: number): number {
-  const text = NAMES[name] as string;
-  scene.machine.hostStore32(draft + N_LENGTH, text.length);
-  for (const [i, word] of wordsOf(text).entries()) scene.machine.hostStore32(draft + N_BYTES + 4 * i, word);
-  return text.length;
-}
+const propertiesOf = ({ permits = 1, max = MAX, kind = KIND, robust = 0 }: Opening): Properties => [
+  kind,
+  permits,
+  max,
+  0,
+  0,
+  robust,
+  0,
+];
 
-/**
- * Opens a name. The host writes the bytes of the name into the draft before it calls the core again. One attachment
- * serves a thread: if the thread has opened the name before, it gives the second one back.
- */
-function open(name: number, { permits = 1, max = MAX, kind = KIND, robust = 0, answer }: Opening = {}): Op {
-  return {
-    text: `open ${name}`,
-    next(scene, t) {
-      const phase = scene.get(t, PHASE);
-      scene.set(t, PHASE, phase + 1);
-      if (phase === 0) {
-        scene.call(t, 'draftName');
-        return false;
-      }
-      if (phase === 1) {
-        scene.call(t, 'openName', write(scene, scene.result(t), name), kind, permits, max, 0, 0, robust, 0);
-        return false;
-      }
-      if (phase === 3) return true;
-      const number = scene.result(t);
-      if (!opened(scene, t, name, number, answer)) return true;
-      scene.call(t, 'letGo', number, 0);
-      return false;
-    },
+/** Opens a name. One attachment serves a thread: if the thread has opened the name before, it gives the second one back. */
+const open = (name: number, opening: Opening = {}): Op =>
+  openBy(`open ${name}`, {
+    name: nameOf(name),
+    properties: () => propertiesOf(opening),
+    opened: (scene, t, answer) => (opened(scene, t, name, answer, opening.answer) ? answer : 0),
+  });
+
+/** Before the threads start, they have opened these names. */
+const opens =
+  (...all: readonly (readonly [thread: number, name: number])[]) =>
+  (scene: Scene): void => {
+    for (const [t, name] of all) opened(scene, t, name, openNow(scene, t, nameOf(name), propertiesOf({})), undefined);
   };
-}
 
-/** Opens a name for a thread, before the threads start. */
-function openNow(scene: Scene, name: number, t = 0): void {
-  const length = write(scene, scene.callNow(t, 'draftName'), name);
-  opened(scene, t, name, scene.callNow(t, 'openName', length, KIND, 1, MAX, 0, 0, 0, 0), undefined);
-}
+/** The same, and thread 0 is dead. */
+const killed =
+  (...all: readonly (readonly [thread: number, name: number])[]) =>
+  (scene: Scene): void => {
+    opens(...all)(scene);
+    scene.kill(0);
+  };
+
+const nameOf = (name: number): Name => ({
+  length: (NAMES[name] as string).length,
+  words: wordsOf(NAMES[name] as string),
+});
+
+const objectOf = (scene: Scene, t: number, name: number): number => scene.get(t, slot(name)) & -OBJECT_SIZE;
 
 /** Notes that a thread has opened a name, and returns whether the thread had it open already. */
 function opened(scene: Scene, t: number, name: number, answer: number, expected: number | undefined): boolean {
@@ -115,34 +121,22 @@ function opened(scene: Scene, t: number, name: number, answer: number, expected:
     if (answer !== expected) throw new Violation(`thread ${t} opens a name and is answered ${answer}`);
     return false;
   }
-  const opened = scene.objectOf(answer);
-  for (const u of scene.threadNumbers) {
-    if (scene.dead(u)) continue;
-    for (const other of NAMES.keys()) {
-      const address = scene.get(u, slot(other)) & -OBJECT_SIZE;
-      if (isLive(scene, opened) && isLive(scene, address) && (address === opened) !== (other === name))
-        throw new Violation(`threads ${t} and ${u} have opened ${name} and ${other}, and got ${opened} and ${address}`);
-    }
-  }
-  const before = scene.get(t, slot(name));
-  if ((before & -OBJECT_SIZE) === opened) return true;
+  const object = scene.objectOf(answer);
+  checkOne(scene, t, name, object, NAMES.keys(), (u, other) => objectOf(scene, u, other));
+  const before = objectOf(scene, t, name);
+  if (before === object) return true;
   // The thread has a closed object of this name, and lets go of it as soon as it looks (tidy in membership.ts).
-  if (before !== 0) throw new Violation(`thread ${t} opens ${name} twice, and gets ${opened} after ${before}`);
-  scene.set(t, slot(name), opened);
+  if (before !== 0) throw new Violation(`thread ${t} opens ${name} twice, and gets ${object} after ${before}`);
+  scene.set(t, slot(name), object);
   scene.set(t, attachment(name), answer);
   return false;
-}
-
-/** Whether an object at this address is live. The threads of these models keep no address of a freed object. */
-function isLive(scene: Scene, address: number): boolean {
-  return address !== 0 && (scene.word(address + O_LIFE) & STATES) === LIVE;
 }
 
 /** Tries to take the object's one permit. The lowest bit of the slot says whether the thread has it. */
 const take = (name = 0): Op =>
   call(
     'tryAcquire',
-    (scene, t) => [scene.get(t, slot(name)) & -OBJECT_SIZE, 1],
+    (scene, t) => [objectOf(scene, t, name), 1],
     (answer, scene, t) => {
       if (answer === ADMITTED) scene.set(t, slot(name), scene.get(t, slot(name)) | 1);
     },
@@ -152,7 +146,7 @@ const take = (name = 0): Op =>
 const takeFirst = (name = 0): Op =>
   call(
     'tryAcquire',
-    (scene, t) => [scene.get(t, slot(name)) & -OBJECT_SIZE, 1],
+    (scene, t) => [objectOf(scene, t, name), 1],
     (answer, scene, t) => {
       if (answer !== ADMITTED) throw new Violation(`thread ${t} has made an object that is not new`);
       scene.set(t, slot(name), scene.get(t, slot(name)) | 1);
@@ -181,19 +175,16 @@ const closeIfAsMade = (name = 0): Op =>
   );
 
 /** Disposes of the object of a name, and lets go of it. */
-const drop = (name = 0): Op[] => [
-  call('dispose', (scene, t) => [scene.get(t, slot(name)) & -OBJECT_SIZE]),
-  close(name),
-];
+const drop = (name = 0): Op[] => [call('dispose', (scene, t) => [objectOf(scene, t, name)]), close(name)];
 
 /** Takes the handle of an object. */
-const keep = (name = 0): Op => call('keep', (scene, t) => [scene.get(t, slot(name)) & -OBJECT_SIZE]);
+const keep = (name = 0): Op => call('keep', (scene, t) => [objectOf(scene, t, name)]);
 
 /** Checks that the name is still open in this thread: nobody has closed or freed the object. */
 const stillOpen = (name = 0): Op => ({
   text: `still open ${name}`,
   next(scene, t) {
-    if (!isLive(scene, scene.get(t, slot(name)) & -OBJECT_SIZE))
+    if (!isLive(scene, objectOf(scene, t, name)))
       throw new Violation(`the object of ${name} has gone, and thread ${t} has it open`);
     return true;
   },
@@ -210,10 +201,17 @@ function table(scene: Scene): void {
     for (let entry = scene.word(head); entry !== 0; entry = scene.word(entry + N_NEXT) & ~GONE)
       found.set(entry - names + objects, bytesOf(scene, entry));
   if (new Set(found.values()).size !== found.size) throw new Violation('a name is in the lists twice');
-  for (let address = objects; address < names; address += OBJECT_SIZE)
+  for (const address of objectsOf(scene))
     if (found.has(address) !== isLive(scene, address))
       throw new Violation(`the object at ${address} has a name or is live, and not both`);
 }
+
+/** What the threads that pass `counts` keep of an object: a slot for each of them that has it open. */
+const usersOf = (scene: Scene, address: number, counts: (t: number) => boolean): number[] =>
+  scene.threadNumbers
+    .filter(counts)
+    .flatMap((t) => [...NAMES.keys()].map((name) => scene.get(t, slot(name))))
+    .filter((value) => (value & -OBJECT_SIZE) === address);
 
 /**
  * Checks that the life of each object says how many threads have the object open, and that no other object and no other
@@ -221,37 +219,27 @@ function table(scene: Scene): void {
  */
 function whole(scene: Scene): void {
   table(scene);
-  const { objects, names } = scene.regions;
-  const living = scene.threadNumbers.filter((t) => !scene.dead(t));
-  for (let address = objects; address < names; address += OBJECT_SIZE) {
-    const slots = living.flatMap((t) => [...NAMES.keys()].map((name) => scene.get(t, slot(name))));
-    const users = slots.filter((value) => (value & -OBJECT_SIZE) === address);
-    const life = scene.word(address + O_LIFE);
-    const expected = (life & KEPT) !== 0 || users.length > 0 ? LIVE + users.length : 0;
-    if ((life & ~KEPT) !== expected)
-      throw new Violation(`the object at ${address} has the life ${life.toString(16)}, not ${expected.toString(16)}`);
+  for (const address of objectsOf(scene)) {
+    const users = usersOf(scene, address, (t) => !scene.dead(t)).length;
+    const isKept = (scene.word(address + O_LIFE) & KEPT) !== 0;
+    checkLife(scene, address, isKept || users > 0 ? LIVE + users : 0, KEPT);
   }
 }
 
 /** Checks besides that no permit is lost. */
 function wholePermits(scene: Scene): void {
   whole(scene);
-  const { objects, names } = scene.regions;
-  for (let address = objects; address < names; address += OBJECT_SIZE) {
-    const slots = scene.threadNumbers.flatMap((t) => [...NAMES.keys()].map((name) => scene.get(t, slot(name))));
-    const users = slots.filter((value) => (value & -OBJECT_SIZE) === address);
+  for (const address of objectsOf(scene)) {
+    const users = usersOf(scene, address, () => true);
     const taken = users.filter((value) => value & 1).length;
     const left = scene.word(address + constant('GRANT')) - scene.word(address + constant('TICKET'));
     if (users.length > 0 && left !== 1 - taken) throw new Violation(`${taken} have taken a permit, ${left} are left`);
   }
 }
 
-/** Nothing is left of any name. */
 function gone(scene: Scene): void {
   whole(scene);
-  const { objects, names } = scene.regions;
-  for (let address = objects; address < names; address += OBJECT_SIZE)
-    if (scene.word(address + O_LIFE) !== 0) throw new Violation(`the object at ${address} is left`);
+  nothingLeft(scene);
 }
 
 export const models: readonly Model[] = [
@@ -300,7 +288,7 @@ export const models: readonly Model[] = [
     name: 'names, another is put before the one that is looked for',
     programs: [[open(0)], [open(1)]],
     arena: { objects: 2 },
-    objects: (scene) => openNow(scene, 1),
+    objects: opens([0, 1]),
     end: whole,
   },
   {
@@ -356,27 +344,21 @@ export const models: readonly Model[] = [
     name: 'names, the last close beside an open',
     programs: [[close()], [open(0), take(), stillOpen()]],
     arena: { objects: 2 },
-    objects: (scene) => openNow(scene, 0),
+    objects: opens([0, 0]),
     end: whole,
   },
   {
     name: 'names, two last closes',
     programs: [[close()], [close()]],
     arena: { objects: 1 },
-    objects: (scene) => {
-      openNow(scene, 0, 0);
-      openNow(scene, 0, 1);
-    },
+    objects: opens([0, 0], [1, 0]),
     end: gone,
   },
   {
     name: 'names, two last closes beside an open',
     programs: [[close()], [close()], [open(0), stillOpen()]],
     arena: { objects: 2 },
-    objects: (scene) => {
-      openNow(scene, 0, 0);
-      openNow(scene, 0, 1);
-    },
+    objects: opens([0, 0], [1, 0]),
     end: whole,
   },
   {
@@ -417,10 +399,7 @@ export const models: readonly Model[] = [
       [take(), closeIfAsMade()],
     ],
     arena: { objects: 1 },
-    objects: (scene) => {
-      openNow(scene, 0, 0);
-      openNow(scene, 0, 1);
-    },
+    objects: opens([0, 0], [1, 0]),
     end: (scene) => {
       whole(scene);
       if (scene.threadNumbers.filter((t) => scene.get(t, slot(0)) !== 0).length !== 1)
@@ -431,17 +410,14 @@ export const models: readonly Model[] = [
     name: 'names, two of a list closed beside a third that is opened',
     programs: [[close(0)], [close(1)], [open(2)]],
     arena: { objects: 3 },
-    objects: (scene) => {
-      openNow(scene, 0, 0);
-      openNow(scene, 1, 1);
-    },
+    objects: opens([0, 0], [1, 1]),
     end: whole,
   },
   {
     name: 'names, closed, and the object is another name',
     programs: [[close(0), open(1, { answer: FULL })], [open(0, { permits: -1, answer: NOT_FOUND })]],
     arena: { objects: 1 },
-    objects: (scene) => openNow(scene, 0),
+    objects: opens([0, 0]),
     end: whole,
   },
   {
@@ -451,34 +427,28 @@ export const models: readonly Model[] = [
       [open(0), stillOpen()],
     ],
     arena: { objects: 3 },
-    objects: (scene) => openNow(scene, 0),
+    objects: opens([0, 0]),
     end: whole,
   },
   {
     name: 'names, closed and disposed of',
     programs: [[close()], drop()],
     arena: { objects: 1 },
-    objects: (scene) => {
-      openNow(scene, 0, 0);
-      openNow(scene, 0, 1);
-    },
+    objects: opens([0, 0], [1, 0]),
     end: gone,
   },
   {
     name: 'names, disposed of by two',
     programs: [drop(), drop()],
     arena: { objects: 1 },
-    objects: (scene) => {
-      openNow(scene, 0, 0);
-      openNow(scene, 0, 1);
-    },
+    objects: opens([0, 0], [1, 0]),
     end: gone,
   },
   {
     name: 'names, disposed of beside an open, and then closed',
     programs: [drop(), [open(0), close()]],
     arena: { objects: 2 },
-    objects: (scene) => openNow(scene, 0),
+    objects: opens([0, 0]),
     end: gone,
   },
   {
@@ -486,10 +456,7 @@ export const models: readonly Model[] = [
     name: 'names, a handle beside the last close',
     programs: [[keep(), close()], [close()], [open(0), stillOpen()]],
     arena: { objects: 2 },
-    objects: (scene) => {
-      openNow(scene, 0, 0);
-      openNow(scene, 0, 1);
-    },
+    objects: opens([0, 0], [1, 0]),
     end: (scene) => {
       whole(scene);
       const opened = scene.get(2, slot(0));
@@ -503,10 +470,7 @@ export const models: readonly Model[] = [
       [close(), open(0, { permits: -1, answer: NOT_FOUND })],
     ],
     arena: { objects: 1 },
-    objects: (scene) => {
-      openNow(scene, 0, 0);
-      openNow(scene, 0, 1);
-    },
+    objects: opens([0, 0], [1, 0]),
     end: table,
   },
   {
@@ -533,11 +497,7 @@ export const models: readonly Model[] = [
       [close(0), open(0)],
     ],
     arena: { objects: 5 },
-    objects: (scene) => {
-      openNow(scene, 0, 1);
-      openNow(scene, 1, 0);
-      openNow(scene, 2, 1);
-    },
+    objects: opens([1, 0], [0, 1], [1, 2]),
     end: wholePermits,
   },
   {
@@ -547,29 +507,21 @@ export const models: readonly Model[] = [
       [close(0), open(2, { permits: -1 })],
     ],
     arena: { objects: 3 },
-    objects: (scene) => {
-      openNow(scene, 2, 0);
-      openNow(scene, 2, 1);
-      openNow(scene, 0, 1);
-      openNow(scene, 1, 0);
-    },
+    objects: opens([0, 2], [1, 2], [1, 0], [0, 1]),
     end: whole,
   },
   {
     name: 'names, an entry used again in another list',
     programs: [[open(0, { permits: -1 })], [close(1), open(ELSEWHERE)]],
     arena: { objects: 2 },
-    objects: (scene) => {
-      openNow(scene, 0, 0);
-      openNow(scene, 1, 1);
-    },
+    objects: opens([0, 0], [1, 1]),
     end: whole,
   },
   {
     name: 'names, an entry used again in the same list',
     programs: [[open(0)], [close(1), open(0), close(0), open(1)]],
     arena: { objects: 3 },
-    objects: (scene) => openNow(scene, 1, 1),
+    objects: opens([1, 1]),
     end: whole,
   },
   {
@@ -577,7 +529,7 @@ export const models: readonly Model[] = [
     name: 'names, an entry used again as it was',
     programs: [[open(2, { permits: -1, answer: NOT_FOUND })], [close(1), open(1), close(1), open(1), open(1)]],
     arena: { objects: 1 },
-    objects: (scene) => openNow(scene, 1, 1),
+    objects: opens([1, 1]),
     end: whole,
   },
   {
@@ -623,7 +575,7 @@ export const models: readonly Model[] = [
     arena: { objects: 2 },
     deaths: 1,
     mortal: [0],
-    objects: (scene) => openNow(scene, 0, 0),
+    objects: opens([0, 0]),
     end: whole,
   },
   {
@@ -632,10 +584,7 @@ export const models: readonly Model[] = [
     arena: { objects: 2, elements: 4 },
     deaths: 1,
     mortal: [0],
-    objects: (scene) => {
-      openNow(scene, 0, 0);
-      openNow(scene, 0, 1);
-    },
+    objects: opens([0, 0], [1, 0]),
     end: whole,
   },
   {
@@ -645,10 +594,7 @@ export const models: readonly Model[] = [
     arena: { objects: 2 },
     deaths: 1,
     mortal: [0],
-    objects: (scene) => {
-      openNow(scene, 0, 0);
-      scene.kill(0);
-    },
+    objects: killed([0, 0]),
     end: whole,
   },
   {
@@ -657,11 +603,7 @@ export const models: readonly Model[] = [
     arena: { objects: 2 },
     deaths: 1,
     mortal: [0],
-    objects: (scene) => {
-      openNow(scene, 0, 0);
-      openNow(scene, 0, 2);
-      scene.kill(0);
-    },
+    objects: killed([0, 0], [2, 0]),
     end: whole,
   },
   {
@@ -670,10 +612,7 @@ export const models: readonly Model[] = [
     arena: { objects: 2 },
     deaths: 2,
     mortal: [0, 1],
-    objects: (scene) => {
-      openNow(scene, 0, 0);
-      scene.kill(0);
-    },
+    objects: killed([0, 0]),
     end: whole,
   },
   {
@@ -682,10 +621,7 @@ export const models: readonly Model[] = [
     arena: { objects: 2 },
     deaths: 1,
     mortal: [0],
-    objects: (scene) => {
-      openNow(scene, 0, 0);
-      openNow(scene, 0, 1);
-    },
+    objects: opens([0, 0], [1, 0]),
     end: table,
   },
   {
@@ -697,7 +633,7 @@ export const models: readonly Model[] = [
     arena: { objects: 5, attached: 2 },
     deaths: 1,
     mortal: [0],
-    objects: (scene) => openNow(scene, 0, 0),
+    objects: opens([0, 0]),
     end: whole,
   },
   {
@@ -709,10 +645,7 @@ export const models: readonly Model[] = [
     arena: { objects: 6, attached: 2 },
     deaths: 1,
     mortal: [0],
-    objects: (scene) => {
-      openNow(scene, 0, 1);
-      openNow(scene, 1, 0);
-    },
+    objects: opens([1, 0], [0, 1]),
     end: whole,
   },
 ];
