@@ -4,17 +4,17 @@
  * or sends to another, or to the same one: exactly one of the two happens.
  */
 import type { Call } from '../call.js';
-import { Ghost, type Request } from '../ghosts.js';
+import type { Request } from '../ghosts.js';
 import type { Realm } from '../realm.js';
-import { dispose, type Kind, type Kinds, patience, plainly } from './parts/kind.js';
+import { blocking, brings, EndsGhost, ending } from './parts/ends.js';
+import { type Kind, type Kinds, patience, plainly } from './parts/kind.js';
 
-class ChannelGhost extends Ghost {
+class ChannelGhost extends EndsGhost {
   #messages = 0;
   /** The messages whose `send` has begun, and of which no receiver has told yet. */
   readonly #under = new Set<number>();
   /** How many sends have returned, less the receives that have. */
   #inside = 0;
-  #isClosed = false;
   /** Requests for other channels that may also send to this one. Each ends with this channel. */
   readonly #selects = new Set<Request>();
 
@@ -24,11 +24,11 @@ class ChannelGhost extends Ghost {
     return this.#messages;
   }
 
-  sent(): void {
+  brought(): void {
     this.#inside++;
   }
 
-  notSent(message: number): void {
+  notBrought(message: number): void {
     if (!this.#under.delete(message)) this.fail(`message ${message} was received, though its send has failed`);
   }
 
@@ -50,15 +50,15 @@ class ChannelGhost extends Ghost {
   /** Whether an error of a select may be due to this channel. */
   explains(error: unknown): boolean {
     const { name } = error as Error;
-    return (name === 'ClosedError' && this.#isClosed) || (name === 'DisposedError' && this.isDisposed);
+    return (name === 'ClosedError' && this.isClosed) || (name === 'DisposedError' && this.isDisposed);
   }
 
-  closes(close: () => void): void {
-    this.#isClosed = true;
-    close();
-    for (const request of [...this.pending, ...this.#selects])
-      if (request.queued < Infinity && (sends(request) || this.#selects.has(request)))
-        request.mustEnd ??= 'the channel has been closed';
+  protected override get waiting(): Iterable<Request> {
+    return [...this.pending, ...this.#selects];
+  }
+
+  protected endsAtClose(request: Request): boolean {
+    return sends(request) || this.#selects.has(request);
   }
 
   override disposes(dispose: () => void): void {
@@ -68,14 +68,7 @@ class ChannelGhost extends Ghost {
   }
 
   override refused(request: Request, error: unknown): void {
-    if ((error as Error).name === 'ClosedError' && this.#isClosed) return;
-    const other = selectsOf.get(request);
-    if (other?.explains(error) === true) return;
-    super.refused(request, error);
-  }
-
-  override callsBack(thread: Realm): void {
-    String(this.objectOf(thread));
+    if (selectsOf.get(request)?.explains(error) !== true) super.refused(request, error);
   }
 
   protected due(): Request | undefined {
@@ -84,22 +77,10 @@ class ChannelGhost extends Ghost {
     return undefined;
   }
 
-  override died(thread: Realm): void {
-    // The ghost does not know how far the last call of the thread came.
-    this.isUnsure = true;
-    super.died(thread);
-  }
-
-  override finish(thread: Realm): void {
-    this.closes(() => this.objectOf(thread).close());
-  }
-
-  override ended(thread: Realm): void {
-    super.ended(thread);
-    if (this.isDisposed || this.isUnsure || this.stage.isUnreaped) return;
+  protected compare(thread: Realm): number {
     const { size, senders, receivers } = this.objectOf(thread).inspect();
     if (size !== this.#inside) this.fail(`${size} messages in the end, not ${this.#inside}`);
-    if (senders.waiting + receivers.waiting !== 0) this.fail('somebody waits in the end');
+    return senders.waiting + receivers.waiting;
   }
 }
 
@@ -135,13 +116,13 @@ function selects(call: Call, isBlocking: boolean): void {
     other.endsSelect(mine);
     const { index, value, closed } = selected as { index: number; value: unknown; closed: boolean };
     const isSent = index === ((call.operation.n ?? 0) > 1 ? 1 : 0);
-    if (isSent) other.sent();
-    else other.notSent(message);
+    if (isSent) other.brought();
+    else other.notBrought(message);
     if (!isSent && !closed) ghost.received(value);
   };
   const refused = (): void => {
     other.endsSelect(mine);
-    other.notSent(message);
+    other.notBrought(message);
   };
   if (isBlocking) call.blocks((options) => select(cases(), options), got, 1, stands, refused);
   else call.waits((options) => selectAsync(cases(), options), got, 1, refused, stands);
@@ -155,36 +136,7 @@ const channel: Kind = {
   ghost: (stage, on) => new ChannelGhost(stage, on),
   outlives: () => true,
   operations: {
-    sendAsync: {
-      weight: 8,
-      draw: patience,
-      run(call) {
-        const ghost = ghostOf(call);
-        const message = ghost.begins();
-        call.waits(
-          (options) => call.object.sendAsync(message, options),
-          () => ghost.sent(),
-          1,
-          () => ghost.notSent(message),
-        );
-      },
-    },
-    send: {
-      weight: 3,
-      blocks: true,
-      draw: (random) => ({ timeout: random.below(4) }),
-      run(call) {
-        const ghost = ghostOf(call);
-        const message = ghost.begins();
-        call.blocks(
-          (options) => call.object.send(message, options),
-          () => ghost.sent(),
-          1,
-          undefined,
-          () => ghost.notSent(message),
-        );
-      },
-    },
+    ...brings('send', [8, 3]),
     trySend: {
       weight: 2,
       draw: plainly,
@@ -199,8 +151,8 @@ const channel: Kind = {
             return false;
           }
         });
-        if (!isSent) ghost.notSent(message);
-        if (isSent) ghost.sent();
+        if (!isSent) ghost.notBrought(message);
+        if (isSent) ghost.brought();
       },
     },
     receiveAsync: {
@@ -215,8 +167,7 @@ const channel: Kind = {
     },
     receive: {
       weight: 3,
-      blocks: true,
-      draw: (random) => ({ timeout: random.below(4) }),
+      ...blocking,
       run(call) {
         call.blocks(
           (options) => call.object.receive(options),
@@ -226,8 +177,7 @@ const channel: Kind = {
     },
     receiveMany: {
       weight: 1,
-      blocks: true,
-      draw: (random) => ({ timeout: random.below(4) }),
+      ...blocking,
       run(call) {
         call.blocks(
           (options) => call.object.receiveMany(2, options),
@@ -248,14 +198,7 @@ const channel: Kind = {
       draw: (random) => ({ timeout: random.below(4), n: random.below(4) }),
       run: (call) => selects(call, true),
     },
-    close: {
-      weight: 0.3,
-      draw: plainly,
-      run(call) {
-        ghostOf(call).closes(() => call.object.close());
-      },
-    },
-    dispose,
+    ...ending,
   },
 };
 

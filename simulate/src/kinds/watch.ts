@@ -4,22 +4,22 @@
  * one.
  */
 import type { Call } from '../call.js';
-import { Ghost, type Request } from '../ghosts.js';
+import type { Request } from '../ghosts.js';
 import type { Realm } from '../realm.js';
-import { dispose, type Kind, type Kinds, patience, plainly } from './parts/kind.js';
+import { brings, EndsGhost, ending } from './parts/ends.js';
+import { type Kind, type Kinds, patience, plainly } from './parts/kind.js';
 
 interface Snapshot {
   readonly value: number;
   readonly version: number;
 }
 
-class WatchGhost extends Ghost {
+class WatchGhost extends EndsGhost {
   /** The values whose `set` has begun, and 0, with which the watch is made. */
   #begun = 0;
   /** How many calls of `set` have returned, and how many have failed. */
   #set = 0;
   #failed = 0;
-  #isClosed = false;
   /** The value of each version that was read. */
   readonly #values = new Map<number, number>();
   /** The last version that each thread has read. */
@@ -31,11 +31,11 @@ class WatchGhost extends Ghost {
     return ++this.#begun;
   }
 
-  sets(): void {
+  brought(): void {
     this.#set++;
   }
 
-  notSet(): void {
+  notBrought(): void {
     this.#failed++;
   }
 
@@ -70,47 +70,23 @@ class WatchGhost extends Ghost {
     if (since === undefined || read.version <= since) this.fail(`version ${read.version} is not newer than ${since}`);
   }
 
-  closes(close: () => void): void {
-    this.#isClosed = true;
-    close();
-    for (const request of this.pending) if (request.queued < Infinity) request.mustEnd ??= 'the watch has been closed';
-  }
-
-  override refused(request: Request, error: unknown): void {
-    if ((error as Error).name === 'ClosedError' && this.#isClosed) return;
-    super.refused(request, error);
-  }
-
-  override callsBack(thread: Realm): void {
-    String(this.objectOf(thread));
+  protected endsAtClose(): boolean {
+    return true;
   }
 
   protected due(): Request | undefined {
     return [...this.pending].find((request) => (this.#since.get(request) ?? -1) < this.#set);
   }
 
-  override died(thread: Realm): void {
-    // The ghost does not know how far the last call of the thread came.
-    this.isUnsure = true;
-    super.died(thread);
-  }
-
-  override finish(thread: Realm): void {
-    this.closes(() => this.objectOf(thread).close());
-  }
-
-  override ended(thread: Realm): void {
-    super.ended(thread);
-    if (this.isDisposed || this.isUnsure || this.stage.isUnreaped) return;
+  protected compare(thread: Realm): number {
     const { version, writers, watchers } = this.objectOf(thread).inspect();
     if (version !== this.#set) this.fail(`version ${version} in the end, and ${this.#set} calls of set`);
     if (this.#begun !== this.#set + this.#failed) this.fail('a call of set has not ended');
-    if (writers.waiting + watchers.waiting !== 0) this.fail('somebody waits in the end');
+    return writers.waiting + watchers.waiting;
   }
 }
 
 const ghostOf = ({ ghost }: Call): WatchGhost => ghost as WatchGhost;
-const blocking = { blocks: true, draw: (random: { below(n: number): number }) => ({ timeout: random.below(4) }) };
 /** The version from which a call waits: sometimes there is a newer one already. */
 const sinceOf = ({ object, operation: { n = 0 } }: Call): number => Math.max(object.version - n, 0);
 
@@ -122,35 +98,7 @@ const watch: Kind = {
   ghost: (stage, on) => new WatchGhost(stage, on),
   outlives: () => true,
   operations: {
-    setAsync: {
-      weight: 6,
-      draw: patience,
-      run(call) {
-        const ghost = ghostOf(call);
-        const value = ghost.begins();
-        call.waits(
-          (options) => call.object.setAsync(value, options),
-          () => ghost.sets(),
-          1,
-          () => ghost.notSet(),
-        );
-      },
-    },
-    set: {
-      weight: 4,
-      ...blocking,
-      run(call) {
-        const ghost = ghostOf(call);
-        const value = ghost.begins();
-        call.blocks(
-          (options) => call.object.set(value, options),
-          () => ghost.sets(),
-          1,
-          undefined,
-          () => ghost.notSet(),
-        );
-      },
-    },
+    ...brings('set', [6, 4]),
     read: {
       weight: 4,
       draw: plainly,
@@ -200,14 +148,7 @@ const watch: Kind = {
         );
       },
     },
-    close: {
-      weight: 0.3,
-      draw: plainly,
-      run(call) {
-        ghostOf(call).closes(() => call.object.close());
-      },
-    },
-    dispose,
+    ...ending,
   },
 };
 
