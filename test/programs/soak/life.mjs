@@ -13,7 +13,7 @@ import { UserCode } from './user-code.mjs';
 export const ON_PURPOSE = 'on purpose';
 const NAP = new Int32Array(new SharedArrayBuffer(4));
 /** The errors of the library for a call that would wait for itself. */
-const SELF = /would wait for itself|cannot have it while|cannot go on while/;
+const SELF = /would wait for itself|cannot have it while|cannot go on while|waits for its turn: await it first/;
 
 export const immediately = () => new Promise((resolve) => setImmediate(resolve));
 export const nap = (milliseconds) => Atomics.wait(NAP, 0, 0, milliseconds);

@@ -234,9 +234,9 @@ export class UserCode {
     }
     // If the arena is full, the request leaves the queue only when there is room for the next request of the thread.
     if (object.kind.haunts || life.plan.waiters < ROOM) return;
-    const { waiters, senders, receivers } = object.lib.inspect();
-    // A channel has a queue of senders and one of receivers.
-    const all = waiters ?? [...senders.waiters, ...receivers.waiters];
+    const stats = object.lib.inspect();
+    // A channel and a watch have two queues each.
+    const all = stats.waiters ?? object.kind.queues.flatMap((queue) => stats[queue].waiters);
     const rest = all.filter(({ thread }) => thread === me);
     if (rest.length > 0) life.find(`${what} has requests of this thread: ${JSON.stringify(rest)}`);
   }

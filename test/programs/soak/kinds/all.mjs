@@ -26,6 +26,7 @@
  * - `ended(board, object, lib, life)` and `mend(lib, unsure, noted)`: give back what a dead thread has not given back;
  * - `letGo(object, lib, me, board)`: gives back what the thread may have got by a call that was interrupted;
  * - `leaves(lib)`: is called when the thread ends;
+ * - `queues`: the queues of the object, as `inspect` names them, if it has more than one;
  * - `disposeOf(lib)`: disposes of the object, if that takes more than `dispose`.
  */
 import { readdirSync } from 'node:fs';

@@ -1,26 +1,43 @@
 /** Channel: a message is one that was sent, and nobody waits in the end. channel-chaos.mjs counts every message. */
-import { Channel, number } from 'taketurns/channel';
-
-/** Messages are from 1 to this number. */
-const MOST = 1e6;
+import { Channel, number, receiving, select, selectAsync, sending } from 'taketurns/channel';
+import { kindOf, MOST, someValue } from './parts/ends.mjs';
 
 const options = ({ capacity }, arena) => ({ codec: number, capacity, arena });
+const selects = { select, selectAsync };
 
-function check(task, object, got) {
-  for (const message of got === undefined ? [] : [got.value].flat())
-    if (!(message >= 1 && message <= MOST) && !task.life.gone)
-      task.life.find(`${object.what}: message ${message} was not sent`);
-}
+const channel = kindOf({
+  brings: 'send',
+  waits: (_, lib, async, within) => ({ name: `receive${async}`, call: () => lib[`receive${async}`](within) }),
+  queues: ['senders', 'receivers'],
 
-function tries(task, object) {
-  const { draw } = task;
-  task.give('try', object, () => {
-    if (draw.chance(0.5)) object.lib.trySend(1 + draw.upTo(MOST - 1));
-    else check(task, object, object.lib.tryReceive());
-  });
-}
+  /** Receives from this channel, or sends to another one of the program or to the same one. */
+  both(task, lib, async, within) {
+    const { draw, life } = task;
+    const other = draw.of(life.objects.filter(({ kind }) => kind === channel));
+    const name = `select${async}`;
+    const call = () => {
+      const cases = [receiving(lib), sending(draw.chance(0.2) ? lib : other.lib, someValue(draw))];
+      const isSecond = draw.chance(0.5);
+      const done = selects[name](isSecond ? cases.reverse() : cases, within);
+      const messages = ({ index, value }) => (index === Number(isSecond) ? [value] : []);
+      return async === '' ? messages(done) : done.then(messages);
+    };
+    return { name, call };
+  },
 
-const channel = {
+  check(task, object, got) {
+    for (const message of [got].flat())
+      if (!(message >= 1 && message <= MOST)) task.life.find(`${object.what}: message ${message} was not sent`);
+  },
+
+  tries(task, { what, lib }) {
+    if (task.draw.chance(0.5)) lib.trySend(someValue(task.draw));
+    else {
+      const message = lib.tryReceive();
+      if (message !== undefined) channel.check(task, { what }, message.value);
+    }
+  },
+
   shape: (draw) => ({ capacity: draw.of([1, 4, 64]) }),
   mortal: {
     make: (name, arena) =>
@@ -31,39 +48,13 @@ const channel = {
       () => lib.sendAsync(1, within),
       () => lib.receiveAsync(within),
       () => lib.tryReceive(),
+      () => select([receiving(lib), sending(lib, 1)], within),
+      () => selectAsync([sending(lib, 1), receiving(lib)], within),
     ],
   },
   make: (o, arena) => (o.name ? Channel.open(o.name, options(o, arena)) : new Channel(options(o, arena))),
   open: (o, arena) => Channel.open(o.name, options(o, arena)),
   from: (handle) => Channel.from(handle, number),
-
-  async use(task, object) {
-    const { draw } = task;
-    const what = draw.next();
-    if (what < 0.2) return tries(task, object);
-    const request = task.request(object, false);
-    const lib = task.life.at(object, draw);
-    if (what < 0.6)
-      await task.attempt('sendAsync', object, request, () => lib.sendAsync(1 + draw.upTo(MOST - 1), request.options));
-    else
-      check(task, object, await task.attempt('receiveAsync', object, request, () => lib.receiveAsync(request.options)));
-  },
-
-  useSync(task, object) {
-    const { draw } = task;
-    const what = draw.next();
-    if (what < 0.2) return tries(task, object);
-    const request = task.request(object, true);
-    const lib = task.life.at(object, draw);
-    if (what < 0.6) task.attemptSync('send', object, request, () => lib.send(1 + draw.upTo(MOST - 1), request.options));
-    else
-      check(
-        task,
-        object,
-        task.attemptSync('receive', object, request, () => lib.receive(request.options)),
-      );
-  },
-
   look: (lib) => [lib.size, lib.closed, lib.capacity],
 
   /** Sends if somebody waits for a message, and receives if somebody waits for a place. */
@@ -72,12 +63,6 @@ const channel = {
     for (let i = receivers.waiting; i > 0; i--) lib.trySend(1);
     for (let i = senders.waiting; i > 0; i--) lib.tryReceive();
   },
-
-  wrong(_context, _object, lib) {
-    const { senders, receivers } = lib.inspect();
-    if (senders.waiting + receivers.waiting > 0) return `nobody is there, and it says ${JSON.stringify(lib.inspect())}`;
-    return undefined;
-  },
-};
+});
 
 export const kinds = { channel };

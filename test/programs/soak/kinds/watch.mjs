@@ -1,29 +1,54 @@
 /** Watch: a value is one that was set, no version is older than the one before it, and nobody waits in the end. */
-import { number, Watch } from 'taketurns/channel';
-
-/** Values are from 0 to this number. */
-const MOST = 1e6;
+import { changing, number, select, selectAsync, Watch } from 'taketurns/channel';
+import { kindOf, MOST } from './parts/ends.mjs';
 
 const options = (arena) => ({ codec: number, arena });
+const selects = { select, selectAsync };
 
-function check(task, object, read, since) {
-  if (read === undefined || task.life.gone) return;
-  const { value, version } = read;
-  if (!(value >= 0 && value <= MOST)) task.life.find(`${object.what}: value ${value} was not set`);
-  if (since !== undefined && version <= since)
-    task.life.find(`${object.what}: version ${version} is not newer than ${since}`);
+/** A wait for a value that is newer than the newest one. `note` learns since which version. */
+function newer(name, lib, call) {
+  const note = { since: undefined };
+  return {
+    name,
+    note,
+    call() {
+      note.since = lib.version;
+      return call(note.since);
+    },
+  };
 }
 
-function tries(task, object) {
-  const { draw } = task;
-  task.give('read', object, () => {
+function check(task, { what }, { value, version }, { since }) {
+  if (!(value >= 0 && value <= MOST)) task.life.find(`${what}: value ${value} was not set`);
+  if (version <= since) task.life.find(`${what}: version ${version} is not newer than ${since}`);
+}
+
+const watch = kindOf({
+  brings: 'set',
+  queues: ['writers', 'watchers'],
+  check,
+
+  waits(_, lib, async, within) {
+    const name = `changed${async}`;
+    return newer(name, lib, (since) => lib[name](since, within));
+  },
+
+  /** A select that has one case. */
+  both(_, lib, async, within) {
+    const name = `select${async}`;
+    const read = ({ value }) => value;
+    return newer(name, lib, (since) => {
+      const done = selects[name]([changing(lib, since)], within);
+      return async === '' ? read(done) : done.then(read);
+    });
+  },
+
+  tries(task, object) {
     const before = object.lib.version;
-    check(task, object, object.lib.read(), before - 1);
-    if (draw.chance(0.2)) String(object.lib);
-  });
-}
+    if (!task.life.gone) check(task, object, object.lib.read(), { since: before - 1 });
+    if (task.draw.chance(0.2)) String(object.lib);
+  },
 
-const watch = {
   mortal: {
     make: (name, arena) => (name ? Watch.open(name, 0, options(arena)) : new Watch(0, options(arena))),
     calls: (lib, within) => [
@@ -31,60 +56,19 @@ const watch = {
       () => lib.setAsync(1, within),
       () => lib.changed(lib.version, within),
       () => lib.changedAsync(lib.version, within),
+      () => selectAsync([changing(lib)], within),
       () => lib.get(),
     ],
   },
   make: (o, arena) => (o.name ? Watch.open(o.name, 0, options(arena)) : new Watch(0, options(arena))),
   open: (o, arena) => Watch.open(o.name, 0, options(arena)),
   from: (handle) => Watch.from(handle, number),
-
-  async use(task, object) {
-    const { draw } = task;
-    const what = draw.next();
-    if (what < 0.2) return tries(task, object);
-    const request = task.request(object, false);
-    const lib = task.life.at(object, draw);
-    if (what < 0.6)
-      await task.attempt('setAsync', object, request, () => lib.setAsync(draw.upTo(MOST), request.options));
-    else {
-      let since;
-      const got = await task.attempt('changedAsync', object, request, () => {
-        since = lib.version;
-        return lib.changedAsync(since, request.options);
-      });
-      check(task, object, got?.value, since);
-    }
-  },
-
-  useSync(task, object) {
-    const { draw } = task;
-    const what = draw.next();
-    if (what < 0.2) return tries(task, object);
-    const request = task.request(object, true);
-    const lib = task.life.at(object, draw);
-    if (what < 0.6) task.attemptSync('set', object, request, () => lib.set(draw.upTo(MOST), request.options));
-    else {
-      let since;
-      const got = task.attemptSync('changed', object, request, () => {
-        since = lib.version;
-        return lib.changed(since, request.options);
-      });
-      check(task, object, got?.value, since);
-    }
-  },
-
   look: (lib) => [lib.version, lib.closed, lib.bytes],
 
-  /** Sets the value if somebody waits for a newer one. */
+  /** Sets the value if somebody waits for a newer one. A `setAsync` of this thread may wait for the turn already. */
   feed(_program, _object, lib) {
-    if (lib.inspect().watchers.waiting > 0) lib.set(0);
+    if (lib.inspect().watchers.waiting > 0) lib.setAsync(0).catch(() => {});
   },
-
-  wrong(_context, _object, lib) {
-    const { writers, watchers } = lib.inspect();
-    if (writers.waiting + watchers.waiting > 0) return `nobody is there, and it says ${JSON.stringify(lib.inspect())}`;
-    return undefined;
-  },
-};
+});
 
 export const kinds = { watch };
