@@ -1,6 +1,7 @@
 /**
  * `npm run chaos` runs test/programs/unwatched.mjs, which kills workers that nobody watches, in the named runtimes.
- * `npm run chaos:channel` runs test/programs/channel-chaos.mjs, which kills senders and receivers of a channel.
+ * `npm run chaos:channel` runs test/programs/channel-chaos.mjs, which kills senders and receivers of a channel, and
+ * `npm run chaos:watch` runs test/programs/watch-chaos.mjs, which kills threads that set a watch and read it.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -18,11 +19,14 @@ const HELP = `npm run chaos -- RUNTIME... [options]
   --every N    milliseconds between two kills, 50 by default
   --channel    kill one of eight senders and eight receivers of a channel every 50 ms, until --messages have been sent
   --messages N with --channel, how many, 1000000 by default
-  --seed N     with --channel, a seed for the ways to send and receive, 1 by default
+  --watch      kill one of eight threads that set a watch and eight that read it, until --sets calls have returned
+  --sets N     with --watch, how many, 1000000 by default
+  --seed N     with --channel or --watch, a seed for the ways to send and receive, or to set and read, 1 by default
 
 Prints what the program reports: kills, what was lost, and the resident memory after each quarter of the time, in MB.
 With --channel: kills, the messages whose send has returned, those that were received, those that were received by no
 thread (missing), those that count as lost with a receiver that died, and the holes of senders that died.
+With --watch: kills, the calls that have returned, and the version in the end.
 Exit code: 0 nothing was lost, 1 something was, 2 a runtime is missing or an argument is wrong.`;
 
 const { values, positionals } = parseArgs({
@@ -32,6 +36,8 @@ const { values, positionals } = parseArgs({
     every: { type: 'string', default: '50' },
     channel: { type: 'boolean', default: false },
     messages: { type: 'string', default: '1000000' },
+    watch: { type: 'boolean', default: false },
+    sets: { type: 'string', default: '1000000' },
     seed: { type: 'string', default: '1' },
     help: { type: 'boolean', default: false },
   },
@@ -39,14 +45,18 @@ const { values, positionals } = parseArgs({
 
 const wanted = positionals.length > 0 ? positionals : ['node20', 'node26', 'deno', 'bun'];
 const unknown = wanted.filter((wish) => !ABLE.some(({ name }) => name === wish));
-const { seconds, every, channel, messages, seed } = values;
-const numbers = [seconds, every, messages, seed];
+const { seconds, every, channel, messages, watch, sets, seed } = values;
+const numbers = [seconds, every, messages, sets, seed];
 if (values.help || unknown.length > 0 || !numbers.every((text) => /^[1-9]\d*$/.test(text))) {
   console.log(HELP);
   process.exit(values.help ? 0 : 2);
 }
 
-const given = channel ? [programOf('channel-chaos'), '1', seed, messages] : [programOf('unwatched'), seconds, every];
+const given = channel
+  ? [programOf('channel-chaos'), '1', seed, messages]
+  : watch
+    ? [programOf('watch-chaos'), '1', seed, sets]
+    : [programOf('unwatched'), seconds, every];
 let [lost, missing] = [0, 0];
 for (const { name, command } of ABLE.filter(({ name }) => wanted.includes(name))) {
   try {

@@ -4,7 +4,7 @@
  *     node test/programs/channel-chaos.mjs [seconds [seed [messages]]]
  *
  * The program runs for so many seconds, and goes on until so many sends have returned. `npm run chaos:channel` runs it in
- * other runtimes. Each thread turns its event loop now and then, since Deno ends a thread only there.
+ * other runtimes.
  *
  * Each life of a sender has a number and counts its messages from 0 on. It says in shared memory how many of its sends
  * have returned. Each receiver marks the messages that it has received. In the end the channel is closed and drained.
@@ -17,24 +17,22 @@
  *     nobody waits, no message is left, no place is claimed, and all pages are free again
  */
 import process from 'node:process';
-import { setImmediate, setTimeout } from 'node:timers';
-import { isMainThread, Worker, workerData } from 'node:worker_threads';
-import { Arena } from 'taketurns';
-import { Channel, number } from 'taketurns/channel';
+import { isMainThread, workerData } from 'node:worker_threads';
+import { Arena, Semaphore } from 'taketurns';
+import { acquiring, Channel, number, receiving, select, selectAsync, sending } from 'taketurns/channel';
+import { OFTEN, randomOf, Team, turn } from './workers/chaos-team.mjs';
 
 /** The lives of senders, and the messages that each of them sends at most. */
 const LIVES = 4096;
 const MOST = 8192;
-const KILLS_EVERY = 50;
 /** How many threads send, and how many receive. */
 const SIDE = 8;
-/** After so many messages a thread turns its event loop. */
-const OFTEN = 64;
-const turn = () => new Promise((resolve) => setImmediate(resolve));
-
 /** The ways to send and to receive. */
-const SENDS = ['send', 'sendAsync', 'sendMany', 'trySend', 'timed', 'reserve'];
-const RECEIVES = ['receive', 'for', 'receiveAsync', 'for await', 'receiveMany', 'take', 'timed'];
+const SENDS = ['send', 'sendAsync', 'sendMany', 'trySend', 'timed', 'reserve', 'select', 'selectAsync'];
+const RECEIVES = [
+  ...['receive', 'for', 'receiveAsync', 'for await', 'receiveMany', 'take', 'timed'],
+  ...['select', 'selectAsync'],
+];
 
 if (isMainThread) await supervise();
 else if (workerData.role === 'send') await send(workerData);
@@ -52,16 +50,14 @@ function viewsOf({ stop, sent, seen, wrong }) {
 async function supervise() {
   const begun = Date.now();
   const [seconds = 3, seed = Date.now() % 1e6, messages = 0] = process.argv.slice(2).map(Number);
-  let state = seed;
-  const random = (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
+  const random = randomOf(seed);
   const arena = new Arena({ objects: 8, threads: 64, waiters: 256, slots: random(2) ? 64 : 2, bytes: 65536 });
   const channel = new Channel({ codec: number, capacity: 2 ** random(6), arena });
   // Deno takes seconds to send so large a view of a buffer, and sends a buffer at once.
+  const never = new Semaphore(0, { arena });
   const buffers = {
     handle: channel.handle,
+    never: never.handle,
     stop: new SharedArrayBuffer(4),
     sent: new SharedArrayBuffer(4 * LIVES),
     seen: new SharedArrayBuffer(LIVES * MOST),
@@ -69,44 +65,18 @@ async function supervise() {
   };
   const shared = viewsOf(buffers);
   let life = 0;
-  const killed = { send: 0, receive: 0 };
-  const failures = [];
-  const team = [];
-  const start = (role) => {
+  const team = new Team(new URL(import.meta.url), arena, random, { send: SIDE, receive: SIDE }, (role) => {
     if (role === 'send' && life === LIVES) return undefined;
     const way = role === 'send' ? SENDS[random(SENDS.length)] : RECEIVES[random(RECEIVES.length)];
-    const worker = new Worker(new URL(import.meta.url), {
-      workerData: { ...buffers, role, way, life: role === 'send' ? life++ : 0 },
-    });
-    // In Deno a death is proved by this alone.
-    if ('Deno' in globalThis) arena.watch(worker);
-    worker.on('error', (error) => failures.push(`${role} by ${way}: ${error.stack}`));
-    const member = { role, way, worker, isOver: false };
-    member.ended = new Promise((resolve) => worker.once('exit', resolve)).then(() => {
-      member.isOver = true;
-    });
-    return member;
-  };
-  for (let i = 0; i < 2 * SIDE; i++) team.push(start(i % 2 ? 'send' : 'receive'));
+    return { ...buffers, way, life: role === 'send' ? life++ : 0 };
+  });
+  const { killed, failures } = team;
   const end = Date.now() + seconds * 1000;
-  const enough = () => Date.now() >= end && shared.sent.reduce((sum, count) => sum + count, 0) >= messages;
-  while (!enough() && failures.length === 0 && life < LIVES) {
-    await new Promise((resolve) => setTimeout(resolve, KILLS_EVERY));
-    // A sender that has sent all its messages has ended.
-    const over = team.findIndex(({ isOver }) => isOver);
-    const i = over < 0 ? random(team.length) : over;
-    const { role, worker, ended, isOver } = team[i];
-    if (!isOver) killed[role]++;
-    await worker.terminate();
-    await ended;
-    team[i] = start(role) ?? team[i];
-  }
+  await team.killUntil(() => Date.now() >= end && shared.sent.reduce((sum, count) => sum + count, 0) >= messages);
   Atomics.store(shared.stop, 0, 1);
-  const deadline = new Promise((resolve) => setTimeout(resolve, 20_000, 'late'));
-  const senders = team.filter(({ role }) => role === 'send').map(({ ended }) => ended);
-  const late = (await Promise.race([Promise.all(senders), deadline])) === 'late';
+  await team.end('send');
   channel.close();
-  const tooLate = (await Promise.race([Promise.all(team.map(({ ended }) => ended)), deadline])) === 'late';
+  await team.end('receive');
   const { holes, lost, size, senders: s, receivers: r } = channel.inspect();
   let [sent, received, missing] = [0, 0, 0];
   const twice = [];
@@ -119,8 +89,6 @@ async function supervise() {
       if (times === 0 && k < shared.sent[l]) missing++;
     }
   }
-  if (late || tooLate)
-    failures.push(`${late ? 'a sender' : 'a receiver'} is stuck: ${team.map(({ role, way }) => `${role} ${way}`)}`);
   if (twice.length > 0) failures.push(`received twice: ${JSON.stringify(twice.slice(0, 5))}`);
   if (shared.wrong[0] > 0) failures.push(`${shared.wrong[0]} messages out of order`);
   if (Math.abs(missing - lost) > killed.receive)
@@ -130,6 +98,7 @@ async function supervise() {
   if (size !== 0 || s.waiting + r.waiting !== 0)
     failures.push(`${size} messages are left, ${s.waiting + r.waiting} wait`);
   channel.dispose();
+  never.dispose();
   // As many channels as there is room for, again and again.
   for (let i = 0; i < 40; i++) new Channel({ capacity: 512, arena }).dispose();
   const took = (Date.now() - begun) / 1000;
@@ -137,15 +106,19 @@ async function supervise() {
   process.exit(failures.length > 0 ? 1 : 0);
 }
 
-async function send({ handle, life, way, ...buffers }) {
+async function send({ handle, never, life, way, ...buffers }) {
   const { stop, sent } = viewsOf(buffers);
   const channel = Channel.from(handle, number);
+  // No permit ever comes, so the other case happens.
+  const other = acquiring(Semaphore.from(never));
   for (let [k, turns] = [0, 0]; k < MOST && Atomics.load(stop, 0) === 0; ) {
     if (++turns % OFTEN === 0) await turn();
     const message = life * MOST + k;
     let n = 1;
     if (way === 'send') channel.send(message);
     else if (way === 'sendAsync') await channel.sendAsync(message);
+    else if (way === 'select') select([other, sending(channel, message)]);
+    else if (way === 'selectAsync') await selectAsync([sending(channel, message), other]);
     else if (way === 'sendMany') {
       n = Math.min(channel.capacity, 3, MOST - k);
       channel.sendMany(Array.from({ length: n }, (_, i) => message + i));
@@ -169,9 +142,10 @@ async function send({ handle, life, way, ...buffers }) {
   }
 }
 
-async function receive({ handle, way, ...buffers }) {
+async function receive({ handle, never, way, ...buffers }) {
   const { seen, wrong } = viewsOf(buffers);
   const channel = Channel.from(handle, number);
+  const other = acquiring(Semaphore.from(never));
   const last = new Map();
   let count = 0;
   const got = (message) => {
@@ -190,7 +164,12 @@ async function receive({ handle, way, ...buffers }) {
     else
       while (true) {
         if (count % OFTEN === 0) await turn();
-        if (way === 'receive') got(channel.receive());
+        if (way.startsWith('select')) {
+          const cases = [receiving(channel), other];
+          const { value, closed } = way === 'select' ? select(cases) : await selectAsync(cases);
+          if (closed) break;
+          got(value);
+        } else if (way === 'receive') got(channel.receive());
         else if (way === 'receiveAsync') got(await channel.receiveAsync());
         else if (way === 'receiveMany') for (const message of channel.receiveMany(5)) got(message);
         else if (way === 'take') {

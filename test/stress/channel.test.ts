@@ -1,6 +1,6 @@
 /**
  * Channels between real threads. test/programs/channel-chaos.mjs kills senders and receivers, and counts every message;
- * it runs for longer by hand. CHAOS_SECONDS and CHAOS_SEED set the length and the seed.
+ * watch-chaos.mjs does the same for a watch. Both run for longer by hand. CHAOS_SECONDS and CHAOS_SEED set the length and the seed.
  */
 import { Worker } from 'node:worker_threads';
 import { Arena } from 'taketurns';
@@ -26,6 +26,15 @@ it.each([2 * seed, 2 * seed + 1])(
     expect(code).toBe(0);
   },
 );
+
+it('threads that set a watch and read it are killed, and every version is whole and comes in order', {
+  timeout: DEADLINE + 1000,
+}, async () => {
+  const { code, out, err } = await runProgram('watch-chaos', [seconds, seed], DEADLINE);
+  expect(err).toBe('');
+  expect(JSON.parse(out)).toMatchObject({ failures: [] });
+  expect(code).toBe(0);
+});
 
 it.each([1, 4, 256])(
   'four senders and four receivers, capacity %i: each message arrives once, in order',
