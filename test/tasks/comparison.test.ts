@@ -444,20 +444,27 @@ function told(entries: string[], name: string): unknown[] {
 }
 
 /**
- * After these calls others do not follow at once. A guard of a `RwLock` comes later on one side. The end of the work of
- * a `Once` is known some microtasks later, and if a signal is aborted in between, one side rejects and the other
- * answers false. A call for several keys takes them some microtasks apart, and `run` gives its key back as many later.
+ * After these calls others do not follow at once, and these calls follow no others at once. A guard of a `RwLock` comes
+ * later on one side. The end of the work of a `Once` is known some microtasks later, and if a signal is aborted in
+ * between, one side rejects and the other answers false. A call for several keys takes them some microtasks apart. `run`
+ * gives its lock or its key back some microtasks later, and an `unlock` in between is a mistake.
  */
-const LONE: Record<string, RegExp> = { RwLock: /./, Once: /^(fails|returns)$/, KeyedMutex: /^(holdAll|run)$/ };
+const LONE: Record<string, RegExp> = {
+  RwLock: /./,
+  Mutex: /^run$/,
+  Once: /^(fails|returns)$/,
+  KeyedMutex: /^(holdAll|run)$/,
+};
 
 /** Runs a program, and returns everything that it sees. */
 async function run(subject: Subject, name: string, program: readonly Step[]): Promise<unknown[]> {
   const journal = new Journal();
   const seen: unknown[] = [];
-  for (const [call, n, which] of program) {
+  const isLone = (step: Step | undefined): boolean => step !== undefined && LONE[name]?.test(step[0]) === true;
+  for (const [i, [call, n, which]] of program.entries()) {
     journal.note(() => subject.calls[call]?.(n, which));
     // Some calls follow one another at once.
-    if (which === 0 && !LONE[name]?.test(call)) continue;
+    if (which === 0 && !isLone(program[i]) && !isLone(program[i + 1])) continue;
     for (let i = 0; i < 5; i++) await reactions();
     // The phases of the shared classes end by a message of the runtime.
     await turn();
