@@ -9,7 +9,7 @@
  *     when the thread itself begins them (src/metrics/metrics.ts)
  *
  *     a wait in a queue    park, parkFor ──► compete, of a mutex, ──► over; or cancel, cancelHead
- *     a wait for a phase   noteWaits 1 ──► noteWaits -1
+ *     a wait for a phase   waitsBegin ──► waitsEnd
  *     a promise            the element says since when ──► settle, finishRelease, reserveLock of a mutex; or cancelRun,
  *                          dropRun
  *
@@ -86,7 +86,7 @@ export function measureWaits(
     if (isMeasured(view.words)) count(object, waited, requests, failed);
     listening.onWait?.(memory, thread, { object, blocked, requests, waited, failed });
   };
-  if ('noteWaits' in module) measurePhases(module as Sync, view, now, tell);
+  if ('waitsBegin' in module) measurePhases(module as Sync, view, now, tell);
   else {
     measureQueues(module as Core, view, thread, now, tell);
     measurePromises(module as Core, view, tell);
@@ -200,26 +200,31 @@ function measurePromises(core: Core, view: View, tell: Tell): void {
  * far as this function can know.
  */
 function measurePhases(sync: Sync, view: View, now: () => number, tell: Tell): void {
-  const { noteWaits } = sync;
+  const { waitsBegin, waitsEnd } = sync;
   const waits = new Map<number, { readonly generation: number; readonly starts: number[] }>();
-  sync.noteWaits = (attachment, more, how) => {
-    const object = view.objectOf(elementOf(view, attachment));
-    noteWaits(attachment, more, how);
+  /** Returns when the calls of an attachment that wait have begun. */
+  const startsOf = (attachment: number): number[] => {
     // The attachment may have been to an object that was disposed of while the thread waited.
-    const generation = view.load(object + O_LIFE + 4);
-    let its = waits.get(attachment);
-    if (its?.generation !== generation) {
-      its = { generation, starts: [] };
-      waits.set(attachment, its);
-    }
-    if (more > 0) its.starts.push(now());
-    else {
-      const begun = its.starts.splice(0, -more);
-      if (its.starts.length === 0) waits.delete(attachment);
-      if (begun.length === 0) return;
-      // As promises in a queue: those that end together count as if all had waited as long as the first of them.
-      tell(object, now() - (begun[0] as number), (how & WAIT_FAILED) !== 0, (how & WAIT_BLOCKED) !== 0, begun.length);
-    }
+    const generation = view.load(view.objectOf(elementOf(view, attachment)) + O_LIFE + 4);
+    const known = waits.get(attachment);
+    if (known?.generation === generation) return known.starts;
+    const its = { generation, starts: [] };
+    waits.set(attachment, its);
+    return its.starts;
+  };
+  sync.waitsBegin = (attachment, calls, time) => {
+    waitsBegin(attachment, calls, time);
+    startsOf(attachment).push(now());
+  };
+  sync.waitsEnd = (attachment, calls, how) => {
+    const object = view.objectOf(elementOf(view, attachment));
+    waitsEnd(attachment, calls, how);
+    const starts = startsOf(attachment);
+    const begun = starts.splice(0, calls);
+    if (starts.length === 0) waits.delete(attachment);
+    if (begun.length === 0) return;
+    // As promises in a queue: those that end together count as if all had waited as long as the first of them.
+    tell(object, now() - (begun[0] as number), (how & WAIT_FAILED) !== 0, (how & WAIT_BLOCKED) !== 0, begun.length);
   };
 }
 

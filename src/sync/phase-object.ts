@@ -241,7 +241,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   /** @internal Counts a call of this thread that is about to block as a waiting call. */
   protected countBlocked(): void {
     this.uncountBlocked(true);
-    this.sync.noteWaits(this.attachment, 1, timestamp());
+    this.sync.waitsBegin(this.attachment, 1, timestamp());
     this.#blocks = true;
     this.#uncountAfterInterrupt();
   }
@@ -249,7 +249,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   /** @internal Ends the count of a blocked call: it is over, or an exception has ended it (runtime/interrupts.ts). */
   protected uncountBlocked(hasFailed: boolean): void {
     if (this.#blocks && !this.disposed)
-      this.sync.noteWaits(this.attachment, -1, WAIT_BLOCKED + (hasFailed ? WAIT_FAILED : 0));
+      this.sync.waitsEnd(this.attachment, 1, WAIT_BLOCKED + (hasFailed ? WAIT_FAILED : 0));
     this.#blocks = false;
   }
 
@@ -280,7 +280,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
           // The code of the signal may have ended the phase.
           if (!calls.delete(settle)) return;
           const answer = cancel();
-          this.sync.noteWaits(attachment, -1, howEnded(answer));
+          this.sync.waitsEnd(attachment, 1, howEnded(answer));
           if (calls.size === 0) this.#end(at, group);
           if (answer === REFUSED && !hasTimedOut) reject(reason);
           settle(answer);
@@ -301,7 +301,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       group.phase = phase;
       all.set(at, group);
       calls.add(settle);
-      this.sync.noteWaits(attachment, 1, timestamp());
+      this.sync.waitsBegin(attachment, 1, timestamp());
       if (calls.size > 1) return;
       group.looker = this;
       host.keepAlive(true);
@@ -334,7 +334,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       if (answer !== QUEUED) {
         const most = this.goOn(at, answer);
         group.phase = this.phaseSeen;
-        this.sync.noteWaits(this.attachment, -Math.min(group.calls.size, most), howEnded(answer));
+        this.sync.waitsEnd(this.attachment, Math.min(group.calls.size, most), howEnded(answer));
         this.#settle(at, group, answer, most);
         if (group.looker === undefined) return undefined;
       } else {

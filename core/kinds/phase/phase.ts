@@ -350,15 +350,19 @@ export function disposePhase(o: usize): void {
 }
 
 /**
- * Records for diagnostics that so many more calls of this thread wait. If none waited before, their wait began at `now`
- * (parking.ts). If `more` is below 0, so many calls have ended, and `now` does not count: who measures waits reads there
- * how they have ended (src/report/measure.ts).
+ * Records for diagnostics that so many more calls of this thread wait. If none waited before, their wait begins now
+ * (a time, as in parking.ts).
  */
-export function noteWaits(attachment: i32, more: i32, now: i32): void {
+export function waitsBegin(attachment: i32, calls: i32, now: i32): void {
   const e = recordOf(attachment);
-  const waits = atomic.load<i64>(e, E_END);
-  if (waits === 0) atomic.store<i32>(e, now, E_SINCE);
-  atomic.store<i64>(e, waits + (more as i64), E_END);
+  if (atomic.load<i64>(e, E_END) === 0) atomic.store<i32>(e, now, E_SINCE);
+  waitsEnd(attachment, -calls, 0);
+}
+
+/** Records that so many of these calls wait no more. `how` is for who measures waits: src/report/measure.ts reads it. */
+export function waitsEnd(attachment: i32, calls: i32, how: i32): void {
+  const e = recordOf(attachment);
+  atomic.store<i64>(e, atomic.load<i64>(e, E_END) - (calls as i64), E_END);
 }
 
 /** Returns the number of the next attachment to the object after this one, 0 if there is none. It is racy. */

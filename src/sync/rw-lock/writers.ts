@@ -278,7 +278,7 @@ export abstract class WritersHalf extends ReadersHalf {
         this.#stopDraining = undefined;
         stop();
         host.keepAlive(false);
-        if (!this.disposed) sync.noteWaits(attachment, -1, answer === ADMITTED ? 0 : WAIT_FAILED);
+        if (!this.disposed) sync.waitsEnd(attachment, 1, answer === ADMITTED ? 0 : WAIT_FAILED);
         // A pending waitAsync would keep the memory alive. It cannot be cancelled, but a notify ends it.
         Atomics.notify(words, index);
         if (answer === REFUSED) this.side.drained(answer);
@@ -308,7 +308,7 @@ export abstract class WritersHalf extends ReadersHalf {
         () => LOCK,
       );
       this.#stopDraining = settle;
-      sync.noteWaits(attachment, 1, timestamp());
+      sync.waitsBegin(attachment, 1, timestamp());
       host.keepAlive(true);
       look();
     });
