@@ -6,7 +6,7 @@ import type { Kind } from './border/kinds.js';
 import { DisposedError } from './errors.js';
 import { dispose, inspected } from './held-permits.js';
 import type { Handle, Reference } from './reference.js';
-import { ended, leaves } from './runtime/membership.js';
+import { leaves, threadEnded } from './runtime/membership.js';
 import { closed } from './runtime/promises.js';
 
 // The hooks of the classes are symbols, so that a user's subclass cannot replace one by chance.
@@ -132,7 +132,7 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
   }
 
   /** @internal Is called when the thread ends. */
-  [ended](): void {
+  [threadEnded](): void {
     this.#hasLetGo = true;
     this[forget]();
   }

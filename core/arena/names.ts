@@ -121,8 +121,8 @@ export function isKey(o: usize): bool {
 
 /**
  * Attaches to the object of the drafted name. If there is no such object, makes one with these properties, unless
- * permits < 0. If the thread has an object without a name, which has these properties (BARE in letGo), this object gets
- * the name, or is freed; `bare` is the number of its attachment, or 0. Returns the number of the attachment, or an answer
+ * permits < 0. If the thread has an object without a name, which has these properties (UNNAMED in letGo), this object gets
+ * the name, or is freed; `unnamed` is the number of its attachment, or 0. Returns the number of the attachment, or an answer
  * below 0. An object that was there may have other properties.
  * @answers Attachment | ANSWER_FULL | ANSWER_OBJECTS_FULL | ANSWER_NOT_FOUND | ANSWER_WRONG_KIND
  */
@@ -134,11 +134,11 @@ export function openName(
   spin: i32,
   threshold: i32,
   robust: i32,
-  bare: i32,
+  unnamed: i32,
 ): i32 {
   const draft = draftName();
   const head = headOf(draft, length);
-  let fresh = bare;
+  let fresh = unnamed;
   while (true) {
     const o = findName(head, draft, length);
     if (o) {
@@ -164,9 +164,9 @@ export function openName(
     atomic.store<i32>(mine, head as i32, O_NAME);
     atomic.store<i64>(entry, ((atomic.load<i64>(entry, N_NEXT) & TAGS) + TAG) | (first & ~TAGS), N_NEXT);
     // Only once: when an object is live and has O_NAME, a thread that looks at all objects may attach to it.
-    if (bare) {
+    if (unnamed) {
       revive(mine);
-      bare = 0;
+      unnamed = 0;
     }
     if (atomic.cmpxchg<i64>(head, first, (first & TAGS) + TAG + (entry as i64)) === first) return fresh;
   }

@@ -132,7 +132,7 @@ export const KEPT: u32 = 0x800000;
 // How a thread lets go of an object (letGo in kinds/kinds.ts).
 export const GOES: i32 = 0;
 export const MAY_STAY: i32 = 1;
-export const BARE: i32 = 2;
+export const UNNAMED: i32 = 2;
 export const O_UNREPORTED_DEATHS: usize = 72; // i32, owners that died and were not reported yet
 export const O_DEATHS: usize = 76; // i32, owners that died
 export const O_TIMEOUTS: usize = 80; // i32, requests cancelled by a time-out, a signal or cancelAll

@@ -40,7 +40,7 @@ import { GONE, REAPED, STILL_AWAKE } from '../answers';
 import { firstFrom, isAttached } from '../arena/attachments';
 import { elementAt, freeElement, indexOf, usedElements } from '../arena/elements';
 import { freeUnfinished } from '../arena/objects';
-import { objectOf, requester, widthOf } from '../arena/requests';
+import { objectOf, widthOf } from '../arena/requests';
 import { lifeOf, me, mostThreads, myLife, threadRecord } from '../arena/threads';
 import {
   ALIVE,

@@ -30,7 +30,6 @@ import { objectOf, requester } from '../arena/requests';
 import { owner } from '../arena/threads';
 import {
   ASKED,
-  BARE,
   E_HELD,
   E_REQUEST,
   E_STATE,
@@ -45,6 +44,7 @@ import {
   O_WHERE,
   STATE_MASK,
   TICKET,
+  UNNAMED,
   WAITING,
 } from '../arena/words';
 import { cancelFor } from '../queue/cancelling';
@@ -204,7 +204,7 @@ export function disposeAgain(o: usize): void {
  *     GOES       never
  *     MAY_STAY   if the object would go, and is not as it was made. Otherwise a garbage collection would decide whether
  *                a permit that was released is still there when the name is opened next
- *     BARE       if the object goes, and nobody has ever waited for it or died. It is closed then, and has no name, and
+ *     UNNAMED    if the object goes, and nobody has ever waited for it or died. It is closed then, and has no name, and
  *                openName can give it another name
  *
  * Returns true if the thread is detached. The object of a key stays, with no thread attached, as long as the next owner
@@ -217,7 +217,7 @@ export function letGo(attachment: i32, how: i32): bool {
   const goes = how !== MAY_STAY || isAsMade(o);
   if (detach(attachment, goes)) return true;
   if (!goes) return false;
-  if (how === BARE && (atomic.load<i64>(o, O_UNREPORTED_DEATHS) | atomic.load<i64>(o, O_WHERE)) === 0) {
+  if (how === UNNAMED && (atomic.load<i64>(o, O_UNREPORTED_DEATHS) | atomic.load<i64>(o, O_WHERE)) === 0) {
     takeNameOut(o);
     return false;
   }

@@ -83,7 +83,7 @@ const runtime: Record<string, Fault> = {
     what: 'promises of a phase that is over are counted as waiting',
     kinds: ['Event', 'Latch', 'WaitGroup'],
     patches: [
-      { find: 'this.sync.noteWaits(this.attachment, -Math.min(group.calls.size, most), howEnded(answer));', put: '' },
+      { find: 'this.sync.waitsEnd(this.attachment, Math.min(group.calls.size, most), howEnded(answer));', put: '' },
     ],
   },
   'barrier-goes-on': {

@@ -9,7 +9,7 @@ import type { Kind } from '../border/kinds.js';
 import { badType, checkInteger } from '../errors.js';
 import type { Properties } from '../options.js';
 import { checkKind, type Handle, type Reference } from '../reference.js';
-import { ended } from '../runtime/membership.js';
+import { threadEnded } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
 import { algorithmsOf } from './compiled.js';
 import { find, make } from './objects.js';
@@ -102,7 +102,7 @@ function all(gets: readonly (() => Reference)[], drop: (reference: Reference) =>
     for (const get of gets) got.push(get());
   } catch (error) {
     for (const reference of got) {
-      const libraryObject = { [ended]: () => {}, [closed]: () => {} };
+      const libraryObject = { [threadEnded]: () => {}, [closed]: () => {} };
       reference.hold(libraryObject);
       drop(reference);
       reference.detach(libraryObject);

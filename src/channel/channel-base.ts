@@ -31,8 +31,8 @@ import {
   wireOf,
 } from './codec.js';
 import { bytes } from './codecs.js';
-import type { End } from './end.js';
-import { type Ends, endsOf, type Form } from './ends.js';
+import type { Endpoint } from './endpoint.js';
+import { type Endpoints, endpointsOf, type Form } from './endpoints.js';
 
 export const KIND = 'Channel';
 const FORM: Form = {
@@ -108,11 +108,11 @@ export interface ChannelStats {
 /** The ends of a channel, as one library object sees them. */
 export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
   /** @internal */
-  protected readonly ends: Ends;
+  protected readonly ends: Endpoints;
   /** @internal */
-  protected readonly sendingEnd: End;
+  protected readonly sendingEnd: Endpoint;
   /** @internal */
-  protected readonly receivingEnd: End;
+  protected readonly receivingEnd: Endpoint;
   /** @internal */
   protected readonly wire: Wire<T>;
   /** @internal */
@@ -150,7 +150,7 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
     super(KIND, isNew ? make(KIND, KIND_CHANNEL, properties(KIND, options), options.arena) : options, 'channel');
     const { address, membership } = this[reference];
     try {
-      this.ends = endsOf(this[reference], FORM, what, (words, m) => {
+      this.ends = endpointsOf(this[reference], FORM, what, (words, m) => {
         words[(m + P_SENDERS) / 4] = (isNew ? options.senders : senders) ?? 0;
       });
       const hash = hashOf(chosen as Codec<never>);
@@ -282,7 +282,7 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
   }
 }
 
-function tell(end: End, callback: (count: number) => void): void {
+function tell(end: Endpoint, callback: (count: number) => void): void {
   if (!end.hasNews) return;
   const count = end.takeNews();
   if (count === 0) return;

@@ -9,8 +9,8 @@ import { type Done, ENDED, type Work, workOf } from './case.js';
 import { type ChannelHandle, type ChannelOptions, KIND, NOTHING, properties } from './channel-base.js';
 import { ClosedError } from './closed-error.js';
 import { type Codec, checkCodec } from './codec.js';
-import { type End, isPlace } from './end.js';
-import { unlessGone } from './ends.js';
+import { type Endpoint, isPlace } from './endpoint.js';
+import { unlessGone } from './endpoints.js';
 import { Place } from './place.js';
 import { Receivers } from './receivers.js';
 import { Sender } from './sender.js';
@@ -235,7 +235,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
   }
 
   /** Returns the sending end, at which the thread may claim. */
-  #free(method: string): End {
+  #free(method: string): Endpoint {
     const end = this.sendingEnd;
     if (end.left === 0) return end;
     throw new TypeError(

@@ -3,7 +3,7 @@
 import { HOLE, P_TOLD, PLACE_HEAD } from '../border/numbers.js';
 import { checkInteger } from '../errors.js';
 import { dispose } from '../held-permits.js';
-import type { Ends } from './ends.js';
+import type { Endpoints } from './endpoints.js';
 
 /**
  * A place that `reserve` has taken. The sender writes the message into `bytes`, and then calls `commit`. If the scope of
@@ -29,11 +29,11 @@ import type { Ends } from './ends.js';
 export class Place implements Disposable {
   /** The bytes of the place. They hold what an earlier message has left there. Do not use them after `commit`. */
   readonly bytes: Uint8Array;
-  readonly #ends: Ends;
+  readonly #ends: Endpoints;
   #isOver = false;
 
   /** @internal */
-  constructor(channel: object, ends: Ends, at: number, room: number) {
+  constructor(channel: object, ends: Endpoints, at: number, room: number) {
     this.#ends = ends;
     this.bytes = viewOf(ends, at, room);
     ends.sending.out = channel;
@@ -92,11 +92,11 @@ export class Place implements Disposable {
 export class Message implements Disposable {
   /** The bytes of the message. Do not use them after the end of the scope. */
   readonly bytes: Uint8Array;
-  readonly #ends: Ends;
+  readonly #ends: Endpoints;
   #isOver = false;
 
   /** @internal */
-  constructor(channel: object, ends: Ends, at: number, length: number) {
+  constructor(channel: object, ends: Endpoints, at: number, length: number) {
     this.#ends = ends;
     this.bytes = viewOf(ends, at, length);
     ends.receiving.out = channel;
@@ -113,7 +113,7 @@ export class Message implements Disposable {
   }
 }
 
-function viewOf({ views }: Ends, at: number, length: number): Uint8Array {
+function viewOf({ views }: Endpoints, at: number, length: number): Uint8Array {
   const from = (at >>> 0) + PLACE_HEAD;
   return views.u8.subarray(from, from + length);
 }

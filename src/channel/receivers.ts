@@ -5,7 +5,7 @@ import { now } from '../runtime/clock.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { ChannelBase, KIND, NOTHING } from './channel-base.js';
-import { type End, isPlace } from './end.js';
+import { type Endpoint, isPlace } from './endpoint.js';
 import { iterate, iterateAsync } from './iterating.js';
 import { Message } from './place.js';
 
@@ -86,7 +86,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
   }
 
   /** Waits for a message, and claims its place. */
-  #waitForMessage(timeout: number, left?: () => number): End {
+  #waitForMessage(timeout: number, left?: () => number): Endpoint {
     const end = this.receivingEnd;
     end.hold(end.wait(1, timeout, left));
     return end;
@@ -223,7 +223,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    * @internal Returns the receiving end if the thread has claimed messages, `most` at most if it had none before.
    * Returns undefined if none is there.
    */
-  protected claimed(method: string, most: number): End | undefined {
+  protected claimed(method: string, most: number): Endpoint | undefined {
     const end = this.receivingEnd;
     if (end.isOut && !end.isOver)
       throw new TypeError(`${KIND}.${method}: this thread has taken a message of the channel: dispose of it first`);
@@ -245,7 +245,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
   }
 
   /** @internal Copies the first claimed message out of its place, and is done with the place. */
-  protected useFirst(end: End): unknown {
+  protected useFirst(end: Endpoint): unknown {
     const length = end.lengthOf(end.next);
     const got = length < 0 ? NOTHING : this.wire.get(end.next, length);
     end.used();

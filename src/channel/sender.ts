@@ -2,7 +2,7 @@
 /** A guard that counts as one of the senders of a channel that closes itself. */
 import { P_SENDERS } from '../border/numbers.js';
 import { dispose } from '../held-permits.js';
-import type { Ends } from './ends.js';
+import type { Endpoints } from './endpoints.js';
 
 /**
  * One of the `senders` of a channel, until it leaves, by `leave` or at the end of its scope. The channel closes itself
@@ -24,10 +24,10 @@ import type { Ends } from './ends.js';
  */
 export class Sender implements Disposable {
   readonly #channel: { readonly closed: boolean };
-  readonly #ends: Ends;
+  readonly #ends: Endpoints;
 
   /** @internal */
-  constructor(channel: { readonly closed: boolean }, ends: Ends) {
+  constructor(channel: { readonly closed: boolean }, ends: Endpoints) {
     this.#channel = channel;
     this.#ends = ends;
     const { module, sending, receiving, senders } = ends;

@@ -7,7 +7,7 @@ import { differing, type Handle } from '../reference.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import type { EndStats } from './channel-base.js';
 import { type Codec, checkBytes, checkCodec, roomFor, roomIn, sizeOfPlace } from './codec.js';
-import type { Form } from './ends.js';
+import type { Form } from './endpoints.js';
 
 export const KIND = 'Watch';
 /** @internal */

@@ -25,8 +25,8 @@ import { changeOf, type Done, ENDED, type Work } from './case.js';
 import { ClosedError } from './closed-error.js';
 import { type Codec, checkCodec, hashOf, roomIn, type Wire, wireOf } from './codec.js';
 import { bytes } from './codecs.js';
-import type { End } from './end.js';
-import { type Ends, endsOf, unlessGone } from './ends.js';
+import type { Endpoint } from './endpoint.js';
+import { type Endpoints, endpointsOf, unlessGone } from './endpoints.js';
 import { iterate, iterateAsync } from './iterating.js';
 import {
   type Copied,
@@ -66,9 +66,9 @@ const VERSION_BITS = 0x3fffffff;
  * ```
  */
 export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements Iterable<T>, AsyncIterable<T> {
-  readonly #ends: Ends;
-  readonly #turn: End;
-  readonly #changes: End;
+  readonly #ends: Endpoints;
+  readonly #turn: Endpoint;
+  readonly #changes: Endpoint;
   readonly #wire: Wire<T>;
   /** The bytes of a place, without its head. */
   readonly #room: number;
@@ -100,7 +100,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
         const place = words[(m + P_DATA) / 4] as number;
         words[(place + PLACE_LENGTH) >>> 2] = this.#wire.put(place, encoded);
       };
-      this.#ends = endsOf(this[reference], FORM, what, hasValue ? prepare : undefined);
+      this.#ends = endpointsOf(this[reference], FORM, what, hasValue ? prepare : undefined);
       const hash = hashOf(chosen as Codec<never>);
       if (this.#ends.module.agree(address, hash) !== hash)
         throw new TypeError(`${what}: the watch has another codec than ${JSON.stringify(chosen.name)}`);

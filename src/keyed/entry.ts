@@ -6,7 +6,7 @@
  * entry gets a `Semaphore`, which does all the rest: blocking, promises, time-outs, signals.
  */
 import type { Core } from '../border/core.js';
-import { ADMITTED, ANSWER_CLOSED, BARE, CLOSED_OBJECT, GOES, O_UNREPORTED_DEATHS } from '../border/numbers.js';
+import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, GOES, O_UNREPORTED_DEATHS, UNNAMED } from '../border/numbers.js';
 import type { Key } from '../keys.js';
 import { Reference } from '../reference.js';
 import type { Membership } from '../runtime/membership.js';
@@ -18,20 +18,20 @@ import { forget, named } from '../shared-object.js';
 export interface Home {
   readonly membership: Membership;
   /** The attachment to an object that has no name, and that the next new key gets; 0 if there is none. */
-  bare: number;
+  unnamed: number;
   /**
    * The entry that let go last, for the next key. V8 links each table of a Map to the next one, so entries that are
    * deleted stay in memory for long: with an entry of its own for each new key, a third of the time goes to collections.
    */
   spare: Entry | undefined;
-  /** Keeps an entry at hand; see kept.ts. */
-  keep(entry: Entry): void;
+  /** Keeps an entry at hand; see key-cache.ts. */
+  cache(entry: Entry): void;
   /** The entry is not in use any more. */
   rest(entry: Entry): void;
   /** The entry has let go of its object. */
   remove(entry: Entry): void;
   /** Lets go of the object that has no name. */
-  letGoOfBare(): void;
+  letGoOfUnnamed(): void;
 }
 
 /** The attachments to the parts of a key that is not long. */
@@ -72,8 +72,8 @@ export class Entry {
   #semaphore: KeySemaphore | undefined;
   /** The permits that this thread has, and those that it waits for. */
   used = 0;
-  /** Whether it is in the ring of `Kept`, and whether it was used since it was last looked at there. */
-  isKept = false;
+  /** Whether it is in the ring of `KeyCache`, and whether it was used since it was last looked at there. */
+  isCached = false;
   isRecent = false;
 
   constructor(home: Home, words: Int32Array) {
@@ -108,7 +108,7 @@ export class Entry {
       this.used += permits;
       return true;
     }
-    if (this.used === 0 && !this.isKept) this.#home.keep(this);
+    if (this.used === 0 && !this.isCached) this.#home.cache(this);
     return answer === ANSWER_CLOSED ? undefined : false;
   }
 
@@ -151,7 +151,7 @@ export class Entry {
   /** Permits are given back, or are no longer waited for. */
   left(permits: number): void {
     this.used -= permits;
-    if (this.used === 0 && !this.isKept && this.at !== CLOSED_OBJECT) this.#home.rest(this);
+    if (this.used === 0 && !this.isCached && this.at !== CLOSED_OBJECT) this.#home.rest(this);
   }
 
   /**
@@ -163,8 +163,8 @@ export class Entry {
     const home = this.#home;
     if (this.#semaphore) this.#semaphore[closed]();
     else if (this.at !== CLOSED_OBJECT) {
-      const how = home.bare === 0 && this.#parts === NO_PARTS ? BARE : GOES;
-      if (!this.#core.letGo(this.#attachment, how)) home.bare = this.#attachment;
+      const how = home.unnamed === 0 && this.#parts === NO_PARTS ? UNNAMED : GOES;
+      if (!this.#core.letGo(this.#attachment, how)) home.unnamed = this.#attachment;
     }
     this.#leaveParts();
     home.remove(this);

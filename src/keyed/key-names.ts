@@ -21,7 +21,7 @@ export interface Parent {
   readonly address: number;
   readonly generation: number;
   /** The attachment to an object that has no name, and that the next name gets; none, or 0, if there is none. */
-  bare?: number;
+  unnamed?: number;
 }
 
 /** A semaphore that is as a new key has it. */
@@ -157,10 +157,10 @@ export class KeyNames implements Regions {
     words[(draft + N_PARENT) >> 2] = parent.address;
     words[(draft + N_PARENT + 4) >> 2] = parent.generation;
     const max = Math.max(permits, 1);
-    const { bare = 0 } = parent;
+    const { unnamed = 0 } = parent;
     // The call takes the object. Nothing that may throw comes before it, so the object never goes to another table.
-    if (bare !== 0) parent.bare = 0;
-    return this.#core.openName(bytes, KIND_SEMAPHORE, permits, max, spin, 0, Number(isRobust), bare);
+    if (unnamed !== 0) parent.unnamed = 0;
+    return this.#core.openName(bytes, KIND_SEMAPHORE, permits, max, spin, 0, Number(isRobust), unnamed);
   }
 }
 

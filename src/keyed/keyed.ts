@@ -4,7 +4,7 @@
  *     table of the arena  ◄── the name of each key's object says which table it belongs to (src/key-reading.ts)
  *         ▲
  *     Table, in each thread: a Map from key to Entry, which is attached to the object of its key
- *                                                    (entry.ts: take, give; kept.ts: how long it stays attached)
+ *                                                    (entry.ts: take, give; key-cache.ts: how long it stays attached)
  *
  * A key needs no set-up, and leaves nothing behind. Its object is a robust semaphore under the name of the key. The
  * first thread that wants the key makes the object, and the last thread that detaches takes it away: the rule of names
@@ -12,7 +12,7 @@
  * thread gets the old object while that lives, or a new one, but no two threads get two objects. A thread is attached
  * while it has permits of the key or waits for them. If it has used the key twice within a short time, it stays attached
  * for a while. So what a hot key costs is a look into a Map, and a pair of calls of the core. A key that is used once
- * leaves its object, without a name, to the next new key (kept.ts): to make an object costs more than all the rest.
+ * leaves its object, without a name, to the next new key (key-cache.ts): to make an object costs more than all the rest.
  *
  * If a thread dies, its reaper gives back what it held, as of any semaphore, and detaches it. The next owner of the key
  * must learn of the death, and perhaps nobody has the key at hand then. So the core keeps the object until the next
@@ -39,7 +39,7 @@ import { DONE } from '../runtime/promises.js';
 import { close, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
 import type { Entry } from './entry.js';
 import { giveAll, type HeldKeys, KeysGuard } from './held-keys.js';
-import { disposeOf } from './kept.js';
+import { disposeOf } from './key-cache.js';
 import { askAllOf, countsOf } from './look.js';
 import { type Table, tableOf } from './table.js';
 

@@ -5,13 +5,13 @@ import type { Key } from '../keys.js';
 import { common } from '../runtime/common.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { Entry, type Home } from './entry.js';
-import { Kept } from './kept.js';
+import { KeyCache } from './key-cache.js';
 import { isFull, KeyNames, type Made, type Parent } from './key-names.js';
 
 /** What a thread has for all tables of an arena. */
 interface OfThread {
   readonly names: KeyNames;
-  readonly kept: Kept;
+  readonly cache: KeyCache;
   /**
    * The library objects of the tables that have keys at hand. So a table is not collected, and does not go, while a key
    * of it is.
@@ -35,7 +35,7 @@ function ofThread(membership: Membership): OfThread {
   if (!known) {
     const names = new KeyNames(membership);
     const owners = new Map<Table, object>();
-    known = { names, kept: new Kept(membership, names, owners), owners };
+    known = { names, cache: new KeyCache(membership, names, owners), owners };
     threads.set(membership, known);
   }
   return known;
@@ -56,34 +56,34 @@ export class Table implements Home, Parent {
   readonly address: number;
   readonly generation: number;
   readonly names: KeyNames;
-  readonly #kept: Kept;
+  readonly #cache: KeyCache;
   /** The keys at hand, but for one. */
   readonly entries = new Map<Key, Entry>();
   /**
-   * The entry of the key that came last, as long as it is in use and was not used lately. It is not in the Map, because
+   * The entry of the latest key, as long as it is in use and was not used lately. It is not in the Map, because
    * to enter a key in a Map and to delete it takes a quarter of the time that a new key takes.
    */
-  #lone: Entry | undefined;
+  #latest: Entry | undefined;
   #isOwned = false;
-  bare = 0;
+  unnamed = 0;
   spare: Entry | undefined;
   readonly #made: Made;
   readonly #owners: Map<Table, object>;
 
   constructor(membership: Membership, address: number, made: Made) {
-    const { names, kept, owners } = ofThread(membership);
+    const { names, cache, owners } = ofThread(membership);
     this.membership = membership;
     this.address = address;
     this.generation = membership.core.generation(address);
     this.names = names;
-    this.#kept = kept;
+    this.#cache = cache;
     this.#made = made;
     this.#owners = owners;
   }
 
   /** Returns the entry of a key that is at hand. */
   find(key: Key): Entry | undefined {
-    return this.entries.get(key) ?? (this.#lone?.key === key ? this.#lone : undefined);
+    return this.entries.get(key) ?? (this.#latest?.key === key ? this.#latest : undefined);
   }
 
   /**
@@ -94,9 +94,9 @@ export class Table implements Home, Parent {
   enter(key: Key, owner: object): Entry | undefined {
     const { core } = this.membership;
     const { names } = this;
-    const lone = this.#lone;
-    if (lone?.key === key) return lone;
-    if (lone) this.#enroll(lone);
+    const latest = this.#latest;
+    if (latest?.key === key) return latest;
+    if (latest) this.#enroll(latest);
     let answer = names.open(this, key, this.#made);
     if (isFull(answer)) {
       this.#letGo(names.parts);
@@ -120,43 +120,43 @@ export class Table implements Home, Parent {
     this.spare = undefined;
     // -0 and 0 are one key.
     entry.enter(key === 0 ? 0 : key, answer, parts);
-    this.#lone = entry;
+    this.#latest = entry;
     return entry;
   }
 
   #enroll(entry: Entry): void {
-    this.#lone = undefined;
+    this.#latest = undefined;
     this.entries.set(entry.key, entry);
   }
 
-  keep(entry: Entry): void {
-    if (entry === this.#lone) this.#enroll(entry);
-    this.#kept.keep(entry);
-    this.#kept.lookLater();
+  cache(entry: Entry): void {
+    if (entry === this.#latest) this.#enroll(entry);
+    this.#cache.cache(entry);
+    this.#cache.lookLater();
   }
 
   rest(entry: Entry): void {
-    if (entry.waits || this.#kept.isWorthKeeping(entry.at)) this.keep(entry);
+    if (entry.waits || this.#cache.isWorthCaching(entry.at)) this.cache(entry);
     else {
       entry.leave();
-      this.#kept.lookLater();
+      this.#cache.lookLater();
     }
   }
 
   remove(entry: Entry): void {
-    if (entry === this.#lone) this.#lone = undefined;
+    if (entry === this.#latest) this.#latest = undefined;
     else this.entries.delete(entry.key);
     this.#letGoIfEmpty();
   }
 
-  letGoOfBare(): void {
-    if (this.bare !== 0) this.membership.core.letGo(this.bare, GOES);
-    this.bare = 0;
+  letGoOfUnnamed(): void {
+    if (this.unnamed !== 0) this.membership.core.letGo(this.unnamed, GOES);
+    this.unnamed = 0;
     this.#letGoIfEmpty();
   }
 
   #letGoIfEmpty(): void {
-    if (!this.#isOwned || this.entries.size > 0 || this.#lone || this.bare !== 0) return;
+    if (!this.#isOwned || this.entries.size > 0 || this.#latest || this.unnamed !== 0) return;
     this.#isOwned = false;
     this.#owners.delete(this);
   }
@@ -169,20 +169,20 @@ export class Table implements Home, Parent {
   end(): void {
     for (const entry of this.#all()) entry.end();
     this.entries.clear();
-    this.#lone = undefined;
-    this.letGoOfBare();
+    this.#latest = undefined;
+    this.letGoOfUnnamed();
   }
 
   /** The thread has left the arena, or ends. */
   cutOff(): void {
     for (const entry of this.#all()) entry.cutOff();
     this.entries.clear();
-    this.#lone = undefined;
-    this.bare = 0;
+    this.#latest = undefined;
+    this.unnamed = 0;
     this.#letGoIfEmpty();
   }
 
   #all(): Entry[] {
-    return [...this.entries.values(), ...(this.#lone ? [this.#lone] : [])];
+    return [...this.entries.values(), ...(this.#latest ? [this.#latest] : [])];
   }
 }

@@ -11,7 +11,7 @@ import type { Arena } from '../arena.js';
 import { CLOSED_OBJECT, LIMIT, O_PLACE } from '../border/numbers.js';
 import { checkOptions, DisposedError } from '../errors.js';
 import { given, type Handle, type Reference } from '../reference.js';
-import { ended, leaves } from '../runtime/membership.js';
+import { leaves, threadEnded } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
 import { checkDuration } from './deadline.js';
 import { Notify, notifyNumber } from './notify.js';
@@ -266,7 +266,7 @@ export class AtomicSemaphore {
   }
 
   /** @internal Called when the thread ends. */
-  [ended](): void {
+  [threadEnded](): void {
     this.#at = CLOSED_OBJECT;
   }
 

@@ -55,14 +55,14 @@ import { PollTime } from './poll-time.js';
 import { closed, Promises } from './promises.js';
 
 /** Is called on a library object when the thread ends. The object must not use the shared object afterwards. */
-export const ended = Symbol.for('taketurns:ended');
+export const threadEnded = Symbol.for('taketurns:ended');
 
 /** Says that a library object has nothing more to do once another thread has disposed of the shared object. */
 export const leaves = Symbol.for('taketurns:leaves');
 
 /** A library object, as its membership sees it. */
 export interface LibraryObject {
-  [ended](): void;
+  [threadEnded](): void;
   /** Lets go of the shared object, which has been disposed of, or is evicted with the words `away`. */
   [closed](away?: Int32Array): void;
   readonly [leaves]?: boolean;
@@ -408,7 +408,7 @@ export class Membership {
   /** From now on the library objects of this thread cannot reach the arena. */
   endObjects(): void {
     this.isOver = true;
-    for (const shared of this.#shared.values()) for (const ref of shared?.heldBy ?? []) ref.deref()?.[ended]();
+    for (const shared of this.#shared.values()) for (const ref of shared?.heldBy ?? []) ref.deref()?.[threadEnded]();
   }
 
   #end(reason?: Error): void {

@@ -38,7 +38,7 @@ import * as references from '../reference.js';
 import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
-import { ended, type Membership } from '../runtime/membership.js';
+import { type Membership, threadEnded } from '../runtime/membership.js';
 import { ADAPTIVE, WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
 import { nanoseconds } from '../runtime/parking.js';
 import { checkWaitAsync, isNative, waitAsync } from '../runtime/wait-async.js';
@@ -405,9 +405,9 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
    * @internal Is called when the thread ends. By now the record of the attachment may belong to another thread, and the
    * memory of the object to another object. So this call does not look at the phase.
    */
-  override [ended](): void {
+  override [threadEnded](): void {
     this.#letGo(false);
-    super[ended]();
+    super[threadEnded]();
   }
 
   /** @internal */

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noThenProperty: these tests send what has a method `then`.
 /**
  * `Channel` of `taketurns/tasks`: its options, its ends, and the traps of queues. comparison.test.ts compares it with the
  * shared class.

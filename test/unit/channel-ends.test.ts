@@ -104,7 +104,7 @@ describe('open', () => {
       const other = otherThread();
       const attachment = other.attach(address, generation, kind);
       expect(attachment).toBeGreaterThan(0);
-      first[closed]();
+      (first as unknown as { [closed](): void })[closed]();
       expect(other.isDisposed(address)).toBe(0);
 
       // As soon as this thread has let go again, the other one does so, too, and gets the memory for a semaphore.

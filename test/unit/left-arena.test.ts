@@ -729,7 +729,7 @@ const middles: [string, Middle][] = [
           for (const method of ['addEventListener', 'removeEventListener'] as const) {
             const plain = signal[method].bind(signal);
             Object.defineProperty(signal, method, {
-              value: (...given: Parameters<typeof plain>) => {
+              value: (...given: Parameters<AbortSignal['addEventListener']>) => {
                 leave();
                 plain(...given);
               },

@@ -19,7 +19,7 @@ import { call } from '../scene/ops/calls.js';
 import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
 import { PROMISES } from '../scene/words.js';
-import { joinEnds } from './parts/ends.js';
+import { joinEnds } from './parts/endpoints.js';
 import { partsOf } from './parts/program.js';
 
 const FULL = constant('ANSWER_OBJECTS_FULL');

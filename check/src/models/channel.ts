@@ -43,7 +43,7 @@ import {
   modelOf,
   PLACE,
   recordAt,
-} from './parts/ends.js';
+} from './parts/endpoints.js';
 import { inCalls, inSteps, OVER, type Step } from './parts/in-steps.js';
 import {
   allSent,
@@ -197,7 +197,7 @@ function checkChannel(scene: Scene): void {
 // The steps of an op that waits for n places.
 const BEGIN = 0;
 const TRIED = 1;
-/** And the steps of a queue behind it (parts/ends.ts). */
+/** And the steps of a queue behind it (parts/endpoints.ts). */
 const IN_LINE = 2;
 const CLAIMED = 6;
 const PASSED = 7;

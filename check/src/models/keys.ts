@@ -32,7 +32,7 @@ import {
   STATES,
 } from './parts/names.js';
 
-const BARE = constant('BARE');
+const UNNAMED = constant('UNNAMED');
 const K_ENDED = constant('K_ENDED');
 const GOES = constant('GOES');
 const N_KEY = constant('N_KEY');
@@ -72,7 +72,7 @@ const change = (from: number, to: number): Op =>
     name: nameOf(to),
     first(scene, t) {
       scene.set(t, slot(from), 0);
-      scene.call(t, 'letGo', scene.get(t, attachment(from)), BARE);
+      scene.call(t, 'letGo', scene.get(t, attachment(from)), UNNAMED);
     },
     // The thread is still attached if the object is bare.
     answered(scene, t, isGone) {

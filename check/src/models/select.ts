@@ -23,7 +23,7 @@ import { supervise } from '../scene/ops/deaths.js';
 import { RAN_OUT } from '../scene/ops/event-loop.js';
 import type { Scene } from '../scene/scene.js';
 import { LOCAL, OP } from '../scene/words.js';
-import { type More, modelOf, recordAt, sleepers } from './parts/ends.js';
+import { type More, modelOf, recordAt, sleepers } from './parts/endpoints.js';
 import { inSteps, OVER, type Step, seen } from './parts/in-steps.js';
 import {
   allSent,

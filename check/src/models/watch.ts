@@ -41,7 +41,7 @@ import {
   PLACE,
   recordAt,
   sleepers,
-} from './parts/ends.js';
+} from './parts/endpoints.js';
 import { inSteps, OVER, type Step, seen } from './parts/in-steps.js';
 
 const INTERRUPTED = constant('INTERRUPTED');
@@ -85,7 +85,7 @@ function checkTurn(scene: Scene, t: number): void {
 // --- set -------------------------------------------------------------------------------------------------------
 
 const TRIED = 1;
-/** And the steps of the queue of the turn behind it (parts/ends.ts). */
+/** And the steps of the queue of the turn behind it (parts/endpoints.ts). */
 const FOR_TURN = 2;
 const WRITTEN_FIRST = 6;
 const WRITTEN = 7;

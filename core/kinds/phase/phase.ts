@@ -359,7 +359,11 @@ export function waitsBegin(attachment: i32, calls: i32, now: i32): void {
   waitsEnd(attachment, -calls, 0);
 }
 
-/** Records that so many of these calls wait no more. `how` is for who measures waits: src/report/measure.ts reads it. */
+/**
+ * Records that so many of these calls wait no more. Who measures waits replaces this function, and reads `how` they have
+ * ended (src/report/measure.ts).
+ */
+// biome-ignore lint/correctness/noUnusedFunctionParameters: for who replaces the function
 export function waitsEnd(attachment: i32, calls: i32, how: i32): void {
   const e = recordOf(attachment);
   atomic.store<i64>(e, atomic.load<i64>(e, E_END) - (calls as i64), E_END);

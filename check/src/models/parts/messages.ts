@@ -6,7 +6,7 @@ import { Violation } from '../../engine/search/violation.js';
 import { constant } from '../../scene/layout.js';
 import type { Scene } from '../../scene/scene.js';
 import { PROMISES } from '../../scene/words.js';
-import { type Ends, makeEnds, PLACE, recordAt } from './ends.js';
+import { type Ends, makeEnds, PLACE, recordAt } from './endpoints.js';
 
 const NEXT = constant('P_NEXT');
 const DONE = constant('P_DONE');

@@ -30,7 +30,7 @@ import { setTimeout } from '../runtime/clock.js';
 import type { Membership } from '../runtime/membership.js';
 import type { Entry, Home } from './entry.js';
 
-const MOST_KEPT = 256;
+const MOST_CACHED = 256;
 /** How often the ring is looked at, in milliseconds. */
 const LOOK = 20;
 /** How many keys of the ring may get another round before one goes all the same. */
@@ -39,9 +39,9 @@ const MOST_SPARED = 8;
 const MOST_SEEN = 2048;
 const SEEN_SHIFT = 21;
 /** One of so many keys is kept although it was not used lately: it may share its place with another that is used often. */
-const KEPT_ANYWAY = 32;
+const CACHED_ANYWAY = 32;
 
-export class Kept {
+export class KeyCache {
   readonly #membership: Membership;
   readonly #regions: Regions;
   readonly #ring: (Entry | undefined)[] = [];
@@ -65,21 +65,21 @@ export class Kept {
   /** How many keys this thread may keep. */
   #share(): number {
     const { core } = this.#membership;
-    return Math.max(1, Math.min(MOST_KEPT, Math.floor(core.mostObjects() / 4 / core.threadCount())));
+    return Math.max(1, Math.min(MOST_CACHED, Math.floor(core.mostObjects() / 4 / core.threadCount())));
   }
 
   /** Whether the key of this object was used lately, or its turn has come all the same. From now on it was used. */
-  isWorthKeeping(object: number): boolean {
+  isWorthCaching(object: number): boolean {
     // The head of the list of its name stands for its hash. The multiplication lets all bits of it count.
     const head = this.#regions.words[(object + O_NAME) >> 2] as number;
     const place = Math.imul(head, 0x9e3779b1) >>> SEEN_SHIFT;
     const wasUsed = this.#seen[place] === head;
     this.#seen[place] = head;
-    return wasUsed || ++this.#rests % KEPT_ANYWAY === 0;
+    return wasUsed || ++this.#rests % CACHED_ANYWAY === 0;
   }
 
   /** Keeps a key that has no place in the ring. */
-  keep(entry: Entry): void {
+  cache(entry: Entry): void {
     let place = this.#step();
     for (let spared = 0; spared < MOST_SPARED && this.#ring[place]?.isRecent; spared++) {
       (this.#ring[place] as Entry).isRecent = false;
@@ -87,7 +87,7 @@ export class Kept {
     }
     this.#clear(place);
     this.#ring[place] = entry;
-    entry.isKept = true;
+    entry.isCached = true;
     entry.isRecent = false;
   }
 
@@ -113,7 +113,7 @@ export class Kept {
     const entry = this.#ring[place];
     this.#ring[place] = undefined;
     if (!entry) return;
-    entry.isKept = false;
+    entry.isCached = false;
     if (entry.at !== CLOSED_OBJECT) entry.leave();
   }
 
@@ -128,12 +128,12 @@ export class Kept {
       else this.#clear(place);
       entry.isRecent = false;
     }
-    this.#letGoOfBare();
+    this.#letGoOfUnnamed();
     if (!isEmpty) this.lookLater();
   }
 
-  #letGoOfBare(): void {
-    for (const table of [...this.#tables.keys()]) table.letGoOfBare();
+  #letGoOfUnnamed(): void {
+    for (const table of [...this.#tables.keys()]) table.letGoOfUnnamed();
   }
 
   /**
@@ -142,7 +142,7 @@ export class Kept {
    */
   #giveUp(): void {
     for (let place = 0; place < this.#ring.length; place++) if (this.#ring[place]?.used === 0) this.#clear(place);
-    this.#letGoOfBare();
+    this.#letGoOfUnnamed();
     const { words, objects } = this.#regions;
     const used = Atomics.load(words, USED_OBJECTS >> 2);
     for (let i = 0; i < used; i++) {

@@ -1,5 +1,6 @@
 /**
- * An end of a channel, as one thread uses it: how the thread claims places, waits for them, and passes them on.
+ * An endpoint is an end of a channel or a watch as one thread uses it: how the thread claims places, waits for them, and
+ * passes them on.
  *
  * All library objects of a thread for one channel share its two ends, since the record of what the thread has claimed is
  * one word of its attachment (core/kinds/channel/channel.ts). So a thread claims nothing at an end while it has claimed
@@ -61,7 +62,7 @@ export interface Texts {
   readonly closed: string;
 }
 
-export class End {
+export class Endpoint {
   readonly core: Core;
   readonly module: Module;
   readonly membership: Membership;
@@ -77,7 +78,7 @@ export class End {
   /** The numbers in which the module finds a message of one number, or puts it, and the index there. */
   f64: Float64Array;
   word: number;
-  peer!: End;
+  peer!: Endpoint;
   /** Makes all library objects of this thread release the channel. */
   readonly release: () => void;
   /** How many of the places that the thread has claimed are left, and the address of the first of them. */
@@ -120,7 +121,7 @@ export class End {
   }
 
   /** Says which the other end is, also to the reaper. The thread has claimed nothing before this call. */
-  join(peer: End): void {
+  join(peer: Endpoint): void {
     this.peer = peer;
     this.words[(this.record + E_PEER) / 4] = peer.attachment - 1;
   }

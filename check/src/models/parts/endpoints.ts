@@ -66,7 +66,7 @@ export function makeEnds(scene: Scene, { kinds, permits, places, spin = 0, robus
   return { f, m, ofF, ofM };
 }
 
-/** Notes in each of two attachments of a thread, to the two ends, where the other one is, as src/channel/end.ts does. */
+/** Notes in each of two attachments of a thread, to the two ends, where the other one is, as src/channel/endpoint.ts does. */
 export function joinEnds(scene: Scene, one: number, other: number): void {
   scene.machine.hostStore32(recordAt(scene, one) + PEER, other - 1);
   scene.machine.hostStore32(recordAt(scene, other) + PEER, one - 1);

@@ -1,10 +1,10 @@
 /**
  * Attaches the thread to the two ends of a channel or a watch, and lets go of them.
  *
- *     Channel ──► Shared of the sending end ──► Ends ──► ReceivingEnd ──► Shared of the receiving end
+ *     Channel ──► Shared of the sending end ──► Endpoints ──► ReceivingEnd ──► Shared of the receiving end
  *
  * The receiving end is a shared object with an attachment of its own. All library objects of the thread for one channel
- * have one `Ends`. What the thread knows of the sending end refers to it, so the collector lets go of the sending end
+ * have one `Endpoints`. What the thread knows of the sending end refers to it, so the collector lets go of the sending end
  * first. A thread that finds a sending end thus nearly always finds its receiving end. If it does not, the last other
  * thread has just let go of the channel, which is gone.
  *
@@ -33,7 +33,7 @@ import { closed } from '../runtime/promises.js';
 import { close, forget, reference, SharedObject } from '../shared-object.js';
 import type { Views } from './codec.js';
 import { channelOf, type Module } from './compiled.js';
-import { End, type Texts } from './end.js';
+import { Endpoint, type Texts } from './endpoint.js';
 
 /** What tells the ends of channels and of watches apart. */
 export interface Form {
@@ -45,7 +45,7 @@ export interface Form {
   readonly receiving: Texts;
 }
 
-/** The receiving end as an object of this thread. It goes when `Ends` lets go of it, and not by itself. */
+/** The receiving end as an object of this thread. It goes when `Endpoints` lets go of it, and not by itself. */
 class ReceivingEnd extends SharedObject<Form['kind']> {
   readonly #forget: () => void;
 
@@ -69,12 +69,12 @@ class ReceivingEnd extends SharedObject<Form['kind']> {
   }
 }
 
-/** The ends of a channel, as one thread uses them. */
-export class Ends {
+/** The two ends of a channel or a watch, as one thread uses them. Of a watch, who sets values is at the sending end. */
+export class Endpoints {
   readonly module: Module;
   readonly views: Views;
-  readonly sending: End;
-  readonly receiving: End;
+  readonly sending: Endpoint;
+  readonly receiving: Endpoint;
   /** The guards of this thread that count as senders. They keep their channels from being collected. */
   readonly senders = new Set<object>();
   readonly #object: ReceivingEnd;
@@ -93,8 +93,8 @@ export class Ends {
     const release = (): void => {
       if (!membership.isOver) membership.letGo(shared);
     };
-    this.sending = new End(membership, module, shared, f64, release, form.sending);
-    this.receiving = new End(membership, module, this.#object.shared, f64, release, form.receiving);
+    this.sending = new Endpoint(membership, module, shared, f64, release, form.sending);
+    this.receiving = new Endpoint(membership, module, this.#object.shared, f64, release, form.receiving);
     this.sending.join(this.receiving);
     this.receiving.join(this.sending);
   }
@@ -128,10 +128,10 @@ export class Ends {
 }
 
 /** The sending ends of this thread have this property in `Shared`. */
-const ends = Symbol.for('taketurns:ends');
-type Known = Shared & { [ends]?: Ends };
+const endpoints = Symbol.for('taketurns:endpoints');
+type Known = Shared & { [endpoints]?: Endpoints };
 
-/** The errors of `endsOf` for objects that are gone. A codec may throw a DisposedError, too. */
+/** The errors of `endpointsOf` for objects that are gone. A codec may throw a DisposedError, too. */
 const gone = new WeakSet<Error>();
 
 /** Opens a name, and makes a library object of what was found. Begins again if the object is gone. */
@@ -151,13 +151,13 @@ export function unlessGone<T>(open: () => Reference, make: (found: Reference) =>
  * none yet, and calls `prepare` with its address before another thread can know it.
  * @throws {DisposedError} if the object is gone. Then its sending end is disposed of, so that its name is free.
  */
-export function endsOf(
+export function endpointsOf(
   { membership, shared }: Reference,
   form: Form,
   what: string,
   prepare?: (words: Int32Array, m: number) => void,
-): Ends {
-  const known = (shared as Known)[ends];
+): Endpoints {
+  const known = (shared as Known)[endpoints];
   if (known) return known;
   const module = channelOf(membership);
   const words = new Int32Array(membership.memory.buffer);
@@ -173,8 +173,8 @@ export function endsOf(
     gone.add(error);
     throw error;
   }
-  const all = new Ends(membership, module, shared, end, form);
-  (shared as Known)[ends] = all;
+  const all = new Endpoints(membership, module, shared, end, form);
+  (shared as Known)[endpoints] = all;
   return all;
 }
 
