@@ -6,7 +6,7 @@
 import type { Call } from '../call.js';
 import type { Request } from '../ghosts.js';
 import type { Realm } from '../realm.js';
-import { brings, EndsGhost, ending } from './parts/ends.js';
+import { blocking, brings, EndsGhost, ending } from './parts/ends.js';
 import { type Kind, type Kinds, patience, plainly } from './parts/kind.js';
 
 interface Snapshot {
@@ -65,7 +65,12 @@ class WatchGhost extends EndsGhost {
     this.#seen.set(thread, read.version);
   }
 
-  changed(read: Snapshot, since: number | undefined): void {
+  /** A wait for a version that is newer than `since` has ended; without a snapshot, because the watch is closed. */
+  changed(read: Snapshot | undefined, since: number | undefined): void {
+    if (read === undefined) {
+      if (!this.isClosed) this.fail('a select finds the watch closed');
+      return;
+    }
     this.got(read);
     if (since === undefined || read.version <= since) this.fail(`version ${read.version} is not newer than ${since}`);
   }
@@ -89,6 +94,38 @@ class WatchGhost extends EndsGhost {
 const ghostOf = ({ ghost }: Call): WatchGhost => ghost as WatchGhost;
 /** The version from which a call waits: sometimes there is a newer one already. */
 const sinceOf = ({ object, operation: { n = 0 } }: Call): number => Math.max(object.version - n, 0);
+
+/** What a select has found: a snapshot, or undefined if the watch is closed. */
+const snapshotIn = (selected: unknown): unknown => (selected as { value: unknown }).value;
+const asItIs = (got: unknown): unknown => got;
+
+/** Waits by a promise for a version that is newer than one of the last. */
+function waits(call: Call, make: (since: number, options: unknown) => Promise<unknown>, of = asItIs): void {
+  const ghost = ghostOf(call);
+  let since: number | undefined;
+  call.waits(
+    (options) => {
+      since = sinceOf(call);
+      return make(since, options);
+    },
+    (got) => ghost.changed(of(got) as Snapshot | undefined, since),
+    1,
+    undefined,
+    (request) => ghost.waitsSince(request, since),
+  );
+}
+
+/** Does the same, and blocks the thread. */
+function blocks(call: Call, make: (since: number, options: unknown) => unknown, of = asItIs): void {
+  const ghost = ghostOf(call);
+  const since = sinceOf(call);
+  call.blocks(
+    (options) => make(since, options),
+    (got) => ghost.changed(of(got) as Snapshot | undefined, since),
+    1,
+    (request) => ghost.waitsSince(request, since),
+  );
+}
 
 const watch: Kind = {
   hasParts: true,
@@ -117,35 +154,31 @@ const watch: Kind = {
       },
     },
     changedAsync: {
-      weight: 8,
+      weight: 6,
+      draw: (random) => ({ ...patience(random), n: random.below(2) }),
+      run: (call) => waits(call, (since, options) => call.object.changedAsync(since, options)),
+    },
+    selectAsync: {
+      weight: 2,
       draw: (random) => ({ ...patience(random), n: random.below(2) }),
       run(call) {
-        const ghost = ghostOf(call);
-        let since: number | undefined;
-        call.waits(
-          (options) => {
-            since = sinceOf(call);
-            return call.object.changedAsync(since, options);
-          },
-          (read) => ghost.changed(read as Snapshot, since),
-          1,
-          undefined,
-          (request) => ghost.waitsSince(request, since),
-        );
+        const { changing, selectAsync } = call.thread.library;
+        waits(call, (since, options) => selectAsync([changing(call.object, since)], options), snapshotIn);
       },
     },
     changed: {
-      weight: 3,
+      weight: 2,
       blocks: true,
-      draw: (random) => ({ timeout: random.below(4), n: random.below(2) }),
+      draw: (random) => ({ ...blocking.draw(random), n: random.below(2) }),
+      run: (call) => blocks(call, (since, options) => call.object.changed(since, options)),
+    },
+    select: {
+      weight: 1,
+      blocks: true,
+      draw: (random) => ({ ...blocking.draw(random), n: random.below(2) }),
       run(call) {
-        const since = sinceOf(call);
-        call.blocks(
-          (options) => call.object.changed(since, options),
-          (read) => ghostOf(call).changed(read as Snapshot, since),
-          1,
-          (request) => ghostOf(call).waitsSince(request, since),
-        );
+        const { changing, select } = call.thread.library;
+        blocks(call, (since, options) => select([changing(call.object, since)], options), snapshotIn);
       },
     },
     ...ending,
