@@ -404,6 +404,14 @@ export const models: readonly Model[] = [
     end: gone,
   },
   {
+    // The name of the first has a word without a bit where that of the second has bits.
+    name: 'keys, the second changed for the first beside a lock of the first',
+    programs: [[change(1, 0), take(0), give(0), leave(0)], use(0)],
+    arena: { objects: 2 },
+    objects: enters([0, 1]),
+    end: gone,
+  },
+  {
     name: 'keys, one changed for another, which another thread lets go',
     programs: [[change(0, 1), take(1), give(1), leave(1)], [leave(1)]],
     arena: { objects: 2 },
