@@ -14,6 +14,7 @@ import { eventsHandled, later } from '../ticks.js';
 import type { Broker } from './broker.js';
 import type { Generation } from './generations.js';
 import { type Line, Lines, lineOf } from './lines.js';
+import { LOOK, Patience } from './patience.js';
 
 /** How often a process that is needed sends a ping, or asks the broker in its own thread, in milliseconds. */
 const PING = 300;
@@ -50,14 +51,8 @@ export interface Connection {
   end(why: Error): void;
 }
 
-/** All that has come by now is read before anybody is suspected, because this process may itself have stood still. */
-async function isSilent(owner: Owner, sentAt: number): Promise<boolean> {
-  await eventsHandled();
-  return clock.now() - sentAt >= owner.patience;
-}
-
 interface Pending {
-  readonly sentAt: number;
+  readonly patience: Patience;
   resolve(reply: unknown): void;
   reject(error: Error): void;
 }
@@ -69,7 +64,9 @@ export class SocketConnection implements Connection {
   #last = 0;
   #isUp = false;
   #isOver = false;
+  /** The timer of the next look or ping, and whether it is for a ping. */
   #timer: Timer;
+  #isResting = false;
 
   private constructor(owner: Owner, socket: Socket) {
     this.#owner = owner;
@@ -83,16 +80,14 @@ export class SocketConnection implements Connection {
       const socket = connect(address.path);
       owner.dialling = socket;
       const connection = new SocketConnection(owner, socket);
-      /** When the broker could first answer: this process may stand still before it writes. */
-      let sentAt = clock.now();
-      let isOver = false;
-      // A timer may come a little early.
-      const look = (): Timer =>
-        clock.after(Math.max(1, sentAt + owner.patience - clock.now()), () => void late(), owner.isNeeded);
-      const late = async (): Promise<void> => {
-        const is = await isSilent(owner, sentAt);
-        if (isOver) return;
-        if (is) over('silent');
+      let patience = new Patience();
+      let [isReady, isOver] = [false, false];
+      const look = (): Timer => clock.after(LOOK, () => void looks(), owner.isNeeded);
+      const looks = async (): Promise<void> => {
+        await eventsHandled();
+        // A broker that is ready has answered.
+        if (isOver || isReady) return;
+        if (patience.isOver(owner.patience)) over('silent');
         else timer = look();
       };
       let timer = look();
@@ -110,7 +105,7 @@ export class SocketConnection implements Connection {
       if (!owner.isNeeded) socket.unref();
       socket.on('connect', () => {
         socket.write(lineOf(address.cookie, owner.name));
-        sentAt = clock.now();
+        patience = new Patience();
         // The broker answers meanwhile.
         owner.listens().catch(failed);
       });
@@ -121,7 +116,6 @@ export class SocketConnection implements Connection {
         else over('refused');
       });
       const lines = new Lines();
-      let isReady = false;
       /** What the broker has told a session before the connection is up. */
       const early: Line[] = [];
       socket.on('data', (text) => {
@@ -148,7 +142,7 @@ export class SocketConnection implements Connection {
   call(args: readonly string[] | undefined): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const id = ++this.#last;
-      this.#pending.set(id, { sentAt: clock.now(), resolve, reject });
+      this.#pending.set(id, { patience: new Patience(), resolve, reject });
       this.#socket.write(args ? lineOf(id, args) : lineOf(id));
       this.watch();
     });
@@ -167,21 +161,19 @@ export class SocketConnection implements Connection {
   }
 
   watch(): void {
-    if (this.#timer !== undefined || this.#isOver) return;
-    const [oldest] = this.#pending.values();
-    if (!oldest && !this.#owner.isNeeded) return;
-    // If the oldest call is answered soon, a ping is due before its time is over.
-    const left = oldest ? Math.max(1, oldest.sentAt + this.#owner.patience - clock.now()) : PING;
-    this.#timer = clock.after(Math.min(PING, left), () => void this.#look(), false);
+    const isWaiting = this.#pending.size > 0;
+    if (this.#isOver || !(isWaiting || this.#owner.isNeeded)) return;
+    if (this.#timer !== undefined && !(isWaiting && this.#isResting)) return;
+    clock.stop(this.#timer);
+    this.#isResting = !isWaiting;
+    this.#timer = clock.after(isWaiting ? LOOK : PING, () => void this.#look(), false);
   }
 
   async #look(): Promise<void> {
+    this.#isResting = false;
+    if (this.#pending.size > 0) await eventsHandled();
     const [oldest] = this.#pending.values();
-    if (oldest && (await isSilent(this.#owner, oldest.sentAt))) {
-      // The answer may have been read meanwhile.
-      const [still] = this.#pending.values();
-      if (!this.#isOver && still === oldest) await this.#owner.suspect(this);
-    }
+    if (oldest?.patience.isOver(this.#owner.patience)) await this.#owner.suspect(this);
     this.#timer = undefined;
     if (this.#isOver) return;
     if (this.#pending.size === 0 && this.#owner.isNeeded) this.call(undefined).catch(() => {});

@@ -31,6 +31,7 @@ import type { ThreadData } from './broker-thread.js';
 import { type Connection, InlineConnection, type Owner, SocketConnection } from './connection.js';
 import { Folder, type Generation, newMember, pidOf, random } from './generations.js';
 import { Lines } from './lines.js';
+import { Patience } from './patience.js';
 import { address, hasFiles, listen, showsEnd } from './platform.js';
 import { THREAD } from './thread-source.js';
 
@@ -264,14 +265,14 @@ class Member implements Driver, Owner {
     return this.#folder.members().some((member) => member !== this.name && member !== address.member);
   }
 
-  /** Since when the broker of the present generation does not listen. */
-  #refusedSince: { readonly number: number; readonly at: number } | undefined;
+  /** How long the broker of a generation has not listened. */
+  #refused: { readonly number: number; readonly patience: Patience } | undefined;
 
   /** The process of the broker lives, and the broker does not listen. Returns whether this process has taken over. */
   async #waits(): Promise<boolean> {
     const { number } = this.#generation as Generation;
-    if (this.#refusedSince?.number !== number) this.#refusedSince = { number, at: clock.now() };
-    if (clock.now() - this.#refusedSince.at < this.patience) return false;
+    if (this.#refused?.number !== number) this.#refused = { number, patience: new Patience() };
+    if (!this.#refused.patience.isOver(this.patience)) return false;
     this.#doubts();
     return this.#usurp();
   }
@@ -352,7 +353,7 @@ class Member implements Driver, Owner {
       return true;
     }
     this.#wasUp = true;
-    this.#refusedSince = undefined;
+    this.#refused = undefined;
     this.#connection = connection;
     this.keepAlive(this.isNeeded);
     queueMicrotask(() => {
