@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -173,6 +174,62 @@ test('a line without its end does not count', () => {
       expect(readJournal(files, 2)?.dump()).toBe(dump);
     }
   }
+});
+
+/** The files of a folder that this process has open. */
+const opened = (path: string): string[] =>
+  readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      const file = readlinkSync(`/proc/self/fd/${fd}`);
+      return file.startsWith(path) ? [file.slice(path.length + 1)] : [];
+    } catch {
+      return [];
+    }
+  });
+
+const nobody = { ended: () => {}, joined: () => {} };
+
+test.runIf(process.platform === 'linux').each(['clean', 'members', 'usurp', 'journals'] as const)(
+  'a broker that fails to begin leaves no file open, and no socket: %s',
+  async (step) => {
+    const files = new Folder(folder());
+    const fails = Object.assign(new Folder(files.path), {
+      [step]: () => {
+        throw new Error('no');
+      },
+    });
+    await expect(Broker.start(fails, undefined, newMember(), nobody)).rejects.toThrow('no');
+    expect(opened(files.path)).toEqual([]);
+    expect(readdirSync(files.path).filter((name) => /^[bt]\./.test(name))).toEqual([]);
+    // The next one begins.
+    const broker = await Broker.start(files, files.highest(), newMember(), nobody);
+    broker?.end();
+  },
+);
+
+test.runIf(process.platform === 'linux')('whoever fails to make a generation leaves no file open', async () => {
+  const files = new Folder(folder());
+  const draft = files.draft(undefined, newMember(), false);
+  // No file can get this name.
+  expect(() => files.usurp(undefined, { ...draft, number: `${'x'.repeat(300)}` as never })).toThrow('ENAMETOOLONG');
+  writeFileSync(files.of('gen.1'), '{');
+  expect(files.usurp(undefined, draft)).toBeUndefined();
+  expect(() => files.highest()).toThrow('JSON');
+  expect(opened(files.path)).toEqual([]);
+  expect(readdirSync(files.path)).toEqual(['gen.1']);
+});
+
+test.runIf(process.platform === 'linux')('a thread that takes over keeps no file of the broker before it', async () => {
+  const directory = folder();
+  const path = directoryOf('default', directory);
+  const first = await joined({ directory });
+  await joined({ directory });
+  // Both spaces have the file of the thread's broker open. The broker has opened it by the name of the draft.
+  await until(() => {
+    const generations = opened(path).filter((name) => name.startsWith('gen.'));
+    return generations.length === 2 && generations.every((name) => /^gen\.[2-9]$/.test(name));
+  });
+  await (await first.mutex('m')).runExclusive(() => {});
 });
 
 test('a folder that is removed: holders hear of the loss, tokens rise, and the space goes on', async () => {

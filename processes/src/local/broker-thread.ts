@@ -3,6 +3,7 @@
  * the members find it at once. The build makes a text of this file with all that it imports (scripts/embed.mjs), so a
  * bundle and a program in one file have it too.
  */
+import { closeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Broker } from './broker.js';
 import { Folder } from './generations.js';
@@ -16,12 +17,16 @@ export interface ThreadData {
 async function start({ path, member }: ThreadData): Promise<void> {
   const folder = new Folder(path);
   const before = folder.highest();
-  // Another process has taken over meanwhile.
-  if (before?.address.member !== member) return;
   const ended = (error: unknown): void => {
     if (error) parentPort?.postMessage(`${error}`);
   };
-  await Broker.start(folder, before, member, { ended, joined: () => {} }, true);
+  try {
+    // Otherwise another process has taken over meanwhile.
+    if (before?.address.member === member)
+      await Broker.start(folder, before, member, { ended, joined: () => {} }, true);
+  } finally {
+    if (before) closeSync(before.fd);
+  }
 }
 
 void start(workerData);

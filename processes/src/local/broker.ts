@@ -126,9 +126,19 @@ export class Broker {
     this.#hasThread = hasThread;
     this.#state = readJournal(folder, generation.number) ?? State.begin(random() + random(), timeOfDay());
     this.#journal = new Journal(folder, generation.number, this.#state);
-    server.on('connection', (socket) => this.#accept(socket));
-    folder.clean(generation.number);
-    const idle = new Set(folder.members());
+    try {
+      this.#begin();
+    } catch (error) {
+      this.#journal.close();
+      throw error;
+    }
+  }
+
+  /** Begins to serve: removes what earlier brokers have left, and asks which members live. */
+  #begin(): void {
+    this.#server.on('connection', (socket) => this.#accept(socket));
+    this.#folder.clean(this.number);
+    const idle = new Set(this.#folder.members());
     const waits = new Set<string>();
     for (const { member, requests } of this.#state.sessions.values()) {
       const all = requests.range('', END, Number.POSITIVE_INFINITY);
@@ -140,7 +150,7 @@ export class Broker {
       const call = (): void => {
         for (const member of members) this.#call(member);
       };
-      clock.after(ms, call, hasThread);
+      clock.after(ms, call, this.#hasThread);
     };
     // A broker may itself end soon, so it removes first what the dead have left.
     const ended = [...idle].filter((member) => hasEnded(pidOf(member))).slice(0, ASKED_AT_ONCE);

@@ -117,10 +117,14 @@ export class Folder {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
         throw error;
       }
-      const address: Address = JSON.parse(readFileSync(fd, 'utf8'));
-      if (address.v === VERSION) return { number, fd, address };
-      closeSync(fd);
-      throw new SpaceError('SETTINGS', `another version of the package uses the space in ${this.path}`);
+      try {
+        const address: Address = JSON.parse(readFileSync(fd, 'utf8'));
+        if (address.v === VERSION) return { number, fd, address };
+        throw new SpaceError('SETTINGS', `another version of the package uses the space in ${this.path}`);
+      } catch (error) {
+        closeSync(fd);
+        throw error;
+      }
     }
   }
 
@@ -143,19 +147,20 @@ export class Folder {
   /** Makes the generation (U1, U2). Returns undefined if somebody else was faster. */
   usurp(before: Generation | undefined, { number, address }: Draft): Generation | undefined {
     const name = `t.${random()}`;
-    writeFileSync(this.of(name), JSON.stringify(address), { mode: 0o600, flag: 'wx' });
-    const fd = openSync(this.of(name), 'r');
+    let fd: number | undefined;
+    let isFirst = false;
     try {
+      writeFileSync(this.of(name), JSON.stringify(address), { mode: 0o600, flag: 'wx' });
+      fd = openSync(this.of(name), 'r');
       linkSync(this.of(name), this.of(`gen.${number}`));
-      const isFirst = before ? fstatSync(before.fd).nlink > 0 : Math.max(...this.#generations()) === number;
-      if (isFirst) return { number, fd, address };
+      isFirst = before ? fstatSync(before.fd).nlink > 0 : Math.max(...this.#generations()) === number;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     } finally {
       this.remove(name);
+      if (fd !== undefined && !isFirst) closeSync(fd);
     }
-    closeSync(fd);
-    return undefined;
+    return isFirst ? { number, fd: fd as number, address } : undefined;
   }
 
   /** Whether no later broker can serve that does not know what this broker has written by now (B2, B3). */
