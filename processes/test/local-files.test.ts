@@ -8,7 +8,9 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   utimesSync,
@@ -16,9 +18,11 @@ import {
 } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { clock } from '../src/clock.js';
 import { Broker } from '../src/local/broker.js';
 import { directoryOf } from '../src/local/directory.js';
+import { localDriver } from '../src/local/driver.js';
 import { Folder, newMember } from '../src/local/generations.js';
 import { callLine, deathLine, Journal, readJournal } from '../src/local/journal.js';
 import { address, boot, home } from '../src/local/platform.js';
@@ -246,6 +250,38 @@ test('a folder that is removed: holders hear of the loss, tokens rise, and the s
   await a.hold('mutex', 'm');
 });
 
+test('a folder that is removed while a process joins is made again', async () => {
+  const path = join(folder(), 'made');
+  let made = 0;
+  const driver = localDriver(() => {
+    // Somebody removes the folder as soon as it is made for the first time.
+    if (made++ > 0) mkdirSync(path, { recursive: true, mode: 0o700 });
+    return path;
+  });
+  onTestFinished(() => driver.close());
+  await new Promise<void>((resolve) => driver.watch({ up: resolve, down: () => {} }));
+  expect(made).toBeGreaterThan(1);
+  expect(readdirSync(path).some((name) => name.startsWith('gen.'))).toBe(true);
+});
+
+test('a process joins a broker whose socket comes late, and does not take over', async () => {
+  const directory = folder();
+  const files = new Folder(directoryOf('default', directory));
+  const member = newMember();
+  const own = createServer().listen(files.of(`m.${member}`));
+  onTestFinished(() => {
+    own.close();
+  });
+  const broker = await Broker.start(files, undefined, member, nobody);
+  onTestFinished(() => broker?.end());
+  const [name = ''] = readdirSync(files.path).filter((each) => each.startsWith('b.'));
+  renameSync(files.of(name), files.of('late'));
+  setTimeout(() => renameSync(files.of('late'), files.of(name)), 100);
+  const space = await joined({ directory });
+  expect(readdirSync(files.path).filter((each) => each.startsWith('gen.'))).toEqual(['gen.1']);
+  await (await space.mutex('m')).runExclusive(() => {});
+});
+
 test('a broker whose journal takes no more hands over, and nothing is lost', { timeout: 120_000 }, async () => {
   const directory = folder();
   // 100 blocks of 512 bytes.
@@ -293,6 +329,31 @@ test('old drafts are removed, and no others', async () => {
   for (const name of [old, 't.foreign']) utimesSync(join(path, name), 1, 1);
   await joined({ directory });
   expect(readdirSync(path).filter((name) => name.startsWith('t.'))).toEqual([young, 't.foreign']);
+});
+
+test('once a day a process makes the files young that programs which clean /tmp would remove', async () => {
+  const after = vi.spyOn(clock, 'after');
+  onTestFinished(() => after.mockRestore());
+  const directory = folder();
+  await joined({ directory });
+  const path = directoryOf('default', directory);
+  const foreign = `m.${'1'.repeat(16)}-1`;
+  writeFileSync(join(path, foreign), '');
+  const days = after.mock.calls.filter(([ms]) => ms === 86_400_000);
+  expect(days.map(([, , keepsAlive]) => keepsAlive)).toEqual([false]);
+  const names = readdirSync(path);
+  expect(names.map((name) => name[0]).sort()).toEqual(['b', 'g', 'j', 'm', 'm']);
+  for (const name of names) utimesSync(join(path, name), 1, 1);
+  const [[, touch] = []] = days;
+  touch?.();
+  for (const name of names) {
+    const { atimeMs, mtimeMs } = statSync(join(path, name));
+    expect({ name, isOld: Math.min(atimeMs, mtimeMs) < 2000 }).toEqual({ name, isOld: name === foreign });
+  }
+  expect(after.mock.calls.filter(([ms]) => ms === 86_400_000).length).toBe(2);
+  // Somebody may remove the folder.
+  rmSync(directory, { recursive: true });
+  touch?.();
 });
 
 test.runIf(process.platform === 'linux')('each start of the machine has a name, or there is an error', () => {

@@ -23,7 +23,7 @@
 import { closeSync, renameSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import { clock } from '../clock.js';
+import { clock, type Timer } from '../clock.js';
 import type { Driver, StopListening } from '../drivers/driver.js';
 import { SpaceError } from '../errors.js';
 import { Broker } from './broker.js';
@@ -56,6 +56,9 @@ const PAUSE = { first: 1, most: 50 };
  * many processes wake up at once, and so those that wait for something have the processors first.
  */
 const NAP = { least: 50, most: 200 };
+
+/** How often a process makes the files young, in milliseconds. Programs that clean /tmp remove what is older than days. */
+const DAY = 86_400_000;
 
 const between = ({ least, most }: { readonly least: number; readonly most: number }): number =>
   least + Math.random() * (most - least);
@@ -155,6 +158,7 @@ class Member implements Driver, Owner {
     this.#broker?.end();
     await this.#thread?.terminate();
     await this.#listening?.catch(() => {});
+    clock.stop(this.#aging);
     this.#own?.close();
     this.dialling?.destroy();
     // A broker that finds its connection ended asks again, and is refused now.
@@ -169,16 +173,19 @@ class Member implements Driver, Owner {
     if (this.#isLooking || this.#isClosed) return;
     this.#isLooking = true;
     let pause = PAUSE.first;
+    let isGone = false;
     try {
       if (!this.isNeeded) await this.#nap();
       while (!this.#isClosed && !this.#connection) {
         try {
-          // The folder was removed.
+          if (isGone) this.#makeFolder();
+          isGone = false;
           if (this.#own && !this.#listening) await this.listens();
           if (await this.#attempt()) continue;
         } catch (error) {
           // Somebody has removed the folder.
-          if ((error as NodeJS.ErrnoException).code === 'ENOENT') this.#listening = undefined;
+          isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
+          if (isGone) this.#listening = undefined;
           // Who has never been up cannot lose anything, so its caller hears at once of what will not pass by itself.
           const givesUp = error instanceof SpaceError && !this.#wasUp;
           this.#events?.down(error as Error, givesUp);
@@ -224,6 +231,19 @@ class Member implements Driver, Owner {
     await listen(own, address(draft, this.name));
     if (!hasFiles) writeFileSync(draft, '');
     renameSync(draft, this.#folder.of(`m.${this.name}`));
+    this.#age();
+  }
+
+  #aging: Timer;
+
+  /** Makes the files young every day. */
+  #age(): void {
+    clock.stop(this.#aging);
+    const touch = (): void => {
+      this.#age();
+      this.#folder.touch(this.name);
+    };
+    this.#aging = clock.after(DAY, touch, false);
   }
 
   /** Returns whether there is reason to try again at once. */

@@ -28,6 +28,7 @@ import {
   readdirSync,
   readFileSync,
   unlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { SpaceError } from '../errors.js';
@@ -71,11 +72,12 @@ export const newMember = (): string => `${random()}-${process.pid}`;
 export const isMember = (name: unknown): name is string => typeof name === 'string' && /^[0-9a-f]{16}-\d+$/.test(name);
 export const pidOf = (member: string): number => Number(member.slice(17));
 
-const without = (path: string): void => {
+const attempt = (run: () => void): void => {
   try {
-    unlinkSync(path);
+    run();
   } catch {}
 };
+const without = (path: string): void => attempt(() => unlinkSync(path));
 
 export class Folder {
   readonly path: string;
@@ -179,6 +181,18 @@ export class Folder {
       if (generation !== undefined && Number(generation) < number) without(this.of(name));
       if (/^t\.[0-9a-f]{16}$/.test(name) && this.#age(name) > OLD_DRAFT) without(this.of(name));
     }
+  }
+
+  /**
+   * Makes the files young that a living member needs. Programs that clean /tmp remove what is old, also the socket of a
+   * living member: /proc/net/unix has only the name by which it was bound. Never throws.
+   */
+  touch(member: string): void {
+    const now = timeOfDay() / 1000;
+    attempt(() => {
+      for (const name of readdirSync(this.path))
+        if (name === `m.${member}` || /^(gen|[bj])\.\d/.test(name)) attempt(() => utimesSync(this.of(name), now, now));
+    });
   }
 
   remove(name: string): void {
