@@ -72,7 +72,7 @@ export class Beats {
     const { clock, lease, driver } = session.around;
     const { table } = session.requests;
     const sentAt = clock.now();
-    if (!session.isNeeded && sentAt - table.usedAt > lease) return session.leave();
+    if (!session.isNeeded && !driver.knowsDeaths && sentAt - table.usedAt > lease) return session.leave();
     this.later();
     // The limit is at least 250 ms: with a short lease, answers may come so late only because the machine is busy.
     if (this.#owed > 0 && sentAt - this.#owedSince > Math.max(250, lease / 6)) return driver.reset(SILENT);

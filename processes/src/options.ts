@@ -84,8 +84,8 @@ export function checkLocalOptions(options: LocalOptions): Checked & { readonly d
   const what = 'Space.local';
   checkOptions(what, options, 'clock' in Object(options) ? [...OPTIONS_OF_LOCAL, 'clock'] : OPTIONS_OF_LOCAL);
   const { directory, ...others } = options;
-  if (directory !== undefined && (typeof directory !== 'string' || directory === '')) {
-    throw badType(`${what}: directory`, 'the path of a folder', directory);
+  if (directory !== undefined && !(typeof directory === 'string' && /^[^\0]+$/.test(directory))) {
+    throw bad('string', `${what}: directory`, 'the path of a folder', directory);
   }
   return { ...check(what, { ...others, lease: LEASE_OF_LOCAL }), directory };
 }

@@ -236,6 +236,11 @@ export class Session implements Sender, Runner, Beating, Entering {
     });
   }
 
+  /** Enters the session, so that `inspect` of any process lists it. Nobody waits for this. */
+  show(): void {
+    this.calls.operate(wire.beatAside()).catch(nothing);
+  }
+
   /** Is called when nobody needs the session any more. */
   rest(): void {
     this.#phase = 'closed';

@@ -31,7 +31,7 @@ import * as wire from './wire.js';
 export interface SpaceState {
   /** The number of the data's present history. It grows with each restart and each failover of the server. */
   readonly epoch: number;
-  /** The processes that have a lease. */
+  /** The processes that have a lease; without a server, those that have joined and not ended. */
   readonly sessions: readonly { readonly session: string; readonly label: string }[];
 }
 
@@ -155,9 +155,9 @@ export class Space implements AsyncDisposable {
    *
    *     await using space = await Space.local({ space: 'shop' });
    *     await (await space.mutex('token')).runExclusive(refresh);
-   * @throws {TypeError | RangeError} (rejects) for a bad argument.
-   * @throws {SpaceError} (rejects) with the code `DIRECTORY` if the folder of the space cannot be made, or is not this
-   * user's alone; `JOURNAL` if a file in it cannot be read; `SETTINGS` if processes of another version of the package use
+   * @throws {TypeError | RangeError} (rejects) for a bad option: of another type, out of its range, or unknown.
+   * @throws {SpaceError} (rejects) with the code `DIRECTORY` if the folder of the space cannot be made, is not this
+   * user's alone, or has too long a path; `JOURNAL` if a file in it cannot be read; `SETTINGS` if processes of another version of the package use
    * the space; `UNREACHABLE` if no process answers within `connectTimeout`.
    * @example const space = await Space.local({ space: 'shop' });
    */
@@ -196,7 +196,7 @@ export class Space implements AsyncDisposable {
   async #join(): Promise<void> {
     const { space, heartbeat, lease, partitions, clock } = this.#options;
     await this.#around.whenConnected();
-    if (this.#driver.knowsDeaths) return this.#keepAlive(); // Without a server, all have the same settings.
+    if (this.#driver.knowsDeaths) return this.#session(0).show(); // Without a server, all have the same settings.
     if (heartbeat) {
       // `close` must be able to stop the thread even if the thread never connects, so the thread is noted first.
       const thread = await startHeartbeat(String(heartbeat), lease, partitions);

@@ -49,6 +49,15 @@ test('a mutex passes between processes', async () => {
   await a.hold('mutex', 'm');
 });
 
+test('a process that has joined and done nothing else is listed, also after a takeover, and not when it has ended', async () => {
+  const [broker, silent, last] = (await members(folder(), 3)) as [Member, Member, Member];
+  await until(async () => (await last.do('sessions')) === 3);
+  await broker.kill();
+  await until(async () => (await last.do('sessions')) === 2);
+  await silent.kill();
+  await until(async () => (await last.do('sessions')) === 1);
+});
+
 test('tryLock of another process is refused', async () => {
   const [a, b] = (await members(folder(), 2)) as [Member, Member];
   await a.hold('mutex', 'm');

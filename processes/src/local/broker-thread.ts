@@ -3,10 +3,9 @@
  * the members find it at once. The build makes a text of this file with all that it imports (scripts/embed.mjs), so a
  * bundle and a program in one file have it too.
  */
-import { closeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Broker } from './broker.js';
-import { Folder } from './generations.js';
+import { close, Folder } from './generations.js';
 
 /** What the thread is started with: the folder of the space, and the member of its process. */
 export interface ThreadData {
@@ -25,7 +24,7 @@ async function start({ path, member }: ThreadData): Promise<void> {
     if (before?.address.member === member)
       await Broker.start(folder, before, member, { ended, joined: () => {} }, true);
   } finally {
-    if (before) closeSync(before.fd);
+    close(before);
   }
 }
 

@@ -20,10 +20,9 @@
  *
  * The broker ends as if its process had died: nothing is handed over, because the next broker needs nothing but files.
  */
-import { closeSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { clock } from '../clock.js';
-import { type Folder, type Generation, isMember, pidOf, random } from './generations.js';
+import { close, type Folder, type Generation, isMember, pidOf, random, timeOfDay } from './generations.js';
 import { faultIn } from './grammar.js';
 import { callLine, deathLine, Journal, readJournal } from './journal.js';
 import { type Line, Lines, lineOf } from './lines.js';
@@ -58,9 +57,6 @@ interface Listener {
   /** The member has another connection. */
   end(): void;
 }
-
-/** The time of day, as it is when this file is loaded: a test may replace the global clock. */
-const { now: timeOfDay } = Date;
 
 export class Broker {
   readonly #folder: Folder;
@@ -100,11 +96,17 @@ export class Broker {
     if (!hasThread) server.unref();
     await listen(server, draft.address.path);
     let generation: Generation | undefined;
+    let broker: Broker | undefined;
     try {
       generation = folder.usurp(before, draft);
-      if (generation) return new Broker(folder, generation, server, events, hasThread);
+      if (generation) {
+        broker = new Broker(folder, generation, server, events, hasThread);
+        broker.#begin();
+        return broker;
+      }
     } catch (error) {
-      if (generation) closeSync(generation.fd);
+      if (broker) broker.#journal.close();
+      close(generation);
       server.close();
       throw error;
     }
@@ -126,12 +128,6 @@ export class Broker {
     this.#hasThread = hasThread;
     this.#state = readJournal(folder, generation.number) ?? State.begin(random() + random(), timeOfDay());
     this.#journal = new Journal(folder, generation.number, this.#state);
-    try {
-      this.#begin();
-    } catch (error) {
-      this.#journal.close();
-      throw error;
-    }
   }
 
   /** Begins to serve: removes what earlier brokers have left, and asks which members live. */
@@ -174,7 +170,7 @@ export class Broker {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
     this.#journal.close();
-    closeSync(this.#generation.fd);
+    close(this.#generation);
     this.#events.ended(error, this);
   }
 

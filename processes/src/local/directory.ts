@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, type Stats } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { SpaceError } from '../errors.js';
 import { boot, hasFiles, home, LONGEST_PATH, user } from './platform.js';
 
@@ -15,10 +15,11 @@ import { boot, hasFiles, home, LONGEST_PATH, user } from './platform.js';
 const LONGEST_NAME = 29;
 
 /**
- * Makes the folder if it does not exist, and returns its path. base: the folder for all spaces, instead of the usual.
+ * Makes the folder if it does not exist, and returns its path. directory: the folder for all spaces, instead of the usual.
  * @throws {SpaceError} with the code `DIRECTORY`.
  */
-export function directoryOf(space: string, base = home()): string {
+export function directoryOf(space: string, directory = home()): string {
+  const base = resolve(directory);
   const path = join(base, nameOfBoot(), createHash('sha1').update(space).digest('hex').slice(0, 12));
   const length = Buffer.byteLength(path) + 1 + LONGEST_NAME;
   if (hasFiles && length > LONGEST_PATH) {
@@ -27,17 +28,16 @@ export function directoryOf(space: string, base = home()): string {
   }
   // Each folder is checked before the next is made in it. So nothing is made in a folder of somebody else.
   for (const each of [base, dirname(path), path]) {
-    let stats = lstatSync(each, { throwIfNoEntry: false });
-    if (!stats) {
-      try {
-        mkdirSync(each, { mode: 0o700 });
-      } catch (cause) {
-        const { code, message } = cause as NodeJS.ErrnoException;
-        // Another process may have made it meanwhile.
-        if (code !== 'EEXIST') throw refused(`the folder ${each} cannot be made: ${message}`, cause);
-      }
-      stats = lstatSync(each);
+    let stats: Stats | undefined;
+    try {
+      stats = lstatSync(each, { throwIfNoEntry: false });
+      if (!stats) mkdirSync(each, { mode: 0o700 });
+    } catch (cause) {
+      const { code, message } = cause as NodeJS.ErrnoException;
+      // Another process may have made it meanwhile.
+      if (code !== 'EEXIST') throw refused(`the folder ${each} cannot be made: ${message}`, cause);
     }
+    stats ??= lstatSync(each);
     check(each, stats);
   }
   return path;

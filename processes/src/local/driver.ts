@@ -20,7 +20,7 @@
  * refuses is of a process that has ended, or has closed the space. It stays until a broker removes it. The socket is
  * there before the process is up, so before it can hold anything.
  */
-import { closeSync, renameSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { clock, type Timer } from '../clock.js';
@@ -29,7 +29,7 @@ import { SpaceError } from '../errors.js';
 import { Broker } from './broker.js';
 import type { ThreadData } from './broker-thread.js';
 import { type Connection, InlineConnection, type Owner, SocketConnection } from './connection.js';
-import { Folder, type Generation, newMember, pidOf, random } from './generations.js';
+import { close, Folder, type Generation, newMember, pidOf, random, timeOfDay, VERSION } from './generations.js';
 import { Lines } from './lines.js';
 import { Patience } from './patience.js';
 import { address, hasFiles, listen, showsEnd } from './platform.js';
@@ -57,7 +57,7 @@ const PAUSE = { first: 1, most: 50 };
  */
 const NAP = { least: 50, most: 200 };
 
-/** How often a process makes the files young, in milliseconds. Programs that clean /tmp remove what is older than days. */
+/** How often a process makes the files of the space young, in milliseconds. */
 const DAY = 86_400_000;
 
 const between = ({ least, most }: { readonly least: number; readonly most: number }): number =>
@@ -163,7 +163,7 @@ class Member implements Driver, Owner {
     this.dialling?.destroy();
     // A broker that finds its connection ended asks again, and is refused now.
     for (const socket of this.#callers) socket.destroy();
-    if (this.#generation) closeSync(this.#generation.fd);
+    close(this.#generation);
     this.#generation = undefined;
   }
 
@@ -236,12 +236,21 @@ class Member implements Driver, Owner {
 
   #aging: Timer;
 
-  /** Makes the files young every day. */
+  /**
+   * Makes the files young every day. Programs that clean /tmp remove old files, and also the socket by which one sees
+   * that a process lives: /proc/net/unix has only the name by which a socket was bound.
+   */
   #age(): void {
     clock.stop(this.#aging);
     const touch = (): void => {
       this.#age();
-      this.#folder.touch(this.name);
+      const { path } = this.#folder;
+      const now = timeOfDay() / 1000;
+      try {
+        for (const name of readdirSync(path)) utimesSync(`${path}/${name}`, now, now);
+      } catch {
+        // Somebody may have removed one of them meanwhile.
+      }
     };
     this.#aging = clock.after(DAY, touch, false);
   }
@@ -249,9 +258,11 @@ class Member implements Driver, Owner {
   /** Returns whether there is reason to try again at once. */
   async #attempt(): Promise<boolean> {
     const generation = this.#folder.highest();
-    if (this.#generation) closeSync(this.#generation.fd);
+    close(this.#generation);
     this.#generation = generation;
     if (!generation) return this.#usurp();
+    if (generation.address.v !== VERSION)
+      throw new SpaceError('SETTINGS', `another version of the package uses the space in ${this.#folder.path}`);
     const isOwn = generation.address.member === this.name;
     const broker = this.#broker;
     if (isOwn && broker?.number === generation.number && !broker.isOver)
@@ -312,7 +323,7 @@ class Member implements Driver, Owner {
       const why = `the journal in ${this.#folder.path} cannot be read: ${(error as Error).message}`;
       throw new SpaceError('JOURNAL', why, error);
     } finally {
-      if (before) closeSync(before.fd);
+      close(before);
     }
     if (!broker) return true;
     this.#broker?.end();

@@ -28,14 +28,12 @@ import {
   readdirSync,
   readFileSync,
   unlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { SpaceError } from '../errors.js';
 import { address } from './platform.js';
 
 /** The version of the files and of the lines. Processes of different versions must not share a space. */
-const VERSION = 1;
+export const VERSION = 1;
 
 /**
  * A draft lives for less than a millisecond. If one that is older than this, in milliseconds, is removed nevertheless,
@@ -60,24 +58,22 @@ export interface Generation {
   readonly address: Address;
 }
 
+/** Closes the file of a generation. */
+export const close = (generation: Generation | undefined): void => {
+  if (generation) closeSync(generation.fd);
+};
+
 /** A generation that nobody has made yet. */
 export type Draft = Omit<Generation, 'fd'>;
 
 /** The time of day, as it is when this file is loaded: a test may replace the global clock. */
-const { now: timeOfDay } = Date;
+export const { now: timeOfDay } = Date;
 
 export const random = (): string => randomBytes(8).toString('hex');
 
 export const newMember = (): string => `${random()}-${process.pid}`;
 export const isMember = (name: unknown): name is string => typeof name === 'string' && /^[0-9a-f]{16}-\d+$/.test(name);
 export const pidOf = (member: string): number => Number(member.slice(17));
-
-const attempt = (run: () => void): void => {
-  try {
-    run();
-  } catch {}
-};
-const without = (path: string): void => attempt(() => unlinkSync(path));
 
 export class Folder {
   readonly path: string;
@@ -92,9 +88,8 @@ export class Folder {
 
   /** The members whose sockets are there. */
   members(): string[] {
-    return readdirSync(this.path).flatMap((name) =>
-      name.startsWith('m.') && isMember(name.slice(2)) ? [name.slice(2)] : [],
-    );
+    const sockets = readdirSync(this.path).filter((name) => name.startsWith('m.'));
+    return sockets.map((name) => name.slice(2)).filter(isMember);
   }
 
   /** The journals, the newest first. */
@@ -111,21 +106,14 @@ export class Folder {
     while (true) {
       const number = Math.max(0, ...this.#generations());
       if (number === 0) return undefined;
-      let fd: number;
+      let fd: number | undefined;
       try {
         fd = openSync(this.of(`gen.${number}`), 'r');
+        return { number, fd, address: JSON.parse(readFileSync(fd, 'utf8')) };
       } catch (error) {
-        // A later broker has removed it meanwhile.
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
-        throw error;
-      }
-      try {
-        const address: Address = JSON.parse(readFileSync(fd, 'utf8'));
-        if (address.v === VERSION) return { number, fd, address };
-        throw new SpaceError('SETTINGS', `another version of the package uses the space in ${this.path}`);
-      } catch (error) {
-        closeSync(fd);
-        throw error;
+        if (fd !== undefined) closeSync(fd);
+        // A later broker may have removed it meanwhile.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       }
     }
   }
@@ -150,19 +138,20 @@ export class Folder {
   usurp(before: Generation | undefined, { number, address }: Draft): Generation | undefined {
     const name = `t.${random()}`;
     let fd: number | undefined;
-    let isFirst = false;
+    let generation: Generation | undefined;
     try {
       writeFileSync(this.of(name), JSON.stringify(address), { mode: 0o600, flag: 'wx' });
       fd = openSync(this.of(name), 'r');
       linkSync(this.of(name), this.of(`gen.${number}`));
-      isFirst = before ? fstatSync(before.fd).nlink > 0 : Math.max(...this.#generations()) === number;
+      const isFirst = before ? fstatSync(before.fd).nlink > 0 : Math.max(...this.#generations()) === number;
+      if (isFirst) generation = { number, fd, address };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     } finally {
       this.remove(name);
-      if (fd !== undefined && !isFirst) closeSync(fd);
+      if (fd !== undefined && !generation) closeSync(fd);
     }
-    return isFirst ? { number, fd: fd as number, address } : undefined;
+    return generation;
   }
 
   /** Whether no later broker can serve that does not know what this broker has written by now (B2, B3). */
@@ -175,34 +164,22 @@ export class Folder {
    * processes have died over them.
    */
   clean(number: number): void {
-    for (const each of this.#generations().sort((a, b) => a - b)) if (each < number) without(this.of(`gen.${each}`));
+    for (const each of this.#generations().sort((a, b) => a - b)) if (each < number) this.remove(`gen.${each}`);
     for (const name of readdirSync(this.path)) {
       const [, generation] = /^[jb]\.(\d+)\./.exec(name) ?? [];
-      if (generation !== undefined && Number(generation) < number) without(this.of(name));
-      if (/^t\.[0-9a-f]{16}$/.test(name) && this.#age(name) > OLD_DRAFT) without(this.of(name));
+      if (generation !== undefined && Number(generation) < number) this.remove(name);
+      if (/^t\.[0-9a-f]{16}$/.test(name)) {
+        const draft = lstatSync(this.of(name), { throwIfNoEntry: false });
+        if (draft && timeOfDay() - draft.mtimeMs > OLD_DRAFT) this.remove(name);
+      }
     }
   }
 
-  /**
-   * Makes the files young that a living member needs. Programs that clean /tmp remove what is old, also the socket of a
-   * living member: /proc/net/unix has only the name by which it was bound. Never throws.
-   */
-  touch(member: string): void {
-    const now = timeOfDay() / 1000;
-    attempt(() => {
-      for (const name of readdirSync(this.path))
-        if (name === `m.${member}` || /^(gen|[bj])\.\d/.test(name)) attempt(() => utimesSync(this.of(name), now, now));
-    });
-  }
-
+  /** Removes a file, if it is there. */
   remove(name: string): void {
-    without(this.of(name));
-  }
-
-  /** The time since a file was changed, in milliseconds. */
-  #age(name: string): number {
-    const now = timeOfDay();
-    return now - (lstatSync(this.of(name), { throwIfNoEntry: false })?.mtimeMs ?? now);
+    try {
+      unlinkSync(this.of(name));
+    } catch {}
   }
 
   #generations(): number[] {

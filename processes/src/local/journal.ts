@@ -65,14 +65,14 @@ export class Journal {
   }
 
   #begin(): void {
-    const draft = this.#folder.of(`t.${random()}`);
-    const fd = openSync(draft, 'wx', 0o600);
+    const draft = `t.${random()}`;
+    const fd = openSync(this.#folder.of(draft), 'wx', 0o600);
     try {
       this.#first = write(fd, `${this.#state.dump()}\n`);
-      renameSync(draft, this.#folder.of(`j.${this.#generation}.${this.#n + 1}`));
+      renameSync(this.#folder.of(draft), this.#folder.of(`j.${this.#generation}.${this.#n + 1}`));
     } catch (error) {
       closeSync(fd);
-      this.#folder.remove(draft.slice(this.#folder.path.length + 1));
+      this.#folder.remove(draft);
       throw error;
     }
     this.close();
