@@ -57,7 +57,9 @@ export interface LocalOptions extends Pick<SpaceOptions, 'space' | 'turn' | 'lab
 }
 
 /** The options with their defaults. */
-export interface Checked extends Required<Omit<SpaceOptions, 'durability' | 'heartbeat'>> {
+export interface Checked extends Required<Omit<SpaceOptions, 'label' | 'durability' | 'heartbeat'>> {
+  /** By default `ownLabel`, when it is needed. */
+  readonly label: string | undefined;
   readonly durability: Durability | undefined;
   readonly heartbeat: URL | string | undefined;
 }
@@ -65,11 +67,12 @@ export interface Checked extends Required<Omit<SpaceOptions, 'durability' | 'hea
 const OPTIONS = ['space', 'lease', 'partitions', 'turn', 'label', 'connectTimeout', 'durability', 'heartbeat'];
 
 /**
+ * @internal
  * Returns the default label. In containers many processes have the process id 1, so the label names the host too. A
  * bundle for browsers that runs on a server must not import `node:os`, so the function uses `getBuiltinModule`, which
  * Node has since 20.16 and 22.3. A host name may have 253 bytes, so it is cut.
  */
-function ownLabel(): string {
+export function ownLabel(): string {
   const { process } = globalThis;
   return `pid ${process?.pid} on ${process?.getBuiltinModule?.('node:os').hostname().slice(0, 80)}`;
 }
@@ -99,14 +102,14 @@ export function checkSpaceOptions(options: SpaceOptions): Checked {
 
 function check(what: string, options: SpaceOptions): Checked {
   const { space = 'default', lease = 10_000, partitions = 1, turn = 5, connectTimeout = 5000 } = options;
-  const { label = ownLabel(), durability, heartbeat, clock = realClock } = options;
+  const { label, durability, heartbeat, clock = realClock } = options;
   checkName(`${what}: space`, space, 64);
   if (/[{}]/.test(space)) throw bad('string', `${what}: space`, 'a string without braces', space);
   checkInteger(`${what}: lease`, lease, 500, 3_600_000);
   checkInteger(`${what}: partitions`, partitions, 1, 1024);
   checkInteger(`${what}: turn`, turn, 0, 10_000);
   checkInteger(`${what}: connectTimeout`, connectTimeout, 1, 600_000);
-  checkName(`${what}: label`, label, 100);
+  if (label !== undefined) checkName(`${what}: label`, label, 100);
   if (durability !== undefined) {
     checkOptions(`${what}: durability`, durability, ['replicas', 'timeout']);
     checkInteger(`${what}: durability.replicas`, durability.replicas, 1, 100);

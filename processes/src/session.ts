@@ -30,13 +30,13 @@ import { SpaceError } from './errors.js';
 import { tellFailover } from './failover.js';
 import { Lease } from './lease.js';
 import type { Sender } from './operation.js';
-import type { Durability } from './options.js';
+import { type Durability, ownLabel } from './options.js';
 import type { Request } from './request.js';
 import type { Listing } from './request-table.js';
 import { Requests } from './requests.js';
 import { refusal, settingsDiffer } from './server-error.js';
 import type { Surroundings } from './surroundings.js';
-import { soon } from './ticks.js';
+import { later, soon } from './ticks.js';
 import * as wire from './wire.js';
 
 /**
@@ -236,9 +236,9 @@ export class Session implements Sender, Runner, Beating, Entering {
     });
   }
 
-  /** Enters the session, so that `inspect` of any process lists it. Nobody waits for this. */
+  /** Enters the session soon, so that `inspect` of any process lists it. Nobody waits for this. */
   show(): void {
-    this.calls.operate(wire.beatAside()).catch(nothing);
+    later(() => this.calls.operate(wire.beatAside()).catch(nothing));
   }
 
   /** Is called when nobody needs the session any more. */
@@ -251,7 +251,7 @@ export class Session implements Sender, Runner, Beating, Entering {
    * patience: starts the time anew within which the server must answer.
    */
   async enterOnce(patience: () => void): Promise<unknown> {
-    const { clock, driver, lease, partitions, label } = this.around;
+    const { clock, driver, lease, partitions, label = ownLabel() } = this.around;
     const { requests } = this;
     const era = this.era;
     const isNew = this.sid === '';

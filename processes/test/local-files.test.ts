@@ -25,7 +25,7 @@ import { directoryOf } from '../src/local/directory.js';
 import { localDriver } from '../src/local/driver.js';
 import { Folder, newMember } from '../src/local/generations.js';
 import { callLine, deathLine, Journal, readJournal } from '../src/local/journal.js';
-import { address, boot, home } from '../src/local/platform.js';
+import { address, boot, home, random } from '../src/local/platform.js';
 import { State } from '../src/local/twin/state.js';
 import { reap, turn } from '../src/local/twin/turn.js';
 import type { LocalOptions } from '../src/options.js';
@@ -375,6 +375,28 @@ test.runIf(process.platform === 'linux')('each start of the machine has a name, 
   expect(boot()).toMatch(/^[0-9a-f]{8}$/);
   expect(boot()).toBe(boot());
   expect(() => boot(join(folder(), 'none'))).toThrow('ENOENT');
+});
+
+test.each(['linux', 'darwin', 'win32'])('random names have 16 digits, and no two are the same: %s', (system) => {
+  if (system === 'linux' && process.platform !== 'linux') return;
+  const names = Array.from({ length: 1000 }, () => random(system));
+  expect(names.filter((name) => !/^[0-9a-f]{16}$/.test(name))).toEqual([]);
+  expect(new Set(names).size).toBe(names.length);
+  // Each digit is random, but for the first one, which Linux gives only four values.
+  for (let at = 0; at < 16; at++) expect(new Set(names.map((name) => name[at])).size).toBeGreaterThanOrEqual(4);
+});
+
+test('each space has a folder of its own', () => {
+  const directory = folder();
+  const spaces = Array.from({ length: 300 }, (_, at) => `space ${at}`);
+  const names = spaces.map((space) => basename(directoryOf(space, directory)));
+  expect(names.filter((name) => !/^[0-9a-f]{12}$/.test(name))).toEqual([]);
+  expect(new Set(names).size).toBe(names.length);
+  expect(
+    names
+      .map((name) => name.slice(8))
+      .filter((half, at) => names.some((other, behind) => behind > at && other.slice(8) === half)).length,
+  ).toBeLessThan(10);
 });
 
 test('on Windows the folder is in the profile of the user, and sockets are pipes with random names', () => {

@@ -22,11 +22,11 @@
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { clock } from '../clock.js';
-import { close, type Folder, type Generation, isMember, pidOf, random, timeOfDay } from './generations.js';
+import { close, type Folder, type Generation, isMember, pidOf, timeOfDay } from './generations.js';
 import { faultIn } from './grammar.js';
 import { callLine, deathLine, Journal, readJournal } from './journal.js';
 import { type Line, Lines, lineOf } from './lines.js';
-import { address, hasEnded, listen, showsEnd } from './platform.js';
+import { address, hasEnded, listen, random, showsEnd } from './platform.js';
 import { END, State } from './twin/state.js';
 import { type Message, type Outcome, reap, turn } from './twin/turn.js';
 

@@ -22,17 +22,17 @@
  */
 import { readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { clock, type Timer } from '../clock.js';
 import type { Driver, StopListening } from '../drivers/driver.js';
 import { SpaceError } from '../errors.js';
 import { Broker } from './broker.js';
 import type { ThreadData } from './broker-thread.js';
 import { type Connection, InlineConnection, type Owner, SocketConnection } from './connection.js';
-import { close, Folder, type Generation, newMember, pidOf, random, timeOfDay, VERSION } from './generations.js';
+import { close, Folder, type Generation, newMember, pidOf, timeOfDay, VERSION } from './generations.js';
 import { Lines } from './lines.js';
 import { Patience } from './patience.js';
-import { address, hasFiles, listen, showsEnd } from './platform.js';
+import { address, hasFiles, listen, random, showsEnd } from './platform.js';
 import { THREAD } from './thread-source.js';
 
 /**
@@ -48,20 +48,19 @@ const SOON = 200;
  * end. In milliseconds.
  */
 const YOUNG = 100;
-const YIELD = { least: 2, most: 10 };
+const YIELD = [2, 10] as const;
 /** The pauses between two attempts to find a broker, in milliseconds. */
 const PAUSE = { first: 1, most: 50 };
 /**
  * How long a process that is not needed waits before it looks for the next broker, in milliseconds. When a broker ends,
  * many processes wake up at once, and so those that wait for something have the processors first.
  */
-const NAP = { least: 50, most: 200 };
+const NAP = [50, 200] as const;
 
 /** How often a process makes the files of the space young, in milliseconds. */
 const DAY = 86_400_000;
 
-const between = ({ least, most }: { readonly least: number; readonly most: number }): number =>
-  least + Math.random() * (most - least);
+const between = (least: number, most: number): number => least + Math.random() * (most - least);
 
 /** Returns a driver. folder: makes the folder of the space if it does not exist, and returns its path. */
 export const localDriver = (folder: () => string): Driver => new Member(folder);
@@ -98,6 +97,7 @@ class Member implements Driver, Owner {
   constructor(folder: () => string) {
     this.#makeFolder = folder;
     this.#folder = new Folder(folder());
+    this.#age();
   }
 
   // The driver --------------------------------------------------------------------------------------------------------
@@ -148,17 +148,17 @@ class Member implements Driver, Owner {
     this.#connection?.watch();
   }
 
-  reset(error = new Error('the connection was reset')): void {
+  reset(error = this.#error): void {
     this.#lose(error);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    clock.stop(this.#aging);
     this.#lose(new Error('the space is closed'));
     this.#broker?.end();
     await this.#thread?.terminate();
     await this.#listening?.catch(() => {});
-    clock.stop(this.#aging);
     this.#own?.close();
     this.dialling?.destroy();
     // A broker that finds its connection ended asks again, and is refused now.
@@ -206,7 +206,7 @@ class Member implements Driver, Owner {
   #nap(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
-      clock.after(between(NAP), resolve, false);
+      clock.after(between(...NAP), resolve, false);
     });
   }
 
@@ -231,7 +231,6 @@ class Member implements Driver, Owner {
     await listen(own, address(draft, this.name));
     if (!hasFiles) writeFileSync(draft, '');
     renameSync(draft, this.#folder.of(`m.${this.name}`));
-    this.#age();
   }
 
   #aging: Timer;
@@ -241,7 +240,6 @@ class Member implements Driver, Owner {
    * that a process lives: /proc/net/unix has only the name by which a socket was bound.
    */
   #age(): void {
-    clock.stop(this.#aging);
     const touch = (): void => {
       this.#age();
       const { path } = this.#folder;
@@ -275,7 +273,7 @@ class Member implements Driver, Owner {
     if (found === 'silent') this.#doubts();
     else if (this.#yields(generation)) {
       await new Promise<void>((resolve) => {
-        clock.after(between(YIELD), resolve, this.isNeeded);
+        clock.after(between(...YIELD), resolve, this.isNeeded);
       });
       return true;
     }
@@ -334,15 +332,17 @@ class Member implements Driver, Owner {
   }
 
   joined(broker: Broker): void {
-    clock.after(Math.max(1, broker.bornAt + SOON - clock.now()), () => this.#startThread(broker), false);
+    clock.after(Math.max(1, broker.bornAt + SOON - clock.now()), () => void this.#startThread(broker), false);
   }
 
   /** Lets a thread take over from the broker of the main thread. */
-  #startThread(broker: Broker): void {
-    if (broker.isOver) return;
+  async #startThread(broker: Broker): Promise<void> {
     const workerData: ThreadData = { path: this.#folder.path, member: this.name };
     let thread: Worker;
     try {
+      // Most processes need no thread, so they do not load this.
+      const { Worker } = await import('node:worker_threads');
+      if (broker.isOver) return;
       thread = new Worker(THREAD, { eval: true, execArgv: [], workerData });
     } catch (error) {
       this.ended(error);

@@ -18,7 +18,6 @@
  * U2 is for a usurper that was slow: gen.G+1 was made and removed meanwhile, and now it makes gen.G+1 again. Then gen.G
  * was removed before, and the usurper gives up. check/takeover.ts tries all orders of these steps.
  */
-import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   fstatSync,
@@ -30,7 +29,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { address } from './platform.js';
+import { address, random } from './platform.js';
 
 /** The version of the files and of the lines. Processes of different versions must not share a space. */
 export const VERSION = 1;
@@ -68,8 +67,6 @@ export type Draft = Omit<Generation, 'fd'>;
 
 /** The time of day, as it is when this file is loaded: a test may replace the global clock. */
 export const { now: timeOfDay } = Date;
-
-export const random = (): string => randomBytes(8).toString('hex');
 
 export const newMember = (): string => `${random()}-${process.pid}`;
 export const isMember = (name: unknown): name is string => typeof name === 'string' && /^[0-9a-f]{16}-\d+$/.test(name);

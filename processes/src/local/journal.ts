@@ -14,8 +14,8 @@
  */
 import { closeSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import type { Folder } from './generations.js';
-import { random } from './generations.js';
 import { type Line, lineOf } from './lines.js';
+import { random } from './platform.js';
 import { State } from './twin/state.js';
 import { reap, turn } from './twin/turn.js';
 

@@ -43,7 +43,16 @@ export function home(system: string = platform, variables = env): string {
  * the file only with all rights.
  */
 export const boot = (file = '/proc/sys/kernel/random/boot_id'): string =>
-  platform === 'linux' ? readFileSync(file, 'latin1').slice(0, 8) : 'any';
+  platform === 'linux' ? readFileSync(file, 'utf8').slice(0, 8) : 'any';
+
+/**
+ * 16 random hexadecimal digits. Linux writes them to a file that costs some microseconds, and the generators of the
+ * runtimes are loaded for milliseconds at their first call.
+ */
+export const random = (system: string = platform): string =>
+  system === 'linux'
+    ? readFileSync('/proc/sys/kernel/random/uuid', 'utf8').replaceAll('-', '').slice(16, 32)
+    : `${globalThis.crypto.getRandomValues(new BigUint64Array(1))[0]?.toString(16)}`.padStart(16, '0');
 
 /** What to listen at, for a socket file of this path: the file, or on Windows a pipe whose name has the random part. */
 export const address = (path: string, random: string, system: string = platform): string =>
