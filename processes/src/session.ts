@@ -255,7 +255,7 @@ export class Session implements Sender, Runner, Beating, Entering {
     const { requests } = this;
     const era = this.era;
     const isNew = this.sid === '';
-    const sid = isNew ? wire.newSid(driver.cluster) : this.sid;
+    const sid = isNew ? wire.newSid(driver.cluster, driver.randomDigits?.()) : this.sid;
     if (isNew) {
       await this.#stopListening?.().catch(nothing);
       this.#stopListening = undefined;

@@ -39,13 +39,15 @@ export function keysOf(space: string, partition: number): { readonly keys: strin
 }
 
 /** Returns a new name of a session. Its first letter tells the script whether to use SPUBLISH (s) or PUBLISH (p). */
-export function newSid(cluster: boolean): string {
+export const newSid = (cluster: boolean, digits = randomDigits()): string => (cluster ? 's' : 'p') + digits.slice(-15);
+
+function randomDigits(): string {
   const bytes = new Uint8Array(15);
   // The first use of Web Crypto takes 2 ms in Node. A bundle for browsers must not import `node:crypto`.
   const own = globalThis.process?.getBuiltinModule?.('node:crypto');
   if (own) own.randomFillSync(bytes);
   else crypto.getRandomValues(bytes);
-  return (cluster ? 's' : 'p') + Array.from(bytes, (byte) => (byte & 15).toString(16)).join('');
+  return Array.from(bytes, (byte) => (byte & 15).toString(16)).join('');
 }
 
 // Operations --------------------------------------------------------------------------------------------------------

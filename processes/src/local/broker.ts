@@ -280,8 +280,9 @@ export class Broker {
       this.end(error);
       return;
     }
-    socket.write(answers);
+    // The next holder hears of its turn before the last one hears that it has given back: others wait for the former.
     this.#deliver(messages);
+    socket.write(answers);
     this.#journal.rotate();
   }
 

@@ -69,6 +69,7 @@ class Member implements Driver, Owner {
   readonly cluster = false;
   readonly knowsDeaths = true;
   readonly longestPause = 20;
+  readonly randomDigits = () => random();
   readonly #makeFolder: () => string;
   readonly #folder: Folder;
   readonly name = newMember();
