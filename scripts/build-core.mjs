@@ -91,7 +91,7 @@ for (const { name, entry, limit, embedded } of MODULES) {
   if (/^ \(data/m.test(text)) throw new Error(`${name}.wasm has a data segment`);
   await writeFile(
     embedded,
-    `// Made by scripts/build-core.mjs from ${entry}.\nexport const ${name}Bytes = "${encode(bytes)}";\n`,
+    `// Made by scripts/build-core.mjs from ${entry}.\nexport const ${name}Bytes: string = "${encode(bytes)}";\n`,
   );
   console.log(`${name}.wasm ${bytes.length} bytes`);
 }

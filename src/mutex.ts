@@ -29,7 +29,7 @@ import { find, type Handle, make, open, Reference } from './reference.js';
 import { runHolding } from './running.js';
 import { locate, notAdmitted, timedOut, watch } from './runtime/cancellation.js';
 import { countdown } from './runtime/parking.js';
-import { DONE, newPromise, resolveNew } from './runtime/promises.js';
+import { DONE, newPromise, resolveOfNew } from './runtime/promises.js';
 import { checkWaitAsync } from './runtime/wait-async.js';
 import { back, close, disposedError, forget, named, reference, SharedObject } from './shared-object.js';
 import { type MutexStats, mutexStats, threadText } from './stats.js';
@@ -362,7 +362,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     }
     const since = this[reference].membership.doorbell.timestamp();
     const promise = newPromise<T>();
-    const resolve: (value: T | PromiseLike<T>) => void = resolveNew;
+    const resolve: (value: T | PromiseLike<T>) => void = resolveOfNew();
     let isHead = false;
     /** The promise is due: it becomes the head, and the second time it has the lock. Or it is rejected. */
     const due = (value?: Promise<never>): void => {

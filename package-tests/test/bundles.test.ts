@@ -6,10 +6,10 @@ import { createContext, runInContext } from 'node:vm';
 import { describe, expect, inject, it, vi } from 'vitest';
 import { chromium, resultOf } from '../support/browser.js';
 import { bundleByEsbuild, bundleByVite, bundleByWebpack, bundleForWeb, code, scripts } from '../support/bundle.js';
+import { coreBytes } from '../support/bytes.js';
 import { node } from '../support/run.js';
 
 const folder = inject('folder');
-const { coreBytes } = await import(join(folder, 'node_modules/taketurns/dist/runtime/core-bytes.js'));
 
 /** Checks that the program and its worker are two scripts, and that the core is with them. */
 function expectWhole(out: string): void {

@@ -122,7 +122,7 @@ describe('an editor shows errors, blocking and an example of each method of', ()
     'sync/index',
     'tasks/index',
   ];
-  const declarations = (file: string): string => join(taketurns, `dist/${file}.d.ts`);
+  const declarations = (file: string): string => join(taketurns, `dist/types/${file}.d.ts`);
   const editor = new Editor(taketurns, files.map(declarations));
   /** Entries with few functions. */
   const few: Record<string, number> = { 'metrics/index': 2, 'report/index': 4 };
@@ -142,7 +142,7 @@ describe('taketurns-processes', () => {
 
   it('shows the same of its methods', () => {
     const root = join(project.folder, 'node_modules/taketurns-processes');
-    const entry = join(root, 'dist/index.d.ts');
+    const entry = join(root, 'dist/types/index.d.ts');
     const shown = new Editor(root, [entry]).methods(entry);
     expect(shown.length).toBeGreaterThan(40);
     checkMethods(shown);
@@ -151,7 +151,7 @@ describe('taketurns-processes', () => {
 
 it('an editor shows the docstrings of classes and methods in a file of CommonJS, too', () => {
   const file = join(folder, 'hover.cts');
-  const code = "import taketurns = require('taketurns');\nnew taketurns.Semaphore(1).acquire({ timeout: 50 });\n";
+  const code = "import taketurns = require('taketurns');\ntaketurns.Semaphore.open('a').acquire({ timeout: 50 });\n";
   writeFileSync(file, code);
   const editor = new Editor(folder, [file]);
   const [className, method] = ['Semaphore', 'acquire'].map((name) => editor.at(name, file, code.indexOf(name) + 1));

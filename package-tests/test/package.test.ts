@@ -17,17 +17,25 @@ const own = JSON.parse(readFileSync(join(folder, 'node_modules/taketurns/package
 /** What the pages for users link to, and the repository alone has. */
 const LEFT_OUT = ['docs/internals', 'docs/papers', 'processes/README.md', 'processes/docs', 'CONTRIBUTING.md'];
 
+/** The most bytes of the tarball. */
+const MOST = 400_000;
+
 describe('the tarball', () => {
   it('holds the build, the pages for users and the licence, and nothing else', () => {
     const allowed = [
-      /^dist\/.+\.(js|cjs|d\.ts|d\.cts)$/,
+      /^dist\/(web|node)\/[^/]+\.(js|cjs|mjs)$/,
+      /^dist\/types\/.+\.d\.c?ts$/,
+      'dist/node/package.json',
       /^docs\/(guides\/)?[^/]+\.(md|svg)$/,
       /^examples\/.+\.(mjs|js|html|json)$/,
       /^((README|CHANGELOG|SECURITY)\.md|LICENSE|package\.json)$/,
     ];
-    const others = packed.files.map(({ path }) => path).filter((path) => !allowed.some((form) => form.test(path)));
+    const others = packed.files
+      .map(({ path }) => path)
+      .filter((path) => !allowed.some((form) => (typeof form === 'string' ? form === path : form.test(path))));
     expect(others).toEqual([]);
     console.log(`${packed.filename}: ${packed.files.length} files, ${packed.size} bytes packed`);
+    expect(packed.size).toBeLessThanOrEqual(MOST);
   });
 
   it('has declarations with comments, and other files without', () => {
@@ -37,7 +45,7 @@ describe('the tarball', () => {
       const code = readFileSync(join(root, path), 'utf8');
       expect(code.includes('/**') || code.includes('sourceMappingURL'), path).toBe(false);
     }
-    expect(readFileSync(join(root, 'dist/semaphore.d.ts'), 'utf8')).toContain('@throws');
+    expect(readFileSync(join(root, 'dist/types/semaphore.d.cts'), 'utf8')).toContain('@throws');
   });
 
   it('has pages whose links lead to what is installed, or to the pages that the repository alone has', () => {

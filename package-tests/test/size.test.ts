@@ -3,14 +3,12 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, inject, it } from 'vitest';
+import { algorithmsBytes, coreBytes } from '../support/bytes.js';
 import { bundlers, esbuildFor, type Target } from '../support/bundle.js';
 
 const folder = inject('folder');
-const dist = join(folder, 'node_modules/taketurns/dist');
-const { coreBytes } = await import(join(dist, 'runtime/core-bytes.js'));
-const { algorithmsBytes } = await import(join(dist, 'algorithms/algorithms-bytes.js'));
 /** The classes of `taketurns` whose objects threads share. */
-const classes = Object.entries((await import(join(dist, 'index.js'))) as Record<string, Shared>).filter(
+const classes = Object.entries((await import(join(folder, 'node_modules/taketurns/dist/node/index.mjs'))) as Record<string, Shared>).filter(
   ([, { from }]) => from !== undefined,
 );
 

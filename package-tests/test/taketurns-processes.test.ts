@@ -59,9 +59,9 @@ describe('the tarball of taketurns-processes', () => {
   });
 
   it('declares nothing that is internal', () => {
-    const dist = join(project.folder, 'node_modules/taketurns-processes/dist');
-    const declarations = readdirSync(dist).filter((name) => name.endsWith('.d.ts'));
-    expect(declarations).toContain('space.d.ts');
+    const dist = join(project.folder, 'node_modules/taketurns-processes/dist/types');
+    const declarations = readdirSync(dist).filter((name) => /\.d\.c?ts$/.test(name));
+    expect(declarations).toContain('space.d.cts');
     expect(declarations.filter((name) => readFileSync(join(dist, name), 'utf8').includes('@internal'))).toEqual([]);
   });
 });

@@ -36,7 +36,7 @@ const LOCKING = [
   'recipLock',
 ] as const satisfies readonly (keyof Algorithms)[];
 
-const module = embedded(algorithmsBytes);
+const compiled = embedded(algorithmsBytes);
 const instances = common('algorithms', () => new WeakMap<Membership, Algorithms>());
 
 /** Returns the calling thread's instance of the module for the arena of a membership. */
@@ -45,7 +45,7 @@ export function algorithmsOf(membership: Membership): Algorithms {
   const known = instances.get(membership);
   if (known) return known;
   const core = membership.core as unknown as WebAssembly.ModuleImports;
-  const instance = instanceOf<Algorithms>(module(), { env: { memory }, core });
+  const instance = instanceOf<Algorithms>(compiled(), { env: { memory }, core });
   instance.adopt(thread);
   membership.beforeEnd(instance.returnNodes);
   if (!mayBlock) {

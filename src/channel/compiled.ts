@@ -12,7 +12,7 @@ import { channelBytes } from './channel-bytes.js';
 /** The exports of the module. */
 export type Module = Channel;
 
-const module = embedded(channelBytes);
+const compiled = embedded(channelBytes);
 const instances = common('channel', () => new WeakMap<Membership, Module>());
 
 /** Returns the calling thread's instance of the module for the arena of a membership. */
@@ -21,7 +21,7 @@ export function channelOf(membership: Membership): Module {
   if (known) return known;
   const { memory, thread } = membership;
   const core = membership.core as unknown as WebAssembly.ModuleImports;
-  const instance = instanceOf<Module>(module(), { env: { memory }, core });
+  const instance = instanceOf<Module>(compiled(), { env: { memory }, core });
   instance.adopt(thread);
   instances.set(membership, instance);
   return instance;

@@ -59,15 +59,19 @@ export interface Known {
 
 // All promises here share one executor, because promises may be made in a hot loop. The executor drops `reject`,
 // because a promise that resolves to a rejected promise rejects as well.
-/** Resolves the promise that `newPromise` has made last. */
-export let resolveNew: (value?: unknown) => void;
+let resolveNew: (value?: unknown) => void;
 function capture(resolve: (value?: unknown) => void): void {
   resolveNew = resolve;
 }
 
-/** Returns a promise that `resolveNew` resolves, until the next one is made. */
+/** Returns a promise. `resolveOfNew` returns what resolves it, until the next promise is made. */
 export function newPromise<T>(): Promise<T> {
   return new Promise<unknown>(capture) as Promise<T>;
+}
+
+/** Returns the function that resolves the promise which `newPromise` has made last. */
+export function resolveOfNew(): (value?: unknown) => void {
+  return resolveNew;
 }
 
 /** Returns a function that notes how many permits a promise has got, and then settles the promise. */

@@ -10,7 +10,7 @@ import { embedded, instanceOf } from '../runtime/embedded.js';
 import type { Membership } from '../runtime/membership.js';
 import { syncBytes } from './sync-bytes.js';
 
-const module = embedded(syncBytes);
+const compiled = embedded(syncBytes);
 const instances = common('sync', () => new WeakMap<Membership, Sync>());
 
 /** Returns the calling thread's instance of the module for the arena of a membership. */
@@ -18,7 +18,7 @@ export function syncOf(membership: Membership): Sync {
   const known = instances.get(membership);
   if (known) return known;
   const { memory, thread } = membership;
-  const instance = instanceOf<Sync>(module(), { env: { memory } });
+  const instance = instanceOf<Sync>(compiled(), { env: { memory } });
   instance.adopt(thread);
   host.onSleep?.(instance, ['sleepInPhase', 'drainReaders'], membership);
   instances.set(membership, instance);

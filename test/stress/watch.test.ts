@@ -6,7 +6,7 @@ import { Channel, number, Watch } from 'taketurns/channel';
 import { expect, it, onTestFinished } from 'vitest';
 import { until } from '../support/until.js';
 
-const url = new URL('../../dist/node/channel.js', import.meta.url).href;
+const url = new URL('../../dist/node/channel.mjs', import.meta.url).href;
 
 /** Starts a worker that runs a text, with `of(handle)` for the object of a handle. Resolves when the worker begins. */
 async function start(kind: 'Channel' | 'Watch', handle: object, text: string): Promise<Worker> {

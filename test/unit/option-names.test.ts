@@ -64,7 +64,7 @@ function callsIn(all: Exports, declarations: string): Call[] {
 
 const build = new URL('../../dist/', import.meta.url);
 const calls = readdirSync(build, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.d.ts'))
+  .filter((name) => name.endsWith('.d.ts') && !name.startsWith('types/'))
   .flatMap((name) => callsIn(/^tasks/.test(name) ? ofTasks : threads, readFileSync(new URL(name, build), 'utf8')));
 
 const run = (): never => {
