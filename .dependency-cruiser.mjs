@@ -93,7 +93,7 @@ const src = [
     'src/runtime is what each thread has of the library, whichever object it uses.',
     '^src/runtime/',
     '^(src|dist)/',
-    ['^(src|dist)/(host|border)/', '^src/errors[.]ts$'],
+    ['^(src|dist)/(host|border)/', '^dist/web/host-', '^src/errors[.]ts$'],
   ),
   only('src-border', 'What the build knows of the core, for all of src.', '^src/border/', '^(src|dist)/', []),
   forbid(

@@ -121,7 +121,20 @@ async function bundled(input, parts = new Map()) {
     },
   });
   await bundle.close();
-  return output;
+  return output.map((file) => ({ ...file, code: droppable(file.code) }));
+}
+
+/**
+ * Marks the values at the top of a file as ones that a bundler may drop. Bundlers drop modules that nobody uses, but of a
+ * module only what certainly has no effect. A class with computed names, or a call, might have one.
+ */
+function droppable(code) {
+  return code
+    .replaceAll(
+      /^(?:var|const) (\w+) = class(?: \w+)?((?: extends \w+)? \{\n[\s\S]*?^\});$/gm,
+      'const $1 = /* @__PURE__ */ (() => class $1$2)();',
+    )
+    .replaceAll(/^((?:var|const|let) \w+ = )(?=(?:new )?[\w.]+\()/gm, '$1/* @__PURE__ */ ');
 }
 
 /** A statement of a bundled file that imports or exports: which of the two, what, and from where. */
@@ -138,6 +151,9 @@ function required(code) {
   });
 }
 
+/** The host. The folder of CommonJS has a package.json of its own, in which `imports` would be lost on some tools. */
+const HOST = '"Deno" in globalThis || "Bun" in globalThis ? "./host-deno-bun.js" : "./host-node.js"';
+
 /** Returns the file in CommonJS. */
 function commonjs(name, code) {
   const changing = [...code.matchAll(/^let (\w+)/gm)].map(([, variable]) => variable);
@@ -151,7 +167,7 @@ function commonjs(name, code) {
       })
       .join('\n');
   });
-  const file = `"use strict";\n${translated.replaceAll('import.meta.url', '__filename')}`;
+  const file = `"use strict";\n${translated.replaceAll('import.meta.url', '__filename').replaceAll('"#host"', HOST)}`;
   // Throws an error if something is left that only a module may say.
   compileFunction(file, ['exports', 'require', 'module', '__filename', '__dirname'], { filename: name });
   return file;
@@ -201,5 +217,4 @@ for (const name of ['node', 'deno-bun']) {
   const [{ code }] = await bundled({ host: `dist/report/host-${name}.js` });
   write('node', `host-${name}.js`, commonjs(`host-${name}.js`, code));
 }
-const hosts = { deno: './host-deno-bun.js', bun: './host-deno-bun.js', default: './host-node.js' };
-write('node', 'package.json', `${JSON.stringify({ type: 'commonjs', imports: { '#host': hosts } }, undefined, 2)}\n`);
+write('node', 'package.json', '{ "type": "commonjs" }\n');

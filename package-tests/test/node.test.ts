@@ -1,7 +1,6 @@
 /** The installed package in Node, without a bundler. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { node, npm } from '../support/run.js';
 
@@ -28,14 +27,14 @@ describe(`in Node ${process.versions.node}`, () => {
     const urls = new Set<string>();
     const follow = (from: string, base?: string): void => {
       const say = `console.log(import.meta.resolve('${from}'))`;
-      const root = join(folder, from.startsWith('#') ? 'node_modules/taketurns/dist/node' : '.');
       const url = from.startsWith('.')
         ? new URL(from, base).href
-        : node(root, '--input-type=module', '--eval', say).trim();
+        : node(folder, '--input-type=module', '--eval', say).trim();
       if (urls.has(url)) return;
       urls.add(url);
       const code = readFileSync(new URL(url), 'utf8');
-      for (const [, path] of code.matchAll(/\b(?:from |require\()"([.#][^"]+)"/g)) follow(path as string, url);
+      for (const [, path] of code.matchAll(/\b(?:from |require\(|\? "\S+" : )"(\.[^"]+)"/g))
+        follow(path as string, url);
     };
     follow(entry);
     // The tasks of one thread need no host.

@@ -3,14 +3,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, inject, it } from 'vitest';
-import { algorithmsBytes, coreBytes } from '../support/bytes.js';
 import { bundlers, esbuildFor, type Target } from '../support/bundle.js';
+import { algorithmsBytes, coreBytes } from '../support/bytes.js';
 
 const folder = inject('folder');
 /** The classes of `taketurns` whose objects threads share. */
-const classes = Object.entries((await import(join(folder, 'node_modules/taketurns/dist/node/index.mjs'))) as Record<string, Shared>).filter(
-  ([, { from }]) => from !== undefined,
-);
+const classes = Object.entries(
+  (await import(join(folder, 'node_modules/taketurns/dist/node/index.mjs'))) as Record<string, Shared>,
+).filter(([, { from }]) => from !== undefined);
 
 interface Shared {
   readonly prototype: object;

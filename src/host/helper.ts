@@ -19,7 +19,7 @@ const SOURCE = 'onmessage = ({ data }) => postMessage(Atomics.wait(...data))';
 /** The milliseconds between two looks, if the browser refuses a helper. */
 const LOOK = 4;
 const REFUSED =
-  'taketurns: this runtime has no Atomics.waitAsync, and forbids a helper worker: add blob: to worker-src of the ' +
+  'taketurns: no Atomics.waitAsync here, and no helper worker: add blob: to worker-src of the ' +
   'Content-Security-Policy';
 
 type Words = Int32Array | BigInt64Array;

@@ -9,7 +9,7 @@ export const isNative = typeof Atomics.waitAsync === 'function';
  */
 export function checkWaitAsync(): void {
   if (!isNative && host.waitAsync === undefined) {
-    throw new Error('this runtime has no Atomics.waitAsync: use the blocking form, in a worker');
+    throw new Error('there is no Atomics.waitAsync: use the blocking form, in a worker');
   }
 }
 
