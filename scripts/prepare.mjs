@@ -1,7 +1,13 @@
 /**
- * npm runs this script when it has installed the dependencies of a clone: for `npm install` in the clone, for
- * `npm publish`, and for a program that installs the library from its repository. Builds the library alone, unless it
- * is built already, or setup.mjs is about to build everything.
+ * Builds the library alone, unless it is built already, or setup.mjs is about to build everything. Two scripts of
+ * package.json run this program:
+ *
+ *     preprepare    npm runs it when it has installed the dependencies of a clone: for `npm install` in the clone, and
+ *                   for a program that installs the library from its repository
+ *     prepack       before the library is packed or published; pnpm and Yarn run it for a program that installs the
+ *                   library from its repository
+ *
+ * A script `prepare` would do the same for all of them. But npm warns of it whoever installs a tarball or the repository.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
