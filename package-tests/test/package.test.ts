@@ -1,11 +1,12 @@
 /** Checks the contents of the tarball, and what the linters of packages report. */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { describe, expect, inject, it } from 'vitest';
-import { checkLinks } from '../support/run.js';
+import { checkLinks, npm } from '../support/run.js';
 
 const folder = inject('folder');
 const packed = inject('packed');
@@ -59,7 +60,23 @@ describe('the tarball', () => {
 
   it('brings nothing with it', () => {
     expect(own.dependencies).toBeUndefined();
-    expect(own.scripts?.postinstall).toBeUndefined();
+  });
+
+  it.each(['package.json', 'processes/package.json'])('has a %s in which npm has nothing to correct', (path) => {
+    const copy = mkdtempSync(join(tmpdir(), 'taketurns-manifest-'));
+    try {
+      const written = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+      writeFileSync(join(copy, 'package.json'), written);
+      npm(copy, 'pkg', 'fix');
+      expect(readFileSync(join(copy, 'package.json'), 'utf8')).toBe(written);
+    } finally {
+      rmSync(copy, { recursive: true });
+    }
+  });
+
+  it('has no script of which npm warns whoever installs a tarball or the repository', () => {
+    for (const script of ['preinstall', 'install', 'postinstall', 'prepare'])
+      expect(own.scripts?.[script]).toBeUndefined();
   });
 
   it('is clean by publint', async () => {
