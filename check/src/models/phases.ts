@@ -30,7 +30,7 @@
  */
 
 import { Violation } from '../engine/search/violation.js';
-import { CMPXCHG, NOTIFY } from '../engine/wasm/code.js';
+import { CMPXCHG, LOAD, NOTIFY, STORE } from '../engine/wasm/code.js';
 import type { Section } from '../engine/wasm/uninterruptible.js';
 import {
   ADMITTED,
@@ -490,8 +490,8 @@ export const sections: readonly Section[] = [
     to: [constant('E_HELD')],
     returns: 'the call changes nothing that a thread holds',
     // For a dead writer of a RwLock, the reaper opens the gate, and its section ends at the notify. If the turn has
-    // gone on already, nothing is written to E_HELD then, and detachDead goes on to its last two calls.
-    ...(fn === 'reaping/cleanUp' ? { untilCall: ['kinds/disposeAgain', 'kinds/letGo'] } : {}),
+    // gone on already, nothing is written to E_HELD then, and ownerDied looks whether the object is disposed of.
+    ...(fn === 'reaping/cleanUp' ? { to: [constant('E_HELD'), constant('O_LIFE')], by: [STORE, LOAD] } : {}),
   })),
   ...['finishAction', 'breakPhase', 'disposePhase'].map((fn) => ({
     name: `R11, ${fn}`,
