@@ -14,6 +14,7 @@ import { ADMITTED, ANSWER_CLOSED } from '../border/numbers.js';
 import { badType, CancelledError, checkInteger, checkType, DisposedError, mayNotBlock, noRoom } from '../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../options.js';
 import { timedOut, watch } from '../runtime/cancellation.js';
+import { afterInterrupt } from '../runtime/interrupts.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
 import { closed, type Resolve } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
@@ -177,6 +178,8 @@ class Selection {
   readonly #cancels: (((reason: () => unknown) => void) | undefined)[] = [];
   readonly #over: () => void;
   #isLeaving = false;
+  /** Whether the thread sleeps for this selection. If other code runs meanwhile, an interrupt has ended the sleep. */
+  isAsleep = false;
   /**
    * Whether a case is happening. It may grant another one: a select that sends and receives by the same channel would
    * receive its own message. Those that are granted meanwhile are looked at afterwards.
@@ -223,6 +226,7 @@ class Selection {
   }
 
   #granted(index: number, work: Work<unknown>): void {
+    if (this.isAsleep) this.abandon();
     if (this.isOver) work.giveBack();
     else if (this.#isTaking) this.#late.push(() => this.#granted(index, work));
     else {
@@ -256,6 +260,13 @@ class Selection {
     this.#over();
   }
 
+  /** Leaves all queues, and gives back what is granted meanwhile. */
+  abandon(): void {
+    if (this.isOver) return;
+    this.error = { reason: undefined };
+    this.#leave();
+  }
+
   #leave(): void {
     this.#cancelAll();
     this.#over();
@@ -269,6 +280,14 @@ class Selection {
     }
   }
 }
+
+/** The selection for which the thread blocks. After an interrupt nobody wants it any more (runtime/interrupts.ts). */
+let blocking: Selection | undefined;
+function abandon(): void {
+  blocking?.abandon();
+  blocking = undefined;
+}
+const expectInterrupt = afterInterrupt(abandon);
 
 /** Returns what a selection that is over has come to. It may run code of the user. */
 function outcomeOf({ happened, error }: Selection): Selected {
@@ -305,15 +324,23 @@ export function select<const C extends readonly Case[]>(cases: C, options: Selec
   const { sleepOn } = channelOf(membership);
   const words = new Int32Array(membership.memory.buffer);
   const bell = core.doorbell();
+  abandon();
   const selection = new Selection(works, () => {});
+  blocking = selection;
+  expectInterrupt();
   while (!selection.isOver) {
     const rung = Atomics.load(words, bell / 4);
     for (const { shared } of works) if (!selection.isOver) shared.promises.flush();
     if (selection.isOver) break;
     const rest = left();
     if (rest <= 0) selection.fail(timedOut('one of several cases', timeout));
-    else sleepOn(bell, rung, nanoseconds(rest));
+    else {
+      selection.isAsleep = true;
+      sleepOn(bell, rung, nanoseconds(rest));
+      selection.isAsleep = false;
+    }
   }
+  blocking = undefined;
   return outcomeOf(selection) as Selected<ValueOf<C>>;
 }
 

@@ -1,4 +1,5 @@
 /** select over channels and semaphores: exactly one case happens, and what was not chosen loses nothing. */
+import { runInThisContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
 import { Arena, DisposedError, Semaphore, TimeoutError } from 'taketurns';
 import {
@@ -114,6 +115,25 @@ it('ends by a time-out or a signal, and holds nothing then', async () => {
   expect([a.waiting, b.waiting]).toEqual([0, 0]);
   a.send(1);
   expect(a.receive()).toBe(1);
+});
+
+it('leaves its queues when an exception from outside has ended its wait', async () => {
+  const [channel, other] = [channelOf(), channelOf()];
+  const watch = new Watch(1, { codec: number, arena });
+  Object.assign(globalThis, { interrupted: () => select([receiving(channel), changing(watch)]) });
+  const interrupt = (): void => expect(() => runInThisContext('interrupted()', { timeout: 500 })).toThrow(/timed out/);
+  const waiting = (): number => channel.inspect().receivers.waiting + watch.inspect().watchers.waiting;
+  interrupt();
+  // The next select of the thread takes the requests back, and what they are granted meanwhile.
+  channel.send(7);
+  expect(() => select([receiving(other)], { timeout: 1 })).toThrow(TimeoutError);
+  expect(waiting()).toBe(0);
+  expect(channel.tryReceive()).toEqual({ value: 7 });
+  interrupt();
+  channel.send(8);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(waiting()).toBe(0);
+  expect(channel.tryReceive()).toEqual({ value: 8 });
 });
 
 it('tells that a channel is closed', async () => {

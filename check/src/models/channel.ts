@@ -90,7 +90,7 @@ const TOLD_OF = FREE + 5;
 const CODEC = FREE + 6;
 
 interface Ends extends Channel {
-  /** The threads that count as senders. */
+  /** The threads that count as senders. One counts as often as it leaves. */
   readonly senders: readonly number[];
 }
 
@@ -249,6 +249,7 @@ function transfer(sends: boolean, { n = 1, timed = false, polls = false, word = 
     if (first === ANSWER_CLOSED) return closed(scene, t);
     const record = recordAt(scene, of(scene, t));
     const [from, count] = [scene.word(record + TOOK), scene.word(record + TOOK_COUNT)];
+    if (scene.word(record + E_HELD) !== 0) throw new Violation(`thread ${t} holds a permit that it has used`);
     if (first !== placeOf(scene, endsOf(scene), from)) throw new Violation(`thread ${t} is told another place`);
     let holes = 0;
     for (let i = from; i < from + count; i++) {
@@ -398,7 +399,7 @@ function model(program: string, { filled = 0, ...more }: Filled = {}): Model {
       objects: 2,
       ends: 2,
       make(scene, parts) {
-        const senders = parts.flatMap((part, t) => (part.includes('L') ? [t] : []));
+        const senders = parts.flatMap((part, t) => [...part].filter((letter) => letter === 'L').map(() => t));
         make(scene, capacity, spin, filled, senders);
       },
       plain(scene, t, address) {
@@ -429,6 +430,7 @@ export const models: readonly Model[] = [
   model('R | R', { capacity: 2, filled: 2 }),
   model('S | S | R', { capacity: 2 }),
   model('R | R | S', { capacity: 2, filled: 2 }),
+  model('S M', { capacity: 4 }),
   // Two words in one call.
   model('N | n'),
   model('N N | n n'),
@@ -474,6 +476,8 @@ export const models: readonly Model[] = [
   model('S L | L R R | X', { deaths: 1, mortal: [0] }),
   model('S L | r R | X', { deaths: 1, mortal: [0] }),
   model('L C | R'),
+  model('L | X', { deaths: 1, mortal: [0] }),
+  model('L L | X', { deaths: 1, mortal: [0] }),
   // Disposal.
   model('D | S R'),
   model('D | R | S S', { long: true }),
