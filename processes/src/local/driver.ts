@@ -341,10 +341,11 @@ class Member implements Driver, Owner {
     const workerData: ThreadData = { path: this.#folder.path, member: this.name };
     let thread: Worker;
     try {
-      // Most processes need no thread, so they do not load this.
-      const { Worker } = await import('node:worker_threads');
+      // Most processes start no thread, so they do not load this module. Node before 20.16 has only `import` for this,
+      // and the CommonJS of Jest has no `import`.
+      const loaded = process.getBuiltinModule?.('node:worker_threads') ?? (await import('node:worker_threads'));
       if (broker.isOver) return;
-      thread = new Worker(THREAD, { eval: true, execArgv: [], workerData });
+      thread = new loaded.Worker(THREAD, { eval: true, execArgv: [], workerData });
     } catch (error) {
       this.ended(error);
       return;
