@@ -12,7 +12,10 @@ import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const { version, license, description, exports } = JSON.parse(readFileSync('package.json', 'utf8'));
-const entries = Object.entries(exports).flatMap(([name, { types, default: code }]) => (types ? [[name, code]] : []));
+/** The names of the entries, and their single files, such as ./dist/sync/index.js for ./dist/types/sync/index.d.ts. */
+const entries = Object.entries(exports).flatMap(([name, { types }]) =>
+  types ? [[name, types.default.replace('/types/', '/').replace('.d.ts', '.js')]] : [],
+);
 const out = 'build/jsr';
 rmSync(out, { recursive: true, force: true });
 
