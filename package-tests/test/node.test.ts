@@ -33,8 +33,7 @@ describe(`in Node ${process.versions.node}`, () => {
       if (urls.has(url)) return;
       urls.add(url);
       const code = readFileSync(new URL(url), 'utf8');
-      for (const [, path] of code.matchAll(/(?:\bfrom |\brequire\(|" : )"(\.[^"]+)"/g))
-        follow(path as string, url);
+      for (const [, path] of code.matchAll(/(?:\bfrom |\brequire\(|" : )"(\.[^"]+)"/g)) follow(path as string, url);
     };
     follow(entry);
     // The tasks of one thread need no host.
