@@ -185,6 +185,9 @@ function checkChannel(scene: Scene): void {
     throw new Violation(`${left} messages were sent and not received; ${found} are inside, and ${lost} count as lost`);
   const { isGone } = checkOver(scene, channel);
   const isOver = isClosed(scene, channel);
+  for (const t of senders)
+    if (!scene.dead(t) && scene.word(recordAt(scene, channel.ofF[t] as number) + E_SENDERS) !== 0)
+      throw new Violation(`thread ${t} has left, and counts as a sender`);
   if (senders.length > 0 && !isOver) throw new Violation('all senders have left, and the channel is not closed');
   if (scene.model.mayWait || isGone) return;
   const last = isOver ? scene.word(m + END) >>> 1 : scene.word(f + NEXT);
@@ -469,6 +472,8 @@ export const models: readonly Model[] = [
   model('S C | R R | X', { deaths: 1, mortal: [0], mayWait: true }),
   model('R | X U | U', { deaths: 1, mortal: [0], filled: 1, mayWait: true }),
   model('R | X U U', { deaths: 1, mortal: [0], filled: 1, mayWait: true }),
+  // The last message is taken beside the close.
+  model('R | R | C', { filled: 1 }),
   // Channels that close themselves.
   model('S L | R R'),
   model('S L | S L | R R R', { capacity: 2 }),

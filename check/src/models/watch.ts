@@ -34,6 +34,7 @@ import {
   disposeEnds,
   type Ends,
   inLine,
+  isClosed,
   isDisposed,
   type More,
   makeEnds,
@@ -135,6 +136,8 @@ function set(timed: boolean): Op {
   };
   steps[PUBLISHED] = (scene, t, answer) => {
     scene.set(t, WRITES, 0);
+    if (answer === ANSWER_CLOSED && !isClosed(scene, endsOf(scene)))
+      throw new Violation(`thread ${t} learns that the watch is closed`);
     if (answer !== MORE && answer !== INTERRUPTED) return giveBack(scene, t);
     scene.call(t, 'finishRelease', endsOf(scene).m, scene.global(t, 'watch/told'), answer, 0, 0);
     return TOLD;

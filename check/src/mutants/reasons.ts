@@ -468,4 +468,33 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^waking\/wakeDue: load state #2, (zero|ones)/,
     'The releasing thread then looks into the bucket of each ticket, and skips none.',
   ],
+  // --- Channels and watches ---
+  [
+    /^channel\/(tryClaim|claim): store (start|end, counter), swapped/,
+    'In R14 no death can come between, and only the thread itself and its reaper read what it has claimed.',
+  ],
+  [
+    /^channel\/leaveSenders: store below, swapped with rmw pace/,
+    'In R18 no death can come between, and only the thread itself and its reaper read as how many senders it counts.',
+  ],
+  [
+    /^(channel\/pass|watch\/publish): load counter\/variant, swapped with cmpxchg/,
+    'The peer of a linked end never changes.',
+  ],
+  [/^channel\/pass: cmpxchg bytes, fails/, 'The thread then marks its places, and passes them on in passOn.'],
+  [/^channel\/pass: load owner\/taken, (zero|ones)/, 'The load only saves a call of passOn that finds no mark.'],
+  [/^channel\/pass: load parked\/limit, zero/, 'The thread is told of a death at the other end by a later call.'],
+  [/^channel\/pollFor: /, 'It decides how long a thread polls before it takes a ticket. No safety rests on that.'],
+  [
+    /^channel\/(sendWord: store start, swapped with load since|takeWord: store since, swapped with load start)/,
+    'The place is the own one of the thread until pass, and the attachment always.',
+  ],
+  [
+    /^pages\/pageCount: load (size of threads|end of the arena), (zero|ones)/,
+    'The arena then counts up to a page more. test/unit/metrics.test.ts takes all pages of an arena.',
+  ],
+  [
+    /^watch\/(publish|tell): load grant, (zero|ones)/,
+    'Permits are left over then. A thread that gets one of them finds the version as it was, and begins again.',
+  ],
 ];
