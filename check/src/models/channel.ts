@@ -167,7 +167,7 @@ function freed(scene: Scene, t: number): void {
   scene.set(t, READS, 0);
 }
 
-function checkChannel(scene: Scene): void {
+function checkChannel(scene: Scene, closes: boolean): void {
   const channel = endsOf(scene);
   const { f, m, senders } = channel;
   let unsure = 0;
@@ -185,6 +185,7 @@ function checkChannel(scene: Scene): void {
     throw new Violation(`${left} messages were sent and not received; ${found} are inside, and ${lost} count as lost`);
   const { isGone } = checkOver(scene, channel);
   const isOver = isClosed(scene, channel);
+  if (closes && !isOver) throw new Violation('a thread has closed the channel, and it is open');
   for (const t of senders)
     if (!scene.dead(t) && scene.word(recordAt(scene, channel.ofF[t] as number) + E_SENDERS) !== 0)
       throw new Violation(`thread ${t} has left, and counts as a sender`);
@@ -410,7 +411,7 @@ function model(program: string, { filled = 0, ...more }: Filled = {}): Model {
         const owners = ownersOf(scene, address);
         return owners.length === 1 && owners[0] === t;
       },
-      end: checkChannel,
+      end: (scene) => checkChannel(scene, more.deaths === undefined && program.includes('C')),
     },
   );
 }

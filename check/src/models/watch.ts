@@ -343,7 +343,8 @@ const ops = byLetters({
   X: supervise,
 });
 
-function checkWatch(scene: Scene): void {
+function checkWatch(scene: Scene, closes: boolean): void {
+  if (closes && !isClosed(scene, endsOf(scene))) throw new Violation('a thread has closed the watch, and it is open');
   checkOver(scene, endsOf(scene));
   for (const t of sleepers(scene))
     if (versionOf(scene) > scene.get(t, LAST)) throw new Violation(`there is a newer value, and thread ${t} sleeps`);
@@ -366,7 +367,7 @@ const model = (program: string, more: More = {}): Model =>
         }),
       ),
     plain: () => false,
-    end: checkWatch,
+    end: (scene) => checkWatch(scene, more.deaths === undefined && program.includes('C')),
   });
 
 export const models: readonly Model[] = [
