@@ -397,6 +397,7 @@ export const models: readonly Model[] = [
   model('W | w | W'),
   // Closing and disposal.
   model('C | N'),
+  model('W | C'),
   model('W | C | N N'),
   model('W | C | C N'),
   model('D | N'),
