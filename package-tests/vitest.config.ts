@@ -6,6 +6,7 @@ export default defineConfig({
     globalSetup: ['support/install.ts'],
     pool: 'forks',
     testTimeout: 120_000,
+    hookTimeout: 120_000,
     maxWorkers: 1,
   },
 });
