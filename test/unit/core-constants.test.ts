@@ -140,7 +140,7 @@ describe('the package', () => {
     }
     for (const file of readdirSync(new URL('dist/node/', root)).filter((name) => /js$/.test(name))) {
       const code = read(`dist/node/${file}`);
-      for (const [, from] of code.matchAll(/(?:\brequire\(|^import\b.*\bfrom )"([^"]+)"/gm))
+      for (const [, from] of code.matchAll(/(?:\brequire\(|^import\b.*\bfrom )"([^"]+)"\)?;?$/gm))
         expect(from).toMatch(/^(\.\/|node:|#host$)/);
     }
   });
