@@ -2,21 +2,19 @@
  * Programs that hang, as a new user writes them. The first argument names one. The program prints what a report says of
  * it, as JSON, and ends.
  */
-import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
+// Before the library.
+import './workers/counts-writes.mjs';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Mutex, Semaphore } from 'taketurns';
 import { deadlocks, nameThread, report, watchDeadlocks } from 'taketurns/report';
 import { Condition, RwLock } from 'taketurns/sync';
+import { TOLD } from './workers/counts-writes.mjs';
 
 const [, , name, count = '2', onDeadlock = 'warn', after = '100', onEnd] = isMainThread
   ? process.argv
   : workerData.argv;
 const mutex = (i) => Mutex.open(`m${i}`);
 const size = Number(count);
-
-/** The word of the gate that counts warnings. */
-const TOLD = 2;
 
 /** Tells main, and waits until main lets all threads go on. */
 const meet = (i) => {
@@ -154,13 +152,6 @@ const until = async (is) => {
 };
 
 if (!isMainThread) {
-  // Counts what a thread writes while it hangs.
-  const { writeSync } = fs;
-  fs.writeSync = (...given) => {
-    Atomics.add(workerData.gate, TOLD, 1);
-    return writeSync(...given);
-  };
-  syncBuiltinESMExports();
   await threads[name](workerData.i);
 } else {
   watchDeadlocks(undefined, { deadlocks: onDeadlock, after: Number(after) });
