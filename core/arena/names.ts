@@ -121,9 +121,9 @@ export function isKey(o: usize): bool {
 
 /**
  * Attaches to the object of the drafted name. If there is no such object, makes one with these properties, unless
- * permits < 0. If the thread has an object without a name, which has these properties (UNNAMED in letGo), this object gets
- * the name, or is freed; `unnamed` is the number of its attachment, or 0. Returns the number of the attachment, or an answer
- * below 0. An object that was there may have other properties.
+ * permits < 0. If the thread has an object without a name, which has these properties (UNNAMED in letGo), this object
+ * gets the name, or is freed; `unnamed` is the number of its attachment, or 0. Returns the number of the attachment, or
+ * an answer below 0. An object that was there may have other properties.
  * @answers Attachment | ANSWER_FULL | ANSWER_OBJECTS_FULL | ANSWER_NOT_FOUND | ANSWER_WRONG_KIND
  */
 export function openName(

@@ -56,7 +56,7 @@ const holds = (scene: Scene, t: number, key: number): boolean => (scene.get(t, s
 
 /** The name of a key. One has no bit set in its second word, and the other all bits. */
 const nameOf = (key: number): Name => ({ length: 8, words: [N_KEY, -key] });
-const propertiesOf = (bare: number): Properties => [KIND, 1, 1, 0, 0, 1, bare];
+const propertiesOf = (unnamed: number): Properties => [KIND, 1, 1, 0, 0, 1, unnamed];
 
 /** Attaches to a key, as Table.enter does. */
 const enter = (key: number): Op =>
@@ -74,14 +74,14 @@ const change = (from: number, to: number): Op =>
       scene.set(t, slot(from), 0);
       scene.call(t, 'letGo', scene.get(t, attachment(from)), UNNAMED);
     },
-    // The thread is still attached if the object is bare.
+    // The thread is still attached if the object has no name.
     answered(scene, t, isGone) {
       if (isGone !== 0) scene.set(t, attachment(from), 0);
     },
     properties(scene, t) {
-      const bare = scene.get(t, attachment(from));
+      const unnamed = scene.get(t, attachment(from));
       scene.set(t, attachment(from), 0);
-      return propertiesOf(bare);
+      return propertiesOf(unnamed);
     },
     opened: (scene, t, answer) => entered(scene, t, to, answer),
   });

@@ -350,8 +350,8 @@ export function disposePhase(o: usize): void {
 }
 
 /**
- * Records for diagnostics that so many more calls of this thread wait. If none waited before, their wait begins now
- * (a time, as in parking.ts).
+ * Records for diagnostics that so many more calls of this thread wait. If none waited before, their wait begins at
+ * `now`, a time as in parking.ts.
  */
 export function waitsBegin(attachment: i32, calls: i32, now: i32): void {
   const e = recordOf(attachment);
@@ -360,10 +360,10 @@ export function waitsBegin(attachment: i32, calls: i32, now: i32): void {
 }
 
 /**
- * Records that so many of these calls wait no more. Who measures waits replaces this function, and reads `how` they have
- * ended (src/report/measure.ts).
+ * Records that so many of these calls wait no more. src/report/measure.ts puts a function of its own in the place of
+ * this one, and counts there `how` the calls have ended.
  */
-// biome-ignore lint/correctness/noUnusedFunctionParameters: for who replaces the function
+// biome-ignore lint/correctness/noUnusedFunctionParameters: the function that takes its place reads it
 export function waitsEnd(attachment: i32, calls: i32, how: i32): void {
   const e = recordOf(attachment);
   atomic.store<i64>(e, atomic.load<i64>(e, E_END) - (calls as i64), E_END);

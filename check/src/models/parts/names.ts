@@ -29,7 +29,7 @@ export type Properties = readonly [
   spin: number,
   threshold: number,
   robust: number,
-  bare: number,
+  unnamed: number,
 ];
 
 function write(scene: Scene, draft: number, { length, words }: Name): number {
