@@ -188,8 +188,12 @@ class Selection {
   readonly #late: (() => void)[] = [];
   readonly #keeper = { [closed](): void {}, selection: this };
 
-  constructor(works: readonly Work<unknown>[], over: () => void) {
+  constructor(over: () => void) {
     this.#over = over;
+  }
+
+  /** Takes a ticket in the queue of each case. */
+  join(works: readonly Work<unknown>[]): void {
     for (const [index, work] of works.entries()) {
       if (this.isOver) break;
       this.#join(index, work);
@@ -325,9 +329,11 @@ export function select<const C extends readonly Case[]>(cases: C, options: Selec
   const words = new Int32Array(membership.memory.buffer);
   const bell = core.doorbell();
   abandon();
-  const selection = new Selection(works, () => {});
+  const selection = new Selection(() => {});
+  // An interrupt may come as soon as the selection stands in a queue.
   blocking = selection;
   expectInterrupt();
+  selection.join(works);
   while (!selection.isOver) {
     const rung = Atomics.load(words, bell / 4);
     for (const { shared } of works) if (!selection.isOver) shared.promises.flush();
@@ -363,21 +369,19 @@ export function selectAsync<const C extends readonly Case[]>(
     }
     if (timeout <= 0) throw timedOut('one of several cases', timeout);
     let unwatch: (() => void) | undefined;
-    let selection: Selection | undefined;
-    const over = (): void => {
+    const selection = new Selection(() => {
       unwatch?.();
       // Whoever has let the case happen goes on before the value is read, which may run code of the user.
-      if (selection !== undefined) resolve(() => outcomeOf(selection as Selection));
-    };
-    selection = new Selection(works, over);
-    if (selection.isOver) over();
-    else
-      unwatch = watch(
-        timeout,
-        options.signal,
-        (why) => selection?.fail(why()),
-        () => 'one of several cases',
-      );
+      resolve(() => outcomeOf(selection));
+    });
+    selection.join(works);
+    if (selection.isOver) return;
+    unwatch = watch(
+      timeout,
+      options.signal,
+      (why) => selection.fail(why()),
+      () => 'one of several cases',
+    );
   }).then((outcome) => outcome()) as Promise<Selected<ValueOf<C>>>;
 }
 

@@ -6,6 +6,7 @@ import {
   acquiring,
   Channel,
   ClosedError,
+  type Codec,
   changing,
   number,
   receiving,
@@ -134,6 +135,44 @@ it('leaves its queues when an exception from outside has ended its wait', async 
   await new Promise((resolve) => setImmediate(resolve));
   expect(waiting()).toBe(0);
   expect(channel.tryReceive()).toEqual({ value: 8 });
+});
+
+it('leaves the queues in which it stands already when an interrupt ends it between two of them', async () => {
+  let mayEnd = false;
+  const slow: Codec<number> = {
+    name: 'slow',
+    encode: () => 8,
+    decode() {
+      while (!mayEnd);
+      return 1;
+    },
+  };
+  const first = channelOf(4);
+  const second = new Channel({ codec: slow, arena });
+  const go = new Int32Array(new SharedArrayBuffer(4));
+  const program = `
+    const { Channel } = require('taketurns/channel');
+    const { go, second } = require('node:worker_threads').workerData;
+    const channel = Channel.from(second, { name: 'slow', encode: () => 8, decode() {} });
+    Atomics.store(go, 0, 1);
+    Atomics.wait(go, 0, 1);
+    channel.send(1);
+  `;
+  const worker = new Worker(program, { eval: true, workerData: { go, second: second.handle } });
+  const exited = new Promise((resolve) => worker.once('exit', resolve));
+  while (Atomics.load(go, 0) === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  second.receiveAsync();
+  Atomics.store(go, 0, 2);
+  Atomics.notify(go, 0);
+  while (second.size === 0);
+  // The thread learns of the message when it takes its ticket at the second channel. Then the code of the codec runs.
+  Object.assign(globalThis, { interrupted: () => select([receiving(first), receiving(second)], { biased: true }) });
+  expect(() => runInThisContext('interrupted()', { timeout: 200 })).toThrow(/timed out/);
+  mayEnd = true;
+  await exited;
+  expect(first.inspect().receivers.waiting).toBe(0);
+  first.send(7);
+  expect(first.tryReceive()).toEqual({ value: 7 });
 });
 
 it('tells that a channel is closed', async () => {
