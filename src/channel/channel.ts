@@ -171,7 +171,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
       const kept = this.wire.keep(encoded);
       return end.claimAsync(this.keeper, 1, timeout, countdown(timeout), options.signal, (place) => {
         this.put(place, kept);
-        this.tellSender();
+        if (this.onReceiverDied !== undefined) Promise.resolve().then(() => this.tellSender());
       });
     } catch (error) {
       return Promise.reject(error);

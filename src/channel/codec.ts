@@ -189,6 +189,8 @@ export class ScratchWire<T> implements Wire<T> {
   readonly #room: number;
   #out: Scratch | undefined;
   #in: Scratch | undefined;
+  /** Whether there is a scratch for all messages. While it is in use, others are as large as their message. */
+  #hasIn = false;
 
   constructor(codec: Codec<T>, { u8, i32 }: Views, room: number) {
     this.#codec = codec;
@@ -227,8 +229,9 @@ export class ScratchWire<T> implements Wire<T> {
   }
 
   get(address: number, length: number): Scratch {
-    const scratch = this.#in ?? new Scratch(this.#room);
+    const scratch = this.#in ?? new Scratch(this.#hasIn ? (length + 7) & -8 : this.#room);
     this.#in = undefined;
+    this.#hasIn = true;
     const from = address + PLACE_HEAD;
     if (length <= FEW) copy(this.#i32, from, length, scratch.i32, 0);
     else scratch.bytes.set(this.#u8.subarray(from, from + length));
@@ -240,11 +243,11 @@ export class ScratchWire<T> implements Wire<T> {
     try {
       return this.#codec.decode(got);
     } finally {
-      this.#in = got;
+      this.drop(got);
     }
   }
 
   drop(got: Scratch): void {
-    this.#in = got;
+    if (got.room === this.#room) this.#in = got;
   }
 }

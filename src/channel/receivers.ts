@@ -19,7 +19,6 @@ const AHEAD = 0.1;
  * lines for every message, which takes longer than the message itself.
  */
 const REST = 32;
-const NONE = Symbol();
 
 /** A message that `tryReceive` has received. */
 export interface Received<T> {
@@ -126,10 +125,10 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
       } else {
         const got = await this.receivingEnd.claimAsync(this.keeper, 1, timeout, left, options.signal, (place) => {
           this.receivingEnd.hold(place);
-          const got = this.useFirst(this.receivingEnd);
-          return got === NOTHING ? NONE : { value: this.received(got) };
+          return this.useFirst(this.receivingEnd);
         });
-        if (got !== NONE) return (got as { readonly value: T }).value;
+        // Only now may code of the user run.
+        if (got !== NOTHING) return this.received(got);
       }
     }
   }

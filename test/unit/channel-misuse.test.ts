@@ -140,6 +140,32 @@ describe('a codec that throws half-way', () => {
   });
 });
 
+it('decodes what promises receive when the call that has let them have it is over', async () => {
+  let isInside = false;
+  const seen: boolean[] = [];
+  const codec: Codec<number> = {
+    name: 'watched',
+    encode(x, { view }) {
+      view.setFloat64(0, x);
+      return 8;
+    },
+    decode({ view }) {
+      seen.push(isInside);
+      return view.getFloat64(0);
+    },
+  };
+  const channel = new Channel({ codec, bytes: 4000, arena });
+  const received = [1, 2, 3].map(() => channel.receiveAsync());
+  isInside = true;
+  channel.send(1);
+  channel.sendMany([2, 3]);
+  isInside = false;
+  expect(seen).toEqual([]);
+  expect(await Promise.all(received)).toEqual([1, 2, 3]);
+  expect(seen).toEqual([false, false, false]);
+  works(channel, 5);
+});
+
 describe('a codec that ends the channel itself', () => {
   const ends = (end: () => void): Codec<number> => ({
     name: 'ends',
