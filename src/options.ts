@@ -73,8 +73,7 @@ export type Policy = 'spin' | 'yield' | 'park' | 'spin-then-park';
 export interface PolicyOptions {
   /**
    * How a waiter waits. `'spin-then-park'` (the default) polls `spin` times and then parks. `'park'` never polls.
-   * `'spin'` polls for minutes before it parks. `'yield'` also polls for minutes, but gives the processor away after
-   * each poll.
+   * `'spin'` polls for ever. `'yield'` polls for minutes before it parks, and gives the processor away after each poll.
    */
   readonly policy?: Policy;
   /**

@@ -5,10 +5,12 @@
 #include <cstdlib>
 #include <set>
 
+#include "pause.hpp"
+
 namespace {
 
 constexpr int mostThreads = 1024;
-constexpr int mostSpin = 2'000'000'000;
+constexpr int mostSpin = spinsForEver;
 constexpr int mostThreshold = 1024;
 constexpr int mostSteps = 100'000;
 constexpr int mostMicroseconds = 10'000'000;

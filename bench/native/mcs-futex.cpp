@@ -16,7 +16,7 @@ void McsFutex::handOver(Node& mine) {
   Node* next;
   for (int polls = spin_; !(next = mine.next.load());) {
     if (polls > 0) {
-      polls--;
+      spend(polls);
       pauseBriefly();
     } else {
       std::this_thread::yield();

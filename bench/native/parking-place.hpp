@@ -20,7 +20,7 @@ class ParkingPlace {
   void prepare() { state_.store(waiting); }
 
   void await(int polls) {
-    for (; polls > 0; polls--) {
+    for (; polls > 0; spend(polls)) {
       if (state_.load() == granted) return;
       pauseBriefly();
     }

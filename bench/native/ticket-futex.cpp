@@ -21,7 +21,7 @@ void TicketFutex::wait(std::uint64_t ticket) {
     const std::uint64_t grant = grant_.load();
     if (grant > ticket) return;
     if (polls > 0) {
-      polls--;
+      spend(polls);
       pauseBriefly();
     } else {
       futexWait(lowHalf(grant_), static_cast<std::uint32_t>(grant));

@@ -2,7 +2,7 @@
 //
 // Ticket t is admitted once grant exceeds t. All waiters wait on grant: each waiter polls grant a bounded number of
 // times, then parks on it. So a release wakes all waiters, and all but one park again. This semaphore is the baseline
-// for the waiting array.
+// for the waiting array. If the waiters spin for ever, a release only adds to grant, as in the listing.
 //
 // No thread sleeps for ever: a release moves grant and then reads ticket, and a waiter has moved ticket before it reads
 // grant. If the release finds no ticket beyond the old grant, a later waiter finds the new grant. If the release finds
@@ -15,6 +15,7 @@
 
 #ifdef TAKETURNS_FUTEX
 
+#include "pause.hpp"
 #include "semaphore.hpp"
 
 class TicketFutex {
@@ -35,7 +36,7 @@ class TicketFutex {
 
   void release() {
     const std::uint64_t before = grant_.fetch_add(1);
-    if (ticket_.load() > before) [[unlikely]] wakeAll();
+    if (spin_ != spinsForEver && ticket_.load() > before) [[unlikely]] wakeAll();
   }
 
  private:

@@ -12,7 +12,7 @@ void TtsFutex::wait() {
     if (seen == 0) {
       if (word_.compare_exchange_strong(seen, held)) return;
     } else if (polls > 0) {
-      polls--;
+      spend(polls);
       pauseBriefly();
     } else if (seen & parked || word_.compare_exchange_strong(seen, seen | parked)) {
       futexWait(&word_, held | parked);

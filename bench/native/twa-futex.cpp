@@ -48,8 +48,11 @@ void TwaFutex::wait(std::uint64_t ticket) {
       polls = hasParked ? spin_ / 8 : spin_;
     }
     if (polls > 0) {
-      polls--;
-      pauseBriefly();
+      // Until its bucket changes, a far waiter leaves grant alone.
+      do {
+        spend(polls);
+        pauseBriefly();
+      } while (far && polls > 0 && word.load() == seen);
       continue;
     }
     if (!(seen & parkedBit)) {

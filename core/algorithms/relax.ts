@@ -3,7 +3,7 @@
  *
  *     park             0
  *     spin-then-park   n      so many polls, with a pause after each
- *     spin             the greatest number of polls: they last minutes, and after them the waiter parks
+ *     spin             FOR_EVER: a waiter polls until its turn comes
  *     yield            -n     so many polls; after each the waiter yields the processor for a moment
  *
  * A semaphore may also say that its far waiters park at once. The policy is then that of the near waiters alone.
@@ -11,7 +11,7 @@
  */
 import { NEVER } from '../arena/words';
 import { pause } from '../queue/pause';
-import { FAR_PARKS } from './words';
+import { FAR_PARKS, FOR_EVER } from './words';
 
 /** Nanoseconds of the shortest sleep. It lets other threads run, since WebAssembly cannot yield. */
 const MOMENT: i64 = 1;
@@ -20,7 +20,7 @@ const MOMENT: i64 = 1;
 export function relax(budget: i32): i32 {
   if (budget > 0) {
     pause();
-    return budget - 1;
+    return budget === FOR_EVER ? budget : budget - 1;
   }
   atomic.wait<i32>(NEVER, 0, MOMENT);
   return budget + 1;

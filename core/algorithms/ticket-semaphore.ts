@@ -5,8 +5,9 @@
  *     release   adds n to grant  ►  wakes all waiters, if there is one
  *
  * Every waiter polls grant, as in the listing (global spinning). When the budget of a waiter is spent, the waiter parks
- * on grant itself. So a release of one permit wakes all parked waiters, and all but one go back to sleep. This
- * semaphore is the baseline for the semaphores that use the waiting array.
+ * on grant itself. So a release of one permit wakes all parked waiters, and all but one go back to sleep. If the waiters
+ * poll for ever, nobody parks, and a release only adds to grant, as in the listing. This semaphore is the baseline for
+ * the semaphores that use the waiting array.
  *
  * Between two looks at grant a waiter may pause in proportion to its distance, as a comment of the listing proposes. It
  * makes O_DELAY pauses for each ticket ahead of it, and none by default. So waiters that are far disturb the cache line
@@ -25,7 +26,7 @@ import { GRANT, O_SPIN, TICKET } from '../arena/words';
 import { pause } from '../queue/pause';
 import { countFutileWake } from './counting';
 import { relax } from './relax';
-import { O_DELAY } from './words';
+import { FOR_EVER, O_DELAY } from './words';
 
 /** The most pauses between two looks at grant: about a millisecond. */
 const LONGEST: i64 = 100_000;
@@ -88,7 +89,12 @@ export function ticketTake(s: usize): i32 {
  */
 export function ticketRelease(s: usize, n: i32): i32 {
   const grant = atomic.add<i64>(s, n, GRANT);
-  return atomic.load<i64>(s, TICKET) > grant ? MORE : ADMITTED;
+  return mayPark(s) && atomic.load<i64>(s, TICKET) > grant ? MORE : ADMITTED;
+}
+
+/** Whether a waiter may park. */
+function mayPark(s: usize): bool {
+  return atomic.load<i32>(s, O_SPIN) !== FOR_EVER;
 }
 
 /** Wakes every waiter. */
@@ -99,7 +105,7 @@ export function ticketPost(s: usize): void {
 /** Gives n permits back in one step, and wakes every waiter, if there is one. */
 export function ticketGive(s: usize, n: i64): void {
   const grant = atomic.add<i64>(s, n, GRANT);
-  if (atomic.load<i64>(s, TICKET) > grant) wakeAll(s);
+  if (mayPark(s) && atomic.load<i64>(s, TICKET) > grant) wakeAll(s);
 }
 
 /** Disposes of the semaphore, and wakes its waiters. */

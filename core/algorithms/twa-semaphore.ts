@@ -44,7 +44,7 @@ import { B_PARKED, B_SEQUENCE } from '../queue/words';
 import { countCollision, countFutileWake } from './counting';
 import { bucketOf, mostTickets } from './hashes';
 import { farBudget, relax } from './relax';
-import { O_HASH, O_TAKEN, SEQUESTERED, THRESHOLD } from './words';
+import { FOR_EVER, O_HASH, O_TAKEN, SEQUESTERED, THRESHOLD } from './words';
 
 /**
  * The answer of a wait that a notify has ended. A wait answers something else if the word had another value when the
@@ -162,11 +162,12 @@ export function twaReleaseConservative(s: usize, n: i32): i32 {
 
 /**
  * Pokes the buckets of tickets that were far and become due or near. It pokes the buckets of tickets that were near and
- * become due only if a thread is parked there.
+ * become due only if a thread is parked there, and does not look at them if near waiters poll for ever.
  */
 function post(s: usize, grant: i64, n: i64, waiting: i64): void {
-  const threshold = (atomic.load<i32>(s, O_THRESHOLD) & THRESHOLD) as i64;
-  pokeRow(s, grant, min(waiting, min(n, threshold)), true);
+  const knobs = atomic.load<i64>(s, O_SPIN);
+  const threshold = ((knobs >> 32) & THRESHOLD) as i64;
+  if ((knobs as i32) !== FOR_EVER) pokeRow(s, grant, min(waiting, min(n, threshold)), true);
   pokeRow(s, grant + threshold, min(waiting - threshold, n), false);
 }
 

@@ -82,6 +82,8 @@ export const SEQUESTERED: i32 = 16;
 // O_THRESHOLD has two parts, so that a waiter reads both in one load.
 export const THRESHOLD: i32 = 0x7fffffff; // the bits of the threshold
 export const FAR_PARKS: i32 = -0x80000000; // the sign: a waiter that is far parks at once
+/** O_SPIN of an object whose waiters never park (relax.ts). */
+export const FOR_EVER: i32 = 0x7fffffff;
 
 // --- Chain: one line ------------------------------------------------------------------------------------
 //

@@ -143,7 +143,7 @@ export function native(name: string, algorithm = name, knobs: readonly string[] 
   return { kind: 'native', name, family: 'native', algorithm, knobs };
 }
 
-/** This number of pauses lasts 9 seconds or more. With this option a native waiter spins, as in the papers. */
+/** With this number of polls a native waiter spins for ever, as in the papers (native/pause.hpp). */
 export const SPINNING = '2000000000';
 
 /** A class of `taketurns`, whose objects are joined by their handle. */

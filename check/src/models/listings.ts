@@ -3,6 +3,9 @@ import { constant } from '../scene/layout.js';
 import type { Model } from '../scene/model.js';
 import { type Line, modelOf, three, WRAP } from './parts/program.js';
 
+const FOR_EVER = constant('FOR_EVER');
+const FAR_PARKS = constant('FAR_PARKS');
+
 const listings: readonly Line[] = (['ticket', 'twa', 'conservative', 'sequestered'] as const).flatMap((kind) => {
   const thresholds = kind === 'ticket' ? [0] : [0, 1, 2];
   return thresholds.flatMap((threshold): Line[] => {
@@ -10,6 +13,30 @@ const listings: readonly Line[] = (['ticket', 'twa', 'conservative', 'sequestere
     return [
       { name: name('2x1'), program: 'A R | A R', permits: [1], kind, threshold },
       { name: name('2x1 polling'), program: 'A R | A R', permits: [1], kind, threshold, spin: 2 },
+      { name: name('2x1 spinning'), program: 'A R | A R', permits: [1], kind, threshold, spin: FOR_EVER },
+      {
+        name: name('2x1 wrap, spinning'),
+        program: 'A R A R | A R',
+        permits: [1],
+        kind,
+        threshold,
+        spin: FOR_EVER,
+        first: WRAP,
+      },
+      { name: name('3x1 spinning'), program: 'A R | A R | A R', permits: [1], kind, threshold, spin: FOR_EVER },
+      { name: name('dispose, spinning'), program: 'A R | A R | D', permits: [1], kind, threshold, spin: FOR_EVER },
+      ...(kind === 'ticket' || threshold === 0
+        ? []
+        : [
+            {
+              name: name('3x1, the first spins and the others park'),
+              program: 'A R | A R | A R',
+              permits: [1],
+              kind,
+              threshold: threshold | FAR_PARKS,
+              spin: FOR_EVER,
+            },
+          ]),
       { name: name('dispose of a waiter'), program: 'A | D', permits: [0], kind, threshold },
       { name: name('3x2'), long: true, program: three, permits: [1], kind, threshold },
       { name: name('3x2 2 permits'), long: true, program: three, permits: [2], kind, threshold, buckets: 2 },
@@ -42,6 +69,14 @@ const listings: readonly Line[] = (['ticket', 'twa', 'conservative', 'sequestere
               kind,
               threshold,
               buckets: 2 as const,
+            },
+            {
+              name: name('release of 3, spinning'),
+              program: 'A | A | A | V3',
+              permits: [0],
+              kind,
+              threshold,
+              spin: FOR_EVER,
             },
           ]),
       { name: name('dispose'), program: 'A R | A R | D', permits: [1], kind, threshold },

@@ -315,7 +315,11 @@ export class Driver extends Scene implements StateSpace {
     const m = this.machine;
     while (true) {
       while (this.#private !== undefined && this.#isPrivate(t)) m.step(t);
-      if (m.status(t) !== NO_CALL || this.get(t, HOST) !== 0) return;
+      if (m.status(t) !== NO_CALL || this.get(t, HOST) !== 0) {
+        // A thread that polls comes back to the state in which it was.
+        this.#clear(t, this.globals.pauses);
+        return;
+      }
       const op = program[this.get(t, OP)];
       if (op === undefined) return;
       const done = op.next(this, t);

@@ -61,6 +61,8 @@ const GLOBALS: Readonly<Record<ProgramName, Names>> = {
   },
 };
 
+const PAUSES = 'pause/pauseSink';
+
 /** The same globals by their numbers in a program; -1 for a global that the module does not have. */
 export interface Globals {
   readonly ticketTaken: number;
@@ -70,6 +72,8 @@ export interface Globals {
   readonly last: readonly number[];
   readonly pendingCall: number;
   readonly recovery: number;
+  /** The global by which a pause keeps the compiler from dropping its steps. */
+  readonly pauses: number;
 }
 
 export function globalsOf(program: Program, name: ProgramName): Globals {
@@ -83,9 +87,10 @@ export function globalsOf(program: Program, name: ProgramName): Globals {
     ticketTaken: number(ticketTaken),
     spares: spares.map(number),
     looks: looks.map(number),
-    dead: [...dead, ticketTaken, 'pause/pauseSink'].map(number),
+    dead: [...dead, ticketTaken, PAUSES].map(number),
     last: last.map(number),
     pendingCall: pendingCall === undefined ? -1 : number(pendingCall),
     recovery: recovery === undefined ? -1 : number(recovery),
+    pauses: number(PAUSES),
   };
 }
