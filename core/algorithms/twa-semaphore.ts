@@ -39,7 +39,7 @@ import { ADMITTED, ANSWER_CLOSED, MORE, QUEUED } from '../answers';
 import { bucketMask, buckets } from '../arena/arena';
 import { setLastTicket, ticketTaken } from '../arena/last-ticket';
 import { closeObject } from '../arena/objects';
-import { GRANT, LINE, O_SPIN, O_THRESHOLD, TICKET } from '../arena/words';
+import { GRANT, LINE, O_SPIN, TICKET } from '../arena/words';
 import { B_PARKED, B_SEQUENCE } from '../queue/words';
 import { countCollision, countFutileWake } from './counting';
 import { bucketOf, mostTickets } from './hashes';

@@ -15,8 +15,5 @@ export const firstModels: readonly (readonly [mutant: RegExp, model: string])[] 
   [/^algorithms\/hashes\/most: load robust\/hash, (zero|ones)$/, 'hash paired: release of 3'],
   [/^threads\/sleepOn: store sleeps on, dropped$/, 'deadlocks: one looks and leaves'],
   [/^threads\/sleepOn: rmw sleeps, dropped$/, 'deadlocks: one lock after the other, twice'],
-  [
-    /^names\/openName: load bytes\/length #2, ones$/,
-    'keys, one changed for another beside a lock of the second',
-  ],
+  [/^names\/openName: load bytes\/length #2, ones$/, 'keys, one changed for another beside a lock of the second'],
 ];

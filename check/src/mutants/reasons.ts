@@ -341,6 +341,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^algorithms\/ticket-semaphore\/awaitTurn: load grant #[12], zero/,
     'Tickets are not below 0, so a grant of 0 admits none. The waiter polls on, or its wait compares grant with 0 and returns at once, and it reads grant again.',
   ],
+  [/^algorithms\/ticket-semaphore\/ticketRelease: rmw grant, swapped with load spin$/, 'O_SPIN never changes.'],
   [
     /^algorithms\/twa-semaphore\/(twaIsSequestered|twaAvailableSequestered): load/,
     'It answers a question of the program, and no thread waits or is admitted by it. test/unit/twa-semaphore.test.ts checks the answers.',
@@ -370,7 +371,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The count of parked waiters may include this one until it has read the sequence. That makes one notify more at most.',
   ],
   [
-    /^algorithms\/twa-semaphore\/post: load threshold, zero/,
+    /^algorithms\/twa-semaphore\/post: load spin, zero/,
     'The bucket of the ticket that is due is poked whatever the threshold is. Only the waiter that warms up is another, or there is none.',
   ],
   // --- One sleeper at most ---
