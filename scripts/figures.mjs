@@ -12,6 +12,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import { median, sum } from 'simple-statistics';
 
 const ROOT = new URL('../', import.meta.url);
@@ -27,7 +28,7 @@ export const FIGURES = {
     page: 'docs/papers/locks.md',
     drawings: { '': 'docs/papers/locks.svg', '-bypass': 'docs/papers/locks-bypass.svg' },
     modules: ['core', 'algorithms'],
-    command: 'locks --threads 4,16,64 --runs 1 --seconds 0.3 --warm-up 25 --no-pairs',
+    command: 'locks --threads 4,16,64 --runs 3 --seconds 0.3 --warm-up 25 --no-pairs',
     columns: ['lock', 'rate 4', 'rate 16', 'rate 64', 'fairness 64', 'wait 64', 'bypass 64'],
   },
   semaphores: {
@@ -44,14 +45,15 @@ export const FIGURES = {
     command: 'semaphores --threads 2,4,16 --runs 3 --seconds 1 --no-pairs',
     rows:
       'TicketSemaphore spin,TwaSemaphore spin,ChainSemaphore spin,TwaSemaphore spin near,ChainSemaphore spin near,' +
-      'TicketSemaphore,TwaSemaphore,ChainSemaphore,Semaphore,ticket-spin,twa-spin,twa-spin near,ticket-futex,twa-futex,sem_t',
+      'TwaSemaphore yield,TicketSemaphore,TwaSemaphore,ChainSemaphore,Semaphore,BinarySemaphore,CountingSemaphore,' +
+      'atomicWait lock,AtomicSemaphore lock,ticket-spin,twa-spin,twa-spin near,ticket-futex,twa-futex,sem_t',
     columns: ['semaphore', 'used 2', 'used 4', 'used 16', 'work 2', 'work 4', 'work 16'],
   },
   platoons: {
     page: 'docs/papers/capacitors.md',
     drawings: { '-platoon': 'docs/papers/capacitor-platoon.svg' },
     modules: ['core', 'algorithms'],
-    command: 'locks --threads 8 --bypass 10 --runs 1 --seconds 0.3 --no-pairs --no-native',
+    command: 'locks --threads 16 --bypass 10 --runs 1 --seconds 0.3 --no-pairs --no-native',
     rows: 'TtsLock,TtsLock+capacitor',
   },
   'semaphores-16': {
@@ -177,11 +179,38 @@ function bench(...args) {
   });
 }
 
+/** The processor time of all programs, of which `idle` is what nobody has used. */
+function times() {
+  const all = cpus().map((cpu) => cpu.times);
+  return { all: sum(all.flatMap((one) => Object.values(one))), idle: sum(all.map(({ idle }) => idle)) };
+}
+
+/** Throws if other programs are running. */
+async function checkIdle() {
+  const before = times();
+  await setTimeout(2000);
+  const after = times();
+  const busy = 1 - (after.idle - before.idle) / (after.all - before.all);
+  if (busy > 0.05)
+    throw new Error(`other programs use ${Math.round(100 * busy)} % of the processors: measure when idle`);
+}
+
+/** Throws if threads that only spin have not had a processor each, as long as there is one. */
+function checkAlone({ runs }) {
+  for (const { row, threads, seconds, cpuSeconds } of runs) {
+    const had = cpuSeconds / seconds / Math.min(threads, cpus().length);
+    if (/[ -]spin$/.test(row) && had < 0.9)
+      throw new Error(`${row} has had ${had.toFixed(2)} of its processors at ${threads} threads: measure when idle`);
+  }
+}
+
 /** Measures a figure and puts it in its page. */
-function measure(name) {
+async function measure(name) {
+  await checkIdle();
   const { modules, command, rows } = FIGURES[name];
   const json = `build/${name}.json`;
   bench(...command.split(' '), ...(rows ? ['--rows', rows] : []), '--json', json, '--svg', `build/${name}.svg`);
+  checkAlone(JSON.parse(readFileSync(new URL(json, ROOT), 'utf8')));
   const hashes = modules.map((module) => `${module}.wasm ${hashOf(module)}`).join(', ');
   const machine = `${cpus()[0].model.trim()}, ${cpus().length} processors, Node ${process.version}`;
   const day = new Date().toISOString().slice(0, 10);
@@ -216,7 +245,7 @@ function put(name, json, line) {
 if (process.argv[1] === new URL(import.meta.url).pathname) {
   const [, , verb, name] = process.argv;
   const { command, record } = FIGURES[name] ?? {};
-  if (verb === 'measure' && command) measure(name);
+  if (verb === 'measure' && command) await measure(name);
   else if (verb === 'draw' && record) draw(name);
   else if (verb === undefined) {
     for (const [name, { page }] of Object.entries(FIGURES)) {

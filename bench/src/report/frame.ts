@@ -52,7 +52,9 @@ export function frame(results: Results, heading: string, ...lines: string[]) {
 export function measuredAs(results: Results): string {
   const { work } = results;
   const steps = work ? `${work.inside} steps inside and ${work.outside} outside; ` : '';
-  return `${steps}${medians(results)}, bars from minimum to maximum; ${String(results.environment.date).slice(0, 10)}`;
+  // A kept record has no date.
+  const { date } = results.environment;
+  return `${steps}${medians(results)}, bars from minimum to maximum${date ? `; ${String(date).slice(0, 10)}` : ''}`;
 }
 
 /** Says of how many runs the medians are. If the benchmark was interrupted, there are fewer than were asked for. */

@@ -221,6 +221,7 @@ export const SEMAPHORES_BY_NAME: readonly Row[] = [
   conservative('TwaSemaphore conservative', twa),
   semaphore('TwaSemaphore sequestered', twa, { sequestered: true }),
   semaphore('TwaSemaphore far parks', twa, { farParks: true }),
+  semaphore('TwaSemaphore yield', twa, { policy: 'yield' }),
   semaphore('TicketSemaphore delay 10', ticket, { delay: 10 }),
   semaphore('ChainSemaphore spin', chain, SPIN),
   semaphore('ChainSemaphore spin near', chain, SPIN_NEAR),

@@ -341,7 +341,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^algorithms\/ticket-semaphore\/awaitTurn: load grant #[12], zero/,
     'Tickets are not below 0, so a grant of 0 admits none. The waiter polls on, or its wait compares grant with 0 and returns at once, and it reads grant again.',
   ],
-  [/^algorithms\/ticket-semaphore\/ticketRelease: rmw grant, swapped with load spin$/, 'O_SPIN never changes.'],
+  [
+    /^algorithms\/(ticket-semaphore\/ticketRelease|ticket-lock\/ticketUnlock): rmw grant, swapped with load spin$/,
+    'O_SPIN never changes.',
+  ],
   [
     /^algorithms\/twa-semaphore\/(twaIsSequestered|twaAvailableSequestered): load/,
     'It answers a question of the program, and no thread waits or is admitted by it. test/unit/twa-semaphore.test.ts checks the answers.',
@@ -360,7 +363,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [
     /^algorithms\/twa-semaphore\/twaAwait: load sequence #2,/,
-    'The waiter stops polling the sequence sooner or later, since the number of polls is bounded.',
+    'The waiter stops polling the sequence sooner, and then looks at grant.',
   ],
   [
     /^algorithms\/twa-semaphore\/twaAwait: load sequence #3,/,

@@ -58,8 +58,8 @@ export interface Contender {
   readonly of: Group;
 }
 
-/** More polls than any wait takes. So nobody parks, as in the listings of the papers. */
-export const WITHOUT_END = 1_000_000;
+/** Waiters poll for ever, as in the listings of the papers. */
+export const WITHOUT_END = constant('FOR_EVER');
 /** As many permits as a semaphore may have. */
 export const UNLIMITED = 0x7fffffff;
 /** Each waiter decides for itself how long it polls (core/queue/polling.ts). */
