@@ -1,0 +1,88 @@
+/**
+ * docs/internals/claims.md cites figures of other pages. Each of them must be in the section that the link names. If a
+ * table is measured again, this test says which rows still have the old figures.
+ */
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+const PAGE = new URL('../../docs/internals/claims.md', import.meta.url);
+const ROW = /^\| (?<name>[SC]\d+) \|/;
+/** The text that stands before a link, the link, and the text up to the next one. */
+const LINK = /\[(?<label>[^\]]*)\]\((?<path>[^)#]*)#(?<anchor>[^)]*)\)/;
+/** A number with a unit or with decimals. Whole numbers are also counts of threads and the like. */
+const FIGURE = /(?<![\w.#-])(?:\d[\d,]*\.\d+(?: [kM]\b)?|\d[\d,]* [kM]\b)/g;
+
+const slug = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, '')
+    .trim()
+    .replaceAll(' ', '-');
+
+function sectionOf(path: string, anchor: string): string {
+  const lines = readFileSync(new URL(path, PAGE), 'utf8').split('\n');
+  const headings = lines.map((line) => /^(#+) (.*)/.exec(line));
+  const from = headings.findIndex((heading) => heading && slug(heading[2] as string) === anchor);
+  const level = headings[from]?.[1]?.length ?? 0;
+  const to = headings.findIndex((heading, i) => i > from && heading && (heading[1] as string).length <= level);
+  return lines.slice(from, to < 0 ? undefined : to).join('\n');
+}
+
+const amount = (figure: string): number =>
+  Number.parseFloat(figure.replaceAll(',', '')) * (figure.endsWith('k') ? 1e3 : figure.endsWith('M') ? 1e6 : 1);
+
+/** Whether one of the figures, or a whole number, is this one, to the places that it has. */
+function has(section: string, figure: string): boolean {
+  const value = amount(figure);
+  const digits = figure
+    .replace(/[ kM,]/g, '')
+    .replace(/^0?\./, '')
+    .replace('.', '').length;
+  return (section.match(/\d[\d,]*(?:\.\d+)?(?: [kM]\b)?/g) ?? []).some(
+    (one) => amount(one).toPrecision(digits) === value.toPrecision(digits),
+  );
+}
+
+/** Returns the figures of a cell with the section in which each must be. */
+function citedIn(cell: string): { figures: readonly string[]; path: string; anchor: string }[] {
+  const parts = cell.split(/(\[[^\]]*\]\([^)]*\))/);
+  return parts.flatMap((part, i) => {
+    const link = LINK.exec(part)?.groups;
+    if (link === undefined) return [];
+    // The text after this link is about its table, up to the end of the sentence before the next link.
+    const isFront = (text = ''): boolean => text.startsWith('[16 processors]');
+    const sentences = (text: string): string[] => text.split(/(?<=\.) /);
+    let text = isFront(part) ? (parts[i + 1] as string) : (parts[i - 1] as string);
+    if (isFront(part) && i + 2 < parts.length && !isFront(parts[i + 2])) text = sentences(text).slice(0, -1).join(' ');
+    if (!isFront(part) && isFront(parts[i - 2])) text = sentences(text).at(-1) as string;
+    // What comes from a command in the cell is in no table.
+    text = sentences(text)
+      .filter((sentence) => !/`(npm run|node) /.test(sentence))
+      .join(' ');
+    const { path, anchor } = link as Record<'path' | 'anchor', string>;
+    return [{ figures: text.match(FIGURE) ?? [], path, anchor }];
+  });
+}
+
+it('cites figures that are in the section to which the link leads', () => {
+  const rows = readFileSync(PAGE, 'utf8')
+    .split('\n')
+    .filter((line) => ROW.test(line));
+  expect(rows.length).toBeGreaterThan(90);
+  let count = 0;
+  const missing = rows.flatMap((row) =>
+    row
+      .split(' | ')
+      .slice(3, 5)
+      .flatMap(citedIn)
+      .flatMap(({ figures, path, anchor }) => {
+        count += figures.length;
+        const section = sectionOf(path, anchor);
+        return figures
+          .filter((figure) => !has(section, figure))
+          .map((figure) => `${ROW.exec(row)?.groups?.name}: ${figure} is not in ${path}#${anchor}`);
+      }),
+  );
+  expect(missing).toEqual([]);
+  expect(count).toBeGreaterThan(300);
+});
