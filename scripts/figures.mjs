@@ -28,7 +28,7 @@ export const FIGURES = {
     page: 'docs/papers/locks.md',
     drawings: { '': 'docs/papers/locks.svg', '-bypass': 'docs/papers/locks-bypass.svg' },
     modules: ['core', 'algorithms'],
-    command: 'locks --threads 4,16,64 --runs 3 --seconds 0.3 --warm-up 25 --no-pairs',
+    command: 'locks --threads 4,16,64 --runs 1 --seconds 0.3 --warm-up 25 --no-pairs',
     columns: ['lock', 'rate 4', 'rate 16', 'rate 64', 'fairness 64', 'wait 64', 'bypass 64'],
   },
   semaphores: {
