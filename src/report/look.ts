@@ -33,6 +33,7 @@ import {
   FREE,
   GRANT,
   IDLE,
+  KIND_CHANNEL,
   LIFE_STATE,
   N_BYTES,
   N_LENGTH,
@@ -294,13 +295,15 @@ function elementsIn(
       const endHi = load(e + (E_END >> 2) + 1);
       const held = load(e + (E_HELD >> 2));
       const since = load(e + (E_SINCE >> 2));
+      const object = view.objectAt(objectIndexOf(requestLo, requestHi));
+      // An end of a channel or of a watch has other things in these words (core/kinds/channel/words.ts).
+      const waits = is === ATTACHED && (kindOf(view, object) & ~3) === KIND_CHANNEL ? 0 : endLo;
       if (load(e) !== state) continue;
       inUse++;
-      const object = view.objectAt(objectIndexOf(requestLo, requestHi));
       const thread = threadOf(requestHi);
       if (is === ATTACHED) {
-        if (held !== 0 || endLo !== 0)
-          addTo(attachments, object, { element, object, thread, held, waits: endLo, waited: waitedFrom(since, now) });
+        if (held !== 0 || waits !== 0)
+          addTo(attachments, object, { element, object, thread, held, waits, waited: waitedFrom(since, now) });
         break;
       }
       const length = View.difference(endLo, endHi, startLo, startHi);

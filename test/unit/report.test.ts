@@ -1,7 +1,8 @@
 /** The report of an arena, in a thread of its own or with others that wait. */
 import { threadId } from 'node:worker_threads';
 import { Arena, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
-import { DeadlockError, deadlocks, formatReport, nameThread, report, watchDeadlocks } from 'taketurns/report';
+import { Channel, number, Watch } from 'taketurns/channel';
+import { type ArenaReport, DeadlockError, deadlocks, formatReport, nameThread, report, watchDeadlocks } from 'taketurns/report';
 import { Barrier, Condition, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 import { type Fact, isConfirmed } from '../../dist/report/confirm.js';
@@ -102,6 +103,32 @@ describe('report', () => {
     await Promise.all(waits);
     mutex.unlock();
     expect([condition.disposed, once.disposed, barrier.disposed]).toEqual([false, false, false]);
+  });
+
+  it('sees no wait in channels and watches that were used', async () => {
+    const arena = new Arena();
+    const channel = new Channel({ codec: number, arena });
+    const watch = new Watch(1, { codec: number, arena });
+    for (const value of [0.1, 1, -1]) {
+      channel.send(value);
+      channel.receive();
+      watch.set(value);
+    }
+    channel.sendMany([1, 2, 3]);
+    channel.receive();
+    const sum = ({ waiting, longestWait, unseen, objects }: ArenaReport) => ({
+      waiting,
+      longestWait,
+      unseen,
+      waits: objects.flatMap((object) => (object.waiting > 0 ? [object.kind, object.waiters.length] : [])),
+    });
+    expect(sum(report(arena))).toEqual({ waiting: 0, longestWait: 0, unseen: [], waits: [] });
+    const { signal } = new AbortController();
+    channel.receiveMany(2);
+    const waits = channel.receiveAsync({ signal });
+    expect(sum(report(arena))).toMatchObject({ waiting: 1, waits: ['ReceivingEnd', 1] });
+    channel.dispose();
+    await expect(waits).rejects.toThrow(DisposedError);
   });
 
   it('lists as many waiters as are asked for, the first ones in order', async () => {
