@@ -31,7 +31,7 @@ export function watching(host: Host, watching: Watching): Pick<Host, 'onSleep' |
       watchSleeps(module, sleeping, membership, watching, clock.now);
       if (watching.onWait || isMeasured(new Int32Array(memory.buffer)))
         watching.measure?.(module, membership, watching, clock.now);
-      labelThread(thread, watching.threadLabel);
+      if (watching.threadLabel) labelThread(thread, watching.threadLabel);
       if (sleeping.includes('park')) watching.tellArena?.(memory, id);
     },
   };
@@ -42,5 +42,5 @@ export function labelThread(
   { core, memory, thread }: Pick<Watched, 'memory' | 'thread'> & { core: { lifeIfAlive(thread: number): number } },
   name: string,
 ): void {
-  if (name !== '') label(new Int32Array(memory.buffer), thread, core.lifeIfAlive(thread), name);
+  label(new Int32Array(memory.buffer), thread, core.lifeIfAlive(thread), name);
 }

@@ -67,9 +67,9 @@ export function watchDeadlocks(arena: Arena = Arena.default, options: DeadlockOp
 
 /**
  * Gives the calling thread a name, which reports and deadlocks show: at most 28 bytes of UTF-8, of a longer name the
- * first. The thread has the name in all its arenas, also in those to which it attaches later. A runtime that tells a
- * thread the `name` of its worker makes the call superfluous: web workers, Deno, Bun, and Node from 22.20 and 24.6 on.
- * Never blocks.
+ * first. An empty name takes the name away. The thread has the name in all its arenas, also in those to which it
+ * attaches later. A runtime that tells a thread the `name` of its worker makes the call superfluous: web workers, Deno,
+ * Bun, and Node from 22.20 and 24.6 on. Never blocks.
  * @throws {TypeError} if the name is no string.
  * @example nameThread('indexer');
  */
@@ -120,7 +120,7 @@ function surroundings(): Watching {
   if (!known) Object.assign(host, watching(host, own));
   for (const membership of memberships().values()) {
     watchSleeps(membership.core, ['park', 'compete'], membership, own, host.clock.now);
-    labelThread(membership, own.threadLabel);
+    if (own.threadLabel) labelThread(membership, own.threadLabel);
     const sync = instances().get(membership);
     if (sync) watchSleeps(sync, ['sleepInPhase', 'drainReaders'], membership, own, host.clock.now);
   }

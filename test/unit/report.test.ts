@@ -178,6 +178,7 @@ describe('report', () => {
     nameThread('Grüße an alle Fäden dieser Welt 🧵🧵🧵');
     expect(report(arena).threads[0]?.name).toBe('Grüße an alle Fäden diese');
     nameThread('');
+    for (const one of [arena, new Arena()]) expect(report(one).threads[0]?.name).toBeUndefined();
   });
 
   it('computes where the regions lie as the core does', () => {
