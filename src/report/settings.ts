@@ -32,8 +32,20 @@ export function settingOf(words: Int32Array): Setting {
   return { deadlocks: CHOICES[word & CHOICE] ?? 'ignore', after: time ? time - 1 : USUAL };
 }
 
-export function set(words: Int32Array, { deadlocks, after }: Setting): void {
-  change(words, MEASURED, CHOICES.indexOf(deadlocks) | ((after + 1) << TIME));
+/** Sets what is given. What is undefined stays as it is, also if another thread sets it at the same time. */
+export function set(words: Int32Array, deadlocks: OnDeadlock | undefined, after: number | undefined): void {
+  let [kept, bits] = [-1, 0];
+  if (deadlocks !== undefined) {
+    kept &= ~CHOICE;
+    bits |= CHOICES.indexOf(deadlocks);
+  }
+  if (after !== undefined) {
+    kept &= CHOICE | MEASURED;
+    bits |= (after + 1) << TIME;
+  }
+  let before: number;
+  do before = Atomics.load(words, H_DEADLOCKS >> 2);
+  while (Atomics.compareExchange(words, H_DEADLOCKS >> 2, before, (before & kept) | bits) !== before);
 }
 
 /** Whether threads count their waits. */
@@ -44,11 +56,4 @@ export function isMeasured(words: Int32Array): boolean {
 /** Makes threads count their waits. */
 export function measureAll(words: Int32Array): void {
   Atomics.or(words, H_DEADLOCKS >> 2, MEASURED);
-}
-
-/** Changes all bits of the word but some. Another thread may change the word at the same time. */
-function change(words: Int32Array, kept: number, bits: number): void {
-  let before: number;
-  do before = Atomics.load(words, H_DEADLOCKS >> 2);
-  while (Atomics.compareExchange(words, H_DEADLOCKS >> 2, before, (before & kept) | bits) !== before);
 }

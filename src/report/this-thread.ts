@@ -8,7 +8,7 @@ import { common } from '../runtime/common.js';
 import type { Membership } from '../runtime/membership.js';
 import { labelThread, type Watching, watching } from './host.js';
 import type { measureWaits } from './measure.js';
-import { CHOICES, isMeasured, LONGEST, type OnDeadlock, set, settingOf } from './settings.js';
+import { CHOICES, isMeasured, LONGEST, type OnDeadlock, set } from './settings.js';
 import { watchSleeps } from './watch.js';
 import { likelyMistake, nameText, ownCircle } from './youngest.js';
 
@@ -56,12 +56,10 @@ export interface DeadlockOptions {
 export function watchDeadlocks(arena: Arena = Arena.default, options: DeadlockOptions = {}): void {
   checkOptions('watchDeadlocks', options, ['deadlocks', 'after']);
   const { memory } = membershipIn('watchDeadlocks', arena);
-  const words = new Int32Array(memory.buffer);
-  const setting = settingOf(words);
-  const deadlocks = checkChoice('watchDeadlocks: deadlocks', options.deadlocks ?? setting.deadlocks, CHOICES);
-  const after = options.after ?? setting.after;
-  checkInteger('watchDeadlocks: after', after, 0, LONGEST);
-  set(words, { deadlocks, after });
+  const { deadlocks, after } = options;
+  if (deadlocks !== undefined) checkChoice('watchDeadlocks: deadlocks', deadlocks, CHOICES);
+  if (after !== undefined) checkInteger('watchDeadlocks: after', after, 0, LONGEST);
+  set(new Int32Array(memory.buffer), deadlocks, after);
   surroundings();
 }
 

@@ -2,11 +2,21 @@
 import { threadId } from 'node:worker_threads';
 import { Arena, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { Channel, number, Watch } from 'taketurns/channel';
-import { type ArenaReport, DeadlockError, deadlocks, formatReport, nameThread, report, watchDeadlocks } from 'taketurns/report';
+import {
+  type ArenaReport,
+  DeadlockError,
+  type DeadlockOptions,
+  deadlocks,
+  formatReport,
+  nameThread,
+  report,
+  watchDeadlocks,
+} from 'taketurns/report';
 import { Barrier, Condition, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type Fact, isConfirmed } from '../../dist/report/confirm.js';
 import { kindOf, lookAt } from '../../dist/report/look.js';
+import { settingOf } from '../../dist/report/settings.js';
 import { View } from '../../dist/report/view.js';
 import { holdersOf } from '../../dist/report/waits-for.js';
 import { instantiate } from '../../dist/runtime/instance.js';
@@ -210,6 +220,8 @@ describe('report', () => {
       'watchDeadlocks: deadlocks must be "warn" or "throw" or "ignore", got "shout"',
     );
     expect(() => watchDeadlocks(undefined, { after: -1 })).toThrow(/after must be an integer from 0/);
+    for (const name of ['deadlocks', 'after'])
+      expect(() => watchDeadlocks(undefined, { [name]: null })).toThrow(`watchDeadlocks: ${name} must be`);
     expect(() => nameThread(3 as unknown as string)).toThrow('nameThread: name must be a string, got 3');
   });
 
@@ -217,6 +229,30 @@ describe('report', () => {
     const error = Object.assign(Object.create(DeadlockError.prototype), { name: 'DeadlockError' });
     expect(error instanceof DeadlockError).toBe(true);
     expect(new Error('x') instanceof DeadlockError).toBe(false);
+  });
+});
+
+describe('watchDeadlocks', () => {
+  const arena = new Arena();
+  const words = new Int32Array(arena.handle.memory.buffer);
+  const { compareExchange } = Atomics;
+  afterEach(() => {
+    Atomics.compareExchange = compareExchange;
+  });
+
+  it.each<[DeadlockOptions, DeadlockOptions]>([
+    [{}, { deadlocks: 'throw', after: 5 }],
+    [{ after: 700 }, { deadlocks: 'throw' }],
+    [{ deadlocks: 'ignore' }, { after: 800 }],
+  ])('with %j leaves what another thread sets at the same time: %j', (own, others) => {
+    watchDeadlocks(arena, { deadlocks: 'warn', after: 1000 });
+    Atomics.compareExchange = ((...given: Parameters<typeof compareExchange>) => {
+      Atomics.compareExchange = compareExchange;
+      watchDeadlocks(arena, others);
+      return compareExchange(...given);
+    }) as typeof compareExchange;
+    watchDeadlocks(arena, own);
+    expect(settingOf(words)).toEqual({ deadlocks: 'warn', after: 1000, ...others, ...own });
   });
 });
 
