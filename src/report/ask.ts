@@ -16,7 +16,8 @@ export interface ReportOptions {
 
 function mostOf(what: string, options: ReportOptions): number {
   checkOptions(what, options, ['most']);
-  return checkInteger(`${what}: most`, options.most ?? 100, 1, 1_000_000);
+  const { most = 100 } = options;
+  return checkInteger(`${what}: most`, most, 1, 1_000_000);
 }
 
 /**

@@ -220,6 +220,8 @@ describe('report', () => {
       'watchDeadlocks: deadlocks must be "warn" or "throw" or "ignore", got "shout"',
     );
     expect(() => watchDeadlocks(undefined, { after: -1 })).toThrow(/after must be an integer from 0/);
+    for (const call of [report, deadlocks])
+      expect(() => call(undefined, { most: null as unknown as number })).toThrow(/most must be an integer .*got null/);
     for (const name of ['deadlocks', 'after'])
       expect(() => watchDeadlocks(undefined, { [name]: null })).toThrow(`watchDeadlocks: ${name} must be`);
     expect(() => nameThread(3 as unknown as string)).toThrow('nameThread: name must be a string, got 3');
