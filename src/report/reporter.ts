@@ -92,7 +92,10 @@ function lookAtArena(id: bigint, arena: Watched): void {
   const waits =
     look.queues.size > 0 ||
     look.objects.some((object) => attachmentsOf(look, object).some((one) => one.waits > 0 || one.held > 0));
-  if (!waits) return;
+  if (!waits) {
+    arena.told = new Set();
+    return;
+  }
   const setting = settingOf(new Int32Array(memory.buffer));
   const report = reportOf(memory, setting.after, MOST);
   const news = newsIn(report, setting.after + (setting.deadlocks === 'throw' ? LATER : 0));

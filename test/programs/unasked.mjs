@@ -5,14 +5,26 @@
  *     long        a worker waits for what main has, and main sleeps
  *     idle        the same, and main waits for events
  *     until told  main waits for what a worker has until the standard input ends, and then prints `went on`
+ *     again       a promise waits until a line is told, then nobody does, one in another arena does until the next line,
+ *                 and then the promise waits again
  */
 import { readFileSync } from 'node:fs';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
-import { Mutex } from 'taketurns';
+import { Arena, Mutex } from 'taketurns';
 
 const [accounts, audit] = [Mutex.open('accounts'), Mutex.open('audit')];
 const how = isMainThread ? process.argv[2] : workerData.how;
-if (isMainThread) {
+if (how === 'again') {
+  const another = Mutex.open('another', { arena: new Arena() });
+  for (const mutex of [accounts, another, accounts]) {
+    mutex.lock();
+    const waits = mutex.lockAsync();
+    await new Promise((told) => process.stdin.once('data', told));
+    mutex.unlock();
+    await waits;
+    mutex.unlock();
+  }
+} else if (isMainThread) {
   accounts.lock();
   const gate = new Int32Array(new SharedArrayBuffer(4));
   new Worker(new URL(import.meta.url), { workerData: { gate, how } });

@@ -43,20 +43,24 @@ interface Run {
   readonly env?: Readonly<Record<string, string>>;
   /** The program is killed when its standard error has this. */
   readonly until?: RegExp;
+  /** The program is told a line each time its standard error has this once more. */
+  readonly tells?: RegExp;
 }
 
 /** Runs a program, and returns what its standard error has at its end. */
-function errorsOf({ flags = FLAGS, args = [], env = {}, until }: Run): Promise<string> {
+function errorsOf({ flags = FLAGS, args = [], env = {}, until, tells }: Run): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...flags, PROGRAM, ...args], {
       cwd: ROOT,
-      stdio: ['ignore', 'ignore', 'pipe'],
+      stdio: [tells ? 'pipe' : 'ignore', 'ignore', 'pipe'],
       env: { ...process.env, NODE_OPTIONS: '', ...env },
     });
     const timer = setTimeout(() => child.kill('SIGKILL'), DEADLINE);
     let errors = '';
-    child.stderr.on('data', (data) => {
+    let told = 0;
+    child.stderr?.on('data', (data) => {
       errors += data;
+      for (const times = tells ? errors.split(tells).length - 1 : 0; told < times; told++) child.stdin?.write('\n');
       if (until?.test(errors)) child.kill('SIGKILL');
     });
     child.on('error', reject);
@@ -84,6 +88,15 @@ describe.concurrent('report mode', () => {
     const errors = await errorsOf({ args: ['long'], env: { TAKETURNS_REPORT_AFTER: '1' }, until });
     expect(errors).toMatch(/taketurns\/report: thread 2 \(threadId \d+\) has waited for Mutex "accounts" for \d+ s\n/);
     expect(errors).toMatch(until);
+  });
+
+  it('tells of a wait again if it has ended meanwhile', async () => {
+    const tells = /has waited for/;
+    const until = /(has waited for Mutex "accounts".*){2}/s;
+    const errors = await errorsOf({ args: ['again'], env: { TAKETURNS_REPORT_AFTER: '0.1' }, until, tells });
+    expect(errors.match(/has waited for Mutex "[a-z]+"/g)).toEqual(
+      ['accounts', 'another', 'accounts'].map((name) => `has waited for Mutex "${name}"`),
+    );
   });
 
   it('is not there if the program was started without it', async () => {
