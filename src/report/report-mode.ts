@@ -13,6 +13,7 @@
  * package is loaded first. All other threads find in the environment data that there is one. The main thread tells it
  * something by a message to the worker, which waits until the reporter runs. All others tell it on a named channel, as
  * soon as the reporter listens there: the word `board` is then 1. (These messages pass no other thread, which may block.)
+ * If the reporter has ended, the word is 2, and nobody waits for it or tells it anything.
  */
 import { createRequire } from 'node:module';
 import {
@@ -55,6 +56,8 @@ export interface Stack {
 
 /** The variable says after how many seconds the reporter tells of a wait. */
 const VARIABLE = 'TAKETURNS_REPORT_AFTER';
+/** What `board` says of the reporter. */
+const [STARTS, LISTENS, ENDED] = [0, 1, 2];
 const NAME = `taketurns:report:${VERSION}`;
 /** For how many milliseconds a thread waits until the reporter listens. */
 const PATIENCE = 2000;
@@ -94,6 +97,10 @@ function start(): Tell | undefined {
       env: {},
     });
     reporter.on('error', () => {});
+    reporter.on('exit', () => {
+      Atomics.store(board, 0, ENDED);
+      Atomics.notify(board, 0);
+    });
     reporter.unref();
     setEnvironmentData(NAME, board as unknown as Transferable);
     return (message) => reporter.postMessage(message);
@@ -107,7 +114,8 @@ function join(): Tell | undefined {
   const board = getEnvironmentData(NAME) as unknown as Int32Array | undefined;
   if (board === undefined) return undefined;
   return (message) => {
-    if (Atomics.wait(board, 0, 0, PATIENCE) === 'timed-out') return;
+    Atomics.wait(board, 0, STARTS, PATIENCE);
+    if (Atomics.load(board, 0) !== LISTENS) return;
     const channel = new BroadcastChannel(`${NAME}:${process.pid}`);
     channel.postMessage(message);
     channel.close();

@@ -39,6 +39,7 @@ function ask(...args: (string | number)[]): Promise<{ code: number | null; out: 
 
 interface Run {
   readonly flags?: readonly string[];
+  readonly program?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** The program is killed when its standard error has this. */
@@ -48,9 +49,9 @@ interface Run {
 }
 
 /** Runs a program, and returns what its standard error has at its end. */
-function errorsOf({ flags = FLAGS, args = [], env = {}, until, tells }: Run): Promise<string> {
+function errorsOf({ flags = FLAGS, program = PROGRAM, args = [], env = {}, until, tells }: Run): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...flags, PROGRAM, ...args], {
+    const child = spawn(process.execPath, [...flags, program, ...args], {
       cwd: ROOT,
       stdio: [tells ? 'pipe' : 'ignore', 'ignore', 'pipe'],
       env: { ...process.env, NODE_OPTIONS: '', ...env },
@@ -97,6 +98,13 @@ describe.concurrent('report mode', () => {
     expect(errors.match(/has waited for Mutex "[a-z]+"/g)).toEqual(
       ['accounts', 'another', 'accounts'].map((name) => `has waited for Mutex "${name}"`),
     );
+  });
+
+  it('waits for no reporter that has died', async () => {
+    const [before, program] = ['workers/no-reporter', 'reporter-dies'].map((name) =>
+      fileURLToPath(new URL(`../programs/${name}.mjs`, import.meta.url)),
+    ) as [string, string];
+    expect(await errorsOf({ flags: ['--import', before, ...FLAGS], program })).toBe('not-equal\n');
   });
 
   it('is not there if the program was started without it', async () => {
