@@ -13,8 +13,8 @@
  * it. Others can list the pipes, and open one to read. But nothing is sent before a question has been written.
  */
 import { randomBytes } from 'node:crypto';
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { Server } from 'node:net';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rm, rmSync, writeFileSync } from 'node:fs';
+import { connect, type Server } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -47,7 +47,7 @@ export function checkFolder(path: string): void {
 }
 
 /**
- * Makes a server listen for questions to this process.
+ * Makes a server listen for questions to this process, and removes what killed processes have left in the folder.
  * @throws {Error} if the folder is not safe, or cannot be made.
  */
 export function listen(server: Server, folder = home()): void {
@@ -56,12 +56,28 @@ export function listen(server: Server, folder = home()): void {
   const path = join(folder, PREFIX + process.pid);
   // An earlier process with this number may have been killed.
   rmSync(path, { force: true });
-  if (!isWindows) {
-    server.listen(path);
-    return;
+  if (isWindows) {
+    const pipe = `\\\\.\\pipe\\taketurns-${randomBytes(16).toString('hex')}`;
+    server.listen(pipe, () => writeFileSync(path, pipe));
+  } else server.listen(path);
+  for (const pid of listening(folder)) if (!isRunning(pid)) removeIfDead(join(folder, PREFIX + pid));
+}
+
+/** Removes what a process has left, unless it answers: a process in another container may have this folder, too. */
+function removeIfDead(path: string): void {
+  try {
+    const socket = connect(addressIn(path), () => socket.destroy());
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => {
+      if (code === 'ECONNREFUSED' || code === 'ENOENT') rm(path, { force: true }, () => {});
+    });
+  } catch {
+    // Another process may have removed it.
   }
-  const pipe = `\\\\.\\pipe\\taketurns-${randomBytes(16).toString('hex')}`;
-  server.listen(pipe, () => writeFileSync(path, pipe));
+}
+
+/** Returns what to connect to. */
+function addressIn(path: string): string {
+  return isWindows ? readFileSync(path, 'utf8') : path;
 }
 
 /**
@@ -69,9 +85,7 @@ export function listen(server: Server, folder = home()): void {
  * @throws {Error} if the folder is not safe.
  */
 export function addressOf(pid: number, folder = home()): string | undefined {
-  if (!listening(folder).includes(pid)) return undefined;
-  const path = join(folder, PREFIX + pid);
-  return isWindows ? readFileSync(path, 'utf8') : path;
+  return listening(folder).includes(pid) ? addressIn(join(folder, PREFIX + pid)) : undefined;
 }
 
 /**

@@ -1,14 +1,16 @@
 /** `node --import taketurns/report`: programs that hang, and never ask for a report. `taketurns-report` asks them. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/report/answers.js';
-import { addressOf, checkFolder, home, listening } from '../../src/report/socket.js';
+import { addressOf, checkFolder, home, listen, listening } from '../../src/report/socket.js';
 import { linesOf, placeText } from '../../src/report/stacks.js';
+import { until } from '../support/until.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../programs/unasked.mjs', import.meta.url));
@@ -211,9 +213,10 @@ describe('taketurns-report', () => {
   it('says that there is no such process, also if the process was killed', async () => {
     const child = start('deadlock');
     await askUntil(/Deadlock: /, child.pid);
-    child.kill('SIGKILL');
-    await new Promise((done) => child.on('close', done));
     expect(listening()).toContain(child.pid);
+    child.kill('SIGKILL');
+    // Its socket stays, until another process begins in report mode.
+    await new Promise((done) => child.on('close', done));
     expect(await ask(child.pid)).toEqual({ code: 1, out: '', err: `there is no process ${child.pid}\n` });
     expect((await ask()).out).not.toMatch(new RegExp(`\\b${child.pid}\\b`));
   });
@@ -279,6 +282,24 @@ describe.skipIf(process.platform === 'win32')('the folder of the sockets', () =>
     expect(listening(folder)).toEqual([]);
     expect(addressOf(1, folder)).toBeUndefined();
     expect(listening(join(folder, 'missing'))).toEqual([]);
+  });
+
+  it('loses what processes have left that were killed, and nothing that still answers', async () => {
+    const listens =
+      "require('net').createServer().listen(process.argv[1] + process.pid, () => process.kill(process.pid, 9))";
+    const [killed, other] = [1, 2].map(() => spawnSync(process.execPath, ['-e', listens, join(folder, 'report-')]).pid);
+    // Perhaps a process in another container, which has this folder too.
+    rmSync(join(folder, `report-${other}`));
+    const answers = createServer((socket) => socket.on('error', () => {})).listen(join(folder, `report-${other}`));
+    const asked = once(answers, 'connection');
+    expect(new Set(listening(folder))).toEqual(new Set([killed, other]));
+    const server = createServer();
+    listen(server, folder);
+    await until(() => !listening(folder).includes(killed as number), 'it is removed');
+    await asked;
+    expect(new Set(listening(folder))).toEqual(new Set([process.pid, other]));
+    for (const one of [server, answers]) await new Promise((done) => one.close(done));
+    expect(listening(folder)).toEqual([]);
   });
 
   it('is refused if others may look into it', () => {
