@@ -16,7 +16,16 @@ import { KIND_MUTEX, KIND_RW_LOCK, KIND_SEMAPHORE, O_ROBUST } from '../border/nu
 import { isConfirmed } from './confirm.js';
 import { attachmentsOf, kindOf, type Look, placesOf } from './look.js';
 import { nameOfKind, type ObjectRef, objectRef, objectText, type ThreadRef, threadRef, threadText } from './refs.js';
-import { type Blocked, blockedOn, evidenceOf, headPromiseOf, holdersOf, type Stuck, stuckIn } from './waits-for.js';
+import {
+  type Blocked,
+  blockedOn,
+  evidenceOf,
+  type Holder,
+  headPromiseOf,
+  holdersOf,
+  type Stuck,
+  stuckIn,
+} from './waits-for.js';
 
 /** A thread in a deadlock. */
 export interface DeadlockEdge {
@@ -101,8 +110,11 @@ function circleThrough(stuck: ReadonlyMap<number, Stuck>, first: number): number
 export function circlesIn(stuck: ReadonlyMap<number, Stuck>): Found[] {
   const found: Found[] = [];
   const circleOf = new Map<number, Found & { behind: number[] }>();
+  // Many may wait for the same holders.
+  const lists = new Set([...stuck.values()].map(({ holders }) => holders));
+  const awaited = new Set([...lists].flatMap((holders) => holders.map(({ thread }) => thread)));
   for (const first of stuck.keys()) {
-    const cycle = circleOf.has(first) ? undefined : circleThrough(stuck, first);
+    const cycle = circleOf.has(first) || !awaited.has(first) ? undefined : circleThrough(stuck, first);
     if (cycle === undefined || cycle.some((thread) => circleOf.has(thread))) continue;
     const circle = { cycle, behind: [], stuck };
     found.push(circle);
@@ -175,10 +187,13 @@ interface Wait {
  */
 export function suspectedIn(look: Look, after: number): Deadlock[] {
   const waits = new Map<number, Wait[]>();
+  const threadsOf = new Map<readonly Holder[], number[]>();
   const add = (thread: number, object: number, how: Blocked['how'], blocked: boolean, waited: number): void => {
     const holders = holdersOf(look, object, kindOf(look.view, object), how, blocked ? thread : 0);
-    const alive = holders?.map((holder) => holder.thread).filter((holder) => look.threads.has(holder));
-    if (alive === undefined || alive.length === 0) return;
+    if (holders === undefined) return;
+    const alive = threadsOf.get(holders) ?? holders.map((one) => one.thread).filter((one) => look.threads.has(one));
+    threadsOf.set(holders, alive);
+    if (alive.length === 0) return;
     const wait = { thread, object, holders: alive, blocked, waited };
     const own = waits.get(thread);
     if (own) own.push(wait);

@@ -72,6 +72,8 @@ export const IS_PASSIVE = 2;
 /** A thread that holds something, and the facts that say so. */
 export interface Holder {
   readonly thread: number;
+  /** How many permits or tasks it holds, 1 for a lock. */
+  readonly held: number;
   readonly facts: readonly Fact[];
 }
 
@@ -213,20 +215,47 @@ export function attachmentsBy(look: Look, thread: number): readonly Attachment[]
 
 function ownerOf(view: View, object: number): Holder[] {
   const thread = view.load(object + M_WORD) & M_OWNER;
-  return thread === 0 ? [] : [{ thread, facts: [{ address: object + M_WORD, value: thread, mask: M_OWNER }] }];
+  return thread === 0 ? [] : [{ thread, held: 1, facts: [{ address: object + M_WORD, value: thread, mask: M_OWNER }] }];
 }
 
 function holdersBy(look: Look, object: number): Holder[] {
   return attachmentsOf(look, object)
     .filter(({ held }) => held > 0)
-    .map((attachment) => ({ thread: attachment.thread, facts: heldFacts(look.view, attachment) }));
+    .map((attachment) => ({
+      thread: attachment.thread,
+      held: attachment.held,
+      facts: heldFacts(look.view, attachment),
+    }));
 }
 
+/** Those who hold something, by a number for what it is: made once for each look, as many may wait for it. */
+const found = new WeakMap<Look, Map<number, readonly Holder[] | undefined>>();
+
 /**
- * Returns who holds what a waiter of the object waits for. Undefined if nobody can know.
+ * Returns who holds what a waiter of the object waits for. Undefined if nobody can know. All who wait for the same get
+ * the same list.
  * @param how as in `Blocked`; for a promise, the same.
  */
 export function holdersOf(
+  look: Look,
+  object: number,
+  kind: number,
+  how: Blocked['how'],
+  waiter: number,
+): readonly Holder[] | undefined {
+  // Each one who waits for the readers of a RwLock waits for all but itself.
+  if (how === 'drain') return findHolders(look, object, kind, how, waiter);
+  let all = found.get(look);
+  if (!all) {
+    all = new Map();
+    found.set(look, all);
+  }
+  const what = kind * 2 ** 32 + object + Number(how === 'phase');
+  if (!all.has(what)) all.set(what, findHolders(look, object, kind, how, waiter));
+  return all.get(what);
+}
+
+function findHolders(
   look: Look,
   object: number,
   kind: number,
@@ -248,8 +277,8 @@ export function holdersOf(
       if (how === 'phase')
         return (gate & GATE_SHUT) === 0
           ? []
-          : holdersBy(look, object).map(({ thread, facts }) => ({
-              thread,
+          : holdersBy(look, object).map(({ facts, ...holder }) => ({
+              ...holder,
               facts: [...facts, { address: object + O_PHASE, value: GATE_SHUT, mask: GATE_SHUT }],
             }));
       // A place that waits for another phase counts as one that reads.
@@ -257,6 +286,7 @@ export function holdersOf(
         .filter((place) => place.thread !== waiter && (place.reads || place.phase !== phase))
         .map((place) => ({
           thread: place.thread,
+          held: 1,
           facts: [...placeFacts(place), { address: object + O_PHASE + 4, value: phase, mask: ALL_BITS }],
         }));
     }
@@ -288,14 +318,29 @@ interface Wait {
   readonly holders: readonly Holder[];
 }
 
+/** Threads that are perhaps stuck. They only become fewer, once a thread has asked for those among some holders. */
+class Suspects extends Set<number> {
+  readonly #found = new Map<readonly Holder[], { readonly size: number; readonly list: readonly Holder[] }>();
+
+  /** Returns those of the holders that are among them: the same list to all who wait for the same. */
+  among(holders: readonly Holder[]): readonly Holder[] {
+    const { size } = this;
+    let found = this.#found.get(holders);
+    if (found?.size !== size) {
+      found = { size, list: holders.filter(({ thread }) => this.has(thread)) };
+      this.#found.set(holders, found);
+    }
+    return found.list;
+  }
+}
+
 /** Returns who is stuck, by the number of the thread. */
 export function stuckIn(look: Look): Map<number, Stuck> {
   const waits: Wait[] = [];
   /** Those who wait for each semaphore. */
   const lines = new Map<number, Wait[]>();
-  /** Threads that are perhaps stuck. All others are live. */
   const stuck = new Map<number, Stuck>();
-  const suspects = new Set<number>();
+  const suspects = new Suspects();
   for (const thread of look.threads.values()) {
     if (thread.isDead) continue;
     const blocked = blockedOn(look, thread);
@@ -329,16 +374,13 @@ function reasonOf(
   look: Look,
   { blocked, holders }: Wait,
   lines: ReadonlyMap<number, readonly Wait[]>,
-  suspects: ReadonlySet<number>,
+  suspects: Suspects,
 ): Stuck | undefined {
-  const suspected = holders.filter(({ thread }) => suspects.has(thread));
+  const suspected = suspects.among(holders);
   if (suspected.length === 0) return undefined;
   if (blocked.kind !== KIND_SEMAPHORE) return { blocked, holders: suspected, facts: [] };
   const [permits, facts] = permitsIn(look.view, blocked.object);
-  let held = 0;
-  for (const { thread } of suspected)
-    held += attachmentsOf(look, blocked.object).find((attachment) => attachment.thread === thread)?.held ?? 0;
-  const free = permits - held;
+  const free = suspected.reduce((left, { held }) => left - held, permits);
   if (free < blocked.permits) return { blocked, holders: suspected, facts };
   // Nobody passes one that stands before it and waits for more permits.
   const before = lines
@@ -365,6 +407,8 @@ export function evidenceOf(
   const all = new Set(cycle);
   const sleepers: Sleeper[] = [];
   const facts: Fact[] = [];
+  /** The holders whose facts are among these. */
+  const known = new Set<Holder>();
   // The set grows while the loop runs over it.
   for (const thread of all) {
     const { blocked, holders, facts: more, before } = stuck.get(thread) as Stuck;
@@ -376,6 +420,8 @@ export function evidenceOf(
     const next = cycle[cycle.indexOf(thread) + 1] ?? cycle[0];
     const needed = holders.find((holder) => holder.thread === next) ?? (holders[0] as Holder);
     for (const holder of blocked.kind === KIND_SEMAPHORE ? holders : [needed]) {
+      if (known.has(holder)) continue;
+      known.add(holder);
       facts.push(...holder.facts);
       all.add(holder.thread);
     }

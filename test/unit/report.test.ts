@@ -14,11 +14,13 @@ import {
 } from 'taketurns/report';
 import { Barrier, Condition, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { afterEach, describe, expect, it } from 'vitest';
+import * as numbers from '../../dist/border/numbers.js';
 import { type Fact, isConfirmed } from '../../dist/report/confirm.js';
+import { circlesIn, type Found } from '../../dist/report/deadlocks.js';
 import { kindOf, lookAt } from '../../dist/report/look.js';
 import { settingOf } from '../../dist/report/settings.js';
 import { View } from '../../dist/report/view.js';
-import { holdersOf } from '../../dist/report/waits-for.js';
+import { evidenceOf, holdersOf, stuckIn } from '../../dist/report/waits-for.js';
 import { instantiate } from '../../dist/runtime/instance.js';
 import { copy } from '../support/copies.js';
 import { type Member, team } from '../support/team.js';
@@ -231,6 +233,54 @@ describe('report', () => {
     const error = Object.assign(Object.create(DeadlockError.prototype), { name: 'DeadlockError' });
     expect(error instanceof DeadlockError).toBe(true);
     expect(new Error('x') instanceof DeadlockError).toBe(false);
+  });
+});
+
+describe('a look at many threads that wait for the same holders', () => {
+  const [HOLDERS, OTHERS] = [60, 60];
+  const arena = new Arena({ objects: 4, threads: 200, waiters: 400 });
+  const pool = new Semaphore(HOLDERS, { robust: true, arena });
+  const memory = arena.handle.memory as WebAssembly.Memory;
+  const view = new View(memory);
+  const index = view.indexOf(pool.handle.address);
+  const store = (address: number, value: number) => Atomics.store(view.words, address / 4, value);
+
+  /** Writes what the core would write for a thread that has or wants one permit. Returns the address of the element. */
+  const write = (thread: number, state: number): number => {
+    const element = view.elements + Atomics.add(view.words, numbers.USED_ELEMENTS / 4, 1) * numbers.ELEMENT_SIZE;
+    store(element + numbers.E_REQUEST, ((index & 1) << 31) | 1);
+    store(element + numbers.E_REQUEST + 4, (thread << 19) | (index >>> 1));
+    store(element + numbers.E_STATE, state);
+    return element;
+  };
+  for (let i = 0; i < HOLDERS + OTHERS; i++) {
+    const thread = Atomics.add(view.words, numbers.USED_THREADS / 4, 1) + 1;
+    if (i < HOLDERS) store(write(thread, numbers.ATTACHED) + numbers.E_HELD, 1);
+    const waits = write(thread, numbers.WAITING);
+    store(waits + numbers.E_START, i);
+    store(view.record(thread) + numbers.T_SLEEPS_ON, waits | 1);
+    store(view.record(thread) + numbers.T_LIFE, numbers.ASLEEP);
+  }
+
+  it('makes each holder once, and walks from each thread a short way', () => {
+    const look = lookAt(memory, 0, 0);
+    const stuck = stuckIn(look);
+    expect(stuck.size).toBe(HOLDERS + OTHERS);
+    expect(new Set([...stuck.values()].flatMap(({ holders }) => holders)).size).toBe(HOLDERS);
+    let steps = 0;
+    const { get } = stuck;
+    stuck.get = (thread) => {
+      steps++;
+      return get.call(stuck, thread);
+    };
+    const [circle, ...others] = circlesIn(stuck) as [Found];
+    expect([circle.cycle.length, circle.behind.length, others]).toEqual([2, HOLDERS + OTHERS - 2, []]);
+    expect(steps).toBeLessThan(10 * (HOLDERS + OTHERS));
+    const [sleepers, facts] = evidenceOf(look, stuck, circle.cycle);
+    expect(sleepers).toHaveLength(HOLDERS);
+    expect(facts.length).toBeLessThan(20 * HOLDERS);
+    expect(isConfirmed(view.words, sleepers, facts)).toBe(true);
+    expect(deadlocks(arena).certain).toHaveLength(1);
   });
 });
 
