@@ -215,8 +215,8 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
     const end = this.#free('reserve');
     const answer = end.tryClaim(1);
     if (answer === ANSWER_CLOSED) throw end.closedError();
-    end.hold(isPlace(answer) ? answer : end.wait(1, timeout));
-    return new Place(this, this.ends, end.next, this.room);
+    end.hold(this, isPlace(answer) ? answer : end.wait(1, timeout));
+    return new Place(this.ends, end.next, this.room);
   }
 
   /**
@@ -263,7 +263,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
     };
     const take = (place: number): Done<T> | undefined => {
       if (sent !== undefined) return put(place);
-      end.hold(place);
+      end.hold(this, place);
       return received(this.useFirst(end));
     };
     const ended = (): Done<T> => {

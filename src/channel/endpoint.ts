@@ -84,8 +84,10 @@ export class Endpoint {
   /** How many of the places that the thread has claimed are left, and the address of the first of them. */
   left = 0;
   next = 0;
-  /** The channel, while a Place or Message stands for the first of them. So the collector does not take the channel. */
-  out: object | undefined;
+  /** The channel, while any are left. So the collector does not take it: nobody else could pass these places on. */
+  keeps: object | undefined;
+  /** Whether a Place or Message stands for the first of them. */
+  isOut = false;
   /** Promises that have a permit, and wait until the thread has nothing claimed. */
   readonly #granted = new Fifo<() => void>();
   #grantedCount = 0;
@@ -132,6 +134,7 @@ export class Endpoint {
     this.f64 = new Float64Array(1);
     this.word = 0;
     this.left = 0;
+    this.keeps = undefined;
     this.takeGranted();
   }
 
@@ -314,10 +317,6 @@ export class Endpoint {
     }
   }
 
-  get isOut(): boolean {
-    return this.out !== undefined;
-  }
-
   /** Whether promises have a permit, and could not use it yet. */
   get hasGranted(): boolean {
     return this.#grantedCount > 0;
@@ -328,14 +327,16 @@ export class Endpoint {
     return this.left === 0 && !this.#isTaking;
   }
 
-  /** Notes that the thread has claimed places, from this one on. */
-  hold(first: number): void {
+  /** Notes that the thread has claimed places of this channel, from this one on. */
+  hold(channel: object, first: number): void {
+    this.keeps = channel;
     this.next = first;
     this.left = this.count;
   }
 
   /** Notes that the thread has claimed this place alone. */
-  holdOne(place: number): void {
+  holdOne(channel: object, place: number): void {
+    this.keeps = channel;
     this.next = place;
     this.left = 1;
   }
@@ -364,6 +365,7 @@ export class Endpoint {
   /** Passes on what the thread has claimed. */
   pass(): void {
     this.left = 0;
+    this.keeps = undefined;
     const answer = this.isOver ? ADMITTED : this.module.pass(this.at, this.attachment);
     if (answer !== ADMITTED) this.passed(answer);
     if (this.#grantedCount > 0) this.takeGranted();

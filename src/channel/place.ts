@@ -33,10 +33,10 @@ export class Place implements Disposable {
   #isOver = false;
 
   /** @internal */
-  constructor(channel: object, ends: Endpoints, at: number, room: number) {
+  constructor(ends: Endpoints, at: number, room: number) {
     this.#ends = ends;
     this.bytes = viewOf(ends, at, room);
-    ends.sending.out = channel;
+    ends.sending.isOut = true;
   }
 
   /**
@@ -62,7 +62,7 @@ export class Place implements Disposable {
     this.#isOver = true;
     const ends = this.#ends;
     const { sending, receiving } = ends;
-    sending.out = undefined;
+    sending.isOut = false;
     const isOver = sending.isOver;
     if (!isOver) {
       sending.setLength(sending.next, length);
@@ -96,10 +96,10 @@ export class Message implements Disposable {
   #isOver = false;
 
   /** @internal */
-  constructor(channel: object, ends: Endpoints, at: number, length: number) {
+  constructor(ends: Endpoints, at: number, length: number) {
     this.#ends = ends;
     this.bytes = viewOf(ends, at, length);
-    ends.receiving.out = channel;
+    ends.receiving.isOut = true;
   }
 
   /** Ends a `using` scope: the place of the message is free again. Does nothing the second time. Throws nothing. */
@@ -107,7 +107,7 @@ export class Message implements Disposable {
     if (this.#isOver) return;
     this.#isOver = true;
     const ends = this.#ends;
-    ends.receiving.out = undefined;
+    ends.receiving.isOut = false;
     ends.receiving.used();
     ends.placeIsOver();
   }

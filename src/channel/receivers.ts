@@ -56,7 +56,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     if (options === undefined && end.left === 0) {
       const place = end.tryClaim(1);
       if (isPlace(place)) {
-        end.holdOne(place);
+        end.holdOne(this, place);
         const got = this.useFirst(end);
         if (got !== NOTHING) return this.received(got);
       }
@@ -87,7 +87,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
   /** Waits for a message, and claims its place. */
   #waitForMessage(timeout: number, left?: () => number): Endpoint {
     const end = this.receivingEnd;
-    end.hold(end.wait(1, timeout, left));
+    end.hold(this, end.wait(1, timeout, left));
     return end;
   }
 
@@ -124,7 +124,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
         if (got !== NOTHING) return this.received(got);
       } else {
         const got = await this.receivingEnd.claimAsync(this.keeper, 1, timeout, left, options.signal, (place) => {
-          this.receivingEnd.hold(place);
+          this.receivingEnd.hold(this, place);
           return this.useFirst(this.receivingEnd);
         });
         // Only now may code of the user run.
@@ -213,7 +213,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     while (true) {
       const end = this.claimed('take', 1) ?? this.#waitForMessage(timeout, left);
       const length = end.lengthOf(end.next);
-      if (length >= 0) return new Message(this, this.ends, end.next, length);
+      if (length >= 0) return new Message(this.ends, end.next, length);
       end.used();
     }
   }
@@ -230,7 +230,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     const answer = end.tryClaim(most);
     if (answer === REFUSED) return undefined;
     if (!isPlace(answer)) throw end.closedError();
-    end.hold(answer);
+    end.hold(this, answer);
     return end;
   }
 
@@ -239,7 +239,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     const end = this.receivingEnd;
     if (end.left > 0) return true;
     const answer = end.tryClaim(most);
-    if (isPlace(answer)) end.hold(answer);
+    if (isPlace(answer)) end.hold(this, answer);
     return isPlace(answer);
   }
 
