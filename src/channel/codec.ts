@@ -189,7 +189,7 @@ export class ScratchWire<T> implements Wire<T> {
   readonly #room: number;
   #out: Scratch | undefined;
   #in: Scratch | undefined;
-  /** Whether there is a scratch for all messages. While it is in use, others are as large as their message. */
+  /** Whether there is a scratch. While it is in use, other messages wait for it as plain bytes. */
   #hasIn = false;
 
   constructor(codec: Codec<T>, { u8, i32 }: Views, room: number) {
@@ -228,26 +228,37 @@ export class ScratchWire<T> implements Wire<T> {
     return length;
   }
 
-  get(address: number, length: number): Scratch {
-    const scratch = this.#in ?? new Scratch(this.#hasIn ? (length + 7) & -8 : this.#room);
+  get(address: number, length: number): Scratch | Uint8Array {
+    const from = address + PLACE_HEAD;
+    if (this.#in === undefined && this.#hasIn) return this.#u8.slice(from, from + length);
+    const scratch = this.#in ?? new Scratch(this.#room);
     this.#in = undefined;
     this.#hasIn = true;
-    const from = address + PLACE_HEAD;
     if (length <= FEW) copy(this.#i32, from, length, scratch.i32, 0);
     else scratch.bytes.set(this.#u8.subarray(from, from + length));
     scratch.length = length;
     return scratch;
   }
 
-  decode(got: Scratch): T {
+  decode(got: Scratch | Uint8Array): T {
+    const scratch = got instanceof Scratch ? got : this.#filled(got);
     try {
-      return this.#codec.decode(got);
+      return this.#codec.decode(scratch);
     } finally {
-      this.drop(got);
+      this.#in = scratch;
     }
   }
 
-  drop(got: Scratch): void {
-    if (got.room === this.#room) this.#in = got;
+  /** Returns the scratch with these bytes. A codec that receives from this channel itself gets another scratch. */
+  #filled(bytes: Uint8Array): Scratch {
+    const scratch = this.#in ?? new Scratch(this.#room);
+    this.#in = undefined;
+    scratch.bytes.set(bytes);
+    scratch.length = bytes.length;
+    return scratch;
+  }
+
+  drop(got: Scratch | Uint8Array): void {
+    if (got instanceof Scratch) this.#in = got;
   }
 }

@@ -137,7 +137,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    * Receives the messages that are there, 1 to `most` of them. Blocks the thread while the channel is empty: it waits for
    * the first alone.
    * @param most 1 to 65,536.
-   * @throws what `receive` throws. If the codec throws, the messages that come before are lost, too.
+   * @throws what `receive` throws. If the codec throws for one of them, all of them are gone.
    * @throws {RangeError | TypeError} for a bad number.
    * @example const some = channel.receiveMany(100);
    */
@@ -149,16 +149,17 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     const left = countdown(timeout);
     const all: unknown[] = [];
     while (all.length < most) {
-      const isFirst = all.length === 0;
-      if (!isFirst && !this.#hasMore(most - all.length)) break;
+      if (all.length > 0 && !this.#hasMore(most - all.length)) break;
       const end = this.claimed('receiveMany', most) ?? this.#waitForMessage(timeout, left);
       for (let n = Math.min(end.left, most - all.length); n > 0; n--) {
         const got = this.useFirst(end);
-        if (got !== NOTHING) all.push(this.wire.decode(got));
+        if (got !== NOTHING) all.push(got);
       }
     }
+    // Only now may code of the user run: the thread has given all places back.
+    const values = all.map((got) => this.wire.decode(got));
     this.tellReceiver();
-    return all as T[];
+    return values;
   }
 
   /**

@@ -166,6 +166,80 @@ it('decodes what promises receive when the call that has let them have it is ove
   works(channel, 5);
 });
 
+it('gives a codec the whole room, however many messages are to be decoded', async () => {
+  const seen: number[] = [];
+  const codec: Codec<number> = {
+    name: 'reads more than it has written',
+    encode(x, { view }) {
+      view.setFloat64(0, x);
+      return 8;
+    },
+    decode({ bytes, view, f64, length }) {
+      seen.push(bytes.length, view.byteLength, f64.length, length);
+      return view.getFloat64(0);
+    },
+  };
+  const channel = new Channel({ codec, arena });
+  const received = [1, 2, 3].map(() => channel.receiveAsync());
+  channel.sendMany([1, 2, 3]);
+  expect(await Promise.all(received)).toEqual([1, 2, 3]);
+  channel.sendMany([4, 5, 6]);
+  expect(channel.receiveMany(3)).toEqual([4, 5, 6]);
+  expect(seen).toEqual(Array.from({ length: 6 }, () => [48, 48, 6, 8]).flat());
+});
+
+describe('a codec that uses the channel itself while many messages are decoded', () => {
+  const calls = (uses: () => void): Codec<number> => {
+    let isFirst = true;
+    return {
+      name: 'calls',
+      encode(x, { view }) {
+        view.setFloat64(0, x);
+        return 8;
+      },
+      decode({ view }) {
+        const x = view.getFloat64(0);
+        if (isFirst) {
+          isFirst = false;
+          uses();
+        }
+        return x;
+      },
+    };
+  };
+
+  it('and receives: each message comes once', async () => {
+    const seen: unknown[] = [];
+    const codec = calls(() => seen.push(channel.tryReceive()?.value));
+    const channel: Channel<number> = new Channel({ codec, capacity: 4, arena });
+    channel.sendMany([1, 2, 3, 4]);
+    expect(channel.receiveMany(3)).toEqual([1, 2, 3]);
+    expect(seen).toEqual([4]);
+    const next = channel.receiveAsync();
+    channel.send(5);
+    expect(await next).toBe(5);
+    works(channel, 1);
+  });
+
+  it('and takes a message, or sends: the places are free by then', () => {
+    const codec = calls(() => {
+      expect(channel.trySend(4)).toBe(true);
+      using message = channel.take();
+      expect(message.bytes.length).toBe(8);
+    });
+    const channel: Channel<number> = new Channel({ codec, capacity: 4, arena });
+    channel.sendMany([1, 2, 3, 9]);
+    expect(channel.receiveMany(4)).toEqual([1, 2, 3, 9]);
+    works(channel, 1);
+  });
+
+  it('and disposes of it: all messages are there', () => {
+    const channel: Channel<number> = new Channel({ codec: calls(() => channel.dispose()), capacity: 4, arena });
+    channel.sendMany([1, 2, 3]);
+    expect(channel.receiveMany(3)).toEqual([1, 2, 3]);
+  });
+});
+
 describe('a codec that ends the channel itself', () => {
   const ends = (end: () => void): Codec<number> => ({
     name: 'ends',
