@@ -154,7 +154,9 @@ export class Endpoint {
    */
   wait(n: number, timeout: number, left = countdown(timeout)): number {
     const { core, module, at, attachment, membership } = this;
-    if (n > 1 && core.tryAcquireRobust(at, n, attachment) === ADMITTED) return this.claim(n);
+    const taken = core.tryAcquireRobust(at, n, attachment);
+    if (taken === ADMITTED) return this.claim(n);
+    if (taken === ANSWER_CLOSED) throw this.closedError();
     this.checkWait(timeout, left);
     if (n === 1) {
       module.setAwake(membership.pollTime.pauses, membership.pollTime.near);

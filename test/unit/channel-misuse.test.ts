@@ -310,6 +310,23 @@ describe('a place', () => {
   });
 });
 
+it('sendMany without a time to wait sends what there is room for, and tells that the channel has ended', () => {
+  const channel = new Channel({ codec: number, capacity: 4, arena });
+  const atOnce = { timeout: 0 };
+  channel.sendMany([1], atOnce);
+  channel.sendMany([2, 3], atOnce);
+  for (const all of [
+    [4, 5],
+    [4, 5, 6, 7],
+  ])
+    expect(failure(() => channel.sendMany(all, atOnce))).toBeInstanceOf(TimeoutError);
+  expect(channel.receiveMany(4)).toEqual([1, 2, 3]);
+  channel.close();
+  for (const all of [[2], [2, 3]]) expect(failure(() => channel.sendMany(all, atOnce))).toBeInstanceOf(ClosedError);
+  channel.dispose();
+  for (const all of [[2], [2, 3]]) expect(failure(() => channel.sendMany(all, atOnce))).toBeInstanceOf(DisposedError);
+});
+
 it('a handle of one end is no handle of the other, or of another class', () => {
   const channel = new Channel({ codec: number, arena });
   const watch = new Watch(0, { codec: number, arena });
