@@ -34,7 +34,7 @@ import {
 } from '../border/numbers.js';
 import { CancelledError, DisposedError, mayNotBlock, noRoom } from '../errors.js';
 import type { Signal } from '../options.js';
-import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
+import { type Cancel, isTimeout, timedOut, watch } from '../runtime/cancellation.js';
 import { Fifo } from '../runtime/fifo.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
@@ -266,24 +266,41 @@ export class Endpoint {
     let given: { readonly reason: unknown } | undefined;
     return new Promise<T>((resolve, reject) => {
       let unwatch: (() => void) | undefined;
+      let cancel: Cancel | undefined;
       let isOver = false;
-      const settle: Resolve = (value) => {
+      const end = (): void => {
         isOver = true;
-        if (value === undefined) this.whenFree(() => settleBy(use, resolve, reject));
-        else value.catch((error) => reject(given !== undefined ? given.reason : this.#closedBy(error)));
-        // The code of the signal comes last, when the permit has been used.
         unwatch?.();
+      };
+      const settle: Resolve = (value) => {
+        if (value === undefined) {
+          cancel = undefined;
+          this.whenFree(() => {
+            if (isOver) return;
+            settleBy(use, resolve, reject);
+            // The code of the signal comes last, when the permit has been used.
+            end();
+          });
+        } else {
+          value.catch((error) => reject(given !== undefined ? given.reason : this.#closedBy(error)));
+          end();
+        }
       };
       if (run === ADMITTED) settle();
       else if (!impatient) promises.add(keeper, run, settle);
-      else {
-        const cancel = promises.addAlone(keeper, run, settle);
+      else cancel = promises.addAlone(keeper, run, settle);
+      if (impatient && !isOver) {
         const give = (late: () => unknown): void => {
           // The wait may be the second one of a call, if the first has met a hole.
           const why = late();
           const reason = isTimeout(why, signal) ? timedOut(this.#texts.wanted, timeout) : why;
           given = { reason };
-          cancel(() => reason);
+          cancel?.(() => reason);
+          if (isOver) return;
+          // It has its permit, and waits for its turn in this thread.
+          this.giveBack();
+          reject(reason);
+          end();
         };
         unwatch = watch(timeout === Infinity ? timeout : Math.max(rest, 0), signal, give, () => this.#texts.wanted);
         if (isOver) unwatch();

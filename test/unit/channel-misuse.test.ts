@@ -278,6 +278,62 @@ describe('a codec that ends the channel itself', () => {
   });
 });
 
+describe('a promise that has a permit, but not its turn', () => {
+  const reasons = [
+    ['its time-out', () => ({ timeout: 5 }), expect.any(TimeoutError)],
+    ['its signal', () => ({ signal: later() }), 'enough'],
+  ] as const;
+  function later(): AbortSignal {
+    const control = new AbortController();
+    setTimeout(() => control.abort('enough'), 1);
+    return control.signal;
+  }
+
+  it.each(reasons)('ends by %s, and others get the permit', async (_name, options, reason) => {
+    const channel = new Channel({ codec: number, capacity: 4, arena });
+    channel.sendMany([1, 2]);
+    const message = channel.take();
+    const receives = channel.receiveAsync(options());
+    await expect(receives).rejects.toEqual(reason);
+    const later = channel.receiveAsync();
+    message[Symbol.dispose]();
+    expect(await later).toBe(2);
+    channel.sendMany([1, 2, 3]);
+    const place = channel.reserve();
+    await expect(channel.sendAsync(5, options())).rejects.toEqual(reason);
+    place[Symbol.dispose]();
+    expect(channel.receiveMany(4)).toEqual([1, 2, 3]);
+    channel.send(4);
+    expect(channel.receive()).toBe(4);
+    expect(channel.inspect()).toMatchObject({ size: 0, senders: { waiting: 0 }, receivers: { waiting: 0 } });
+    for (let i = 0; i < 4; i++) expect(channel.trySend(i)).toBe(true);
+  });
+
+  it.each(reasons)('that it has got while it waited ends by %s', async (_name, options, reason) => {
+    const channel = new Channel({ codec: number, arena });
+    channel.send(1);
+    const message = channel.take();
+    const receives = channel.receiveAsync(options());
+    channel.send(2);
+    await expect(receives).rejects.toEqual(reason);
+    message[Symbol.dispose]();
+    expect(channel.receive()).toBe(2);
+    works(channel, 5);
+  });
+
+  it('is fulfilled in its turn if that comes first, and listens to its signal no more', async () => {
+    const channel = new Channel({ codec: number, arena });
+    channel.sendMany([1, 2]);
+    const message = channel.take();
+    const control = new AbortController();
+    const receives = channel.receiveAsync({ signal: control.signal });
+    message[Symbol.dispose]();
+    control.abort();
+    expect(await receives).toBe(2);
+    works(channel, 5);
+  });
+});
+
 describe('a place', () => {
   it('that was reserved before the channel is closed is delivered', () => {
     const channel = new Channel({ arena });
