@@ -10,9 +10,10 @@
  * The tickets are those of promises, each with a run of its own (core/queue/runs.ts). A thread that blocks in `select`
  * looks at its promises itself, and sleeps on its doorbell in between, as its event loop would.
  */
-import { ADMITTED, ANSWER_CLOSED } from '../border/numbers.js';
+import { ADMITTED, ANSWER_CLOSED, KIND_SEMAPHORE, O_KIND } from '../border/numbers.js';
 import { badType, CancelledError, checkInteger, checkType, DisposedError, mayNotBlock, noRoom } from '../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../options.js';
+import type { Reference } from '../reference.js';
 import { timedOut, watch } from '../runtime/cancellation.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
@@ -76,30 +77,49 @@ export function sending<T>(channel: Channel<T>, value: T): Case<never> {
 export function acquiring(semaphore: Semaphore, permits = 1): Case<never> {
   return {
     [selecting](): Work<never> {
-      checkType('acquiring: semaphore', semaphore, 'object', 'a Semaphore');
+      const { membership } = checkSemaphore(semaphore);
       if (semaphore.robust) throw new TypeError('acquiring: a robust semaphore cannot be a case of a select');
-      const { membership, address, shared } = semaphore[reference];
+      checkInteger('acquiring: permits', permits, 1, semaphore.max);
       return {
         membership,
-        shared,
-        at: address,
+        // An idle semaphore may get another place meanwhile.
+        get shared() {
+          return semaphore[reference].shared;
+        },
+        get at() {
+          return semaphore[reference].address;
+        },
         permits,
         countedBy: 0,
         check() {},
         try: () => (semaphore.tryAcquire(permits) ? HAPPENED : undefined),
         take() {
-          shared.grants += permits;
+          semaphore[reference].shared.grants += permits;
           return HAPPENED;
         },
         whenFree: (run) => run(),
-        giveBack: () => semaphore.release(permits),
+        giveBack() {
+          try {
+            semaphore.release(permits);
+          } catch {
+            // Permits that others have added meanwhile leave no room for these.
+          }
+        },
         closed() {
-          if (membership.core.isDisposed(address) === 0) throw new CancelledError();
+          if (membership.core.isDisposed(this.at) === 0) throw new CancelledError();
           throw new DisposedError();
         },
       };
     },
   };
+}
+
+/** Returns where a semaphore is. Other classes have some of its methods, and other words. */
+function checkSemaphore(semaphore: Semaphore): Reference {
+  const found = (semaphore as Semaphore | null | undefined)?.[reference];
+  const kind = found && new Int32Array(found.membership.memory.buffer)[(found.address + O_KIND) / 4];
+  if (kind === KIND_SEMAPHORE || (found && semaphore.disposed)) return found as Reference;
+  throw badType('acquiring: semaphore', 'a Semaphore', semaphore);
 }
 
 /**
@@ -132,14 +152,20 @@ const SELECT_OPTIONS = ['timeout', 'signal', 'biased'];
 /** What one of the cases may yield: the values of their channels, and the snapshots of their watches. */
 export type ValueOf<C extends readonly Case[]> = C[number] extends Case<infer T> ? T : never;
 
-function begin(what: string, cases: readonly Case[], options: SelectOptions): [readonly Work<unknown>[], number] {
+function begin(
+  what: string,
+  cases: readonly Case[],
+  options: SelectOptions,
+  names = SELECT_OPTIONS,
+): [readonly Work<unknown>[], number] {
   if (!Array.isArray(cases)) throw badType(`${what}: cases`, 'an array of cases', cases);
   if (cases.length < 1 || cases.length > MOST_CASES)
     throw new RangeError(`${what}: cases must be 1 to ${MOST_CASES}, got ${cases.length}`);
-  const timeout = checkWaitOptions(what, options, SELECT_OPTIONS);
+  const timeout = checkWaitOptions(what, options, names);
   const { biased = false } = options;
   checkType(`${what}: biased`, biased, 'boolean', 'true or false');
-  const works = cases.map((one: Case, i) => {
+  // A hole is undefined here.
+  const works = Array.from(cases, (one: Case, i) => {
     if (typeof one?.[selecting] !== 'function')
       throw badType(`${what}: cases[${i}]`, 'made by receiving, sending, acquiring or changing', one);
     const work = one[selecting]();
@@ -395,7 +421,7 @@ export function trySelect<const C extends readonly Case[]>(
   cases: C,
   options: Pick<SelectOptions, 'biased'> = {},
 ): Selected<ValueOf<C>> | undefined {
-  const [works] = begin('trySelect', cases, options);
+  const [works] = begin('trySelect', cases, options, ['biased']);
   const at = attempt(works, options.biased);
   return at && (selectedOf(at) as Selected<ValueOf<C>>);
 }

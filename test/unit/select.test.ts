@@ -1,11 +1,13 @@
 /** select over channels and semaphores: exactly one case happens, and what was not chosen loses nothing. */
 import { runInThisContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
-import { Arena, DisposedError, Semaphore, TimeoutError } from 'taketurns';
+import { Arena, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
+import { MultilaneSemaphore } from 'taketurns/algorithms';
 import {
   acquiring,
   Channel,
   ClosedError,
+  type Codec,
   changing,
   number,
   receiving,
@@ -15,7 +17,8 @@ import {
   trySelect,
   Watch,
 } from 'taketurns/channel';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import * as tasks from 'taketurns/tasks';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 
 let arena: Arena;
 beforeEach(() => {
@@ -194,10 +197,76 @@ it('skips holes', async () => {
   expect(trySelect([receiving(channel)])).toBeUndefined();
 });
 
+/** A worker with this program, and channels `a`, `b` and `told` of numbers. Returns what waits for a word of it. */
+function withWorker(program: string, [a, b]: Channel<number>[], pool?: Semaphore) {
+  const told = channelOf(1);
+  const start = `
+    const { Channel, number } = require('taketurns/channel');
+    const { Semaphore } = require('taketurns');
+    const { channels, pool: handle } = require('node:worker_threads').workerData;
+    const [a, b, told] = channels.map((handle) => Channel.from(handle, number));
+    const pool = handle && Semaphore.from(handle);
+  `;
+  const channels = [a, b, told].map((channel) => channel?.handle);
+  const worker = new Worker(start + program, { eval: true, workerData: { channels, pool: pool?.handle } });
+  onTestFinished(async () => {
+    await worker.terminate();
+  });
+  return {
+    told: () => told.receiveAsync(),
+    // The event loop does not run meanwhile, so no promise of this thread is settled.
+    toldAtOnce() {
+      while (!told.tryReceive());
+    },
+  };
+}
+
+it('drops a permit that came too late if the semaphore has no room for it any more', async () => {
+  const [channel, go] = [channelOf(), channelOf()];
+  const pool = new Semaphore(0, { max: 1, arena });
+  const { toldAtOnce } = withWorker(
+    'b.receive(); for (let i = 0; i < 3; i++) pool.release(); told.send(1);',
+    [channel, go],
+    pool,
+  );
+  const waits = selectAsync([receiving(channel), acquiring(pool)]);
+  const behind = pool.acquireAsync();
+  const other = channel.receiveAsync();
+  go.send(1);
+  toldAtOnce();
+  channel.sendMany([1, 2]);
+  expect(await waits).toMatchObject({ index: 0, value: 1 });
+  expect(await other).toBe(2);
+  await behind;
+  expect([pool.available, pool.waiting]).toEqual([1, 0]);
+});
+
+it('acquires from a semaphore that gets another place while the cases are made', async () => {
+  const pool = new Semaphore(0, { arena });
+  const kept: Semaphore[] = [];
+  const codec: Codec<number> = {
+    name: 'attaches',
+    encode(x) {
+      // An idle semaphore that no other thread knows goes, and another object comes into its place.
+      while (x === 1 && kept.length < 20) kept.push(Semaphore.open(`kept ${kept.length}`, 0, { arena }));
+      return 0;
+    },
+    decode: () => 0,
+  };
+  const channel = new Channel({ codec, capacity: 1, arena });
+  channel.send(0);
+  const waits = selectAsync([acquiring(pool), sending(channel, 1)]);
+  expect([pool.waiting, ...kept.map(({ waiting }) => waiting)]).toEqual([1, ...kept.map(() => 0)]);
+  pool.release();
+  expect(await waits).toMatchObject({ index: 0 });
+});
+
 it('refuses what is no case', () => {
   const channel = channelOf();
-  for (const cases of [undefined, [], [channel], new Array(65).fill(receiving(channel))])
+  for (const cases of [undefined, [], [channel], new Array(65).fill(receiving(channel)), new Array(2)])
     expect(failure(() => select(cases as never)).message).toContain('select: cases');
+  for (const more of [{ timeout: 5 }, { signal: AbortSignal.abort() }])
+    expect(failure(() => trySelect([receiving(channel)], more as never)).message).toContain('trySelect: options');
   expect(failure(() => select([receiving(channel)], { bias: true } as never)).message).toContain('perhaps biased');
   expect(failure(() => select([sending(channel, 'x' as never)])).message).toContain('a number');
   const robust = new Semaphore(1, { robust: true, arena });
@@ -253,5 +322,18 @@ it('says which argument of a case is not what it must be', () => {
   expect(of(changing(null as never))).toThrow(/^changing: watch must be a Watch, got null/);
   expect(of(changing(watch, -1))).toThrow(RangeError);
   expect(of(acquiring(7 as never))).toThrow(/^acquiring: semaphore must be a Semaphore, got 7/);
+  for (const none of [
+    null,
+    new Mutex({ arena }),
+    new tasks.Semaphore(1),
+    new MultilaneSemaphore(1, { arena }),
+    channel,
+  ])
+    expect(of(acquiring(none as never))).toThrow(/^acquiring: semaphore must be a Semaphore, got /);
+  channel.send(1);
+  for (const permits of [0, 1.5, 3])
+    expect(() => select([receiving(channel), acquiring(new Semaphore(0, { max: 2, arena }), permits)])).toThrow(
+      /^acquiring: permits must be an integer from 1 to 2, got /,
+    );
   expect(of({})).toThrow(/^trySelect: cases\[0\] must be made by receiving, sending, acquiring or changing, got /);
 });
