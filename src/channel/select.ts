@@ -16,6 +16,7 @@ import { checkWaitOptions, type WaitOptions } from '../options.js';
 import type { Reference } from '../reference.js';
 import { timedOut, watch } from '../runtime/cancellation.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
+import { isMembership } from '../runtime/membership.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
 import { closed, type Resolve } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
@@ -247,7 +248,12 @@ class Selection {
         else {
           // The reason tells the same. A thread that blocks could not wait for it.
           value.catch(() => {});
-          if (!this.isOver && !this.#isLeaving) this.#ends(() => ({ index, done: work.closed() }));
+          if (this.isOver || this.#isLeaving) return;
+          this.#ends(() => {
+            // The thread is leaving the arena, and the objects have not ended yet.
+            if (!isMembership(work.membership)) throw new DisposedError('the arena has been disposed of');
+            return { index, done: work.closed() };
+          });
         }
       };
       this.#cancels[index] = promises.addAlone(this.#keeper, run, settle);

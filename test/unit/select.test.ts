@@ -186,6 +186,27 @@ it('tells that a channel is closed', async () => {
   expect(failure(() => select([receiving(a)]))).toBeInstanceOf(DisposedError);
 });
 
+it.each(['receiving', 'sending', 'changing', 'acquiring'] as const)(
+  '%s that waits is rejected with a DisposedError when the thread leaves the arena',
+  async (which) => {
+    const left = new Arena({ objects: 32, threads: 8, waiters: 64, slots: 4 });
+    const [full, empty] = [1, 2].map(() => new Channel({ codec: number, capacity: 1, arena: left })) as [
+      Channel<number>,
+      Channel<number>,
+    ];
+    full.send(1);
+    const cases = {
+      receiving: receiving(empty),
+      sending: sending(full, 2),
+      changing: changing(new Watch(1, { codec: number, arena: left })),
+      acquiring: acquiring(new Semaphore(0, { arena: left })),
+    };
+    const waits = selectAsync([cases[which]]);
+    left.dispose();
+    await expect(waits).rejects.toThrow(new DisposedError('the arena has been disposed of'));
+  },
+);
+
 it('skips holes', async () => {
   const channel = channelOf(4);
   const selected = selectAsync([receiving(channel)]);
