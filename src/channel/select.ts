@@ -274,7 +274,7 @@ class Selection {
       this.#isTaking = false;
       for (const granted of this.#late.splice(0)) granted();
       // The message was a hole: the case stands in line again.
-      if (!this.isOver) this.#join(index, work);
+      if (!this.isOver && !this.#isLeaving) this.#join(index, work);
     }
   }
 

@@ -242,6 +242,30 @@ function withWorker(program: string, [a, b]: Channel<number>[], pool?: Semaphore
   };
 }
 
+it('stands in no queue any more when it leaves, though a hole has come just then', async () => {
+  const [channel, go] = [channelOf(), channelOf()];
+  const { told, toldAtOnce } = withWorker(
+    `const place = a.reserve();
+    told.send(1);
+    b.receive();
+    place[Symbol.for('Symbol.dispose')]?.();
+    place[Symbol.dispose]?.();
+    told.send(2);`,
+    [channel, go],
+  );
+  await told();
+  const control = new AbortController();
+  const waits = selectAsync([receiving(channel)], { signal: control.signal });
+  const behind = channel.receiveAsync();
+  go.send(1);
+  toldAtOnce();
+  control.abort('enough');
+  await expect(waits).rejects.toBe('enough');
+  expect([channel.waiting, channel.inspect().holes]).toEqual([1, 1]);
+  channel.send(7);
+  expect(await behind).toBe(7);
+});
+
 it('drops a permit that came too late if the semaphore has no room for it any more', async () => {
   const [channel, go] = [channelOf(), channelOf()];
   const pool = new Semaphore(0, { max: 1, arena });
