@@ -78,7 +78,7 @@ export function watch(timeout: number, signal: Signal | undefined, cancel: Cance
     if (!cancels.delete(abort) || cancels.size > 0) return;
     // The code of the signal belongs to the user, so it runs in a microtask. Here a call of the thread may be under
     // way, and some promises may not be settled yet.
-    queueMicrotask(() => {
+    Promise.resolve().then(() => {
       if (cancels.size > 0 || abortions.get(signal) !== abortion) return;
       abortions.delete(signal);
       signal.removeEventListener('abort', listener);

@@ -1,4 +1,5 @@
 /** Fake timers: the library waits in real time, though a test makes the clocks of its globals stand still. */
+import { getEventListeners } from 'node:events';
 import { Arena, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { AtomicSemaphore, atomicTryWaitFor, atomicTryWaitForAsync, BinarySemaphore } from 'taketurns/p0514';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -40,6 +41,22 @@ describe('under fake timers, a time-out passes', () => {
 });
 
 describe('under fake timers', () => {
+  it('a signal has no listener when its promises are settled', async () => {
+    const queued = vi.spyOn(globalThis, 'queueMicrotask').mockImplementation(() => {});
+    try {
+      const { signal } = new AbortController();
+      const semaphore = new Semaphore(0, { arena });
+      const acquired = semaphore.acquireAsync(1, { signal });
+      expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+      semaphore.release();
+      await acquired;
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    } finally {
+      queued.mockRestore();
+    }
+  });
+
   it('a waiter says for how long it has waited', async () => {
     const semaphore = new Semaphore(0, { arena });
     const waiter = new Member();
