@@ -1,5 +1,6 @@
 /** The events of a space. */
 import { checkChoice, checkType } from './errors.js';
+import { microtask } from './ticks.js';
 
 /** What has become of a request of this process. Metrics are made of this. */
 export interface Metric {
@@ -68,7 +69,7 @@ export class Listeners {
   emit<E extends keyof SpaceEvents>(event: E, ...args: SpaceEvents[E]): void {
     for (const listener of this.#of[event]) {
       // A listener that throws must not stop the session, so it runs in a microtask of its own.
-      queueMicrotask(() => (listener as (...args: SpaceEvents[E]) => void)(...args));
+      microtask(() => (listener as (...args: SpaceEvents[E]) => void)(...args));
     }
   }
 }

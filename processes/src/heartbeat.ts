@@ -13,6 +13,7 @@
  * really shows, and the times that the thread writes are too early rather than too late.
  */
 import { Worker } from 'node:worker_threads';
+import { clock } from './clock.js';
 
 /**
  * What the main thread tells the thread: to beat for a session, or, if `sid` is '', to stop beating for the partition.
@@ -23,7 +24,7 @@ export interface BeatOrder {
   readonly conn: number;
   readonly keys: readonly string[];
   readonly channel: string;
-  /** When the main thread gave the order, by its `performance.now`. */
+  /** When the main thread gave the order, by its clock. */
   readonly at: number;
 }
 
@@ -62,12 +63,12 @@ export class Heartbeat {
   /** Gives the thread an order. */
   order(order: Omit<BeatOrder, 'at'>): void {
     Atomics.store(this.#sentAt, order.partition, 0n);
-    this.#worker.postMessage({ ...order, at: performance.now() } satisfies BeatOrder);
+    this.#worker.postMessage({ ...order, at: clock.now() } satisfies BeatOrder);
   }
 
   /**
-   * When the last answered beat of the partition was sent, by the clock of `performance.now`; 0 if no beat was
-   * answered.
+   * When the last answered beat of the partition was sent, by the clock of the main thread; 0 if no beat
+   * was answered.
    */
   lastOf(partition: number): number {
     return Number(Atomics.load(this.#sentAt, partition)) / 1000;

@@ -1,6 +1,8 @@
 /**
  * Three points in time soon after the present one: `soon`, after the promises that are settled now; `later`, after the
  * timers that have expired; and `eventsHandled`, after all that has come from the network is read.
+ *
+ * As in clock.ts, the functions of the runtime are taken when the package is loaded, before a test replaces them.
  */
 
 const { nextTick } = globalThis.process ?? {};
@@ -8,13 +10,16 @@ const { setImmediate: immediate, setTimeout: start } = globalThis as typeof glob
   setImmediate?: (run: () => void) => unknown;
 };
 
+/** Calls `run` after the code that runs now. */
+export const { queueMicrotask: microtask } = globalThis;
+
 /**
  * Calls `run` after the callbacks of all promises that are settled now. If `run` calls the script of the server, this
  * one call also carries the operations that these callbacks ask for (calls.ts).
  */
 export const soon: (run: () => void) => void = nextTick
-  ? (run) => queueMicrotask(() => nextTick(run))
-  : (run) => queueMicrotask(() => queueMicrotask(run));
+  ? (run) => microtask(() => nextTick(run))
+  : (run) => microtask(() => microtask(run));
 
 /**
  * Calls `run` after all timers that have expired. `soon` would not wait for them: Node serves promises between timers.

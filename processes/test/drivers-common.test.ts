@@ -1,5 +1,5 @@
 /** What all drivers have in common, tested with a client library that the test fakes. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Connections, slotOf } from '../src/drivers/connections.ts';
 import type { Events } from '../src/drivers/link.ts';
 import { driverOf } from '../src/drivers/recognise.ts';
@@ -150,6 +150,23 @@ describe('what drivers have in common', () => {
     opened[2]?.events.ready();
     await watching.up(2);
     expect(opened[2]?.sent).toEqual([]);
+    await watching.driver.close();
+  });
+
+  test('a lost connection is opened again under fake timers', async () => {
+    const { watching, opened } = fakes();
+    const [commands] = await ready(opened);
+    await watching.up();
+    const { setTimeout: start } = globalThis;
+    // `expect.poll` would let the fake timers expire.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      commands.events.lost(new Error('cut'));
+      for (let n = 0; opened.length < 3 && n < 1000; n++) await new Promise((resolve) => start(resolve, 1));
+      expect(opened.length).toBe(3);
+    } finally {
+      vi.useRealTimers();
+    }
     await watching.driver.close();
   });
 

@@ -4,13 +4,16 @@ import { once } from 'node:events';
 import { closeSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { directoryOf } from '../src/local/directory.js';
 import { Folder } from '../src/local/generations.js';
 import { Space } from '../src/space.js';
 import { WHOLE } from './each-server.js';
 import { folder, type Granted, Member, members } from './local-processes.js';
 import { sleep, until } from './setting.js';
+
+/** Calls the function at the next turn of the event loop, also under fake timers. */
+const { setImmediate: turn } = globalThis;
 
 const waiting = async (by: Member, count: number): Promise<void> =>
   until(async () => (await by.do<{ waiting: number }>('inspect', 'mutex', 'm')).waiting === count);
@@ -47,6 +50,25 @@ test('a mutex passes between processes', async () => {
   expect(BigInt(token)).toBeGreaterThan(BigInt(first.token));
   await b.unlock('m');
   await a.hold('mutex', 'm');
+});
+
+test('under fake timers, promises are fulfilled and listeners are called', async () => {
+  const space = await Space.local({ directory: folder() });
+  onTestFinished(() => space.close());
+  const mutex = await space.mutex('m');
+  let heard = 0;
+  space.on('metric', () => heard++);
+  // The fake timers of Jest and of Sinon replace these functions, too.
+  vi.useFakeTimers({ toFake: ['queueMicrotask', 'setImmediate', 'setTimeout', 'performance'] });
+  try {
+    const holding = mutex.holdAsync().then((held) => held.unlock());
+    holding.catch(() => {});
+    for (let turns = 0; heard < 2 && turns < 1000; turns++) await new Promise<void>(turn);
+    expect(heard).toBe(2);
+    await holding;
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('a process that has joined and done nothing else is listed, also after a takeover, and not when it has ended', async () => {

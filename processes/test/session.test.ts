@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { Worker } from 'node:worker_threads';
+import { expect, test, vi } from 'vitest';
 import { startReplica } from '../servers/servers.js';
 import { LeaseLostError, TimeoutError } from '../src/errors.js';
+import { type BeatOrder, Heartbeat } from '../src/heartbeat.js';
 import type { SpaceOptions } from '../src/options.js';
 import type { Space } from '../src/space.js';
 import { onForms } from './forms.js';
@@ -260,4 +262,23 @@ onServers('session with a server', (setting) => {
     await replica.stop();
     expect(await mine.inspect()).toMatchObject({ free: 1, waiting: 0 });
   });
+});
+
+test('the thread that beats hears the real time under fake timers', async () => {
+  const orders: BeatOrder[] = [];
+  const posted = vi.spyOn(Worker.prototype, 'postMessage').mockImplementation((order) => void orders.push(order));
+  const before = performance.now();
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const heartbeat = new Heartbeat('data:text/javascript,', 500, 1);
+  try {
+    vi.advanceTimersByTime(1e9);
+    heartbeat.order({ partition: 0, sid: '1', conn: 0, keys: [], channel: 'c' });
+  } finally {
+    vi.useRealTimers();
+    posted.mockRestore();
+    await heartbeat.stop();
+  }
+  const [{ at }] = orders as [BeatOrder];
+  expect(at).toBeGreaterThanOrEqual(before);
+  expect(at).toBeLessThanOrEqual(performance.now());
 });

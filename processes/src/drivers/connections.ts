@@ -11,6 +11,7 @@
  *      ^ ^------+          gave up: the user's strategy wants no more attempts to connect
  *      +--> gave up        closed: the driver was closed, and leaves this state no more
  */
+import { clock } from '../clock.js';
 import type { Driver, Script, StopListening } from './driver.js';
 import { asError, type Connection, ELSEWHERE, type Events, impatient, Link } from './link.js';
 
@@ -76,7 +77,7 @@ export class Connections implements Driver {
   #attempt = 0;
   #error = new Error('not yet connected');
   #asking: AbortController | undefined;
-  #pausing: ReturnType<typeof setTimeout> | undefined;
+  #pausing: NodeJS.Timeout | undefined;
 
   constructor(library: Library) {
     this.#library = library;
@@ -173,7 +174,7 @@ export class Connections implements Driver {
     this.#error = new Error('the driver is closed');
     this.reset(this.#error);
     this.#refuseNewcomers();
-    clearTimeout(this.#pausing);
+    clock.stop(this.#pausing);
     this.#asking?.abort();
   }
 
@@ -244,8 +245,7 @@ export class Connections implements Driver {
         const delay = this.#delay();
         if (typeof delay !== 'number') return this.#giveUp();
         await new Promise<void>((resolve) => {
-          this.#pausing = setTimeout(resolve, delay);
-          if (!this.#alive) this.#pausing.unref();
+          this.#pausing = clock.after(delay, resolve, this.#alive) as NodeJS.Timeout;
         });
       }
       try {

@@ -6,6 +6,7 @@
  *     opening --> ready --> over          over: all that is pending is rejected, and whoever keeps the link is told
  *        +---------------->
  */
+import { clock } from '../clock.js';
 import type { Script } from './driver.js';
 
 /** One connection, made by a client library. */
@@ -49,9 +50,8 @@ export function asError(value: unknown): Error {
  * alive.
  */
 export function impatient<T>(promise: Promise<T>, late: (error: Error) => void): Promise<T> {
-  const timer = setTimeout(() => late(new Error('the server does not answer')), PATIENCE);
-  timer.unref();
-  return promise.finally(() => clearTimeout(timer));
+  const timer = clock.after(PATIENCE, () => late(new Error('the server does not answer')), false);
+  return promise.finally(() => clock.stop(timer));
 }
 
 interface Call {

@@ -10,7 +10,7 @@
  */
 import { connect, type Socket } from 'node:net';
 import { clock, type Timer } from '../clock.js';
-import { eventsHandled, later } from '../ticks.js';
+import { eventsHandled, later, microtask } from '../ticks.js';
 import type { Broker } from './broker.js';
 import type { Generation } from './generations.js';
 import { type Line, Lines, lineOf } from './lines.js';
@@ -209,7 +209,7 @@ export class InlineConnection implements Connection {
     this.#broker = broker;
     broker.join(owner.name, {
       // The broker may be in the middle of a call.
-      tell: (sid, text) => queueMicrotask(() => this.#why ?? owner.hear(sid, text)),
+      tell: (sid, text) => microtask(() => this.#why ?? owner.hear(sid, text)),
       end: () => {},
     });
   }

@@ -26,6 +26,7 @@ import type { Worker } from 'node:worker_threads';
 import { clock, type Timer } from '../clock.js';
 import type { Driver, StopListening } from '../drivers/driver.js';
 import { SpaceError } from '../errors.js';
+import { microtask } from '../ticks.js';
 import { Broker } from './broker.js';
 import type { ThreadData } from './broker-thread.js';
 import { type Connection, InlineConnection, type Owner, SocketConnection } from './connection.js';
@@ -389,7 +390,7 @@ class Member implements Driver, Owner {
     this.#refused = undefined;
     this.#connection = connection;
     this.keepAlive(this.isNeeded);
-    queueMicrotask(() => {
+    microtask(() => {
       if (this.#connection === connection) this.#events?.up();
     });
     return true;
