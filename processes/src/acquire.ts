@@ -56,9 +56,11 @@ export function acquire<G extends Held>(
     const { timeout, signal } = checkWait(what, options);
     if (signal?.aborted) throw aborted(signal);
     let timer: Timer;
+    let untimed: (() => void) | undefined;
     let unlisten: (() => void) | undefined;
     const stop = (): void => {
       clock.stop(timer);
+      untimed?.();
       unlisten?.();
     };
     const fail = (error: unknown): void => {
@@ -89,7 +91,7 @@ export function acquire<G extends Held>(
       });
     }
     if (timeout === 0) {
-      timer = session.calls.unanswered((error) => {
+      untimed = session.calls.unanswered((error) => {
         session.requests.giveUp(request, false);
         fail(error);
       });

@@ -9,7 +9,6 @@
  * the answer to `list` (wire.ts) tells what has become of each request. So operations that belong to a request are not
  * sent again. Operations that belong to no request are sent again, unless their sender has said otherwise (`repeats`).
  */
-import type { Timer } from './clock.js';
 import type { Operation, Sender } from './operation.js';
 import type { Request } from './request.js';
 import { refusal } from './server-error.js';
@@ -68,17 +67,17 @@ export class Calls {
     if (fatal) return Promise.reject(fatal);
     this.operating++;
     around.keepAlive();
-    let patience: Timer;
+    let stop: (() => void) | undefined;
     return new Promise((resolve, reject) => {
       const operation = this.send(args, resolve, reject);
-      patience = this.unanswered((error) => {
+      stop = this.unanswered((error) => {
         operation.withdrawn = true;
         this.#batch = this.#batch.filter((each) => each !== operation);
         reject(error);
       });
       if (!session.isOpen) session.enter();
     }).finally(() => {
-      around.clock.stop(patience);
+      stop?.();
       this.operating--;
       around.keepAlive();
     });
@@ -87,17 +86,19 @@ export class Calls {
   /**
    * Calls `late` when no answer has come for `connectTimeout`. An answer may have come while the process was busy, so
    * all that has come is read before `late` is called. The time for which the server makes this process watch silent
-   * sessions does not count.
+   * sessions does not count. Returns a function that stops this.
    */
-  unanswered(late: (error: Error) => void): Timer {
+  unanswered(late: (error: Error) => void): () => void {
     const session = this.#session;
     const { clock, connectTimeout, unanswered } = session.around;
     const look = (): void => {
       // The server has answered, but this process must watch before its session is opened.
-      if (session.sid === '' && clock.now() < session.lease.watchesUntil) clock.after(connectTimeout, look, false);
+      if (session.sid === '' && clock.now() < session.lease.watchesUntil)
+        timer = clock.after(connectTimeout, look, false);
       else void eventsHandled().then(() => late(unanswered()));
     };
-    return clock.after(connectTimeout, look, true);
+    let timer = clock.after(connectTimeout, look, true);
+    return () => clock.stop(timer);
   }
 
   /** Puts an operation into the batch, which is sent soon, if the session is open. */

@@ -179,16 +179,15 @@ export class Space implements AsyncDisposable {
 
   /** Joins the space, or rejects when no server has answered for `connectTimeout`. */
   async #connect(): Promise<void> {
-    const { clock } = this.#options;
     const joined = this.#join();
-    let timer: unknown;
+    let stop: (() => void) | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = this.#session(0).calls.unanswered(reject);
+      stop = this.#session(0).calls.unanswered(reject);
     });
     try {
       await Promise.race([joined, late]);
     } finally {
-      clock.stop(timer);
+      stop?.();
       joined.catch(() => {});
     }
   }

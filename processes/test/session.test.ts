@@ -1,6 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { expect, test, vi } from 'vitest';
+import { VirtualClock } from '../check/simulation.js';
 import { startReplica } from '../servers/servers.js';
+import { Calls } from '../src/calls.js';
 import { LeaseLostError, TimeoutError } from '../src/errors.js';
 import { type BeatOrder, Heartbeat } from '../src/heartbeat.js';
 import type { SpaceOptions } from '../src/options.js';
@@ -262,6 +264,20 @@ onServers('session with a server', (setting) => {
     await replica.stop();
     expect(await mine.inspect()).toMatchObject({ free: 1, waiting: 0 });
   });
+});
+
+test('an operation that is over has no timer, though the process had to watch before its session was opened', async () => {
+  const clock = new VirtualClock();
+  const around = { clock, connectTimeout: 10, keepAlive() {}, unanswered: () => new Error('late') };
+  const runner = { sid: '', isOpen: false, enter() {}, around, lease: { watchesUntil: Infinity } };
+  const calls = new Calls(runner as never);
+  const answer = calls.operate(['J']);
+  clock.time += 10;
+  clock.fire();
+  expect(clock.timers.size).toBe(1);
+  calls.fail(new Error('closed'), () => {});
+  await expect(answer).rejects.toThrow('closed');
+  expect(clock.timers.size).toBe(0);
 });
 
 test('the thread that beats hears the real time under fake timers', async () => {
