@@ -86,11 +86,11 @@ const LEASE_OF_LOCAL = 3_600_000;
 export function checkLocalOptions(options: LocalOptions): Checked & { readonly directory: string | undefined } {
   const what = 'Space.local';
   checkOptions(what, options, 'clock' in Object(options) ? [...OPTIONS_OF_LOCAL, 'clock'] : OPTIONS_OF_LOCAL);
-  const { directory, ...others } = options;
+  const { directory } = options;
   if (directory !== undefined && !(typeof directory === 'string' && /^[^\0]+$/.test(directory))) {
     throw bad('string', `${what}: directory`, 'the path of a folder', directory);
   }
-  return { ...check(what, { ...others, lease: LEASE_OF_LOCAL }), directory };
+  return { ...check(what, options, { lease: LEASE_OF_LOCAL }), directory };
 }
 
 /** Checks the options of `Space.connect`, and fills in the defaults. */
@@ -100,8 +100,9 @@ export function checkSpaceOptions(options: SpaceOptions): Checked {
   return check(what, options);
 }
 
-function check(what: string, options: SpaceOptions): Checked {
-  const { space = 'default', lease = 10_000, partitions = 1, turn = 5, connectTimeout = 5000 } = options;
+/** `Space.local` has another lease than the options say. */
+function check(what: string, options: SpaceOptions, { lease = 10_000 }: { lease?: number } = options): Checked {
+  const { space = 'default', partitions = 1, turn = 5, connectTimeout = 5000 } = options;
   const { label, durability, heartbeat, clock = realClock } = options;
   checkName(`${what}: space`, space, 64);
   if (/[{}]/.test(space)) throw bad('string', `${what}: space`, 'a string without braces', space);

@@ -342,7 +342,8 @@ export class Space implements AsyncDisposable {
    */
   async leader(name: string, options: ObjectOptions = {}): Promise<Leader> {
     checkOptions('Space.leader', options, ['robust', 'ephemeral']);
-    const mutex = await this.#open(Mutex, 'Space.leader', 'm', name, 1, { ...options, bypass: 0 });
+    const { robust = false, ephemeral = false } = options;
+    const mutex = await this.#open(Mutex, 'Space.leader', 'm', name, 1, { robust, ephemeral, bypass: 0 });
     return new Leader(mutex, this.#options.clock);
   }
 

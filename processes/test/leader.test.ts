@@ -48,6 +48,13 @@ onForms('leader', ({ join }) => {
     expect((await again).token).toBeGreaterThan(first.token);
   });
 
+  test('with an inherited option it is robust', async () => {
+    const space = await join();
+    await using leader = await space.leader('x', Object.create({ robust: true }));
+    await leader.elected();
+    expect(await space.mutex('x', { robust: true, bypass: 0 })).toHaveProperty('name', 'x');
+  });
+
   test('an operator takes the office away, and its process stands again behind those who wait', async () => {
     const [a, b] = [await join(), await join()];
     const [mine, yours] = [await a.leader('x'), await b.leader('x')];

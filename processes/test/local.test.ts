@@ -71,6 +71,12 @@ test('under fake timers, promises are fulfilled and listeners are called', async
   }
 });
 
+test('inherited options count', async () => {
+  const space = await Space.local(Object.create({ space: 'inherited', directory: folder() }));
+  onTestFinished(() => space.close());
+  expect(String(space)).toBe('Space("inherited")');
+});
+
 test('a process that has joined and done nothing else is listed, also after a takeover, and not when it has ended', async () => {
   const [broker, silent, last] = (await members(folder(), 3)) as [Member, Member, Member];
   await until(async () => (await last.do('sessions')) === 3);
