@@ -147,16 +147,27 @@ export abstract class Handle {
     return held && this.#ready(held);
   }
 
-  /** @internal Calls a function with a guard, and gives the permits back when the function's result is settled. */
-  protected async [during]<G extends Held, T>(held: G, run: (held: G) => T | PromiseLike<T>): Promise<T> {
+  /**
+   * @internal
+   * Calls a function with the guard that the promise gives, and gives the permits back when the function's result is
+   * settled. The function counts as running from now on, so that `close` with `drain` also waits for one whose guard is
+   * on its way. Functions that still wait for their permits do not hold `close` up, because it rejects their promises.
+   */
+  protected async [during]<G extends Held, T>(asked: Promise<G>, run: (held: G) => T | PromiseLike<T>): Promise<T> {
     const { around } = this.session;
+    let held: G | undefined;
+    const check = (): void => {
+      if (!held?.held && held?.lost) throw held.lost;
+    };
     around.running++;
     try {
+      held = await asked;
+      check();
       const result = await run(held);
-      if (!held.held && held.lost) throw held.lost;
+      check();
       return result;
     } finally {
-      await held[asyncDispose]();
+      await held?.[asyncDispose]();
       if (--around.running === 0) around.drained();
     }
   }

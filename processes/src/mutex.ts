@@ -46,7 +46,7 @@ export class Mutex extends Handle {
    */
   async runExclusive<T>(run: (held: HeldLock) => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
     checkType('Mutex.runExclusive: run', run, 'function', 'a function');
-    return this[during](await this[ask]('runExclusive', 1, HeldLock, options), run);
+    return this[during](this[ask]('runExclusive', 1, HeldLock, options), run);
   }
 
   /** `Mutex`. */

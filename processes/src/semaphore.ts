@@ -83,7 +83,7 @@ export class Semaphore extends Handle {
     options?: WaitOptions,
   ): Promise<T> {
     checkType('Semaphore.runExclusive: run', run, 'function', 'a function');
-    return this[during](await this.#hold('runExclusive', permits, options), run);
+    return this[during](this.#hold('runExclusive', permits, options), run);
   }
 
   /**

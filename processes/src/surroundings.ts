@@ -28,9 +28,9 @@ export interface Surroundings extends Omit<Checked, 'heartbeat'> {
    * Tells the listeners for metrics what has happened to a request, unless nobody listened at the time of the stamp.
    */
   measure(event: Metric['event'], object: SharedObject, permits: number, stamp: number): void;
-  /** How many functions of `runExclusive` and `limit` run. */
+  /** How many functions of `runExclusive` and `limit` run, or wait for their permits. */
   running: number;
-  /** Is called when the last of these functions has ended. */
+  /** Is called when the last of these functions has ended, or has got no permits. */
   drained: () => void;
   /** Is called when a session begins or ceases to be needed. */
   keepAlive(): void;

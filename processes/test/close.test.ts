@@ -1,5 +1,6 @@
 /** How a space closes: what waits for the close, and what the close waits for. */
 import { expect, test } from 'vitest';
+import type { HeldLock, HeldPermits } from '../src/hold.js';
 import { onForms } from './forms.js';
 import { onServers, until } from './setting.js';
 
@@ -53,6 +54,32 @@ onForms(
       await closing;
       await (await entered).release();
       expect(await code(semaphore.inspect())).toBe('DisposedError');
+    });
+
+    test('with drain waits for a function that is about to begin', async () => {
+      const space = await join();
+      const [semaphore, mutex] = [await space.semaphore('s', 2), await space.mutex('m')];
+      let closing: Promise<void> | undefined;
+      // The function has its guard now, and has not begun.
+      space.on('metric', ({ event }) => {
+        if (event === 'hold') closing ??= space.close({ drain: true });
+      });
+      const isHeld = async ({ proof, signal }: HeldLock | HeldPermits): Promise<boolean> =>
+        !signal.aborted && semaphore.validate(proof);
+      expect(await semaphore.runExclusive(isHeld)).toBe(true);
+      await closing;
+      expect(await code(mutex.runExclusive(isHeld))).toBe('DisposedError');
+    });
+
+    test('calls no function whose guard is lost before the function begins', async () => {
+      const space = await join();
+      const mutex = await space.mutex('m');
+      space.on('metric', ({ event }) => {
+        if (event === 'hold') space.close();
+      });
+      let calls = 0;
+      expect(await code(mutex.runExclusive(() => calls++))).toBe('LeaseLostError');
+      expect(calls).toBe(0);
     });
 
     test('with drain waits for nothing where nothing runs, and ends with a close without it', async () => {
