@@ -5,6 +5,7 @@
  * A caller's signal gets one listener for all requests that it cancels, because Node warns if a signal has more than
  * ten listeners.
  */
+import { microtask } from './ticks.js';
 
 /** The one listener of a signal, and the functions that it calls. */
 interface Abortion {
@@ -14,7 +15,10 @@ interface Abortion {
 
 const abortions = new WeakMap<AbortSignal, Abortion>();
 
-/** Calls `cancel` when the signal is aborted. Returns a function that stops listening. */
+/**
+ * Calls `cancel` when the signal is aborted. Returns a function that stops listening. Throws the error of the signal if
+ * it takes no listener.
+ */
 export function whenAborted(signal: AbortSignal, cancel: () => void): () => void {
   let abortion = abortions.get(signal);
   if (abortion === undefined) {
@@ -31,11 +35,21 @@ export function whenAborted(signal: AbortSignal, cancel: () => void): () => void
   cancels.add(own);
   // A guard's signal may be aborted while it takes a listener, so `cancels` must have the function before that. If the
   // signal has this listener already, it is not added again.
-  signal.addEventListener('abort', listener);
+  try {
+    signal.addEventListener('abort', listener);
+  } catch (error) {
+    cancels.delete(own);
+    throw error;
+  }
   return () => {
     if (!cancels.delete(own) || cancels.size > 0) return;
-    abortions.delete(signal);
-    signal.removeEventListener('abort', listener);
+    // The code of the signal belongs to the user, so it runs in a microtask: here a reply may be read, and it may grant
+    // other requests.
+    microtask(() => {
+      if (cancels.size > 0 || abortions.get(signal) !== abortion) return;
+      abortions.delete(signal);
+      signal.removeEventListener('abort', listener);
+    });
   };
 }
 

@@ -9,6 +9,7 @@ import type { Timer } from './clock.js';
 import { checkMilliseconds, checkOptions, checkSignal, TimeoutError } from './errors.js';
 import type { GuardClass, Held } from './hold.js';
 import { KINDS, type SharedObject } from './object.js';
+import type { Request } from './request.js';
 import type { Session } from './session.js';
 
 /** How long a request may take. */
@@ -73,8 +74,18 @@ export function acquire<G extends Held>(
       const name = `${KINDS[object.settings.kind]} ${JSON.stringify(object.name)}`;
       fail(new TimeoutError(`${wanted}${name} not available within ${timeout} ms${around.lastWords()}`));
     };
+    let request: Request | undefined;
+    const giveUp = (error: unknown): void => {
+      if (request) session.requests.giveUp(request, false);
+      fail(error);
+    };
+    if (signal) {
+      unlisten = whenAborted(signal, () => giveUp(aborted(signal)));
+      // The signal's own code may have aborted it just now. It may also throw. So nothing is asked before.
+      if (signal.aborted) return giveUp(aborted(signal));
+    }
     const stamp = around.stamp();
-    const request = session.requests.ask(object, permits, timeout > 0, {
+    const asked = session.requests.ask(object, permits, timeout > 0, {
       granted(base, left, pass, deaths) {
         stop();
         const guard = new Guard(session.requests.grants, base, left, pass, deaths);
@@ -83,28 +94,18 @@ export function acquire<G extends Held>(
       },
       failed: (error) => (error === undefined ? expired() : fail(error)),
     });
-    if (request.state === 'over') return;
-    if (signal) {
-      unlisten = whenAborted(signal, () => {
-        session.requests.giveUp(request, false);
-        fail(aborted(signal));
-      });
-    }
-    if (timeout === 0) {
-      untimed = session.calls.unanswered((error) => {
-        session.requests.giveUp(request, false);
-        fail(error);
-      });
-    }
+    if (asked.state === 'over') return;
+    request = asked;
+    if (timeout === 0) untimed = session.calls.unanswered(giveUp);
     if (timeout === 0 || timeout === Infinity) return;
     timer = clock.after(
       timeout,
       () => {
-        if (!session.requests.giveUp(request, true)) return expired();
+        if (!session.requests.giveUp(asked, true)) return expired();
         timer = clock.after(
           GRACE,
           () => {
-            session.requests.giveUp(request, false);
+            session.requests.giveUp(asked, false);
             expired();
           },
           true,

@@ -1,8 +1,24 @@
 import { TimeoutError as TimeoutErrorOfTaketurns } from 'taketurns';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { CancelledError, DisposedError, LeaseLostError, TimeoutError } from '../src/errors.js';
 import { onForms } from './forms.js';
-import { noting, onServers, until } from './setting.js';
+import { noting, onServers, sleep, until } from './setting.js';
+
+/** A signal that is aborted when somebody begins to listen to it. */
+function abortedWhileItListens(): { signal: AbortSignal; listeners: Set<() => void> } {
+  const listeners = new Set<() => void>();
+  const signal = {
+    aborted: false,
+    reason: 'enough',
+    addEventListener(_: 'abort', listener: () => void) {
+      listeners.add(listener);
+      this.aborted = true;
+      listener();
+    },
+    removeEventListener: (_: 'abort', listener: () => void) => void listeners.delete(listener),
+  };
+  return { signal: signal as never, listeners };
+}
 
 onForms('objects', ({ join, cut, forget, known }) => {
   test('permits go to requests in the order of their arrival', async () => {
@@ -104,6 +120,58 @@ onForms('objects', ({ join, cut, forget, known }) => {
       (error) => expect(error).toBe('late'),
     );
     await until(async () => (await semaphore.inspect())?.free === 1);
+  });
+
+  test('a signal that takes no listener ends its request with its error, and nothing is lost', async () => {
+    const mutex = await (await join()).mutex('m');
+    const removeEventListener = (): void => {};
+    const addEventListener = (): void => {
+      throw new Error('no listeners here');
+    };
+    const signal = { aborted: false, addEventListener, removeEventListener } as never;
+    await expect(mutex.holdAsync({ signal })).rejects.toThrow('no listeners here');
+    expect(await mutex.inspect()).toMatchObject({ free: 1, waiting: 0 });
+    Object.assign(signal, { addEventListener: removeEventListener });
+    await (await mutex.holdAsync({ signal })).unlock();
+  });
+
+  test('a signal that is aborted while it takes the listener ends its request, of which no time-out is told', async () => {
+    const space = await join();
+    const mutex = await space.mutex('m');
+    const events: string[] = [];
+    space.on('metric', ({ event }) => events.push(event));
+    const { signal, listeners } = abortedWhileItListens();
+    await expect(mutex.holdAsync({ signal, timeout: 20 })).rejects.toBe('enough');
+    await sleep(40);
+    expect(events).toEqual([]);
+    expect(listeners.size).toBe(0);
+    expect(await mutex.inspect()).toMatchObject({ free: 1, waiting: 0 });
+  });
+
+  test('a signal that keeps its listener harms no other request', async () => {
+    const [a, b] = await Promise.all([join(), join()]);
+    const [mine, yours] = [await a.semaphore('s', 2), await b.semaphore('s', 2)];
+    const first = await yours.holdAsync(2);
+    const reason = new Error('no way back');
+    const removeEventListener = (): void => {
+      throw reason;
+    };
+    const signal = { aborted: false, addEventListener() {}, removeEventListener } as never;
+    const thrown: unknown[] = [];
+    const listeners = process.rawListeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    process.on('uncaughtException', (error) => thrown.push(error));
+    onTestFinished(() => {
+      process.removeAllListeners('uncaughtException');
+      for (const listener of listeners) process.on('uncaughtException', listener as never);
+    });
+    const holding = [mine.holdAsync(1, { signal }), mine.holdAsync(1)];
+    await until(async () => (await mine.inspect())?.waiting === 2);
+    await first.release();
+    for (const held of await Promise.all(holding)) await held.release();
+    await until(() => thrown.length > 0);
+    expect(thrown).toEqual([reason]);
+    expect(await mine.inspect()).toMatchObject({ free: 2, waiting: 0 });
   });
 
   test('runExclusive gives back when the function fails', async () => {
