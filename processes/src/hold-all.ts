@@ -153,6 +153,8 @@ export async function holdAll(
       const guard = await each.hold({ timeout: Math.max(0, end - clock.now()), signal: stop.signal });
       held.set(each, guard);
       guard.signal.addEventListener('abort', () => stop.abort(guard.lost));
+      // The guard may have been lost before, and then its signal tells of no event.
+      if (guard.lost) stop.abort(guard.lost);
     }
     const guards = all.map((each) => held.get(each) as Held);
     const both = new HeldAll(guards, stop);

@@ -82,6 +82,8 @@ export class Leader implements AsyncDisposable {
       this.#held = held;
       // When the lease is lost, the process is a candidate again at once.
       held.signal.addEventListener('abort', () => this.#stand());
+      // It may have been lost before, and then the signal tells of no event.
+      if (held.lost) this.#stand();
       return held;
     } catch (error) {
       this.#term = undefined;

@@ -88,6 +88,21 @@ onForms('holdAll', ({ join, forget }) => {
     await blocked.unlock();
   });
 
+  test('one that is lost before holdAll listens to its signal ends the wait for the others', async () => {
+    const [a, b] = [await join(), await join()];
+    const [x, y] = [await a.mutex('x'), await a.mutex('y')];
+    const blocked = await (await b.mutex('y')).holdAsync();
+    const { holdAsync } = x;
+    x.holdAsync = async (options) => {
+      const held = await holdAsync.call(x, options);
+      held.lose('the test says so');
+      return held;
+    };
+    await expect(a.holdAll([x, y])).rejects.toThrow('"x" is held no more: the test says so');
+    await until(async () => (await y.inspect())?.waiting === 0);
+    await blocked.unlock();
+  });
+
   test('deaths that nobody was told of go to the next holder', async () => {
     const [a, b] = [await join({ lease: 500 }), await join({ lease: 500 })];
     const [x, y] = [await a.mutex('x', { robust: true }), await a.mutex('y')];

@@ -1,6 +1,8 @@
 /** One process of a space leads. */
 import { expect, test } from 'vitest';
+import { clock } from '../src/clock.js';
 import { DisposedError, LeaseLostError, TimeoutError } from '../src/errors.js';
+import { Leader } from '../src/leader.js';
 import { onForms } from './forms.js';
 import { onServers, until } from './setting.js';
 
@@ -53,6 +55,24 @@ onForms('leader', ({ join }) => {
     await using leader = await space.leader('x', Object.create({ robust: true }));
     await leader.elected();
     expect(await space.mutex('x', { robust: true, bypass: 0 })).toHaveProperty('name', 'x');
+  });
+
+  test('a term that is over before it has begun is followed by another without a further call', async () => {
+    const space = await join();
+    const mutex = await space.mutex('x', { bypass: 0 });
+    const { holdAsync } = mutex;
+    let terms = 0;
+    mutex.holdAsync = async (options) => {
+      const held = await holdAsync.call(mutex, options);
+      if (terms++ === 0) {
+        held.lose('the test says so');
+        await mutex.revoke(held.proof);
+      }
+      return held;
+    };
+    await using leader = new Leader(mutex, clock);
+    await until(() => leader.held);
+    expect(terms).toBe(2);
   });
 
   test('an operator takes the office away, and its process stands again behind those who wait', async () => {
