@@ -27,6 +27,15 @@ export interface WaitOptions {
 /** How long a caller whose time-out has passed waits for the answer of the server, in milliseconds. */
 const GRACE = 1000;
 
+/** The options of the waits that have timed out, by their errors. */
+const timeouts = new WeakMap<object, WaitOptions>();
+
+/**
+ * Whether the error says that the wait with these options has timed out. A signal, or a function of the user, may have
+ * given another `TimeoutError`.
+ */
+export const isTimeoutOf = (options: WaitOptions, error: unknown): boolean => timeouts.get(error as object) === options;
+
 /** Checks the options of a wait. */
 export function checkWait(what: string, options: WaitOptions): { timeout: number; signal: AbortSignal | undefined } {
   checkOptions(what, options, ['timeout', 'signal']);
@@ -72,7 +81,9 @@ export function acquire<G extends Held>(
       if (timeout > 0) around.measure('timeout', object, permits, stamp);
       const wanted = permits === 1 || object.settings.kind !== 's' ? '' : `${permits} permits of `;
       const name = `${KINDS[object.settings.kind]} ${JSON.stringify(object.name)}`;
-      fail(new TimeoutError(`${wanted}${name} not available within ${timeout} ms${around.lastWords()}`));
+      const error = new TimeoutError(`${wanted}${name} not available within ${timeout} ms${around.lastWords()}`);
+      timeouts.set(error, options);
+      fail(error);
     };
     let request: Request | undefined;
     const giveUp = (error: unknown): void => {

@@ -5,7 +5,7 @@
  * held are given back.
  */
 import { lookingAtTheClock, whenAborted } from './abort.js';
-import { aborted, checkWait, type WaitOptions } from './acquire.js';
+import { aborted, checkWait, isTimeoutOf, type WaitOptions } from './acquire.js';
 import { badType, checkInteger, TimeoutError } from './errors.js';
 import type { Handle } from './handle.js';
 import {
@@ -148,9 +148,11 @@ export async function holdAll(
   const stop = new AbortController();
   const unlisten = signal && whenAborted(signal, () => stop.abort(aborted(signal)));
   const held = new Map<Wanted, Held>();
+  let asked = options;
   try {
     for (const each of inOrder) {
-      const guard = await each.hold({ timeout: Math.max(0, end - clock.now()), signal: stop.signal });
+      asked = { timeout: Math.max(0, end - clock.now()), signal: stop.signal };
+      const guard = await each.hold(asked);
       held.set(each, guard);
       guard.signal.addEventListener('abort', () => stop.abort(guard.lost));
       // The guard may have been lost before, and then its signal tells of no event.
@@ -166,7 +168,7 @@ export async function holdAll(
       if (guard.deaths > 0 && !handle.onOwnerDied) guard.base.note = 'r';
       void guard[asyncDispose]();
     }
-    if (!(error instanceof TimeoutError)) throw error;
+    if (!isTimeoutOf(asked, error)) throw error;
     throw new TimeoutError(`not all of ${all.map(({ handle }) => handle).join(', ')} within ${timeout} ms`, {
       cause: error,
     });

@@ -103,6 +103,24 @@ onForms('holdAll', ({ join, forget }) => {
     await blocked.unlock();
   });
 
+  test('an error of the user stays what it is, though it is a TimeoutError', async () => {
+    const space = await join();
+    const x = await space.mutex('x', { robust: true });
+    const blocked = await x.holdAsync();
+    const reason = new TimeoutError('of the user');
+    const controller = new AbortController();
+    const waiting = space.holdAll([x], { signal: controller.signal });
+    await until(async () => (await x.inspect())?.waiting === 1);
+    controller.abort(reason);
+    expect(await waiting.catch((error: unknown) => error)).toBe(reason);
+    x.onOwnerDied = () => {
+      throw reason;
+    };
+    blocked.base.note = 'd';
+    await blocked.unlock();
+    expect(await space.holdAll([x]).catch((error: unknown) => error)).toBe(reason);
+  });
+
   test('deaths that nobody was told of go to the next holder', async () => {
     const [a, b] = [await join({ lease: 500 }), await join({ lease: 500 })];
     const [x, y] = [await a.mutex('x', { robust: true }), await a.mutex('y')];
