@@ -15,17 +15,18 @@ export async function tellFailover(
   silence: number,
   isOver: () => boolean,
 ): Promise<void> {
-  const ask = async (): Promise<Map<string, string> | undefined> => {
-    await whenConnected();
-    // `INFO` fails if the slot moves once more while the process asks. Then the process asks again.
-    const again = async (): Promise<Map<string, string> | undefined> => {
-      if (isOver()) return undefined;
+  let info: Map<string, string> | null | undefined;
+  try {
+    while (driver.cluster) {
+      await whenConnected();
+      // `INFO` fails if the slot moves once more while the process asks. Then the process asks again.
+      info = await driver.info(key, 'default').catch(() => null);
+      if (info !== null || isOver()) break;
       await new Promise<void>((resolve) => clock.after(10, resolve, false));
-      return ask();
-    };
-    return driver.info(key, 'default').catch(again);
-  };
-  const info = driver.cluster ? await ask().catch(() => undefined) : undefined;
+    }
+  } catch {
+    // The driver has given up to connect.
+  }
   const hasRunOn = Number(info?.get('uptime_in_seconds')) * 1000 > silence;
   if (!hasRunOn || before.endsWith(`.${info?.get('master_replid2')}`)) emit('failover');
 }

@@ -4,6 +4,7 @@ import { VirtualClock } from '../check/simulation.js';
 import { startReplica } from '../servers/servers.js';
 import { Calls } from '../src/calls.js';
 import { LeaseLostError, TimeoutError } from '../src/errors.js';
+import { tellFailover } from '../src/failover.js';
 import { type BeatOrder, Heartbeat } from '../src/heartbeat.js';
 import type { SpaceOptions } from '../src/options.js';
 import type { Space } from '../src/space.js';
@@ -278,6 +279,28 @@ test('an operation that is over has no timer, though the process had to watch be
   calls.fail(new Error('closed'), () => {});
   await expect(answer).rejects.toThrow('closed');
   expect(clock.timers.size).toBe(0);
+});
+
+test('a failover is told though INFO fails a thousand times before, and no promise waits for each of these', async () => {
+  let asked = 0;
+  const around = {
+    driver: {
+      cluster: true,
+      info: async () => {
+        if (++asked <= 1000) throw new Error('moved');
+        return new Map();
+      },
+    },
+    clock: { after: (_: number, run: () => void) => run() },
+    whenConnected: async () => {},
+    emit: vi.fn(),
+  };
+  const told = tellFailover(around as never, 'key', '1.a', 0, () => false);
+  while (asked <= 1000) await Promise.resolve();
+  // A promise that waits for a promise takes turns of its own.
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  expect(around.emit.mock.calls).toEqual([['failover']]);
+  await told;
 });
 
 test('the thread that beats hears the real time under fake timers', async () => {
