@@ -2,6 +2,7 @@
 import { ANSWER_FULL } from '../border/numbers.js';
 import { arenaFull, noRoom } from '../errors.js';
 import { Reference } from '../reference.js';
+import { common } from '../runtime/common.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { Semaphore } from '../semaphore.js';
 import { logObjectsOf, RateLog } from './rate-log.js';
@@ -12,7 +13,7 @@ const TURN = 0;
 const SLEEP = 1;
 const FIRST_LOG = 2;
 
-/** What a thread has of a limiter. All its library objects share it. */
+/** What a thread has of a limiter. All its library objects share it, also those of other copies of this package. */
 export interface Parts {
   readonly turn: Semaphore;
   readonly turnAt: number;
@@ -24,7 +25,7 @@ export interface Parts {
   promises: number;
 }
 
-const known = new WeakMap<Shared, Parts>();
+const known = common('rate-limiters', () => new WeakMap<Shared, Parts>());
 
 /** Returns what belongs to a limiter, to which this thread is attached. */
 export function partsOf(membership: Membership, shared: Shared): Parts {

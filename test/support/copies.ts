@@ -10,7 +10,8 @@ import { VERSION } from '../../src/border/numbers.js';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 type Library = typeof import('taketurns') &
-  Pick<typeof import('taketurns/algorithms'), 'CapacitorLock' | 'McsLock' | 'TtsLock'>;
+  Pick<typeof import('taketurns/algorithms'), 'CapacitorLock' | 'McsLock' | 'TtsLock'> &
+  Pick<typeof import('taketurns/keyed'), 'RateLimiter'>;
 
 /** A change of the copy: replaces a text that must be in the file exactly once. */
 export type Change = readonly [file: string, from: string, to: string];
@@ -37,7 +38,8 @@ export function folderOfCopy(changes: readonly Change[] = []): string {
 export async function copy(changes?: readonly Change[]): Promise<Library> {
   const folder = folderOfCopy(changes);
   const load = (file: string) => import(pathToFileURL(join(folder, file)).href);
-  return { ...(await load('index.js')), ...(await load('algorithms/index.js')) };
+  const entries = ['index.js', 'algorithms/index.js', 'keyed/index.js'];
+  return Object.assign({}, ...(await Promise.all(entries.map(load))));
 }
 
 /** The mark of an arena, as the bytes of a constant in the module (LEB128). OTHER stands for another mark. */

@@ -1,8 +1,10 @@
 /** A thread that has loaded the package twice is one thread to the arena, and another version lives beside this one. */
 import { Arena, ArenaFullError, DisposedError, Mutex, Semaphore } from 'taketurns';
 import { CapacitorLock, McsLock, TtsLock } from 'taketurns/algorithms';
+import { RateLimiter } from 'taketurns/keyed';
 import { describe, expect, it } from 'vitest';
 import { ANOTHER_VERSION, copy, folderOfCopy } from '../support/copies.js';
+import { failure } from '../support/failure.js';
 import { at } from '../support/memory.js';
 import { runProgram } from '../support/program.js';
 
@@ -61,6 +63,21 @@ describe('two copies of the package in one thread', () => {
     semaphore.release(2);
     await Promise.all(promises);
     expect(order).toEqual([0, 1, 2, 3]);
+  });
+
+  it('know of a rate limiter that a promise of the thread has the turn, and do not wait for it', async () => {
+    const other = await copy();
+    const limiter = new RateLimiter(1, 1_000_000, { arena: new Arena() });
+    const same = other.RateLimiter.from(limiter.handle);
+    limiter.take();
+    const waits = failure(() => limiter.takeAsync());
+    expect(() => same.take({ timeout: 1000 })).toThrow('a promise of this thread waits');
+    same.cancelAll();
+    await waits;
+    const theirs = failure(() => same.takeAsync());
+    expect(() => limiter.take({ timeout: 1000 })).toThrow('a promise of this thread waits');
+    limiter.cancelAll();
+    expect(await theirs).toBeInstanceOf(other.CancelledError);
   });
 
   it('know the errors of one another', async () => {
