@@ -71,6 +71,11 @@ const KIND = 'RateLimiter';
 const LIMIT = 2 ** 31 - 1;
 /** How often `tryTake` tries to get the turn from a thread that has it for a moment. */
 const TRIES = 10_000;
+/**
+ * If the arena has had more waiters at a time, the error of a time-out does not count the waiters: thousands may time
+ * out at once, and each count looks at all of them.
+ */
+const MANY = 1024;
 
 /**
  * Gives so many permits in any window of so many milliseconds, never one more, to all threads together, in the order of
@@ -347,7 +352,8 @@ export class RateLimiter extends SharedObject<typeof KIND> {
 
   #late(permits: number, timeout: number): TimeoutError {
     this.#count();
-    return timedOut(`${permits} permit${permits > 1 ? 's' : ''} ${this[named](' ')}(${this.waiting} waiting)`, timeout);
+    const waiting = this.#core.usedElements() > MANY ? '' : `(${this.waiting} waiting)`;
+    return timedOut(`${permits} permit${permits > 1 ? 's' : ''} ${this[named](' ')}${waiting}`.trimEnd(), timeout);
   }
 
   /** Returns the error of a request that has left a queue for this reason. */

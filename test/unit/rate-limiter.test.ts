@@ -84,6 +84,16 @@ describe('a rate limiter', () => {
     expect([limiter.waiting, String(limiter)]).toEqual([0, 'RateLimiter(disposed)']);
   });
 
+  it('counts in the error of a time-out how many wait, but not where thousands may have timed out', async () => {
+    const { limiter } = fresh(1, LONG);
+    limiter.take();
+    const few = await failure(() => limiter.takeAsync({ timeout: 1 }));
+    expect(few.message).toBe('timed out after 1 ms waiting for 1 permit (1 waiting)');
+    const waits = Array.from({ length: 2000 }, () => failure(() => limiter.takeAsync({ timeout: 20 })));
+    const messages = (await Promise.all(waits)).map(({ message }) => message);
+    expect(new Set(messages)).toEqual(new Set(['timed out after 20 ms waiting for 1 permit']));
+  });
+
   it('refuses a thread that would wait for itself', async () => {
     const { limiter } = fresh(1, LONG);
     limiter.take();
