@@ -30,7 +30,7 @@ import {
 } from '../errors.js';
 import { checkWaitOptions, isOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
 import { find, type Handle, make, open, Reference } from '../reference.js';
-import { timedOut } from '../runtime/cancellation.js';
+import { isTimeout, reasonOf, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { DONE } from '../runtime/promises.js';
 import { close, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
@@ -287,8 +287,9 @@ export class RateLimiter extends SharedObject<typeof KIND> {
         for (let rest = due < Infinity ? due : this.#log(permits); rest > 0; rest = this.#log(permits)) {
           const pause = this.#pause(rest, left(), asks, permits, timeout);
           await sleep.acquireAsync({ ...limits, timeout: pause }).catch((error) => {
-            // The pause is over, unless a signal was aborted with a TimeoutError.
-            if (!(error instanceof TimeoutError) || signal?.aborted) failed(error);
+            // The pause is over if it has timed out. But a signal may have been aborted since, or with a TimeoutError.
+            if (!isTimeout(error, signal)) failed(error);
+            if (signal?.aborted) failed(reasonOf(signal));
           });
         }
       } finally {

@@ -84,6 +84,23 @@ describe('a rate limiter', () => {
     expect([limiter.waiting, String(limiter)]).toEqual([0, 'RateLimiter(disposed)']);
   });
 
+  it('ends a wait with the reason of a signal that is aborted just as a sleep ends', async () => {
+    const { limiter } = fresh(1, 30);
+    limiter.take();
+    const reason = new SyntaxError('enough');
+    const signal = {
+      aborted: false,
+      reason,
+      addEventListener() {},
+      // The library calls this when the sleep is over, before the request goes on.
+      removeEventListener() {
+        this.aborted = true;
+      },
+    };
+    expect(await failure(() => limiter.takeAsync({ signal }))).toBe(reason);
+    expect(limiter.inspect()).toMatchObject({ waiting: 0, timeouts: 1 });
+  });
+
   it('counts in the error of a time-out how many wait, but not where thousands may have timed out', async () => {
     const { limiter } = fresh(1, LONG);
     limiter.take();
