@@ -18,7 +18,16 @@
  * go on. So that is an error.
  */
 import type { Arena } from '../arena.js';
-import { GRANT, KIND_RATE_LIMITER, O_TIMEOUTS, R_WAITS, TICKET } from '../border/numbers.js';
+import {
+  GRANT,
+  KIND_RATE_LIMITER,
+  O_INITIAL,
+  O_MAX,
+  O_SPIN,
+  O_TIMEOUTS,
+  R_WAITS,
+  TICKET,
+} from '../border/numbers.js';
 import {
   CancelledError,
   checkInteger,
@@ -32,10 +41,10 @@ import { checkWaitOptions, isOptions, type Properties, type Signal, type WaitOpt
 import { find, type Handle, make, open, Reference } from '../reference.js';
 import { isTimeout, reasonOf, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
-import { DONE } from '../runtime/promises.js';
+import { closed, DONE } from '../runtime/promises.js';
 import { close, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
 import { clock } from './rate-clock.js';
-import { partsOf } from './rate-parts.js';
+import { type Parts, partsOf } from './rate-parts.js';
 
 /** The options of a new `RateLimiter`. */
 export interface RateLimiterOptions {
@@ -97,7 +106,7 @@ export class RateLimiter extends SharedObject<typeof KIND> {
   readonly #core = this[reference].membership.core;
   readonly #words = new Int32Array(this[reference].membership.memory.buffer);
   readonly #at = this[reference].address;
-  readonly #parts = partsOf(this[reference].membership, this[reference].shared);
+  readonly #parts = this.#attach();
   /** The most permits in a window. */
   readonly permits: number = this.#parts.log.permits;
   /** The length of a window, in milliseconds. */
@@ -118,6 +127,17 @@ export class RateLimiter extends SharedObject<typeof KIND> {
         ? options
         : make(KIND, KIND_RATE_LIMITER, properties(permits, per, options), options.arena),
     );
+  }
+
+  /** Attaches the thread to what belongs to the limiter. If there is no room for it, lets go of the limiter too. */
+  #attach(): Parts {
+    const { membership, shared } = this[reference];
+    try {
+      return partsOf(membership, shared);
+    } catch (error) {
+      this[closed]();
+      throw error;
+    }
   }
 
   /**
@@ -145,12 +165,10 @@ export class RateLimiter extends SharedObject<typeof KIND> {
    */
   static open(name: string, permits: number, per: number, options: RateLimiterOptions = {}): RateLimiter {
     const given = properties(permits, per, options);
-    const differs = () =>
-      new RangeError(`RateLimiter.open: name ${JSON.stringify(name)}: it exists already with other numbers`);
-    const found = open(KIND, KIND_RATE_LIMITER, name, given, options.arena, differs);
-    const limiter = new RateLimiter(permits, per, found as RateLimiterOptions);
-    if (limiter.burst !== given.spin) throw differs();
-    return limiter;
+    const differences = (has: Int32Array): string =>
+      has[O_INITIAL / 4] === permits && has[O_MAX / 4] === per && has[O_SPIN / 4] === given.spin ? '' : 'other numbers';
+    const found = open(KIND, KIND_RATE_LIMITER, name, { ...given, differences }, options.arena);
+    return new RateLimiter(permits, per, found as RateLimiterOptions);
   }
 
   /**

@@ -4,7 +4,9 @@ import { arenaFull, noRoom } from '../errors.js';
 import { Reference } from '../reference.js';
 import { common } from '../runtime/common.js';
 import type { Membership, Shared } from '../runtime/membership.js';
+import { closed } from '../runtime/promises.js';
 import { Semaphore } from '../semaphore.js';
+import { reference } from '../shared-object.js';
 import { logObjectsOf, RateLog } from './rate-log.js';
 import { namesOf } from './table.js';
 
@@ -27,14 +29,18 @@ export interface Parts {
 
 const known = common('rate-limiters', () => new WeakMap<Shared, Parts>());
 
-/** Returns what belongs to a limiter, to which this thread is attached. */
+/**
+ * Returns what belongs to a limiter, to which this thread is attached.
+ * @throws {ArenaFullError} and is attached to none of it then.
+ */
 export function partsOf(membership: Membership, shared: Shared): Parts {
   const found = known.get(shared);
   if (found) return found;
   const { core } = membership;
   const parent = { address: shared.address, generation: core.generation(shared.address) };
   const names = namesOf(membership);
-  const object = (number: number, permits: number, isRobust: boolean): readonly [Semaphore, number] => {
+  const made: Semaphore[] = [];
+  const object = (number: number, permits: number, isRobust: boolean): Semaphore => {
     const attach = () => names.openOwn(parent, number, permits, isRobust);
     let answer = attach();
     if (answer < 0) {
@@ -43,20 +49,22 @@ export function partsOf(membership: Membership, shared: Shared): Parts {
     }
     if (answer < 0)
       throw answer === ANSWER_FULL ? noRoom(core, 'attachment') : arenaFull('object', 'objects', core.mostObjects());
-    const reference = new Reference(membership, answer as never);
-    return [new Semaphore(permits, reference), reference.address];
+    const semaphore = new Semaphore(permits, new Reference(membership, answer as never));
+    made.push(semaphore);
+    return semaphore;
   };
-  const [turn, turnAt] = object(TURN, 1, true);
-  const [sleep] = object(SLEEP, 0, false);
-  const logs = Array.from({ length: logObjectsOf(core.initial(shared.address)) }, (_, i) =>
-    object(FIRST_LOG + i, 0, false),
-  );
-  const log = new RateLog(
-    names,
-    shared.address,
-    logs.map(([, address]) => address),
-  );
-  const parts = { turn, turnAt, sleep, log, objects: logs.map(([semaphore]) => semaphore), promises: 0 };
-  known.set(shared, parts);
-  return parts;
+  try {
+    const turn = object(TURN, 1, true);
+    const sleep = object(SLEEP, 0, false);
+    const length = logObjectsOf(core.initial(shared.address));
+    const objects = Array.from({ length }, (_, i) => object(FIRST_LOG + i, 0, false));
+    const addresses = objects.map((semaphore) => semaphore[reference].address);
+    const log = new RateLog(names, shared.address, addresses);
+    const parts = { turn, turnAt: turn[reference].address, sleep, log, objects, promises: 0 };
+    known.set(shared, parts);
+    return parts;
+  } catch (error) {
+    for (const semaphore of made) semaphore[closed]();
+    throw error;
+  }
 }

@@ -1,5 +1,5 @@
 /** RateLimiter of threads: never one over in any window, in the order of the calls, also if threads die. */
-import { Arena, CancelledError, DisposedError, TimeoutError } from 'taketurns';
+import { Arena, ArenaFullError, CancelledError, DisposedError, Semaphore, TimeoutError } from 'taketurns';
 import { RateLimiter } from 'taketurns/keyed';
 import { describe, expect, it } from 'vitest';
 import { recruit } from '../support/dying.js';
@@ -157,6 +157,43 @@ describe('a rate limiter', () => {
     expect([limiter.tryTake(), limiter.inspect().taken]).toEqual([false, 200]);
     await other.kill();
     limiter.dispose();
+    expect(arena.stats().objects.used).toBe(0);
+  });
+
+  it('leaves nothing when the arena has no room for all that belongs to it', () => {
+    const arena = new Arena({ objects: 12 });
+    const used = () => arena.stats().objects.used;
+    const first = new RateLimiter(200, LONG, { arena });
+    const whole = used();
+    first.dispose();
+    const others: Semaphore[] = [];
+    for (let room = 12; room > 0; room--) {
+      const make = () => new RateLimiter(200, LONG, { arena });
+      if (room < whole) expect(make).toThrow(ArenaFullError);
+      else make().dispose();
+      expect([room, used()]).toEqual([room, others.length]);
+      const other = new Semaphore(1, { arena });
+      // An object whose handle was taken stays.
+      other.handle;
+      others.push(other);
+    }
+    expect(() => RateLimiter.open('no room', 200, LONG, { arena })).toThrow(ArenaFullError);
+    expect(used()).toBe(12);
+  });
+
+  it('is not held by a call of open that asks for other numbers', async () => {
+    const arena = new Arena();
+    const other = recruit(arena, false);
+    await other.run('rates', { opens: ['rate', 200, LONG, 200], arena: arena.handle, does: 'try', permits: [1] });
+    for (const [permits, per, burst] of [
+      [200, LONG, 2],
+      [200, 5, 200],
+      [201, LONG, 200],
+    ] as const)
+      expect(() => RateLimiter.open('rate', permits, per, { burst, arena })).toThrow(
+        'exists already with other numbers',
+      );
+    await other.kill();
     expect(arena.stats().objects.used).toBe(0);
   });
 

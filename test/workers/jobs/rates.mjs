@@ -1,8 +1,17 @@
-/** Uses a RateLimiter: tries to take each of so many permits, or blocks for one. */
+/** Uses a RateLimiter, by its handle or by its name: tries to take each of so many permits, or blocks for one. */
+import { Arena } from 'taketurns';
+import { RateLimiter } from 'taketurns/keyed';
 import { attach } from '../attach.mjs';
 
-export default function ({ handle, does, permits }) {
-  const limiter = attach(handle);
+const forEver = [];
+
+function open([name, permits, per, burst], arena) {
+  return RateLimiter.open(name, permits, per, { burst, arena: Arena.from(arena) });
+}
+
+export default function ({ handle, opens, arena, does, permits }) {
+  const limiter = handle ? attach(handle) : open(opens, arena);
+  forEver.push(limiter);
   if (does === 'try') return permits.map((n) => limiter.tryTake(n));
   return limiter.take();
 }
