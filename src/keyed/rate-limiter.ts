@@ -18,16 +18,7 @@
  * go on. So that is an error.
  */
 import type { Arena } from '../arena.js';
-import {
-  GRANT,
-  KIND_RATE_LIMITER,
-  O_INITIAL,
-  O_MAX,
-  O_SPIN,
-  O_TIMEOUTS,
-  R_WAITS,
-  TICKET,
-} from '../border/numbers.js';
+import { GRANT, KIND_RATE_LIMITER, O_INITIAL, O_MAX, O_SPIN, O_TIMEOUTS, R_WAITS, TICKET } from '../border/numbers.js';
 import {
   CancelledError,
   checkInteger,

@@ -1,7 +1,8 @@
 /** RateLimiter of threads: never one over in any window, in the order of the calls, also if threads die. */
 import { Arena, ArenaFullError, CancelledError, DisposedError, Semaphore, TimeoutError } from 'taketurns';
 import { RateLimiter } from 'taketurns/keyed';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { copy } from '../support/copies.js';
 import { recruit } from '../support/dying.js';
 import { failure } from '../support/failure.js';
 import { runProgram } from '../support/program.js';
@@ -196,6 +197,20 @@ describe('a rate limiter', () => {
     await other.kill();
     expect(arena.stats().objects.used).toBe(0);
   });
+
+  it.skipIf(!process.getBuiltinModule)(
+    'has the clock of all threads, though a test has stopped it before',
+    async () => {
+      const arena = new Arena();
+      const limiter = new RateLimiter(1, 1, { arena });
+      // Jest gives each file of tests a process of its own, and may replace its clock before the file loads anything.
+      vi.stubGlobal('process', Object.create(process, { hrtime: { value: () => [0, 0] } }));
+      const other = await copy().finally(() => vi.unstubAllGlobals());
+      limiter.take();
+      const same = other.RateLimiter.from(limiter.handle);
+      await until(() => same.tryTake(), 'its window is over');
+    },
+  );
 
   it('goes on when a thread dies that waits for its permits, or in the queue', async () => {
     const { arena, limiter } = fresh(1, LONG);
