@@ -84,11 +84,6 @@ class Holding implements Disposable {
   }
 }
 
-/** Returns the error of a call for several keys: a TimeoutError tells the time of the whole call. */
-function late(error: unknown, { timeout, signal }: Limits, entry: Entry | undefined): unknown {
-  return isTimeout(error, signal) && entry ? timedOut(entry.wanted(1), timeout) : error;
-}
-
 /**
  * Closes all keys of a closed table, unless another thread has come to the end of this. If there is no room for that, the
  * next thread that notices tries again.
@@ -190,8 +185,9 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     return this[tryTake](entry, permits) ?? this.#wait(method, entry, permits, timeout);
   }
 
-  #wait(method: string, entry: Entry, permits: number, timeout: number): boolean {
-    if (timeout === 0) throw this.#refused(entry, timedOut(entry.wanted(permits), 0));
+  /** @param whole the time-out of the whole call, if this is one of several waits. */
+  #wait(method: string, entry: Entry, permits: number, timeout: number, whole?: number): boolean {
+    if (timeout === 0) throw this.#refused(entry, timedOut(entry.wanted(permits), 0), whole);
     this.#checkOpen();
     const { mayBlock } = this[reference].membership;
     if (!mayBlock) throw mayNotBlock(`${method}Async or tryHold`);
@@ -206,7 +202,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
       entry.semaphore.acquire(permits, { timeout });
     } catch (error) {
       entry.left(permits);
-      throw this.#refused(entry, error);
+      throw this.#refused(entry, error, whole);
     }
     return this.#tell(entry, permits);
   }
@@ -216,18 +212,21 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     if (this.#core.isDisposed(this.#table.address)) throw this[disposedError]();
   }
 
-  /** @internal As `take`, without blocking. */
-  protected async [takeAsync](entry: Entry, permits: number, limits: Limits): Promise<boolean> {
+  /**
+   * @internal As `take`, without blocking.
+   * @param whole the time-out of the whole call, if this is one of several waits.
+   */
+  protected async [takeAsync](entry: Entry, permits: number, limits: Limits, whole?: number): Promise<boolean> {
     const isTaken = this[tryTake](entry, permits);
     if (isTaken !== undefined) return isTaken;
-    if (limits.timeout === 0) throw this.#refused(entry, timedOut(entry.wanted(permits), 0));
+    if (limits.timeout === 0) throw this.#refused(entry, timedOut(entry.wanted(permits), 0), whole);
     this.#checkOpen();
     entry.used += permits;
     try {
       await entry.semaphore.acquireAsync(permits, limits === FOR_EVER ? undefined : limits);
     } catch (error) {
       entry.left(permits);
-      throw this.#refused(entry, error);
+      throw this.#refused(entry, error, whole, limits.signal);
     }
     return this.#tell(entry, permits);
   }
@@ -253,12 +252,12 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     }
   }
 
-  /** Counts a request that ends without permits, and returns its error. */
-  #refused(entry: Entry, error: unknown): unknown {
+  /** Counts a request that ends without permits, and returns its error, which tells the time-out of the whole call. */
+  #refused(entry: Entry, error: unknown, whole: number | undefined, signal?: Signal): unknown {
     // The word is that of the table, which this thread has as long as it has the entry.
     if (entry.at !== CLOSED_OBJECT && !(error instanceof DisposedError))
       Atomics.add(this.#table.names.words, (this.#table.address + O_TIMEOUTS) >> 2, 1);
-    return error;
+    return whole !== undefined && isTimeout(error, signal) ? timedOut(entry.wanted(1), whole) : error;
   }
 
   /** This thread has just taken permits. Reports the deaths of owners, and returns whether there were any. */
@@ -291,19 +290,19 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
   holdAll(keys: readonly Key[], options?: WaitOptions): HeldKeys {
     const sorted = inOrder(this.#kind, 'holdAll', keys);
     const limits = this[limitsOf]('holdAll', options);
-    const left = countdown(limits.timeout);
+    const { timeout } = limits;
+    const left = countdown(timeout);
     const held: Entry[] = [];
     const ofDead: Key[] = [];
-    let entry: Entry | undefined;
     try {
       for (const key of sorted) {
-        entry = this[entryOf]('holdAll', key);
-        if (this[tryTake](entry, 1) ?? this.#wait('holdAll', entry, 1, Math.max(left(), 0))) ofDead.push(key);
+        const entry = this[entryOf]('holdAll', key);
+        if (this[tryTake](entry, 1) ?? this.#wait('holdAll', entry, 1, Math.max(left(), 0), timeout)) ofDead.push(key);
         held.push(entry);
       }
     } catch (error) {
       giveAll(held);
-      throw late(error, limits, entry);
+      throw error;
     }
     return new KeysGuard(held, ofDead);
   }
@@ -325,17 +324,16 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     const left = countdown(limits.timeout);
     const held: Entry[] = [];
     const ofDead: Key[] = [];
-    let entry: Entry | undefined;
     try {
       for (const key of sorted) {
-        entry = this[entryOf](method, key);
+        const entry = this[entryOf](method, key);
         const rest = limits === FOR_EVER ? limits : { ...limits, timeout: Math.max(left(), 0) };
-        if (await this[takeAsync](entry, 1, rest)) ofDead.push(key);
+        if (await this[takeAsync](entry, 1, rest, limits.timeout)) ofDead.push(key);
         held.push(entry);
       }
     } catch (error) {
       giveAll(held);
-      throw late(error, limits, entry);
+      throw error;
     }
     return new KeysGuard(held, ofDead);
   }

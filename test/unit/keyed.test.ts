@@ -473,6 +473,22 @@ describe('several keys', () => {
     }
   });
 
+  it('fail with the error of onOwnerDied, though it looks like a time-out', async () => {
+    const { arena, table } = fresh();
+    const dead = recruit(arena, false);
+    await dead.run('keyed', { handle: table.handle, does: 'keep', keys: ['b'] });
+    await dead.kill();
+    const own = new TimeoutError('the repair took too long');
+    table.onOwnerDied = () => {
+      throw own;
+    };
+    for (const options of [undefined, { timeout: 0 }, { timeout: 1000 }]) {
+      expect(await failure(() => table.holdAll(['a', 'b'], options))).toBe(own);
+      expect(await failure(() => table.holdAllAsync(['a', 'b'], options))).toBe(own);
+    }
+    expect(table.size).toBe(0);
+  });
+
   it('do not deadlock, although 4 threads take them crosswise', async () => {
     const { arena, table } = fresh();
     const words = new Int32Array(new SharedArrayBuffer(4 * 6)).fill(1000);
