@@ -27,9 +27,10 @@ export function properties(options: MutexOptions): Properties {
   const DEFAULT_BYPASS = 0x200000;
   const MOST_BYPASS = 0x8000000;
   checkOptions('Mutex', options, ['bypass', ...USUAL]);
+  const { bypass = DEFAULT_BYPASS } = options;
   return {
     permits: 1,
-    max: checkInteger('Mutex: bypass', options.bypass ?? DEFAULT_BYPASS, 0, MOST_BYPASS),
+    max: checkInteger('Mutex: bypass', bypass, 0, MOST_BYPASS),
     spin: budget('Mutex', options, ADAPTIVE, PARKING),
     robust: true,
   };

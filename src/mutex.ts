@@ -396,8 +396,8 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @throws the other errors of `lock`.
    * @example mutex.waitForUnlock({ timeout: 1000 }); // whoever had the lock when this was called has given it back
    */
-  waitForUnlock(options?: WaitOptions): void {
-    this.#lockFor('waitForUnlock', options ?? {});
+  waitForUnlock(options: WaitOptions = {}): void {
+    this.#lockFor('waitForUnlock', options);
   }
 
   /**

@@ -111,16 +111,15 @@ export const PARKING: Partial<Record<Policy, number>> = { park: 0 };
  */
 export function budget(
   what: string,
-  { policy, spin }: PolicyOptions,
+  { policy = 'spin-then-park', spin }: PolicyOptions,
   usual: number,
   policies: Partial<Record<Policy, number>>,
 ): number {
   const choices = [...Object.keys(policies), 'spin-then-park'];
-  const choice = checkChoice(`${what}: policy`, policy ?? 'spin-then-park', choices) as Policy;
-  const polls = policies[choice];
+  const polls = policies[checkChoice(`${what}: policy`, policy, choices) as Policy];
   if (polls === undefined) return spin === undefined ? usual : checkInteger(`${what}: spin`, spin, 0, MOST_POLLS);
   if (spin !== undefined) {
-    throw new RangeError(`${what}: the policy "${choice}" has no spin`);
+    throw new RangeError(`${what}: the policy "${policy}" has no spin`);
   }
   return polls;
 }
@@ -157,14 +156,14 @@ export function checkProperties(
   names: readonly string[],
 ): Properties {
   checkOptions(kind, options, [...names, ...USUAL]);
-  const robust = options.robust ?? false;
-  const max = checkInteger(`${kind}: max`, options.max ?? LIMIT, 1, LIMIT);
+  const { max = LIMIT, robust = false, firstTicket } = options;
+  checkInteger(`${kind}: max`, max, 1, LIMIT);
   checkType(`${kind}: robust`, robust, 'boolean', 'true or false');
   return {
     permits: checkInteger(`${kind}: permits`, permits, Number(robust), max, robust && permits === 0 ? ROBUST : ''),
     max,
     spin: budget(kind, options, spin, policies),
     robust,
-    firstTicket: options.firstTicket,
+    firstTicket,
   };
 }

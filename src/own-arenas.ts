@@ -156,8 +156,10 @@ let made = 0n;
 /** @internal Makes an arena of these capacities. */
 export function create(options: ArenaOptions): Membership {
   checkOptions('Arena', options, ['objects', 'threads', 'waiters', 'slots', 'watch', 'chains', 'bytes']);
-  const whole = (name: keyof ArenaOptions, usual: number, min: number, max: number): number =>
-    checkInteger(name, options[name] ?? usual, min, max);
+  const whole = (name: keyof ArenaOptions, usual: number, min: number, max: number): number => {
+    const { [name]: value = usual } = options;
+    return checkInteger(name, value, min, max);
+  };
   const table = (name: keyof ArenaOptions, usual: number): number => {
     const LONGEST = 65536;
     const size = whole(name, usual, 1, LONGEST);
@@ -167,7 +169,7 @@ export function create(options: ArenaOptions): Membership {
   const objects = whole('objects', 65536, 1, MOST.objects);
   const threads = whole('threads', 1024, 1, MOST.threads);
   const waiters = whole('waiters', 65536, 8, MOST.waiters);
-  const watch = options.watch ?? true;
+  const { watch = true } = options;
   checkType('watch', watch, 'boolean', 'true or false');
   const slots = table('slots', 2048);
   const chains = table('chains', 4096);

@@ -129,7 +129,7 @@ export class CapacitorLock implements Lock {
     }
     if (!(options instanceof Found))
       checkOptions(KIND, options, ['bypass', 'fraction', 'whenContended', ...NAMES, ...USUAL]);
-    const { fraction = 0, whenContended = false } = options;
+    const { bypass = BYPASS, fraction = 0, whenContended = false } = options;
     checkType(`${KIND}: fraction`, fraction, 'number', 'a number');
     if (!(fraction >= 0 && fraction < 1))
       throw new RangeError(`${KIND}: fraction must be from 0 to below 1, got ${fraction}`);
@@ -141,8 +141,7 @@ export class CapacitorLock implements Lock {
     this.fraction = fraction;
     this.limit = limitOf(fraction);
     this.whenContended = whenContended;
-    this.capacitor =
-      options instanceof Found ? options.capacitor : new Capacitor(options.bypass ?? BYPASS, partOf(options));
+    this.capacitor = options instanceof Found ? options.capacitor : new Capacitor(bypass, partOf(options));
     this.mine = this.capacitor.mine;
   }
 

@@ -116,8 +116,8 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
 
 function made(permits: number, options: ChainSemaphoreOptions): Reference {
   const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
-  const wake = checkChoice(`${KIND}: wake`, options.wake ?? 'pass', WAKES);
-  const { look = 0 } = options;
+  const { wake = 'pass', look = 0 } = options;
+  checkChoice(`${KIND}: wake`, wake, WAKES);
   checkInteger(`${KIND}: look`, look, 0, MOST_POLLS);
   const variant = BigInt(WAKES.indexOf(wake)) | (BigInt(look) << 32n);
   return makeWithChains(KIND, { ...properties, variant }, options.arena);

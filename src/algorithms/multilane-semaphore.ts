@@ -131,6 +131,7 @@ export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
 
 function made(permits: number, options: MultilaneSemaphoreOptions): Parts {
   const properties = checkProperties(KIND, permits, options, DEFAULTS);
-  const lanes = checkLanes(KIND, options.lanes ?? LANES);
+  const { lanes = LANES } = options;
+  checkLanes(KIND, lanes);
   return new Parts(makeParts(KIND, properties, properties, lanes, options.arena));
 }

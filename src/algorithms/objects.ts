@@ -36,7 +36,7 @@ export function checkProperties(
   if (firstTicket < 0n || firstTicket > LAST_FIRST_TICKET) {
     throw bad('bigint', what, 'from 0n to 2n ** 61n', firstTicket);
   }
-  const threshold = options.threshold ?? defaults.threshold ?? 0;
+  const { threshold = defaults.threshold ?? 0 } = options;
   return { ...checked, threshold: checkInteger(`${kind}: threshold`, threshold, 0, LIMIT) };
 }
 

@@ -94,7 +94,8 @@ export class TwaLock extends SharedLock<typeof KIND> {
 
 function properties(options: TwaLockOptions): Properties {
   const checked = hashed(KIND, checkProperties(KIND, 1, options, DEFAULTS), options);
-  const waiting = checkChoice(`${KIND}: waiting`, options.waiting ?? 'buckets', WAYS);
+  const { waiting = 'buckets' } = options;
+  checkChoice(`${KIND}: waiting`, waiting, WAYS);
   return waiting === 'chains' ? { ...checked, hash: (checked.hash ?? 0) | ON_CHAINS } : checked;
 }
 

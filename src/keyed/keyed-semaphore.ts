@@ -91,7 +91,7 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
    * @example const hosts = KeyedSemaphore.open('hosts', 4);
    */
   static open(name: string, permits?: number, options: KeyedSemaphoreOptions = {}): KeyedSemaphore {
-    const asked = properties(permits ?? 1, options);
+    const asked = properties(permits === undefined ? 1 : permits, options);
     const given = permits === undefined ? undefined : asked;
     return attached(open(KIND, KIND_KEYED_SEMAPHORE, name, given, options.arena, 'permits'));
   }

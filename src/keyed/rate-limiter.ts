@@ -464,6 +464,7 @@ function properties(permits: number, per: number, options: RateLimiterOptions): 
   checkOptions(KIND, options, ['burst', 'arena']);
   checkInteger(`${KIND}: permits`, permits, 1, LIMIT);
   checkInteger(`${KIND}: per`, per, 1, LIMIT);
-  const spin = checkInteger(`${KIND}: burst`, options.burst ?? 1, 1, permits, ' (its permits)');
-  return { permits, max: per, spin, robust: false };
+  const { burst = 1 } = options;
+  checkInteger(`${KIND}: burst`, burst, 1, permits, ' (its permits)');
+  return { permits, max: per, spin: burst, robust: false };
 }

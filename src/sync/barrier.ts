@@ -173,10 +173,10 @@ export class Barrier extends PhaseObject<typeof KIND> {
       }
       // This call has not arrived.
     }
-    return this.#arriveAndWait(options ?? {});
+    return this.#arriveAndWait(options);
   }
 
-  #arriveAndWait(options: WaitOptions): number {
+  #arriveAndWait(options: WaitOptions = {}): number {
     const timeout = checkWaitOptions(`${KIND}.arriveAndWait`, options);
     if (this.parties > 1) this.checkBlocking(ASYNC);
     const left = countdown(timeout);

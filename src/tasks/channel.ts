@@ -64,8 +64,7 @@ const ends = new WeakMap<Error, object>();
 
 /** Throws if a message has a method `then`: the promise of a receiver would wait for what it settles to, and not have it. */
 function checkMessage(method: string, message: unknown): void {
-  const isObject = (typeof message === 'object' && message !== null) || typeof message === 'function';
-  if (isObject && typeof (message as PromiseLike<unknown>).then === 'function')
+  if (Object(message) === message && typeof (message as PromiseLike<unknown>).then === 'function')
     throw badType(
       `${KIND}.${method}: value`,
       'no promise and nothing with a method then: await it, or wrap it',

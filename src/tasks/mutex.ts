@@ -57,7 +57,8 @@ export class Mutex extends QueueObject {
   constructor(options: MutexOptions = {}) {
     super(KIND);
     checkOptions(KIND, options, ['bypass']);
-    this.bypass = checkInteger(`${KIND}: bypass`, options.bypass ?? 0, 0, 2 ** 27);
+    const { bypass = 0 } = options;
+    this.bypass = checkInteger(`${KIND}: bypass`, bypass, 0, 2 ** 27);
   }
 
   /** Whether a task is the owner. */

@@ -99,11 +99,10 @@ export class Queue {
     };
     const late = (): void =>
       leave(() => {
-        if (!this.#wanted) waiter.resolve(false as never);
-        else {
-          const wanted = this.#wanted(waiter.width);
-          waiter.reject(new TimeoutError(`timed out after ${limits.timeout} ms waiting for ${wanted}`));
-        }
+        const wanted = this.#wanted;
+        if (!wanted) waiter.resolve(false as never);
+        else
+          waiter.reject(new TimeoutError(`timed out after ${limits.timeout} ms waiting for ${wanted(waiter.width)}`));
       });
     const unwatch = watch(limits, late, (reason) => leave(() => waiter.reject(reason)));
     if (this.#has(waiter)) waiter.unwatch = unwatch;

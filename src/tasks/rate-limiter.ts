@@ -101,7 +101,8 @@ export class RateLimiter extends QueueObject {
     checkOptions(KIND, options, ['burst']);
     this.permits = checkInteger(`${KIND}: permits`, permits, 1, LIMIT);
     this.per = checkInteger(`${KIND}: per`, per, 1, LIMIT);
-    this.burst = checkInteger(`${KIND}: burst`, options.burst ?? 1, 1, permits, ' (its permits)');
+    const { burst = 1 } = options;
+    this.burst = checkInteger(`${KIND}: burst`, burst, 1, permits, ' (its permits)');
   }
 
   /**

@@ -73,8 +73,9 @@ export class Semaphore extends QueueObject {
   constructor(permits: number, options: SemaphoreOptions = {}) {
     super(KIND);
     checkOptions(KIND, options, ['max']);
-    this.max = checkInteger(`${KIND}: max`, options.max ?? LIMIT, 1, LIMIT);
-    this.#permits = checkInteger(`${KIND}: permits`, permits, 0, this.max);
+    const { max = LIMIT } = options;
+    this.max = checkInteger(`${KIND}: max`, max, 1, LIMIT);
+    this.#permits = checkInteger(`${KIND}: permits`, permits, 0, max);
     this[queue] = new Permits(
       permits,
       (width) => `${width} permit${width > 1 ? 's' : ''} (${this.available} available, ${this.waiting} waiting)`,

@@ -1,8 +1,10 @@
 /** A bad argument causes an error that names the argument, its range and the value given, and changes nothing. */
 import { Arena, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import * as algorithms from 'taketurns/algorithms';
+import * as keyed from 'taketurns/keyed';
 import * as p0514 from 'taketurns/p0514';
 import * as sync from 'taketurns/sync';
+import * as tasks from 'taketurns/tasks';
 import { describe, expect, it } from 'vitest';
 import { failure } from '../support/failure.js';
 
@@ -192,8 +194,6 @@ describe('making a semaphore', () => {
   });
 
   it.each(bad)('refuses a max of %s', (value, shown, Kind) => {
-    // For every option, null means the same as a missing value.
-    if (value === null) return;
     expect(() => new Semaphore(0, { max: value as never })).toThrow(Kind);
     expect(() => new Semaphore(0, { max: value as never })).toThrow(
       `Semaphore: max must be an integer from 1 to ${MOST}, got ${shown}`,
@@ -374,6 +374,48 @@ it.each(
       ),
     );
   }
+});
+
+describe('null is no missing value', () => {
+  const arena = new Arena();
+  it.each<[string, (option: never) => unknown]>([
+    ...['max', 'robust', 'policy', 'spin'].map((name): [string, () => unknown] => [
+      `Semaphore: ${name}`,
+      () => new Semaphore(1, { [name]: null }),
+    ]),
+    ...['bypass', 'policy'].map((name): [string, () => unknown] => [
+      `Mutex: ${name}`,
+      () => Mutex.open('null', { arena, [name]: null }),
+    ]),
+    ...['objects', 'threads', 'waiters', 'slots', 'chains', 'bytes', 'watch'].map((name): [string, () => unknown] => [
+      name,
+      () => new Arena({ [name]: null }),
+    ]),
+    ['RwLock: policy', (policy) => new sync.RwLock({ policy })],
+    ['TwaSemaphore: threshold', (threshold) => new TwaSemaphore(1, { threshold })],
+    ['ChainSemaphore: wake', (wake) => new ChainSemaphore(1, { wake })],
+    ['MultilaneSemaphore: lanes', (lanes) => new algorithms.MultilaneSemaphore(1, { lanes })],
+    ['TwaLock: waiting', (waiting) => new TwaLock({ waiting })],
+    ['Capacitor: bypass', (bypass) => new CapacitorLock(new TtsLock(), { bypass })],
+    ['KeyedMutex: policy', (policy) => new keyed.KeyedMutex({ policy })],
+    ['KeyedSemaphore: policy', (policy) => new keyed.KeyedSemaphore(1, { policy })],
+    ['KeyedSemaphore: permits', (permits) => keyed.KeyedSemaphore.open('null', permits, { arena })],
+    ['Semaphore: permits', (permits) => Semaphore.open('null', permits, { arena })],
+    ['RateLimiter: burst', (burst) => new keyed.RateLimiter(1, 1, { burst })],
+    ['Mutex.waitForUnlock: options', (options) => new Mutex().waitForUnlock(options)],
+    ['Barrier.arriveAndWait: options', (options) => new sync.Barrier(1).arriveAndWait(options)],
+    ['Semaphore: max', (max) => new tasks.Semaphore(1, { max })],
+    ['Mutex: bypass', (bypass) => new tasks.Mutex({ bypass })],
+    ['RateLimiter: burst', (burst) => new tasks.RateLimiter(1, 1, { burst })],
+    ['Event: set', (set) => new tasks.Event({ set })],
+    ['Channel: capacity', (capacity) => new tasks.Channel({ capacity })],
+  ])('%s', async (what, call) => {
+    const error = await failure(() => call(null as never));
+    expect([error.constructor, error.message]).toEqual([
+      TypeError,
+      expect.stringMatching(new RegExp(`^${what} must be .+, got null$`)),
+    ]);
+  });
 });
 
 describe('making an arena', () => {
