@@ -56,8 +56,9 @@ export interface Stack {
 
 /** The variable says after how many seconds the reporter tells of a wait. */
 const VARIABLE = 'TAKETURNS_REPORT_AFTER';
-/** What `board` says of the reporter. */
-const [STARTS, LISTENS, ENDED] = [0, 1, 2];
+/** What `board` says of the reporter. At first it starts: 0. */
+const LISTENS = 1;
+const ENDED = 2;
 const NAME = `taketurns:report:${VERSION}`;
 /** For how many milliseconds a thread waits until the reporter listens. */
 const PATIENCE = 2000;
@@ -114,7 +115,7 @@ function join(): Tell | undefined {
   const board = getEnvironmentData(NAME) as unknown as Int32Array | undefined;
   if (board === undefined) return undefined;
   return (message) => {
-    Atomics.wait(board, 0, STARTS, PATIENCE);
+    Atomics.wait(board, 0, 0, PATIENCE);
     if (Atomics.load(board, 0) !== LISTENS) return;
     const channel = new BroadcastChannel(`${NAME}:${process.pid}`);
     channel.postMessage(message);
