@@ -22,7 +22,7 @@ import { checkWaitAsync } from '../runtime/wait-async.js';
 import { close, detach, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
 import { conditionStats } from '../stats.js';
 import { changeOf, type Done, ENDED, type Work } from './case.js';
-import { ClosedError } from './closed-error.js';
+import { ClosedError, isClosedAt } from './closed-error.js';
 import { type Codec, checkCodec, hashOf, roomIn, type Wire, wireOf } from './codec.js';
 import { bytes } from './codecs.js';
 import type { Endpoint } from './endpoint.js';
@@ -297,7 +297,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
         this.#changes.queue(1, timeout, left, () => this.version > since);
       } catch (error) {
         // The watch may have been set before it was closed.
-        if (!(error instanceof ClosedError)) throw error;
+        if (!isClosedAt(this.#changes, error)) throw error;
       }
     }
   }
@@ -329,7 +329,8 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
       try {
         await this.#changes.queueAsync(this.#keeper, 1, timeout, left, signal, () => {}, stands);
       } catch (error) {
-        if (!(error instanceof ClosedError)) throw error;
+        // The reason of the signal may be the ClosedError of another channel.
+        if (!isClosedAt(this.#changes, error)) throw error;
       }
     }
   }

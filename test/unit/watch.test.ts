@@ -1,4 +1,5 @@
 /** Watch in one thread: its values, its changes, its end, its errors. Other threads: test/stress/watch.test.ts. */
+import { Worker } from 'node:worker_threads';
 import { Arena, ArenaFullError, DisposedError, Mutex, TimeoutError } from 'taketurns';
 import {
   Channel,
@@ -17,7 +18,7 @@ import {
   value,
   Watch,
 } from 'taketurns/channel';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 
 let arena: Arena;
 beforeEach(() => {
@@ -139,6 +140,25 @@ describe('changes', () => {
     watch.set(1);
     expect(failure(() => watch.changed(1, { timeout: 2 }))).toBeInstanceOf(TimeoutError);
     expect(watch.inspect().watchers).toMatchObject({ waiting: 0, waiters: [] });
+  });
+
+  it('end a wait by the reason of its signal, also if that is the ClosedError of another channel', async () => {
+    const program = `
+      const { Channel, Watch, number } = require('taketurns/channel');
+      const channel = new Channel({ codec: number });
+      channel.close();
+      const watch = new Watch(1, { codec: number });
+      const control = new AbortController();
+      const waits = watch.changedAsync(0, { signal: control.signal });
+      try { channel.receive(); } catch (error) { control.abort(error); }
+      waits.catch((error) => require('node:worker_threads').parentPort.postMessage(String(error)));
+    `;
+    const worker = new Worker(program, { eval: true });
+    onTestFinished(async () => {
+      await worker.terminate();
+    });
+    const told = await new Promise((resolve) => worker.once('message', resolve));
+    expect(told).toContain('every message has been received');
   });
 
   it('a signal that sets the watch does no harm', async () => {
