@@ -213,13 +213,19 @@ function made(
 }
 
 const NO_PAGES = -100;
+/** The most bytes that an arena has for messages. */
+const MOST_BYTES = 2 ** 30;
 
 function noPages(module: Module, wanted: number, { sending: { thing } }: Form): ArenaFullError {
   const room = module.pageCount() * PAGE_SIZE;
+  const advice =
+    wanted > MOST_BYTES
+      ? `no arena has more than ${MOST_BYTES}`
+      : `dispose of channels and watches, or make a larger arena: new Arena({ bytes: ${Math.min(2 * Math.max(room, wanted), MOST_BYTES)} }), ` +
+        'and for the default arena, before all else, call its makeDefault()';
   return new ArenaFullError(
     `the arena has no room for the ${wanted} bytes of another ${thing}: ${module.freePages() * PAGE_SIZE} of ${room} bytes are ` +
-      `free: dispose of channels and watches, or make a larger arena: new Arena({ bytes: ${2 * Math.max(room, wanted)} }), and for ` +
-      'the default arena, before all else, call its makeDefault()',
+      `free: ${advice}`,
   );
 }
 

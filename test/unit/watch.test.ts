@@ -302,6 +302,13 @@ describe('names, handles and options', () => {
     const error = failure(() => new Watch(new Uint8Array(), { bytes: 2 ** 20, arena }));
     expect(error).toBeInstanceOf(ArenaFullError);
     expect(error.message).toContain('bytes of another watch');
+    expect(error.message).toContain(`new Arena({ bytes: ${2 * 4 * (2 ** 20 + 64)} })`);
+    // An arena has at most 1 GiB for messages.
+    const half = failure(() => new Channel({ capacity: 2 ** 16, bytes: 10_000, arena }));
+    expect(half.message).toContain('new Arena({ bytes: 1073741824 })');
+    const all = failure(() => new Channel({ capacity: 2 ** 16, bytes: 2 ** 24, arena }));
+    expect(all).toBeInstanceOf(ArenaFullError);
+    expect(all.message).toMatch(/: no arena has more than 1073741824$/);
     expect(arena.stats().objects.used).toBe(0);
   });
 
