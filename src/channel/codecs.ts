@@ -73,6 +73,12 @@ function copy<A extends Uint8Array | Float64Array>(from: A, count: number, few: 
   to.set(buffer.growable === true ? new Kind(buffer, offsetOf.call(from), count) : from, at);
 }
 
+/** Returns a copy of the first `count` items. The method `slice` of the array may return something else. */
+function kept<A extends Uint8Array | Float64Array>(from: A, count: number, few: number, to: A): A {
+  copy(from, count, few, to, 0);
+  return to;
+}
+
 /**
  * A codec of `count` numbers for each message. A `Float64Array` of this length goes in, and a new one comes out. Never
  * blocks.
@@ -104,7 +110,7 @@ export function numbers(count: number): Codec<Float64Array> {
         if (bytes > room) throw tooLong(bytes, room);
         return check(value);
       },
-      keep: (encoded) => (encoded as Float64Array).slice(0, count),
+      keep: (encoded) => kept(encoded as Float64Array, count, FEW_NUMBERS, new Float64Array(count)),
       put(address, encoded) {
         copy(encoded as Float64Array, count, FEW_NUMBERS, f64, (address + PLACE_HEAD) / NUMBER);
         return bytes;
@@ -149,7 +155,10 @@ export const bytes: Codec<Uint8Array> = {
       if (length > room) throw tooLong(length, room);
       return array;
     },
-    keep: (encoded) => Uint8Array.prototype.slice.call(encoded),
+    keep(encoded) {
+      const length = lengthOf.call(encoded);
+      return kept(encoded as Uint8Array, length, FEW_BYTES, new Uint8Array(length));
+    },
     put(address, encoded) {
       const length = Math.min(lengthOf.call(encoded), room);
       copy(encoded as Uint8Array, length, FEW_BYTES, u8, address + PLACE_HEAD);

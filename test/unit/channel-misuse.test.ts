@@ -78,6 +78,33 @@ describe('a message larger than its place', () => {
   });
 });
 
+it('an array whose own slice is longer writes no place but its own', async () => {
+  const longer = <A extends typeof Float64Array | typeof Uint8Array>(Kind: A): A =>
+    class extends (Kind as typeof Uint8Array) {
+      static override get [Symbol.species]() {
+        return class extends (Kind as typeof Uint8Array) {
+          constructor(length: number) {
+            super(length + 100);
+          }
+        } as never;
+      }
+      override slice(): never {
+        return new Kind(500).fill(7) as never;
+      }
+    } as unknown as A;
+  const two = new Channel({ codec: numbers(2), capacity: 4, arena });
+  const next = new Channel({ codec: number, capacity: 4, arena });
+  const some = new Channel({ bytes: 100, capacity: 4, arena });
+  next.sendMany([1, 2, 3, 4]);
+  for (const _ of [1, 2, 3, 4]) {
+    two.sendMany([new (longer(Float64Array))([5, 6])]);
+    some.sendMany([new (longer(Uint8Array))([5, 6])]);
+  }
+  expect([two.receiveMany(4), some.receiveMany(4)].flat().map((all) => [...all])).toEqual(Array(8).fill([5, 6]));
+  expect(next.receiveMany(4)).toEqual([1, 2, 3, 4]);
+  works(next, 1);
+});
+
 describe('a codec that throws half-way', () => {
   const odd: Codec<number> = {
     name: 'odd',
