@@ -144,6 +144,7 @@ function accessorOf(name: string, type: Field): Accessor {
  * @example const orders = new Channel({ codec: record({ id: 'u32', price: 'f64', by: 'text20' }) });
  */
 export function record<const F extends Fields>(fields: F): Codec<RecordOf<F>> {
+  if (Array.isArray(fields)) throw badType('record: fields', 'an object of names and types', fields);
   checkType('record: fields', fields, 'object', 'an object of names and types');
   let length = 0;
   const all = Object.entries(fields).map(([name, type]) => {

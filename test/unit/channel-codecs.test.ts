@@ -100,7 +100,16 @@ describe('record', () => {
   });
 
   it('refuses bad fields, and a channel with other fields', () => {
-    for (const bad of [{}, null, { a: 'u33' }, { a: 'text' }, { a: 'text0' }, { a: 'text65536' }, { a: 'toString' }])
+    for (const bad of [
+      {},
+      null,
+      { a: 'u33' },
+      { a: 'text' },
+      { a: 'text0' },
+      { a: 'text65536' },
+      { a: 'toString' },
+      ['u8'],
+    ])
       expect(failure(() => record(bad as never)).message, JSON.stringify(bad)).toContain('record: ');
     const channel = new Channel({ codec: record({ a: 'u8' }), arena });
     expect(failure(() => Channel.from(channel.handle, record({ a: 'u16' }))).message).toContain('another codec');
