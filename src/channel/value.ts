@@ -159,7 +159,7 @@ class Writer {
     else if (typeof value === 'boolean') this.#tag(value ? 'true' : 'false');
     else if (typeof value === 'bigint') {
       this.#tag('bigint');
-      this.#text(value.toString(36));
+      this.#text(value.toString(16));
     } else if (typeof value === 'object') {
       if (++this.#depth > DEEPEST)
         throw new TypeError(`the message: a value that goes round in a circle, or is ${DEEPEST} deep, cannot travel`);
@@ -419,11 +419,7 @@ class Reader {
 }
 
 function bigintOf(text: string): bigint {
-  const BASE = 36n;
-  const isNegative = text.startsWith('-');
-  let value = 0n;
-  for (const digit of isNegative ? text.slice(1) : text) value = value * BASE + BigInt(Number.parseInt(digit, 36));
-  return isNegative ? -value : value;
+  return text.startsWith('-') ? -BigInt(`0x${text.slice(1)}`) : BigInt(`0x${text}`);
 }
 
 /** The codec for the channels of one membership; without it, for the bytes alone. */

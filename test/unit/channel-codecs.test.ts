@@ -13,8 +13,8 @@ beforeEach(() => {
 afterEach(() => arena.dispose());
 
 /** Sends values through a channel of this codec, and returns them as they come out. */
-function through<T>(codec: Codec<T>, bytes = 4000): (value: T) => T {
-  const channel = new Channel({ codec, bytes, capacity: 2, arena });
+function through<T>(codec: Codec<T>, bytes = 4000, capacity = 2): (value: T) => T {
+  const channel = new Channel({ codec, bytes, capacity, arena });
   return (value) => {
     channel.send(value);
     return channel.receive();
@@ -168,6 +168,11 @@ describe('value', () => {
     const got = through(value, 8000)(one);
     expect(got).toEqual(Array.isArray(one) ? [...one] : one);
     if (typeof one === 'number') expect(Object.is(got, one)).toBe(true);
+  });
+
+  it.each([1, -1])('keeps a bigint of half a million digits (%d)', (sign) => {
+    const [send, large] = [through(value, 500_100, 1), BigInt(sign) * (2n ** 2_000_000n - 3n)];
+    expect(send(large) === large).toBe(true);
   });
 
   it('keeps errors, with their class, cause and stack', () => {
