@@ -1,4 +1,5 @@
 import { knowEverywhere } from '../errors.js';
+import { common } from '../runtime/common.js';
 
 /** The channel is closed: nothing more can be sent, or every message has been received. */
 export class ClosedError extends Error {
@@ -13,8 +14,8 @@ export class ClosedError extends Error {
 
 knowEverywhere(ClosedError);
 
-/** The end of a channel or a watch at which an error was made. */
-const madeAt = new WeakMap<object, object>();
+/** The end of a channel or a watch at which an error was made, by whichever copy of the library. */
+const madeAt = common('closedAt', () => new WeakMap<object, object>());
 
 /** Returns the error for a request at this end, which is closed. */
 export function closedAt(end: object, message: string): ClosedError {

@@ -1,6 +1,9 @@
 /** A thread that has loaded the package twice is one thread to the arena, and another version lives beside this one. */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Arena, ArenaFullError, DisposedError, Mutex, Semaphore } from 'taketurns';
 import { CapacitorLock, McsLock, TtsLock } from 'taketurns/algorithms';
+import { Channel, number, Watch } from 'taketurns/channel';
 import { RateLimiter } from 'taketurns/keyed';
 import { describe, expect, it } from 'vitest';
 import { ANOTHER_VERSION, copy, folderOfCopy } from '../support/copies.js';
@@ -78,6 +81,23 @@ describe('two copies of the package in one thread', () => {
     expect(() => limiter.take({ timeout: 1000 })).toThrow('a promise of this thread waits');
     limiter.cancelAll();
     expect(await theirs).toBeInstanceOf(other.CancelledError);
+  });
+
+  it('end the loops over a channel and a watch of either', async () => {
+    const other = await import(pathToFileURL(join(folderOfCopy(), 'channel/index.js')).href);
+    const arena = new Arena({ bytes: 1 << 16 });
+    const channel = new Channel({ codec: number, arena });
+    const watch = new Watch(1, { codec: number, arena });
+    const sameChannel: Channel<number> = other.Channel.from(channel.handle, other.number);
+    const sameWatch: Watch<number> = other.Watch.from(watch.handle, other.number);
+    channel.send(1);
+    channel.close();
+    watch.close();
+    expect([[...sameChannel], [...sameWatch]]).toEqual([[1], [1]]);
+    const all: number[] = [];
+    for await (const one of sameChannel) all.push(one);
+    for await (const one of sameWatch) all.push(one);
+    expect(all).toEqual([1]);
   });
 
   it('know the errors of one another', async () => {
