@@ -13,6 +13,7 @@
 import { badType } from '../errors.js';
 import { handleOf } from '../own-arenas.js';
 import type { Membership } from '../runtime/membership.js';
+import { bufferOf, isShared } from '../runtime/requirements.js';
 import { type Codec, type Direct, direct, ScratchWire, type Views, type Wire } from './codec.js';
 import { readText, writeText } from './text.js';
 
@@ -255,10 +256,11 @@ class Writer {
 /** Whether a memory is that of the arena of a membership. Each message brings a new memory object of the same memory. */
 function isOf({ memory, id }: Membership, other: unknown): boolean {
   if (other === memory) return true;
-  const buffer = (other as { readonly buffer?: ArrayBufferLike } | undefined)?.buffer;
+  const buffer = bufferOf(other);
   const ID = 1;
   return (
-    buffer instanceof SharedArrayBuffer &&
+    buffer !== undefined &&
+    isShared(buffer) &&
     buffer.byteLength >= 16 &&
     Atomics.load(new BigInt64Array(buffer, 0, 2), ID) === id
   );

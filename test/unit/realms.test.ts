@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
 import { MessageChannel, moveMessagePortToContext, receiveMessageOnPort } from 'node:worker_threads';
 import { Arena, ArenaFullError, CancelledError, DisposedError, Semaphore, TimeoutError } from 'taketurns';
+import { Channel, value } from 'taketurns/channel';
 import { atomicSignal, atomicWait } from 'taketurns/p0514';
 import { BrokenBarrierError } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
@@ -43,6 +44,17 @@ describe('a handle of another realm', () => {
     for (const forged of [buffer, { buffer }, Object.create(WebAssembly.Memory.prototype), new Proxy(memory(true), {})])
       expect(() => Arena.from(handle(forged))).toThrow(/handle must be the handle of an Arena of this process, got /);
   });
+});
+
+it('a handle of another realm travels on in a channel', () => {
+  const arena = new Arena({ bytes: 1 << 16 });
+  const channel = new Channel({ codec: value, bytes: 1000, arena });
+  const semaphore = new Semaphore(2, { arena });
+  channel.send(sent(semaphore.handle));
+  Semaphore.from(channel.receive() as typeof semaphore.handle).acquire();
+  expect(semaphore.available).toBe(1);
+  const far = sent(new Semaphore(1, { arena: new Arena() }).handle);
+  expect(() => channel.send(far)).toThrow(/of another arena cannot travel/);
 });
 
 describe('a word of another realm', () => {
