@@ -83,6 +83,21 @@ function isText(text: string, bytes: Uint8Array, from: number, length: number): 
   return true;
 }
 
+const getterOf = (Class: { readonly prototype: object }, name: string): (() => unknown) =>
+  Object.getOwnPropertyDescriptor(Class.prototype, name)?.get as () => unknown;
+/** What throws unless an object is one of this class. An object may have any tag. */
+const PROOFS: { readonly [tag: string]: (this: unknown) => unknown } = {
+  __proto__: null as never,
+  ArrayBuffer: getterOf(ArrayBuffer, 'byteLength'),
+  Date: Date.prototype.getTime,
+  Map: getterOf(Map, 'size'),
+  RegExp: getterOf(RegExp, 'source'),
+  Set: getterOf(Set, 'size'),
+};
+
+const cannot = (value: object): TypeError =>
+  badType('the message', 'of plain objects and other values that travel; send a handle instead of', value);
+
 /** Whether an object has no class of its own. A plain object of another realm has another prototype. */
 function isPlain(value: object, tag: string): boolean {
   const prototype = Object.getPrototypeOf(value);
@@ -182,6 +197,11 @@ class Writer {
 
   #object(value: object): void {
     const tag = {}.toString.call(value).slice(8, -1);
+    try {
+      PROOFS[tag]?.call(value);
+    } catch {
+      throw cannot(value);
+    }
     if (Array.isArray(value)) {
       this.#tag('array');
       this.#list([...value]);
@@ -203,8 +223,7 @@ class Writer {
       this.#text((value as RegExp).source);
       this.#text((value as RegExp).flags);
     } else if (tag === 'Error' || value instanceof Error) this.#error(value as Error);
-    else if (!isPlain(value, tag))
-      throw badType('the message', 'of plain objects and other values that travel; send a handle instead of', value);
+    else if (!isPlain(value, tag)) throw cannot(value);
     else if (isHandle(value)) this.#handle(value);
     else this.#properties(value);
   }
@@ -227,7 +246,9 @@ class Writer {
   }
 
   #viewOf(view: ArrayBufferView, tag: string): void {
-    if (!Object.hasOwn(VIEWS, tag)) throw badType('the message', 'of values that travel', view);
+    // A receiver would expect to share the memory.
+    const isCopied = {}.toString.call(view.buffer) !== '[object SharedArrayBuffer]';
+    if (!Object.hasOwn(VIEWS, tag) || !isCopied) throw badType('the message', 'of values that travel', view);
     this.#tag('view');
     this.#text(tag);
     this.#raw(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
@@ -450,8 +471,8 @@ function codecOf(membership?: Membership): Codec<unknown> {
  * A codec of most values: undefined, null, booleans, numbers, bigints, strings, arrays, plain objects, Map, Set, Date,
  * RegExp, errors, ArrayBuffer and its views. Handles of the objects of this library travel too, if they are in the arena
  * of the channel: so a request may carry the handle of its reply channel. Values are copied, as by `structuredClone`, but
- * an object that occurs twice becomes two, and a circle is a TypeError. A function, a symbol, a port, shared memory or an
- * object of a class of your own is a TypeError. Its messages are `unknown` to TypeScript: `value as Codec<Job>` says more.
+ * an object that occurs twice becomes two, and a circle is a TypeError. A function, a symbol, a port, shared memory, a
+ * view of it, or an object of a class of your own is a TypeError. Its messages are `unknown` to TypeScript: `value as Codec<Job>` says more.
  * @example const requests = new Channel({ codec: value, bytes: 1000 });
  */
 export const value: Codec<unknown> = {
