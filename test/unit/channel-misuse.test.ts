@@ -81,7 +81,7 @@ describe('a message larger than its place', () => {
 it('an array whose own slice is longer writes no place but its own', async () => {
   const longer = <A extends typeof Float64Array | typeof Uint8Array>(Kind: A): A =>
     class extends (Kind as typeof Uint8Array) {
-      static override get [Symbol.species]() {
+      static get [Symbol.species]() {
         return class extends (Kind as typeof Uint8Array) {
           constructor(length: number) {
             super(length + 100);
