@@ -73,7 +73,8 @@ export interface ChannelOptions<T> extends ParkingOptions {
   readonly codec?: Codec<T>;
   /**
    * How many senders there will be, 1 to 1,048,576. The channel closes itself when the last of them has left, ended or
-   * died. A sender is a thread, or a task of a thread, that has called `sender`. Default: it does not close itself.
+   * died. A sender is a thread, or a task of a thread, that has called `sender`. Default: it does not close itself. For
+   * `open`, the number counts only if the call makes the channel.
    */
   readonly senders?: number;
   /** The arena of the channel. Default: `Arena.default`. */

@@ -67,7 +67,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
 
   /**
    * Opens the channel of this name, and makes it if there is none. Threads that open a name at the same time get one
-   * channel. The name and its channel go when no thread has the channel open any more, and no message is in it. Never
+   * channel. The `senders` are those that the thread has given which makes it. The name and its channel go when no thread has the channel open any more, and no message is in it. Never
    * blocks.
    * @param name 1 to 116 bytes of UTF-8, well-formed.
    * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
@@ -151,7 +151,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
 
   /**
    * As `send`, without blocking the thread. The value is encoded in the call, so the caller may change it afterwards.
-   * The process stays alive while the promise waits.
+   * While the thread has a `Place` of this channel, the promise waits. The process stays alive while the promise waits.
    * @returns a promise. It rejects with the errors of `send`, and with the reason of the signal when that is aborted.
    * @example await channel.sendAsync(7, { signal });
    */
@@ -221,8 +221,8 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
 
   /**
    * Counts this thread, or this task of it, as one of the `senders` with which the channel was made, until the guard is
-   * disposed of, the thread leaves the arena, ends or dies. The channel closes itself when the last of them has left.
-   * Never blocks.
+   * disposed of, the thread leaves the arena, ends or dies. The channel closes itself when so many have left as it was
+   * made with, also if others have come and not left. Never blocks.
    * @throws {TypeError} if the channel was made without `senders`.
    * @throws {ClosedError} if the channel is closed.
    * @throws {DisposedError} if the channel has been disposed of.

@@ -107,7 +107,8 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
   }
 
   /**
-   * As `receive`, without blocking the thread. The process stays alive while the promise waits.
+   * As `receive`, without blocking the thread. While the thread has a `Message` of this channel, the promise waits. The
+   * process stays alive while the promise waits.
    * @returns a promise. It rejects with the errors of `receive`, and with the reason of the signal when that is aborted.
    * A promise that is rejected has taken no message, unless the codec throws.
    * @example const value = await channel.receiveAsync({ signal });

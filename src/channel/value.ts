@@ -472,7 +472,8 @@ function codecOf(membership?: Membership): Codec<unknown> {
  * RegExp, errors, ArrayBuffer and its views. Handles of the objects of this library travel too, if they are in the arena
  * of the channel: so a request may carry the handle of its reply channel. Values are copied, as by `structuredClone`, but
  * an object that occurs twice becomes two, and a circle is a TypeError. A function, a symbol, a port, shared memory, a
- * view of it, or an object of a class of your own is a TypeError. Its messages are `unknown` to TypeScript: `value as Codec<Job>` says more.
+ * view of it, or an object of a class of your own is a TypeError. Its messages are `unknown` to TypeScript:
+ * `value as Codec<Job>` says more.
  * @example const requests = new Channel({ codec: value, bytes: 1000 });
  */
 export const value: Codec<unknown> = {
