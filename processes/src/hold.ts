@@ -178,14 +178,16 @@ export class HeldPermits extends Held {
 
   /**
    * Gives permits back. Without a number it gives all back, and does nothing the second time. Never blocks the thread.
-   * @param permits 1 to the number that the guard still holds (the default).
+   * @param permits 1 to the number that the guard still holds (the default). If the lease is lost, nothing is given back.
    * @returns a promise that resolves when the server has the permits, or when the lease is lost. It never rejects.
    * @throws {RangeError | TypeError} for a bad number, such as more than the guard holds. Nothing has changed then.
    * @example await held.release(2);
    */
   release(permits?: number): Promise<void> {
     const { left } = this;
-    if (permits !== undefined && !(Number.isInteger(permits) && permits >= 1 && permits <= left)) {
+    // Whoever gives back in a `finally` must hear why the lease was lost, and no error of `release` instead.
+    const most = this.lost ? Infinity : left;
+    if (permits !== undefined && !(Number.isInteger(permits) && permits >= 1 && permits <= most)) {
       const allowed = `an integer of 1 or more, and at most the ${left} that the guard holds`;
       throw bad('number', 'HeldPermits.release: permits', allowed, permits);
     }

@@ -84,6 +84,19 @@ onForms('objects', ({ join, cut, forget, known }) => {
     expect(() => held.release(1)).toThrow('at most the 0 that the guard holds, got 1');
   });
 
+  test('a guard that is lost gives back nothing, and throws no error of its own', async () => {
+    const semaphore = await (await join()).semaphore('db', 3);
+    const held = await semaphore.holdAsync(2);
+    expect(await semaphore.revoke(held.proof)).toBe(true);
+    await until(() => held.signal.aborted);
+    await Promise.all([held.release(2), held.release(1), held.release()]);
+    expect(() => held.release(0)).toThrow(
+      'must be an integer of 1 or more, and at most the 0 that the guard holds, got 0',
+    );
+    expect(() => held.release('1' as never)).toThrow(TypeError);
+    expect((await semaphore.inspect())?.free).toBe(3);
+  });
+
   test('a time-out leaves the queue, and lets those behind it pass', async () => {
     const semaphore = await (await join()).semaphore('db', 2);
     const held = await semaphore.holdAsync();
