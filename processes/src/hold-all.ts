@@ -105,11 +105,12 @@ interface Wanted {
 
 /** Checks one element of the array that the caller passes. */
 function wanted(what: string, around: Surroundings, one: unknown): Wanted {
-  const [handle, how] = Array.isArray(one) ? one : [one];
-  if (handle?.session?.around === around) {
+  const [handle, how, ...more] = Array.isArray(one) ? one : [one];
+  if (handle?.session?.around === around && more.length === 0) {
     if (handle instanceof Mutex && how === undefined) return { handle, hold: (options) => handle.holdAsync(options) };
     if (handle instanceof Semaphore) {
-      const check = (most: number): number => checkInteger(`${what}: permits of ${handle}`, how ?? 1, 1, most);
+      const check = (most: number): number =>
+        checkInteger(`${what}: permits of ${handle}`, how === undefined ? 1 : how, 1, most);
       const permits = check(MOST_PERMITS);
       return {
         handle,
@@ -125,7 +126,7 @@ function wanted(what: string, around: Surroundings, one: unknown): Wanted {
       return { handle, hold: (options) => handle.writeAsync(options) };
   }
   const allowed = 'mutexes, semaphores, [semaphore, permits], read-write locks or [lock, "read"] of this space';
-  throw badType(`${what}: objects`, allowed, Array.isArray(one) ? (how ?? handle) : one);
+  throw badType(`${what}: objects`, allowed, Array.isArray(one) && more.length === 0 ? (how ?? handle) : one);
 }
 
 /** @internal Does what `Space.holdAll` describes. */

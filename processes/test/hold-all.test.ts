@@ -141,9 +141,10 @@ onForms('holdAll', ({ join, forget }) => {
       'Space.holdAll: objects must be different, got Mutex("x") twice',
     );
     const wrong = 'Space.holdAll: objects must be mutexes, semaphores, [semaphore, permits], read-write locks or';
-    for (const objects of [['x'], [x, null], [[x, 2]], [await other.mutex('x')]])
+    for (const objects of [['x'], [x, null], [[x, 2]], [[pool, 1, 1]], [await other.mutex('x')]])
       await expect(space.holdAll(objects as never)).rejects.toThrow(wrong);
-    await expect(space.holdAll([[pool, 'read'] as never])).rejects.toThrow('permits of Semaphore("db") must be');
+    for (const permits of ['read', null])
+      await expect(space.holdAll([[pool, permits] as never])).rejects.toThrow('permits of Semaphore("db") must be');
     await expect(space.holdAll('xy' as never)).rejects.toThrow('Space.holdAll: objects must be an array, got "xy"');
     await expect(space.holdAll([x], { timeout: -1 })).rejects.toThrow('Space.holdAll: timeout must be from 0');
     await expect(space.holdAll([x], { permits: 1 } as never)).rejects.toThrow(
