@@ -87,7 +87,8 @@ function seriesOf(all: Map<string, Series>, { kind, name }: Metric): Series {
 }
 
 function checkSpace(what: string, space: Space): void {
-  if (typeof (space as Space | null)?.on !== 'function') throw badType(`${what}: space`, 'a Space', space);
+  // A space of another copy of this package counts, too.
+  if ({}.toString.call(space) !== '[object Space]') throw badType(`${what}: space`, 'a Space', space);
 }
 
 /**

@@ -1,4 +1,5 @@
 /** What `startMetrics` counts, and `metrics` returns. The events are those of metrics.test.ts. */
+import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import { metrics, Space, startMetrics } from '../src/index.js';
 import type { Histogram, MetricPoint } from '../src/metrics.js';
@@ -65,10 +66,23 @@ test('objects of more than 511 names count together', async () => {
   }
 });
 
+test('a space of another copy of the package is a space', async () => {
+  const copy = (await import('../dist/index.js' as string)) as typeof import('../src/index.js');
+  const space = await copy.Space.local({ directory: folder() });
+  try {
+    expect(space).not.toBeInstanceOf(Space);
+    startMetrics(space);
+    await (await space.semaphore('pool', 1)).runExclusive(() => {});
+    await until(() => counts(space, 'taketurns.hold.duration')['Semaphore pool'] === 1);
+  } finally {
+    await space.close();
+  }
+});
+
 test.each([
   ['startMetrics', startMetrics],
   ['metrics', metrics],
 ])('%s refuses what is no space', (name, call) => {
-  for (const space of [undefined, null, {}, 'space'])
+  for (const space of [undefined, null, {}, 'space', new EventEmitter()])
     expect(() => call(space as never)).toThrow(new RegExp(`^${name}: space must be a Space, got `));
 });
