@@ -59,7 +59,7 @@ export class Listeners {
   }
 
   delete(event: keyof SpaceEvents, listener: unknown): void {
-    this.#of[event]?.delete(listener);
+    if (Object.hasOwn(this.#of, event)) this.#of[event].delete(listener);
   }
 
   has(event: keyof SpaceEvents): boolean {

@@ -194,7 +194,10 @@ onServers('bad days', (setting) => {
     await expect(Space.connect(undefined as never)).rejects.toThrow(TypeError);
     await expect(join({ space: 'a}b' })).rejects.toThrow('without braces');
     await expect(join({ lease: 1 })).rejects.toThrow('Space.connect: lease must be an integer from 500');
-    expect(() => space.on('gone' as never, () => {})).toThrow('Space.on: event must be');
+    for (const event of ['gone', 'constructor', null]) {
+      expect(() => space.on(event as never, () => {})).toThrow('Space.on: event must be');
+      expect(space.off(event as never, () => {})).toBe(space);
+    }
     expect(await semaphore.inspect()).toMatchObject({ free: 2, waiting: 0 });
   });
 });
