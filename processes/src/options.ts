@@ -1,6 +1,6 @@
 /** The options of `Space.connect`, and their checks. */
 import { type Clock, clock as realClock } from './clock.js';
-import { bad, badType, checkInteger, checkName, checkOptions } from './errors.js';
+import { bad, checkInteger, checkName, checkOptions } from './errors.js';
 
 /** The option `durability`: replicas must confirm each grant. */
 export interface Durability {
@@ -36,9 +36,9 @@ export interface SpaceOptions {
   /** Waits after each grant until replicas have the grant. This costs one more round trip. */
   readonly durability?: Durability;
   /**
-   * A module whose default export is a function that makes a client. The space then renews its lease from a worker
-   * thread with this client, so that a process which computes for longer than a lease loses nothing. For Node, Deno and
-   * Bun.
+   * The URL or the absolute path of a module whose default export is a function that makes a client. The space then
+   * renews its lease from a worker thread with this client, so that a process which computes for longer than a lease
+   * loses nothing. For Node, Deno and Bun.
    */
   readonly heartbeat?: URL | string;
   /** @internal */
@@ -82,10 +82,14 @@ const OPTIONS_OF_LOCAL = ['space', 'turn', 'label', 'connectTimeout', 'directory
 /** Without a server, a session sends a sign of life every quarter of this time, and ends when it is idle for so long. */
 const LEASE_OF_LOCAL = 3_600_000;
 
+/** Only tests give a clock. */
+const withClock = (names: readonly string[], options: SpaceOptions | null): readonly string[] =>
+  typeof options?.clock?.after === 'function' ? [...names, 'clock'] : names;
+
 /** Checks the options of `Space.local`, and fills in the defaults. */
 export function checkLocalOptions(options: LocalOptions): Checked & { readonly directory: string | undefined } {
   const what = 'Space.local';
-  checkOptions(what, options, 'clock' in Object(options) ? [...OPTIONS_OF_LOCAL, 'clock'] : OPTIONS_OF_LOCAL);
+  checkOptions(what, options, withClock(OPTIONS_OF_LOCAL, options));
   const { directory } = options;
   if (directory !== undefined && !(typeof directory === 'string' && /^[^\0]+$/.test(directory))) {
     throw bad('string', `${what}: directory`, 'the path of a folder', directory);
@@ -96,7 +100,7 @@ export function checkLocalOptions(options: LocalOptions): Checked & { readonly d
 /** Checks the options of `Space.connect`, and fills in the defaults. */
 export function checkSpaceOptions(options: SpaceOptions): Checked {
   const what = 'Space.connect';
-  checkOptions(what, options, 'clock' in Object(options) ? [...OPTIONS, 'clock'] : OPTIONS);
+  checkOptions(what, options, withClock(OPTIONS, options));
   return check(what, options);
 }
 
@@ -116,8 +120,11 @@ function check(what: string, options: SpaceOptions, { lease = 10_000 }: { lease?
     checkInteger(`${what}: durability.replicas`, durability.replicas, 1, 100);
     checkInteger(`${what}: durability.timeout`, durability.timeout, 1, 60_000);
   }
-  if (heartbeat !== undefined && typeof heartbeat !== 'string' && !(heartbeat instanceof URL)) {
-    throw badType(`${what}: heartbeat`, 'the URL of a module', heartbeat);
+  // The thread would take a relative path from the folder of this package. A URL may come from another realm.
+  const isAddress =
+    typeof heartbeat === 'string' ? /^[^.]/.test(heartbeat) : {}.toString.call(heartbeat) === '[object URL]';
+  if (heartbeat !== undefined && !isAddress) {
+    throw bad('string', `${what}: heartbeat`, 'the URL or the absolute path of a module', heartbeat);
   }
   return { space, lease, partitions, turn, connectTimeout, label, durability, heartbeat, clock };
 }

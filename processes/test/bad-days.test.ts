@@ -198,6 +198,15 @@ onServers('bad days', (setting) => {
       expect(() => space.on(event as never, () => {})).toThrow('Space.on: event must be');
       expect(space.off(event as never, () => {})).toBe(space);
     }
+    for (const heartbeat of ['', './client.mjs', '../client.mjs', null, 1, {}]) {
+      await expect(join({ heartbeat } as never)).rejects.toThrow(
+        'Space.connect: heartbeat must be the URL or the absolute path of a module, got ',
+      );
+    }
+    for (const clock of [null, 1, {}]) {
+      await expect(join({ clock } as never)).rejects.toThrow('heartbeat }, got "clock"');
+      await expect(Space.local({ clock } as never)).rejects.toThrow('directory }, got "clock"');
+    }
     expect(await semaphore.inspect()).toMatchObject({ free: 2, waiting: 0 });
   });
 });
