@@ -10,7 +10,7 @@
  *                                                   +--> fails: the permits go back, and the promise rejects
  */
 import { acquire, type WaitOptions } from './acquire.js';
-import { bad, checkInteger, DisposedError, TimeoutError } from './errors.js';
+import { bad, checkInteger, checkType, DisposedError, TimeoutError } from './errors.js';
 import { asyncDispose, type GuardClass, type Held, inspected } from './hold.js';
 import { disposed, type SharedObject } from './object.js';
 import type { Durability } from './options.js';
@@ -71,14 +71,23 @@ export abstract class Handle {
   protected readonly session: Session;
   /** @internal */
   protected readonly object: SharedObject;
+  #onOwnerDied: ((deaths: number) => void | PromiseLike<void>) | undefined;
 
   /**
    * Your function that repairs what dead holders of the robust object have left. The process that gets the first grant
    * since these deaths calls it with the number of deaths, before the promise of the request is fulfilled. If the
    * function throws, or its promise rejects, the permits go back, the next holder learns of the deaths, and the request
-   * fails with the error.
+   * fails with the error. A value that is neither a function nor undefined is a `TypeError`.
    */
-  onOwnerDied: ((deaths: number) => void | PromiseLike<void>) | undefined;
+  get onOwnerDied(): ((deaths: number) => void | PromiseLike<void>) | undefined {
+    return this.#onOwnerDied;
+  }
+
+  set onOwnerDied(repair) {
+    const what = `${this[Symbol.toStringTag]}.onOwnerDied`;
+    if (repair !== undefined) checkType(what, repair, 'function', 'a function or undefined');
+    this.#onOwnerDied = repair;
+  }
 
   /** @internal */
   constructor(session: Session, object: SharedObject) {

@@ -207,6 +207,13 @@ onServers('bad days', (setting) => {
       await expect(join({ clock } as never)).rejects.toThrow('heartbeat }, got "clock"');
       await expect(Space.local({ clock } as never)).rejects.toThrow('directory }, got "clock"');
     }
+    for (const repair of [null, 1, 'repair']) {
+      expect(() => Object.assign(semaphore, { onOwnerDied: repair })).toThrow(
+        'Semaphore.onOwnerDied must be a function or undefined, got ',
+      );
+    }
+    semaphore.onOwnerDied = undefined;
+    expect(semaphore.onOwnerDied).toBeUndefined();
     expect(await semaphore.inspect()).toMatchObject({ free: 2, waiting: 0 });
   });
 });
