@@ -68,6 +68,7 @@ export class KeyedMutex extends Keyed<typeof KIND> {
    * time get one table. The table goes when every thread that had it open has ended, or its library objects were
    * collected. A table whose handle was taken stays until it is disposed of. Never blocks.
    * @param name 1 to 116 bytes of UTF-8, well-formed.
+   * @param options are checked in any case. A table that exists keeps the options with which it was made.
    * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object or attachment.
    * @example const accounts = KeyedMutex.open('accounts');

@@ -84,6 +84,7 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
    * collected. A table whose handle was taken stays until it is disposed of. Never blocks.
    * @param name 1 to 116 bytes of UTF-8, well-formed.
    * @param permits the number of permits of each key, 1 to 2,147,483,647. Without it the table must exist.
+   * @param options are checked in any case. A table that exists keeps the options with which it was made.
    * @throws {RangeError | TypeError} for a bad argument, or if the name belongs to another kind of object.
    * @throws {RangeError} if it exists with other permits.
    * @throws {ArenaFullError} if the arena has no room for another object or attachment.
