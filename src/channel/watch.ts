@@ -329,8 +329,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
       try {
         await this.#changes.queueAsync(this.#keeper, 1, timeout, left, signal, () => {}, stands);
       } catch (error) {
-        // The reason of the signal may be the ClosedError of another channel.
-        if (!isClosedAt(this.#changes, error)) throw error;
+        if (!isClosedAt(this.#changes, error)) throw error; // such as the ClosedError of another channel, by the signal
       }
     }
   }
