@@ -192,7 +192,7 @@ const processes = [
     'A driver speaks with a server by a client library. It knows nothing of sessions and locks.',
     '^processes/src/drivers/',
     '^processes/',
-    ['^processes/src/(ticks|errors|common-errors)[.]ts$'],
+    ['^processes/src/(clock|ticks|errors|common-errors)[.]ts$'],
   ),
   only(
     'processes-wire',
