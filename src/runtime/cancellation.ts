@@ -7,6 +7,9 @@ import { countdown } from './parking.js';
 
 const nothing = (): void => {};
 
+/** `then` calls a function in a microtask. A test may have replaced `queueMicrotask`. */
+const settled = Promise.resolve();
+
 /** The part of an `AbortSignal` that this file needs. */
 interface Signal {
   readonly aborted: boolean;
@@ -55,8 +58,7 @@ export function watch(timeout: number, signal: Signal | undefined, cancel: Cance
   } catch (error) {
     // The caller is about to queue the request, or has just queued it, and cannot cancel it yet.
     let over = false;
-    // A test may have replaced queueMicrotask.
-    Promise.resolve().then(() => {
+    settled.then(() => {
       if (!over) cancel(() => error);
     });
     return () => {
@@ -72,13 +74,13 @@ export function watch(timeout: number, signal: Signal | undefined, cancel: Cance
   cancels.add(abort);
   // The options may have a getter that now gives another signal than the one that was checked. Or a method of the
   // signal itself may have aborted it.
-  if (signal.aborted) Promise.resolve().then(() => cancels.has(abort) && abort());
+  if (signal.aborted) settled.then(() => cancels.has(abort) && abort());
   return () => {
     stop();
     if (!cancels.delete(abort) || cancels.size > 0) return;
     // The code of the signal belongs to the user, so it runs in a microtask. Here a call of the thread may be under
     // way, and some promises may not be settled yet.
-    Promise.resolve().then(() => {
+    settled.then(() => {
       if (cancels.size > 0 || abortions.get(signal) !== abortion) return;
       abortions.delete(signal);
       signal.removeEventListener('abort', listener);
