@@ -10,7 +10,7 @@ import { bad, badType, checkInteger, checkOptions, checkType, MOST } from './err
 import { now } from './runtime/clock.js';
 import { common } from './runtime/common.js';
 import { instantiate } from './runtime/instance.js';
-import { Membership } from './runtime/membership.js';
+import { attachedTo, Membership } from './runtime/membership.js';
 import { bufferOf, isShared, requireSharedMemory, sharedMemory } from './runtime/requirements.js';
 
 /** The capacities of an arena. Memory is touched, and so really used, only when it is needed. */
@@ -90,9 +90,8 @@ export interface Inside {
 
 /** @internal This thread's membership of its default arena. Makes the arena if it may: see `Arena.default`. */
 export function defaultArena(): Membership {
-  if (own.membership) return own.membership;
-  const inherited = host.inherited(INHERITED);
-  if (inherited !== undefined) return fromHandle(inherited as ArenaHandle);
+  const known = knownDefault();
+  if (known) return Membership.of(known.memory) as Membership;
   if (!host.isMainThread) {
     throw new Error(
       'this worker has no arena: in Node start it after Arena.default, else post it a handle for Arena.from or ' +
@@ -109,18 +108,26 @@ export function fromHandle(handle: ArenaHandle): Membership {
   if (buffer === undefined) throw badType('Arena.from: handle', 'the handle of an Arena of this process', handle);
   const membership = isShared(buffer) ? Membership.of(handle.memory as WebAssembly.Memory) : undefined;
   if (!membership) throw new TypeError('Arena.from: the memory of the handle holds no shared arena of this version');
-  return handle.isDefault && !hasDefault() ? makeDefault(membership) : membership;
+  return handle.isDefault && !knownDefault() ? makeDefault(membership) : membership;
 }
 
-function hasDefault(): boolean {
-  return own.membership !== undefined || host.inherited(INHERITED) !== undefined;
+/** This thread's default arena, or the handle by which the thread has inherited one. Both have its memory. */
+function knownDefault(): { readonly memory: WebAssembly.Memory } | undefined {
+  return own.membership ?? (host.inherited(INHERITED) as Membership | undefined);
+}
+
+/**
+ * Whether an arena is the default arena of this thread. A worker may have inherited it and not have used it yet.
+ * Undefined if the thread has no default arena.
+ */
+function isDefault(membership: Membership): boolean | undefined {
+  const known = knownDefault();
+  return known && attachedTo(known.memory) === membership;
 }
 
 /** @internal Makes an arena the default one of this thread; see `Arena.makeDefault`. */
 export function makeDefault(membership: Membership): Membership {
-  if (own.membership && own.membership !== membership) {
-    throw new Error('makeDefault: this thread has a default arena already');
-  }
+  if (isDefault(membership) === false) throw new Error('makeDefault: this thread has a default arena already');
   own.membership = membership;
   host.setInherited(INHERITED, plainHandle(membership), () => membership.share());
   return membership;
@@ -137,16 +144,15 @@ export function handleOf(membership: Membership): ArenaHandle {
  * matters in Firefox 140: if a message mentions a memory twice, the receiver gets its buffer instead the second time.
  */
 function plainHandle(membership: Membership): ArenaHandle {
-  const isDefault = own.membership === membership;
-  if (membership.handle?.isDefault !== isDefault)
-    membership.handle = Object.freeze({ kind: 'Arena', memory: membership.memory, isDefault });
+  const is = !!isDefault(membership);
+  if (membership.handle?.isDefault !== is)
+    membership.handle = Object.freeze({ kind: 'Arena', memory: membership.memory, isDefault: is });
   return membership.handle as ArenaHandle;
 }
 
 /** @internal Checks that this thread may leave an arena; see `Arena.dispose`. */
 export function leave(membership: Membership | undefined): void {
-  if (membership && own.membership === membership)
-    throw new Error('Arena.dispose: this is the default arena of the thread');
+  if (membership && isDefault(membership)) throw new Error('Arena.dispose: this is the default arena of the thread');
   if (own.apart === membership) own.apart = undefined;
 }
 
@@ -212,7 +218,7 @@ export function membershipOf(arena: Inside | undefined): Membership {
  * threads never take two arenas for one.
  */
 export function membershipForNew(arena: Inside | undefined): Membership {
-  if (arena !== undefined || host.isMainThread || hasDefault()) return membershipOf(arena);
+  if (arena !== undefined || host.isMainThread || knownDefault()) return membershipOf(arena);
   own.apart ??= create({});
   return own.apart;
 }

@@ -84,10 +84,10 @@ function headerOf(buffer: ArrayBufferLike): BigInt64Array {
 }
 
 /**
- * Returns the membership of the arena of a memory object that has just arrived. The search makes no instance of the
- * core.
+ * Returns this thread's membership of the arena of a memory object that has arrived, if the thread has attached. The
+ * search makes no instance of the core.
  */
-function known({ buffer }: WebAssembly.Memory): Membership | undefined {
+export function attachedTo({ buffer }: WebAssembly.Memory): Membership | undefined {
   // A memory has pages of 64 KiB, or no page.
   if (buffer.byteLength === 0) return undefined;
   const header = headerOf(buffer);
@@ -229,7 +229,7 @@ export class Membership {
    * arena.
    */
   static of(memory: WebAssembly.Memory): Membership | undefined {
-    let membership = byMemory.get(memory) ?? known(memory);
+    let membership = byMemory.get(memory) ?? attachedTo(memory);
     if (!isMembership(membership)) {
       const core = instantiate(memory);
       if (!core.open()) return undefined;

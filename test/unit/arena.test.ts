@@ -49,6 +49,17 @@ describe('the default arena', () => {
     expect(Arena.default).not.toBe(arena);
   });
 
+  it('that a worker has inherited is its default arena, whatever it calls first', async () => {
+    expect(await report('default-twice')).toEqual({
+      made: 'makeDefault: this thread has a default arena already',
+      ofAnother: false,
+      ofObject: true,
+      left: 'Arena.dispose: this is the default arena of the thread',
+      same: true,
+      ofArena: true,
+    });
+  });
+
   it('may be made with chosen sizes, before its first use', async () => {
     expect(await report('default-chosen')).toEqual({ same: true, worker: 'full after 3' });
   });
