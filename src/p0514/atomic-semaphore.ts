@@ -265,8 +265,9 @@ export class AtomicSemaphore {
     return true;
   }
 
-  /** @internal Called when the thread ends. */
+  /** @internal Called when the thread ends or leaves the arena. The memory may become that of another object. */
   [threadEnded](): void {
+    this.#places.closed = true;
     this.#at = CLOSED_OBJECT;
   }
 

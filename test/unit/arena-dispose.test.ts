@@ -103,6 +103,20 @@ describe('after dispose', () => {
     }
   });
 
+  it('an AtomicSemaphore throws, and does not touch what another thread has made in its place', () => {
+    const arena = new Arena();
+    const { handle } = arena;
+    const atomic = new AtomicSemaphore({ arena });
+    const words = new Int32Array(new SharedArrayBuffer(4));
+    arena.dispose();
+    const mutex = new Mutex({ arena: Arena.from(handle) });
+    for (const use of [() => atomic.tryWaitFor(words, 0, 0, 1), () => atomic.handle])
+      expect(use).toThrow(DisposedError);
+    atomic.signal(words, 0);
+    atomic.dispose();
+    expect(Mutex.from(mutex.handle).tryLock()).toBe(true);
+  });
+
   it('a default arena stays', () => {
     expect(() => Arena.default.dispose()).toThrow(new Error('Arena.dispose: this is the default arena of the thread'));
     expect(new Semaphore(1).tryAcquire()).toBe(true);
