@@ -991,6 +991,16 @@ describe('several locks', () => {
     expect(await peer.run('return lock.tryLockWrite()')).toBe(true);
   });
 
+  it('say that they are disposed of, also to a thread that reads 8', async () => {
+    const arena = new Arena();
+    const lock = new RwLock({ arena });
+    lock.dispose();
+    for (let i = 0; i < 8; i++) new RwLock({ arena }).lockRead();
+    expect(() => lock.lockRead()).toThrow(DisposedError);
+    expect(() => lock.tryLockRead()).toThrow(DisposedError);
+    expect(() => lock.read()).toThrow(DisposedError);
+  });
+
   const eight = (arena: Arena): RwLock[] => Array.from({ length: 8 }, () => new RwLock({ arena }));
   const readAll = (locks: RwLock[]): void => {
     for (const lock of locks) lock.lockRead();

@@ -83,7 +83,8 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     const { side } = this;
     try {
       const waits = side.waits > 0;
-      const result = waits ? QUEUED : side.begin(tries, answer);
+      // A disposed lock has no place, and `begin` would look for one.
+      const result = this.disposed ? ANSWER_CLOSED : waits ? QUEUED : side.begin(tries, answer);
       if (result === ANSWER_CLOSED) throw this[disposedError]();
       if (result === REFUSED || (result === QUEUED && tries)) return undefined;
       result satisfies ADMITTED | OWNER_DIED | QUEUED;
