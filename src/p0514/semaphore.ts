@@ -202,6 +202,8 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     let error = reason;
     let held = 0;
     for (let wanted = count; ; ) {
+      // The thread has left the arena, and the memory may be that of another object.
+      if (this.#membership.isOver) throw reason;
       const left = counter.cancelWaiting(at, wanted);
       const isThrough = left + held === count;
       if (error instanceof DisposedError) {

@@ -3,6 +3,7 @@ import { Arena, DisposedError, Mutex, Semaphore } from 'taketurns';
 import { channelOf, keySignal, keyWait, McsLock, TicketSemaphore } from 'taketurns/algorithms';
 import { AtomicSemaphore, atomicWaitAsync, CountingSemaphore } from 'taketurns/p0514';
 import { describe, expect, it } from 'vitest';
+import { failure } from '../support/failure.js';
 import { at, Memory } from '../support/memory.js';
 import { Member, team } from '../support/team.js';
 
@@ -115,6 +116,21 @@ describe('after dispose', () => {
     atomic.signal(words, 0);
     atomic.dispose();
     expect(Mutex.from(mutex.handle).tryLock()).toBe(true);
+  });
+
+  it('a wait of a CountingSemaphore takes nothing from what is made in its place', async () => {
+    const arena = new Arena();
+    const { handle } = arena;
+    const late = failure(() => new CountingSemaphore(0, { arena }).waitAsync());
+    // By now the doorbell listens.
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    arena.dispose();
+    const next = new CountingSemaphore(0, { arena: Arena.from(handle) });
+    const wait = next.waitAsync();
+    expect(await late).toBeInstanceOf(DisposedError);
+    next.signal();
+    await wait;
+    expect(next.value).toBe(0);
   });
 
   it('a default arena stays', () => {
