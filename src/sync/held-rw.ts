@@ -87,7 +87,9 @@ abstract class Held implements Disposable, AsyncDisposable {
     };
     try {
       const result = to(lock);
-      if (result instanceof Promise) return result.catch(takeBack) as T;
+      // The program may have replaced `Promise`, so `instanceof` does not tell. Guards have no `catch`.
+      const { catch: caught } = result as Partial<Promise<never>>;
+      if (caught) return caught.call(result, takeBack) as T;
       this.#handsOver = false;
       return result;
     } catch (error) {

@@ -456,6 +456,20 @@ describe('an update', () => {
     expect([lock.writing, lock.inspect().writer]).toEqual([false, undefined]);
   });
 
+  it('keeps the turn when an upgrade fails, also where the program has a Promise of its own', async () => {
+    const lock = new RwLock();
+    await new Peer(lock).run('lock.lockRead()');
+    const found = await lock.updateAsync();
+    const { Promise: ofTheEngine } = globalThis;
+    Object.assign(globalThis, { Promise: class extends ofTheEngine<unknown> {} });
+    const upgraded = found.upgradeAsync({ timeout: 5 });
+    Object.assign(globalThis, { Promise: ofTheEngine });
+    await expect(upgraded).rejects.toThrow(TimeoutError);
+    expect(found.held).toBe(true);
+    found.unlock();
+    expect(lock.inspect().writer).toBeUndefined();
+  });
+
   it('may become a writer of a task, while other tasks of its thread read', async () => {
     const lock = new RwLock();
     const found = await lock.updateAsync();
