@@ -101,6 +101,8 @@ export function runLocked<T>(kind: string, lock: Lock, section: () => T): T {
     lock.unlock();
   }
   if (typeof (result as { then?: unknown } | undefined | null)?.then === 'function') {
+    // The error of the section must not end the process as an unhandled rejection.
+    Promise.resolve(result).catch(() => {});
     throw new TypeError(
       `${kind}.run: section must not be async: it has returned a promise, and the lock is given back before that is settled`,
     );

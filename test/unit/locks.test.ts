@@ -40,6 +40,19 @@ describe.each(LOCKS)('$kind', ({ kind, Class }) => {
     expect(lock.tryLock()).toBe(true);
   });
 
+  it('runs no async function, whose error then ends no process', async () => {
+    const lock = new Class();
+    const run = () =>
+      lock.run(async () => {
+        throw new Error('late');
+      });
+    // A rejection that nobody handles makes this run of the tests fail.
+    expect(run).toThrow(/section must not be async/);
+    await turn();
+    expect(lock.tryLock()).toBe(true);
+    lock.unlock();
+  });
+
   it('cannot be taken while another thread holds it', async () => {
     const lock = new Class();
     lock.lock();
