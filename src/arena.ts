@@ -172,7 +172,7 @@ export class Arena {
     if (typeof terminate !== 'function') throw badType('Arena.watch: worker', 'a worker', worker);
     const { thread: index, life } = this.#check('Arena.watch: thread', thread);
     if (host.whenClosed) {
-      host.whenClosed(worker, () => reap(this[inside], index, life));
+      host.whenClosed(worker, () => this.#given && reap(this.#given, index, life));
       return;
     }
     (worker as { terminate: typeof terminate }).terminate = (): unknown => {

@@ -5,6 +5,7 @@ import { AtomicSemaphore, atomicWaitAsync, CountingSemaphore } from 'taketurns/p
 import { describe, expect, it } from 'vitest';
 import { failure } from '../support/failure.js';
 import { at, Memory } from '../support/memory.js';
+import { runProgram } from '../support/program.js';
 import { Member, team } from '../support/team.js';
 
 const crowd = team(1, { core: true });
@@ -131,6 +132,10 @@ describe('after dispose', () => {
     next.signal();
     await wait;
     expect(next.value).toBe(0);
+  });
+
+  it('the end of a watched web worker of Bun is no error', async () => {
+    expect(await runProgram('watched-in-bun')).toEqual({ code: 0, out: 'heard\n', err: '' });
   });
 
   it('a default arena stays', () => {
