@@ -357,8 +357,11 @@ export class Membership {
       promises.first === 0 &&
       core.held(attachment) === 0 &&
       balanceOf(words) >= Math.max(0, (words[O_INITIAL / 4] as number) + (words[O_ADDED / 4] as number))
-    )
+    ) {
       this.letGo(shared, undefined, words);
+      // The place may become that of another object. Until the object has a new place, it is like a closed one.
+      shared.address = CLOSED_OBJECT;
+    }
   }
 
   /** A library object has let go, or has been collected. Nothing happens if the membership knows this already. */

@@ -182,6 +182,17 @@ describe('an idle object that has left the arena', () => {
     expect(() => semaphore.acquire({ timeout: 1 })).toThrow(TimeoutError);
   });
 
+  it('does not show the name of the object that has its place', () => {
+    const semaphore = absent(() => new Semaphore(1, { arena }));
+    const mutex = absent(() => new Mutex({ arena }));
+    const named = Array.from({ length: SMALL.objects / 2 }, (_, i) => Semaphore.open(`name ${i}`, 1, { arena }));
+    expect([String(semaphore), String(mutex)]).toEqual([
+      'Semaphore(1 available, 0 waiting)',
+      'Mutex(unlocked, 0 waiting)',
+    ]);
+    for (const other of named) other.dispose();
+  });
+
   it('ends with its arena', async () => {
     const mutex = absent(() => new Mutex({ arena }));
     const semaphore = absent(() => new Semaphore(1, { arena }));
