@@ -12,6 +12,7 @@ import { checkInteger, checkOptions, checkType, knowEverywhere, TimeoutError } f
 import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle, type Reference } from '../reference.js';
 import { reasonOf } from '../runtime/cancellation.js';
+import { afterInterrupt } from '../runtime/interrupts.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { disposedError, reference } from '../shared-object.js';
@@ -103,6 +104,13 @@ export class Barrier extends PhaseObject<typeof KIND> {
   /** How many calls make a round. */
   readonly parties: number;
   #action: (() => void) | undefined;
+  /** The phase that ends when the action that runs now has returned. */
+  #acts: number | undefined;
+  /** If an exception of the runtime has ended the action, breaks its round for those that wait. */
+  readonly #breakAfterInterrupt = afterInterrupt(() => {
+    if (this.#acts !== undefined) this.sync.breakPhase(this.at, this.#acts);
+    this.#acts = undefined;
+  });
 
   /**
    * @param parties 1 to 65,535.
@@ -229,11 +237,15 @@ export class Barrier extends PhaseObject<typeof KIND> {
     if (index !== this.parties - 1) return false;
     const action = this.#action;
     if (action === undefined) return true;
+    this.#acts = phase;
     try {
+      this.#breakAfterInterrupt();
       refusePromise(action(), `${KIND}: action must not return a promise`);
     } catch (error) {
       this.sync.breakPhase(this.at, phase);
       throw error;
+    } finally {
+      this.#acts = undefined;
     }
     const answer = this.sync.finishAction(this.at, phase);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();

@@ -5,7 +5,7 @@
  */
 import { runInThisContext } from 'node:vm';
 import { Arena, ArenaFullError, Mutex, Semaphore, TimeoutError } from 'taketurns';
-import { Condition, Event, Latch, WaitGroup } from 'taketurns/sync';
+import { Barrier, BrokenBarrierError, Condition, Event, Latch, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it, vi } from 'vitest';
 // The membership gives this thread's own core, for half a call.
 import { afterInterrupt } from '../../src/runtime/interrupts.js';
@@ -135,6 +135,20 @@ describe('after an interrupted wait', () => {
     interrupt();
     await until(() => object.waiting === 0, 'it does not count');
     expect(object.inspect().waiters).toEqual([]);
+  });
+});
+
+describe('after an interrupted action of a barrier', () => {
+  it('the barrier is broken for those that wait', async () => {
+    const barrier = new Barrier(2, {
+      action() {
+        for (;;);
+      },
+    });
+    const other = barrier.arriveAndWaitAsync();
+    Object.assign(globalThis, { interrupted: barrier });
+    expect(() => runInThisContext('interrupted.arriveAndWait()', { timeout: 50 })).toThrow(/timed out/);
+    await expect(other).rejects.toThrow(BrokenBarrierError);
   });
 });
 
