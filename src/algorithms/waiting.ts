@@ -12,6 +12,8 @@
  */
 import { checkInteger, checkType } from '../errors.js';
 import { USUAL } from '../options.js';
+import { membershipOf } from '../own-arenas.js';
+import { afterInterrupt } from '../runtime/interrupts.js';
 import { MOST_POLLS } from '../runtime/numbers.js';
 import {
   algorithmsFor,
@@ -31,6 +33,14 @@ import { WaitLocation } from './wait-location.js';
  */
 const ADDRESS = ['look', ...USUAL];
 const LOCATION = ['alternating', ...USUAL];
+
+/** While this thread calls a condition on a chain: the function by which the thread leaves the chain. */
+const onChain = new Set<() => void>();
+/** The runtime may end the call of a condition by an interrupt, without `finally`. The thread then leaves later. */
+const leaveAfterInterrupt = afterInterrupt(() => {
+  for (const leave of onChain) leave();
+  onChain.clear();
+});
 
 /** How and where to wait for a condition that is a function. */
 export interface AddressWaitOptions extends KeyWaitOptions {
@@ -61,6 +71,7 @@ export function addressWaitUntil<T>(key: number, satisfied: () => T, options: Ad
   const { look = 0 } = options;
   let looks = checkInteger('addressWaitUntil: look', look, 0, MOST_POLLS);
   const slot = slotOf(key);
+  const membership = membershipOf(options.arena);
   let value = satisfied();
   for (; !value && looks > 0; looks--) {
     algorithms.pause();
@@ -68,13 +79,20 @@ export function addressWaitUntil<T>(key: number, satisfied: () => T, options: Ad
   }
   while (!value) {
     const element = algorithms.chainEnter(slot);
+    // After the thread has left the arena, the chain and the element belong to others.
+    const leave = (): void => {
+      if (!membership.isOver) algorithms.chainLeave(slot, element);
+    };
+    onChain.add(leave);
     let done = true;
     try {
+      leaveAfterInterrupt();
       value = satisfied();
       done = Boolean(value);
     } finally {
+      onChain.delete(leave);
       // The thread must also leave the chain if the condition throws.
-      if (done) algorithms.chainLeave(slot, element);
+      if (done) leave();
     }
     if (done) return value;
     algorithms.chainAwait(element, polls);

@@ -1,4 +1,5 @@
 /** The calls to wait and to wake by a key, in one thread; with others they are in stress/by-key.test.ts. */
+import { runInThisContext } from 'node:vm';
 import { Arena } from 'taketurns';
 import * as algorithms from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
@@ -99,6 +100,25 @@ describe('addressWaitUntil', () => {
         { arena },
       ),
     ).toThrow(new Error('no'));
+    expect(head()).toBe(0);
+  });
+
+  it('leaves the chain after an interrupt of the condition, at the next turn of the event loop', async () => {
+    const arena = new Arena();
+    const head = () => new Memory(arena).chainWords('C_HEAD').filter((word) => word !== 0).length;
+    const interrupted = () =>
+      addressWaitUntil(
+        1,
+        () => {
+          while (head() === 1);
+          return false;
+        },
+        { arena },
+      );
+    Object.assign(globalThis, { interrupted });
+    expect(() => runInThisContext('interrupted()', { timeout: 50 })).toThrow(/timed out/);
+    expect(head()).toBe(1);
+    await Promise.resolve();
     expect(head()).toBe(0);
   });
 
