@@ -287,6 +287,10 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
         },
         () => 'the end of the phase',
       );
+      if (this.disposed) {
+        settle(ANSWER_CLOSED);
+        return;
+      }
       const { at, attachment } = this;
       const all = this.#groups;
       const group = all.get(at) ?? { phase, calls: new Set(), looker: undefined, listens: false };

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
-import { Arena } from 'taketurns';
+import { Arena, DisposedError } from 'taketurns';
 import { Barrier, Event, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 import type { Sync } from '../../dist/border/sync.js';
@@ -165,6 +165,26 @@ describe('a promise whose signal ends the phase while it takes a listener', () =
     expect(event.waiting).toBe(1);
     event.set();
     await later;
+  });
+});
+
+describe('a promise whose signal disposes of the object while it takes a listener', () => {
+  it('is told, and is not counted in memory that may be that of another object', async () => {
+    const latch = new Latch(1);
+    const signal = {
+      aborted: false,
+      reason: undefined,
+      addEventListener: () => latch.dispose(),
+      removeEventListener() {},
+    };
+    const sync = syncOf(membershipOf(Arena.default));
+    let wait: Promise<unknown> | undefined;
+    const counted = await count(sync, 'waitsBegin', () => {
+      wait = latch.waitAsync({ signal });
+      wait.catch(() => {});
+    });
+    await expect(wait).rejects.toThrow(DisposedError);
+    expect(counted).toBe(0);
   });
 });
 
