@@ -102,7 +102,8 @@ export class Word {
     if (word === bits) this.#array = array as Integers;
     else {
       let view = views.get(array);
-      if (view === undefined) {
+      // An array may follow the length of its memory, which may grow.
+      if (view?.length !== array.length) {
         view = new load(array.buffer, array.byteOffset, array.length);
         views.set(array, view);
       }

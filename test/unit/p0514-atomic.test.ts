@@ -138,6 +138,21 @@ describe('14: the comparison is that of the bits that Atomics load', () => {
     }
   });
 
+  it.each([Float32Array, Float64Array, Uint8ClampedArray])('a %o grows with its memory', (Class) => {
+    const Growable = SharedArrayBuffer as unknown as new (
+      length: number,
+      options: { maxByteLength: number },
+    ) => SharedArrayBuffer & { grow(length: number): void };
+    const buffer = new Growable(8, { maxByteLength: 64 });
+    const words = new Class(buffer);
+    expect(atomicTryWait(words, 0, 0)).toBe(false);
+    buffer.grow(64);
+    const last = words.length - 1;
+    expect(atomicTryWait(words, last, 0)).toBe(false);
+    words[last] = 1;
+    expect(atomicTryWait(words, last, 0)).toBe(true);
+  });
+
   it('bad arguments are errors', () => {
     const words = make(Int8Array, 0);
     expect(() => atomicTryWait(words, 0, 128)).toThrow('old must be a value that a Int8Array can hold, got 128');
