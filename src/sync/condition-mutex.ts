@@ -33,5 +33,6 @@ export function propertiesOf(mutex: Mutex): [Properties, Inside] {
 
 /** Returns whether the condition that has been found belongs to this mutex. */
 export function isOf(condition: Reference, mutex: Mutex): boolean {
-  return syncOf(condition.membership).isOf(condition.address, referenceOf(mutex).address) !== 0;
+  const { membership, address } = referenceOf(mutex);
+  return condition.membership === membership && syncOf(membership).isOf(condition.address, address) !== 0;
 }

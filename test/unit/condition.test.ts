@@ -514,6 +514,14 @@ describe('a bad use of a Condition', () => {
     const [one, other] = [make().condition.handle, make().condition.handle];
     expect(() => Condition.from({ ...one, mutex: other.mutex })).toThrow(/its mutex is not that of the condition/);
   });
+
+  it('is refused with the mutex of another arena, though its place is the same', () => {
+    const [one, other] = [new Arena(), new Arena()].map((arena) => new Mutex({ arena })) as [Mutex, Mutex];
+    const { address, generation } = one.handle;
+    expect(other.handle).toMatchObject({ address, generation });
+    const mixed = { ...new Condition(one).handle, mutex: other.handle };
+    expect(() => Condition.from(mixed)).toThrow(/its mutex is not that of the condition/);
+  });
 });
 
 describe('the handle of a Condition', () => {
