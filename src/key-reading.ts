@@ -3,7 +3,7 @@
  *
  *     0    marker    N_KEY; LONG for a part of a long key, and for its end
  *     1    form      LATIN, WIDE or INTEGER; with PART, the object is a part of a long key.
- *                    OWN: an object of a RateLimiter (src/keyed/rate-log.ts), and no key
+ *                    OWN: an object of a RateLimiter, and no key. Its bytes are TURN, PAUSE or a greater number
  *     4    parent    the address and the generation of the table; in a long key, of the part before this one
  *     12   bytes     LATIN: one for each character.  WIDE: two, if one character needs two.  INTEGER: 64 bits
  *
@@ -24,6 +24,9 @@ export const WIDE = 2;
 export const INTEGER = 3;
 export const PART = 8;
 export const OWN = 24;
+/** The objects of a RateLimiter: the turn, and where the one with the turn sleeps. The others are its log. */
+export const TURN = 0;
+export const PAUSE = 1;
 /** Where the parent and the bytes begin in a name, and how many bytes have room. */
 export const N_PARENT = N_BYTES + 4;
 export const N_REST = N_BYTES + 12;
@@ -124,6 +127,27 @@ function bytesOf(reader: Reader, object: number): number[] {
     for (let j = i; j < Math.min(i + 4, length); j++) bytes.push((word >>> ((j & 3) * 8)) & 0xff);
   }
   return bytes;
+}
+
+/**
+ * Returns the object that a report names in place of another: the table of a key, the limiter of what belongs to one,
+ * and otherwise the object itself. Returns undefined if the table or the limiter is gone.
+ */
+export function ownerOf(regions: Regions, object: number): number | undefined {
+  const reader = new Reader(regions);
+  let at = object;
+  while (reader.headOf(at) !== 0) {
+    const { address, generation } = reader.parentOf(at);
+    if (reader.generationOf(address) !== generation) return undefined;
+    at = address;
+  }
+  return at;
+}
+
+/** Returns the number of an object that belongs to a RateLimiter, from TURN on; undefined for any other object. */
+export function ownNumber(regions: Regions, object: number): number | undefined {
+  const reader = new Reader(regions);
+  return reader.headOf(object) >> 8 === OWN ? reader.ofName(object, N_REST) : undefined;
 }
 
 /** Returns the generation of the object of a key whose table is gone. So nobody comes to this key any more. */

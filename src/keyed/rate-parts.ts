@@ -1,6 +1,7 @@
 /** What belongs to a RateLimiter, as this thread has it: the two semaphores, and the log (rate-limiter.ts). */
 import { ANSWER_FULL } from '../border/numbers.js';
 import { arenaFull, noRoom } from '../errors.js';
+import { PAUSE, TURN } from '../key-reading.js';
 import { Reference } from '../reference.js';
 import { common } from '../runtime/common.js';
 import type { Membership, Shared } from '../runtime/membership.js';
@@ -10,9 +11,7 @@ import { reference } from '../shared-object.js';
 import { logObjectsOf, RateLog } from './rate-log.js';
 import { namesOf } from './table.js';
 
-/** What belongs to a limiter, in the order of its numbers: the turn, the place to sleep, and the objects of the log. */
-const TURN = 0;
-const SLEEP = 1;
+/** The first object of the log. */
 const FIRST_LOG = 2;
 
 /** What a thread has of a limiter. All its library objects share it, also those of other copies of this package. */
@@ -55,7 +54,7 @@ export function partsOf(membership: Membership, shared: Shared): Parts {
   };
   try {
     const turn = object(TURN, 1, true);
-    const sleep = object(SLEEP, 0, false);
+    const sleep = object(PAUSE, 0, false);
     const length = logObjectsOf(core.initial(shared.address));
     const objects = Array.from({ length }, (_, i) => object(FIRST_LOG + i, 0, false));
     const addresses = objects.map((semaphore) => semaphore[reference].address);

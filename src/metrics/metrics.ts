@@ -1,5 +1,6 @@
 /** The metrics of an arena: what its threads have counted (report/series.ts), and what a report says. */
 import { Arena } from '../arena.js';
+import { ownerOf } from '../key-reading.js';
 import { report } from '../report/ask.js';
 import { measureWaits } from '../report/measure.js';
 import { nameOfKind } from '../report/refs.js';
@@ -73,8 +74,8 @@ export function startMetrics(arena: Arena = Arena.default): void {
  * `report`.
  *
  * Objects of one kind with the same name have one value, and so have all objects of a kind that have no name. So give
- * names to the objects that you want to tell apart. The arena counts the waits of at most 511 names; all others count
- * under `otel.metric.overflow`.
+ * names to the objects that you want to tell apart. All keys of a `KeyedMutex` or a `KeyedSemaphore` have the value of
+ * their table. The arena counts the waits of at most 511 names; all others count under `otel.metric.overflow`.
  *
  * | metric | type | |
  * | --- | --- | --- |
@@ -101,7 +102,8 @@ export function startMetrics(arena: Arena = Arena.default): void {
  */
 export function metrics(arena: Arena = Arena.default): Metric[] {
   const { memory } = membershipIn('metrics', arena);
-  const series = allSeries(new View(memory));
+  const view = new View(memory);
+  const series = allSeries(view);
   const { objects, threads, deadlocks, used } = report(arena, { most: 1 });
   const named = (kind: string, name: string | undefined) => ({
     'taketurns.object.kind': kind,
@@ -112,23 +114,27 @@ export function metrics(arena: Arena = Arena.default): Metric[] {
     ...one,
     attributes: one.kind === undefined ? { 'otel.metric.overflow': true } : named(nameOfKind(one.kind), one.name),
   }));
-  const groups = new Map<string, ObjectReport[]>();
-  for (const object of objects) {
-    const key = `${object.kind} ${object.name ?? ''}`;
-    const group = groups.get(key);
-    if (group) group.push(object);
-    else groups.set(key, [object]);
+  const byAddress = new Map(objects.map((object) => [view.objectAt(object.number), object]));
+  const groups = new Map<string, { owner: ObjectReport; group: ObjectReport[] }>();
+  for (const [address, object] of byAddress) {
+    const owner = byAddress.get(ownerOf(view, address) ?? address) ?? object;
+    const key = `${owner.kind} ${owner.name ?? ''}`;
+    const its = groups.get(key);
+    if (its) its.group.push(object);
+    else groups.set(key, { owner, group: [object] });
   }
-  const byName = [...groups.values()].map((group) => {
-    const { kind, name } = group[0] as ObjectReport;
-    return { group, attributes: named(kind, name) };
-  });
+  const byName = [...groups.values()].map(({ owner, group }) => ({
+    owner,
+    group,
+    attributes: named(owner.kind, owner.name),
+  }));
   /** A value for each kind and name. */
   const of = (value: (group: readonly ObjectReport[]) => number): MetricPoint[] =>
     byName.map(({ group, attributes }) => ({ attributes, value: value(group) }));
   const permits = (state: string, of: (object: ObjectReport) => number | undefined): MetricPoint[] =>
     byName
-      .filter(({ group }) => group[0]?.available !== undefined)
+      // The keys of a table that have an object at the moment say nothing of all its keys.
+      .filter(({ owner }) => owner.available !== undefined)
       .map(({ group, attributes }) => ({
         attributes: { ...attributes, 'taketurns.permit.state': state },
         value: group.reduce((sum, object) => sum + (of(object) ?? 0), 0),

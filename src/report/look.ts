@@ -53,7 +53,7 @@ import {
   WAITING,
   WIDTH_MASK,
 } from '../border/numbers.js';
-import { keyAt } from '../key-reading.js';
+import { keyAt, ownerOf, ownNumber } from '../key-reading.js';
 import type { SharedMemory } from '../own-arenas.js';
 import { labelOf } from './labels.js';
 import { isAsync, isClosed, objectIndexOf, threadOf, View } from './view.js';
@@ -209,11 +209,21 @@ function objectsIn(view: View): number[] {
   return objects;
 }
 
-/** Returns the name of an object, or of a key with its table: `users[Ann]`; undefined if it has none. */
+/**
+ * Returns the name of an object; undefined if it has none. A key has that of its table before it, `users[Ann]`, and what
+ * belongs to a RateLimiter has that of the limiter: `requests[turn]`.
+ */
 export function nameIn(view: View, object: number): string | undefined {
   if (!view.isLive(object)) return undefined;
   const key = keyAt(view, object);
   if (key) return `${nameIn(view, key.table.address) ?? ''}[${key.key}]`;
+  const owner = ownerOf(view, object);
+  if (owner === undefined) return undefined;
+  if (owner !== object) {
+    const number = ownNumber(view, object);
+    // Without a number it is a part of a long key.
+    return `${nameIn(view, owner) ?? ''}[${number === undefined ? '...' : (['turn', 'pause'][number] ?? 'log')}]`;
+  }
   const generation = view.load(object + O_LIFE + 4);
   // A thread writes the whole name before it stores O_NAME.
   if (view.load(object + O_NAME) === 0) return undefined;

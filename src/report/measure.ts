@@ -33,6 +33,7 @@ import {
   WIDTH_MASK,
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
+import { ownNumber, PAUSE } from '../key-reading.js';
 import { WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
 import { kindOf } from './look.js';
 import { counter } from './series.js';
@@ -80,8 +81,10 @@ export function measureWaits(
   functions[MEASURED] = true;
   const view = new View(memory);
   const count = counter(view);
-  const tell: Tell = (object, milliseconds, failed, blocked, requests = 1) => {
+  const tell: Tell = (object, milliseconds, hasFailed, blocked, requests = 1) => {
     if (requests === 0) return;
+    // The pause of a RateLimiter ends by a time-out when all goes well.
+    const failed = hasFailed && ownNumber(view, object) !== PAUSE;
     const waited = Math.max(milliseconds, 0) / 1000;
     if (isMeasured(view.words)) count(object, waited, requests, failed);
     listening.onWait?.(memory, thread, { object, blocked, requests, waited, failed });

@@ -1,6 +1,7 @@
 /**
  * How long the threads of an arena have waited, by the kind and the name of the object: one series for each. All
- * objects of a kind that have no name share a series, and so do all series for which there is no room.
+ * objects of a kind that have no name share a series, and so do all series for which there is no room. The keys of a
+ * table share the series of the table: there may be very many.
  *
  * The series lie in the last 128 KiB of the arena's memory, which are touched only if threads count their waits
  * (measure.ts). A series outlives its objects, so its numbers only grow.
@@ -17,6 +18,7 @@
  * a series for the same name at the same time. Who reads adds the two up.
  */
 import { METRICS_SIZE, N_BYTES, N_LENGTH, O_LIFE, O_NAME } from '../border/numbers.js';
+import { ownerOf } from '../key-reading.js';
 import { endOfLabels } from './labels.js';
 import { kindOf } from './look.js';
 import type { View } from './view.js';
@@ -79,9 +81,10 @@ export function counter(view: View): (object: number, seconds: number, requests:
 /** Returns the number of the series of an object. Begins the series if there is none. */
 function find(view: View, all: number, object: number): number {
   const { words } = view;
-  const kind = kindOf(view, object);
-  const entry = object - view.objects + view.names;
-  const length = view.load(object + O_NAME) === 0 ? 0 : view.load(entry + N_LENGTH) + 1;
+  const owner = ownerOf(view, object);
+  const kind = kindOf(view, owner ?? object);
+  const entry = (owner ?? object) - view.objects + view.names;
+  const length = owner === undefined || view.load(owner + O_NAME) === 0 ? 0 : view.load(entry + N_LENGTH) + 1;
   const bytes = new Uint8Array(words.buffer);
   const name = bytes.slice(entry + N_BYTES, entry + N_BYTES + Math.max(length - 1, 0));
   const hash = name.reduce((sum, byte) => Math.imul(sum ^ byte, 0x01000193), 0x811c9dc5 ^ kind) >>> 0;

@@ -1,7 +1,9 @@
 /** Metrics: what threads count when they wait (test/programs/waits.mjs), and what an arena says of itself. */
 import { Arena, ArenaFullError, Mutex, Semaphore } from 'taketurns';
 import { Channel } from 'taketurns/channel';
+import { KeyedMutex, RateLimiter } from 'taketurns/keyed';
 import { type Histogram, type Metric, metrics, publishEvents, startMetrics } from 'taketurns/metrics';
+import { report } from 'taketurns/report';
 import { describe, expect, it } from 'vitest';
 import { counter } from '../../src/report/series.js';
 import { View } from '../../src/report/view.js';
@@ -181,6 +183,48 @@ describe('the metrics of an arena', () => {
     const failures = byName(all, 'taketurns.wait.failures').points.reduce((sum, { value }) => sum + Number(value), 0);
     expect(failures).toBe(1000);
     expect(metrics(arena)).toEqual(all);
+  });
+
+  it('count the keys of a table under the name of the table', async () => {
+    const arena = new Arena({ objects: 2048, threads: 2 });
+    startMetrics(arena);
+    const table = KeyedMutex.open('accounts', { arena });
+    const keys = Array.from({ length: 600 }, (_, i) => (i % 2 === 0 ? i : `${'long'.repeat(50)}${i}`));
+    const held = await Promise.all(keys.map((key) => table.holdAsync(key)));
+    const late = await Promise.all(keys.map((key) => failure(() => table.holdAsync(key, { timeout: 1 }))));
+    expect(new Set(late.map(({ name }) => name))).toEqual(new Set(['TimeoutError']));
+    const waits = keys.map((key) => table.holdAsync(key));
+    const all = metrics(arena);
+    const attributes = { 'taketurns.object.kind': 'KeyedMutex', 'taketurns.object.name': 'accounts' };
+    const of = (name: string) => byName(all, name).points;
+    expect(of('taketurns.wait.duration')).toMatchObject([{ attributes, value: { count: 600 } }]);
+    expect(of('taketurns.wait.failures')).toEqual([{ attributes, value: 600 }]);
+    expect(of('taketurns.wait.pending')).toEqual([{ attributes, value: 600 }]);
+    expect(of('taketurns.wait.longest')).toHaveLength(1);
+    expect(of('taketurns.permit.count')).toEqual([]);
+    for (const one of held) one[Symbol.dispose]();
+    for (const one of await Promise.all(waits)) one[Symbol.dispose]();
+  });
+
+  it('count what belongs to a limiter under its name, and its pauses as no failures', async () => {
+    const arena = new Arena({ objects: 64, threads: 2 });
+    startMetrics(arena);
+    const limiter = RateLimiter.open('requests', 1, 20, { arena });
+    await limiter.takeAsync();
+    const late = failure(async () => {
+      const first = limiter.takeAsync();
+      await limiter.takeAsync({ timeout: 1 }).finally(() => first);
+    });
+    expect((await late).name).toBe('TimeoutError');
+    const all = metrics(arena);
+    for (const name of ['duration', 'failures', 'pending', 'longest'])
+      expect(byName(all, `taketurns.wait.${name}`).points.map(({ attributes }) => Object.values(attributes))).toEqual([
+        ['RateLimiter', 'requests'],
+      ]);
+    expect(byName(all, 'taketurns.wait.failures').points[0]?.value).toBe(1);
+    expect(byName(all, 'taketurns.permit.count').points).toEqual([]);
+    const names = ['requests', 'requests[turn]', 'requests[pause]', 'requests[log]'];
+    expect(report(arena).objects.map(({ name }) => name)).toEqual(names);
   });
 
   it('outlive their objects: the numbers only grow', () => {
