@@ -20,7 +20,7 @@
  * If a worker ends before its request has arrived, its death is not noticed (docs/runtimes.md). A worker that shares an
  * arena does for the arena what the page does.
  */
-import type { Deaths } from './host.js';
+import type { Deaths, Registry } from './host.js';
 import { setTimeout, threads } from './surroundings.js';
 import { isWatched, randomName, unwatch } from './watched.js';
 
@@ -29,10 +29,8 @@ const locks = (threads ? undefined : globalThis.navigator?.locks) as LockManager
 const PREFIX = 'taketurns:';
 export const threadName = randomName();
 
-/** The channels on which workers announce themselves, by the id of the arena. */
-const channels = new Map<bigint, BroadcastChannel>();
-/** The arenas in which this thread has announced itself. */
-const mine = new Set<bigint>();
+/** The arenas in which this thread is, by their ids. If the thread watches over one: a function that ends the watch. */
+const mine = new Map<bigint, (() => void) | undefined>();
 let holds = false;
 
 function announce(id: bigint): void {
@@ -45,7 +43,7 @@ if (locks && typeof document === 'undefined') {
   const life = new Promise(() => {});
   const granted = () => {
     holds = true;
-    mine.forEach(announce);
+    for (const id of mine.keys()) announce(id);
     return life;
   };
   locks.request(PREFIX + threadName, granted).catch(() => {});
@@ -54,18 +52,19 @@ if (locks && typeof document === 'undefined') {
 export const deaths: Deaths | undefined = locks && {
   unwatch,
   isWatched,
-  watchOver(memory, _, id, registry) {
-    if (channels.has(id) || !isWatched(memory)) return;
+  watchOver(memory, _, id, core) {
+    if (mine.get(id) || !isWatched(memory)) return;
+    let registry: Registry | undefined = core;
     const heard = new Set([threadName]);
     const each = (run: (name: number, thread: number) => void) => {
-      for (let i = registry.mostThreads(); i > 0; i--) run(registry.hostOf(i), i);
+      for (let i = registry ? registry.mostThreads() : 0; i > 0; i--) run((registry as Registry).hostOf(i), i);
     };
     const hear = (name: number) => {
       if (heard.has(name)) return;
       heard.add(name);
       const reap = () =>
         each((dead, thread) => {
-          if (dead === name) registry.reap(thread, registry.lifeIfAlive(thread), 0);
+          if (dead === name) registry?.reap(thread, registry.lifeIfAlive(thread), 0);
         });
       locks.request(PREFIX + name, reap).then(() => heard.delete(name));
     };
@@ -89,17 +88,22 @@ export const deaths: Deaths | undefined = locks && {
       if (data) hear(data);
       else look(SOON);
     };
-    channels.set(id, channel);
+    mine.set(id, () => {
+      channel.close();
+      // A request for a lock may last for as long as the page. It must not keep the memory.
+      registry = undefined;
+    });
     look();
   },
   openLine: (memory, id) =>
     isWatched(memory)
       ? {
           announce() {
-            mine.add(id);
+            mine.set(id, undefined);
             announce(id);
           },
           close() {
+            mine.get(id)?.();
             mine.delete(id);
           },
         }
