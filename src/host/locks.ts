@@ -66,7 +66,11 @@ export const deaths: Deaths | undefined = locks && {
         each((dead, thread) => {
           if (dead === name) registry?.reap(thread, registry.lifeIfAlive(thread), 0);
         });
-      locks.request(PREFIX + name, reap).then(() => heard.delete(name));
+      // The browser may refuse, as it does if the storage of the page is cleared.
+      locks
+        .request(PREFIX + name, reap)
+        .catch(() => {})
+        .then(() => heard.delete(name));
     };
     /**
      * The request of a worker may arrive after its announcement. The worker may then end before its event loop turns,

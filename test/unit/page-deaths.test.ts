@@ -114,3 +114,23 @@ it('a page that has left an arena listens to it no more', async () => {
   line?.close();
   expect(open).toBe(0);
 });
+
+it('a page whose requests are refused goes on without an uncaught error, and requests again', async () => {
+  const { deaths, requested, refuse, refusals } = await page();
+  const uncaught = vi.fn();
+  process.on('unhandledRejection', uncaught);
+  onTestFinished(() => void process.off('unhandledRejection', uncaught));
+  refuse(new Error('the storage has been cleared'));
+  const line = attach(deaths, 3n, registry(-7));
+  onTestFinished(() => line?.close());
+  const worker = new BroadcastChannel('taketurns:3');
+  onTestFinished(() => worker.close());
+  worker.postMessage(-7);
+  await until(() => refusals() > 0, 'the page requests the lock of the worker');
+  refuse();
+  await until(() => {
+    worker.postMessage(-7);
+    return requested.has('taketurns:-7');
+  }, 'the page requests it again');
+  expect(uncaught).not.toHaveBeenCalled();
+});
