@@ -59,7 +59,7 @@ export interface Listening {
   onWait?: ((memory: WebAssembly.Memory, thread: number, ended: Ended) => void) | undefined;
 }
 
-/** Is set of the functions of a module that are replaced. */
+/** The key of those that listen to the functions of a module that are replaced: one for each copy of this package. */
 const MEASURED = Symbol.for('taketurns:measured');
 
 // Taken at load: a test that replaces the clock must not change how long promises have waited.
@@ -75,10 +75,15 @@ export function measureWaits(
   listening: Listening,
   now: () => number,
 ): void {
-  const functions = module as { [MEASURED]?: true };
+  const functions = module as { [MEASURED]?: Set<Listening> };
+  const known = functions[MEASURED];
   // Another copy of this package may have done it.
-  if (functions[MEASURED]) return;
-  functions[MEASURED] = true;
+  if (known) {
+    known.add(listening);
+    return;
+  }
+  const all = new Set([listening]);
+  functions[MEASURED] = all;
   const view = new View(memory);
   const count = counter(view);
   const tell: Tell = (object, milliseconds, hasFailed, blocked, requests = 1) => {
@@ -87,7 +92,7 @@ export function measureWaits(
     const failed = hasFailed && ownNumber(view, object) !== PAUSE;
     const waited = Math.max(milliseconds, 0) / 1000;
     if (isMeasured(view.words)) count(object, waited, requests, failed);
-    listening.onWait?.(memory, thread, { object, blocked, requests, waited, failed });
+    for (const { onWait } of all) onWait?.(memory, thread, { object, blocked, requests, waited, failed });
   };
   if ('waitsBegin' in module) measurePhases(module as Sync, view, now, tell);
   else {

@@ -11,7 +11,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 type Library = typeof import('taketurns') &
   Pick<typeof import('taketurns/algorithms'), 'CapacitorLock' | 'McsLock' | 'TtsLock'> &
-  Pick<typeof import('taketurns/keyed'), 'RateLimiter'>;
+  Pick<typeof import('taketurns/keyed'), 'RateLimiter'> &
+  Pick<typeof import('taketurns/metrics'), 'publishEvents' | 'startMetrics'>;
 
 /** A change of the copy: replaces a text that must be in the file exactly once. */
 export type Change = readonly [file: string, from: string, to: string];
@@ -38,7 +39,7 @@ export function folderOfCopy(changes: readonly Change[] = []): string {
 export async function copy(changes?: readonly Change[]): Promise<Library> {
   const folder = folderOfCopy(changes);
   const load = (file: string) => import(pathToFileURL(join(folder, file)).href);
-  const entries = ['index.js', 'algorithms/index.js', 'keyed/index.js'];
+  const entries = ['index.js', 'algorithms/index.js', 'keyed/index.js', 'metrics/index.js'];
   return Object.assign({}, ...(await Promise.all(entries.map(load))));
 }
 

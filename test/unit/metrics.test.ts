@@ -7,8 +7,10 @@ import { report } from 'taketurns/report';
 import { describe, expect, it } from 'vitest';
 import { counter } from '../../src/report/series.js';
 import { View } from '../../src/report/view.js';
+import { copy } from '../support/copies.js';
 import { failure } from '../support/failure.js';
 import { runProgram } from '../support/program.js';
+import { until } from '../support/until.js';
 
 interface Said {
   readonly points: Readonly<Record<string, Histogram & { readonly failures: number }>>;
@@ -108,6 +110,22 @@ describe('events', () => {
       ['one', 'other'],
       ['other', 'one'],
     ]);
+  });
+
+  it('are published by each copy of the package in a thread', async () => {
+    const other = await copy();
+    const arena = new Arena({ objects: 4, threads: 1 });
+    other.startMetrics(other.Arena.from(arena.handle));
+    const heard: string[] = [];
+    const channel = (name: string) => ({ hasSubscribers: true, publish: () => heard.push(name) });
+    publishEvents({ channel }, arena);
+    other.publishEvents({ channel: (name) => channel(`other ${name}`) }, other.Arena.from(arena.handle));
+    expect((await failure(() => new Semaphore(0, { arena }).acquireAsync({ timeout: 1 }))).name).toBe('TimeoutError');
+    await until(() => heard.length >= 2, 'both copies have published');
+    expect(heard.sort()).toEqual(['other taketurns:gave-up', 'taketurns:gave-up']);
+    const { points } = byName(metrics(arena), 'taketurns.wait.failures');
+    expect(points.map(({ value }) => value)).toEqual([1]);
+    arena.dispose();
   });
 
   it('need channels', async () => {
