@@ -175,7 +175,7 @@ export function metrics(arena: Arena = Arena.default): Metric[] {
       description: 'How long the first of the waiting requests has waited.',
       unit: 's',
       type: 'gauge',
-      points: of((group) => Math.max(...group.map(({ longestWait }) => longestWait)) / 1000),
+      points: of((group) => group.reduce((most, { longestWait }) => Math.max(most, longestWait), 0) / 1000),
     },
     {
       name: 'taketurns.permit.count',

@@ -4,6 +4,7 @@ import { Channel } from 'taketurns/channel';
 import { KeyedMutex, RateLimiter } from 'taketurns/keyed';
 import { type Histogram, type Metric, metrics, publishEvents, startMetrics } from 'taketurns/metrics';
 import { report } from 'taketurns/report';
+import { Latch } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 import { counter } from '../../src/report/series.js';
 import { View } from '../../src/report/view.js';
@@ -243,6 +244,14 @@ describe('the metrics of an arena', () => {
     expect(byName(all, 'taketurns.permit.count').points).toEqual([]);
     const names = ['requests', 'requests[turn]', 'requests[pause]', 'requests[log]'];
     expect(report(arena).objects.map(({ name }) => name)).toEqual(names);
+  });
+
+  it('are there with more objects of one kind than a call may have arguments', () => {
+    const arena = new Arena({ objects: 2 ** 18, threads: 1 });
+    const latches = Array.from({ length: 150_000 }, () => new Latch(1, { arena }));
+    const { points } = byName(metrics(arena), 'taketurns.wait.longest');
+    expect(points).toEqual([{ attributes: { 'taketurns.object.kind': 'Latch' }, value: 0 }]);
+    expect(latches).toHaveLength(150_000);
   });
 
   it('outlive their objects: the numbers only grow', () => {
