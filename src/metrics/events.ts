@@ -60,8 +60,11 @@ const MOST_KEPT = 1000;
 // Taken at load: a test that replaces the clock must not change what events say.
 const { now } = Date;
 
-/** What is to be published of each arena. */
-const publishers = new Map<WebAssembly.Memory, (thread: number, ended: Ended) => void>();
+/** What is to be published of each arena. A thread that leaves an arena may attach to it again. */
+const publishers = new Map<
+  WebAssembly.Memory,
+  { readonly membership: Membership; readonly publish: (thread: number, ended: Ended) => void }
+>();
 
 /**
  * Makes the calling thread publish what is slow, on these channels of `node:diagnostics_channel`:
@@ -99,9 +102,9 @@ export function publishEvents(channels: Channels, arena: Arena = Arena.default):
     throw badType('publishEvents: channels', 'the module node:diagnostics_channel', channels);
   const membership = membershipIn('publishEvents', arena);
   const { memory } = membership;
-  if (publishers.has(memory)) return;
-  publishers.set(memory, waitPublisher(channels, memory));
-  measureHere(measureWaits, (memory, thread, ended) => publishers.get(memory)?.(thread, ended));
+  if (publishers.get(memory)?.membership === membership) return;
+  publishers.set(memory, { membership, publish: waitPublisher(channels, memory) });
+  measureHere(measureWaits, (memory, thread, ended) => publishers.get(memory)?.publish(thread, ended));
   watchArena(channels, arena, membership);
 }
 
@@ -130,7 +133,7 @@ function watchArena(channels: Channels, arena: Arena, membership: Membership): v
   let told = new Set<string>();
   const look = (isFirst = false): void => {
     if (membership.isOver) {
-      publishers.delete(memory);
+      if (publishers.get(memory)?.membership === membership) publishers.delete(memory);
       return;
     }
     wait();

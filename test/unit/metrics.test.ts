@@ -129,6 +129,27 @@ describe('events', () => {
     arena.dispose();
   });
 
+  it('begin again in an arena to which the thread has attached again', async () => {
+    const arena = new Arena({ objects: 4, threads: 2 });
+    const { handle } = arena;
+    const heard: string[] = [];
+    const channel = (name: string) => ({ hasSubscribers: true, publish: () => heard.push(name) });
+    publishEvents({ channel }, arena);
+    arena.dispose();
+    const again = Arena.from(handle);
+    publishEvents({ channel: (name) => channel(`again ${name}`) }, again);
+    publishEvents({ channel: (name) => channel(`twice ${name}`) }, again);
+    const late = () => failure(() => new Semaphore(0, { arena: again }).acquireAsync({ timeout: 1 }));
+    await late();
+    await until(() => heard.length > 0, 'an event is published');
+    // The first timer, which finds that the thread has left, fires before this one does.
+    await new Promise((later) => setTimeout(later, 1100));
+    await late();
+    await until(() => heard.length > 1, 'another one is published');
+    expect(heard).toEqual(['again taketurns:gave-up', 'again taketurns:gave-up']);
+    again.dispose();
+  });
+
   it('need channels', async () => {
     for (const channels of [undefined, null, {}, { channel: 5 }]) {
       const error = await failure(() => publishEvents(channels as never));
