@@ -13,12 +13,11 @@ import { Arena } from '../arena.js';
 import { O_DEATHS, O_LIFE } from '../border/numbers.js';
 import { badType } from '../errors.js';
 import { deadlocks } from '../report/ask.js';
-import { kindOf, lookAt, nameIn } from '../report/look.js';
+import { kindOf, nameIn } from '../report/look.js';
 import { type Ended, measureWaits } from '../report/measure.js';
-import { nameOfKind, type ObjectRef, objectRef } from '../report/refs.js';
+import { nameOfKind, type ObjectRef } from '../report/refs.js';
 import { measureHere, membershipIn } from '../report/this-thread.js';
 import { View } from '../report/view.js';
-import { timestamp } from '../runtime/clock.js';
 import type { Membership } from '../runtime/membership.js';
 
 /** The message of the channels `taketurns:woken` and `taketurns:gave-up`. */
@@ -119,16 +118,21 @@ function waitPublisher(channels: Channels, memory: WebAssembly.Memory): (thread:
       host.soon(() => {
         for (const [channel, message] of kept.splice(0)) channel.publish(message);
       });
-    const [kind, name, number] = [nameOfKind(kindOf(view, object)), nameIn(view, object), view.indexOf(object)];
-    kept.push([channel, { kind, name, number, thread, blocked, requests, waited: waited * 1000, at: now() }]);
+    const event = { ...refOf(view, object), thread, blocked, requests, waited: waited * 1000, at: now() };
+    kept.push([channel, event]);
   };
+}
+
+function refOf(view: View, object: number): ObjectRef {
+  return { kind: nameOfKind(kindOf(view, object)), name: nameIn(view, object), number: view.indexOf(object) };
 }
 
 /** Looks once a second, as long as somebody listens and the thread is in the arena. */
 function watchArena(channels: Channels, arena: Arena, membership: Membership): void {
   const { memory } = membership;
+  const view = new View(memory);
   const [died, deadlock] = [channels.channel('taketurns:owner-died'), channels.channel('taketurns:deadlock')];
-  /** How many owners of each object had died, with the generation of the object. */
+  /** How many owners of an object had died, with the generation of the object, if any had. */
   const deaths = new Map<number, readonly [number, number]>();
   let told = new Set<string>();
   const look = (isFirst = false): void => {
@@ -137,15 +141,16 @@ function watchArena(channels: Channels, arena: Arena, membership: Membership): v
       return;
     }
     wait();
-    const found = lookAt(memory, timestamp(), 0);
-    const { view } = found;
-    for (const object of found.objects) {
+    const used = view.usedObjects();
+    for (let number = 0; number < used; number++) {
+      const object = view.objectAt(number);
       const [generation, count] = [view.load(object + O_LIFE + 4), view.load(object + O_DEATHS) >>> 0];
+      if (count === 0 || !view.isLive(object)) continue;
       const [known, before] = deaths.get(object) ?? [generation, 0];
       deaths.set(object, [generation, count]);
       const more = count - (known === generation ? before : 0);
       if (more > 0 && !isFirst && died.hasSubscribers)
-        died.publish({ ...objectRef(found, object), deaths: more } satisfies OwnerDeathEvent);
+        died.publish({ ...refOf(view, object), deaths: more } satisfies OwnerDeathEvent);
     }
     if (!deadlock.hasSubscribers) return;
     const still = new Set<string>();

@@ -5,7 +5,7 @@ import { KeyedMutex, RateLimiter } from 'taketurns/keyed';
 import { type Histogram, type Metric, metrics, publishEvents, startMetrics } from 'taketurns/metrics';
 import { report } from 'taketurns/report';
 import { Latch } from 'taketurns/sync';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { counter } from '../../src/report/series.js';
 import { View } from '../../src/report/view.js';
 import { copy } from '../support/copies.js';
@@ -148,6 +148,20 @@ describe('events', () => {
     await until(() => heard.length > 1, 'another one is published');
     expect(heard).toEqual(['again taketurns:gave-up', 'again taketurns:gave-up']);
     again.dispose();
+  });
+
+  it('need few words of each object of the arena', () => {
+    const arena = new Arena({ objects: 2000, threads: 1 });
+    const objects = Array.from({ length: 1000 }, (_, i) => Semaphore.open(`pool ${i}`, 1, { arena }));
+    const load = vi.spyOn(Atomics, 'load');
+    try {
+      publishEvents({ channel: () => ({ hasSubscribers: false, publish() {} }) }, arena);
+      expect(load.mock.calls.length).toBeGreaterThan(0);
+      expect(load.mock.calls.length).toBeLessThan(5 * objects.length);
+    } finally {
+      load.mockRestore();
+      arena.dispose();
+    }
   });
 
   it('need channels', async () => {
