@@ -113,7 +113,7 @@ function waitPublisher(channels: Channels, memory: WebAssembly.Memory): (thread:
   const kept: [typeof woken, WaitEvent][] = [];
   return (thread, { object, blocked, requests, waited, failed }) => {
     const channel = failed ? gaveUp : woken;
-    if (!channel.hasSubscribers || kept.length === MOST_KEPT) return;
+    if (!isHeard(channel) || kept.length === MOST_KEPT) return;
     if (kept.length === 0)
       host.soon(() => {
         for (const [channel, message] of kept.splice(0)) channel.publish(message);
@@ -121,6 +121,18 @@ function waitPublisher(channels: Channels, memory: WebAssembly.Memory): (thread:
     const event = { ...refOf(view, object), thread, blocked, requests, waited: waited * 1000, at: now() };
     kept.push([channel, event]);
   };
+}
+
+/** Whether somebody listens. What a channel of the program throws must not come out of a call that waits. */
+function isHeard(channel: ReturnType<Channels['channel']>): boolean {
+  try {
+    return channel.hasSubscribers;
+  } catch (error) {
+    host.soon(() => {
+      throw error;
+    });
+    return false;
+  }
 }
 
 function refOf(view: View, object: number): ObjectRef {

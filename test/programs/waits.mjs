@@ -198,6 +198,28 @@ const main = {
     heard.push('the call has ended');
     await sleep(5);
   },
+  async 'throwing channel'() {
+    const publish = () => {};
+    const throwing = {
+      get hasSubscribers() {
+        throw new Error('thrown by the channel');
+      },
+      publish,
+    };
+    publishEvents({ channel: (name) => (/woken|up/.test(name) ? throwing : { hasSubscribers: false, publish }) });
+    process.on('uncaughtException', (error) => heard.push(error.message));
+    pool.acquire();
+    try {
+      pool.acquire(1, { timeout: 5 });
+    } catch (error) {
+      heard.push(error.name);
+    }
+    const granted = pool.acquireAsync();
+    pool.release();
+    heard.push('the call has ended');
+    await granted;
+    await sleep(5);
+  },
   async deaths() {
     publishEvents(diagnostics_channel);
     const told = new Promise((resolve) => diagnostics_channel.subscribe('taketurns:owner-died', resolve));

@@ -164,6 +164,11 @@ describe('events', () => {
     }
   });
 
+  it('of a channel that throws disturb no call that waits', async () => {
+    const thrown = 'thrown by the channel';
+    expect((await run('throwing channel')).heard).toEqual(['TimeoutError', 'the call has ended', thrown, thrown]);
+  });
+
   it('need channels', async () => {
     for (const channels of [undefined, null, {}, { channel: 5 }]) {
       const error = await failure(() => publishEvents(channels as never));
