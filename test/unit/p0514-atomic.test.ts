@@ -144,7 +144,7 @@ describe('14: the comparison is that of the bits that Atomics load', () => {
       options: { maxByteLength: number },
     ) => SharedArrayBuffer & { grow(length: number): void };
     const buffer = new Growable(8, { maxByteLength: 64 });
-    const words = new Class(buffer);
+    const words = new Class(buffer as never);
     expect(atomicTryWait(words, 0, 0)).toBe(false);
     buffer.grow(64);
     const last = words.length - 1;
