@@ -5,6 +5,9 @@
  */
 import { runInThisContext } from 'node:vm';
 import { Arena, ArenaFullError, Mutex, Semaphore, TimeoutError } from 'taketurns';
+import { TtsLock } from 'taketurns/algorithms';
+import { Channel } from 'taketurns/channel';
+import { CountingSemaphore } from 'taketurns/p0514';
 import { Barrier, BrokenBarrierError, Condition, Event, Latch, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it, vi } from 'vitest';
 // The membership gives this thread's own core, for half a call.
@@ -135,6 +138,20 @@ describe('after an interrupted wait', () => {
     interrupt();
     await until(() => object.waiting === 0, 'it does not count');
     expect(object.inspect().waiters).toEqual([]);
+  });
+});
+
+describe('after an interrupted acquire, the first object of another module', () => {
+  it.each([
+    ['algorithms', (arena: Arena) => new TtsLock({ arena })],
+    ['channel', (arena: Arena) => new Channel({ arena })],
+    ['sync', (arena: Arena) => new Latch(1, { arena })],
+  ])('of %s does not make the thread forget the interrupted call', (_, make) => {
+    const arena = new Arena();
+    interruptedAcquire(new Semaphore(0, { arena }));
+    make(arena);
+    expect(() => new Semaphore(0, { arena }).acquire({ timeout: 5 })).toThrow(TimeoutError);
+    expect(new CountingSemaphore(0, { arena }).tryWaitFor(5)).toBe(false);
   });
 });
 
