@@ -108,7 +108,8 @@ export class Arena {
 
   /**
    * Makes this arena the default of this thread, and of later workers, where workers inherit. Never blocks.
-   * @throws {Error} if the thread has another default arena already.
+   * @throws {Error} if the thread has another default arena already, as a worker has that has inherited one. So a file
+   * that the main thread and workers run calls this on the main thread only.
    * @example new Arena({ watch: false }).makeDefault();
    */
   makeDefault(): this {
