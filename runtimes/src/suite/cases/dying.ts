@@ -131,6 +131,21 @@ test('dying: nobody watches, and a terminated worker computes on while it holds'
   held.unlock();
 });
 
+test('dying: a thread that has left an arena, and attached to it again, hears of a death', async ({ team }) => {
+  if (isUnheard(team.kind)) return;
+  const arena = new Arena({ objects: 16, threads: 8 });
+  const { handle } = arena;
+  arena.dispose();
+  const mutex = new Mutex({ arena: Arena.from(handle) });
+  const worker = await team.member();
+  await worker.call('lock', mutex.handle);
+  await requested();
+  worker.terminate();
+  const held = await mutex.holdAsync();
+  ok(held.ownerDied, 'reported');
+  held.unlock();
+});
+
 test('dying: nobody watches a worker of a worker that is terminated', async ({ team }) => {
   if (isUnheard(team.kind)) return;
   const mutex = new Mutex();
