@@ -98,7 +98,14 @@ const ends = new WeakMap<Scene, Ends>();
 const endsOf = (scene: Scene): Ends => ends.get(scene) as Ends;
 
 /** Makes the channel. The first thread has sent `filled` messages. */
-function make(scene: Scene, capacity: number, spin: number, filled: number, senders: readonly number[]): void {
+function make(
+  scene: Scene,
+  capacity: number,
+  spin: number,
+  filled: number,
+  senders: readonly number[],
+  isBehind: boolean,
+): void {
   const channel = makeChannel(scene, capacity, spin, senders.length);
   const { f, ofF } = channel;
   for (const t of senders) scene.callNow(t, 'beginSending', ofF[t] as number);
@@ -108,6 +115,25 @@ function make(scene: Scene, capacity: number, spin: number, filled: number, send
     if (scene.callNow(0, 'pass', f, ofF[0] as number) !== ADMITTED) throw new Error('a message does not pass');
     allSent(scene, 0);
   }
+  if (isBehind) sendBehind(scene, filled > 0);
+}
+
+/**
+ * Thread 0 has claimed the first place. Thread 1 has claimed the second place, has passed it out of turn, and has died. With
+ * `frees` they receive, and otherwise they send.
+ */
+function sendBehind(scene: Scene, frees: boolean): void {
+  const { f, m, ofF, ofM } = endsOf(scene);
+  const [o, of] = frees ? [m, ofM] : [f, ofF];
+  scene.callNow(0, 'tryClaim', o, of[0] as number, 1);
+  scene.set(0, PHASE, TRIED);
+  const place = scene.callNow(1, 'tryClaim', o, of[1] as number, 1);
+  if (frees) read(scene, 1, place);
+  else writeMessage(scene, 1, place);
+  if (scene.callNow(1, 'pass', o, of[1] as number) !== ADMITTED) throw new Error('a place is passed on in turn');
+  if (frees) freed(scene, 1);
+  else allSent(scene, 1);
+  scene.kill(1);
 }
 
 // --- What a thread may touch -----------------------------------------------------------------------------------
@@ -389,11 +415,13 @@ const ops = byLetters({
 interface Filled extends More {
   /** How many messages are in the channel at the start. */
   readonly filled?: number;
+  /** Whether the program begins as sendBehind says. */
+  readonly isBehind?: boolean;
 }
 
-function model(program: string, { filled = 0, ...more }: Filled = {}): Model {
+function model(program: string, { filled = 0, isBehind = false, ...more }: Filled = {}): Model {
   const { capacity = 1, spin = 0 } = more;
-  const told = filled > 0 ? [`${filled} inside`] : [];
+  const told = [...(filled > 0 ? [`${filled} inside`] : []), ...(isBehind ? ['1 is dead behind 0'] : [])];
   return modelOf(
     'channel',
     program,
@@ -404,7 +432,7 @@ function model(program: string, { filled = 0, ...more }: Filled = {}): Model {
       ends: 2,
       make(scene, parts) {
         const senders = parts.flatMap((part, t) => [...part].filter((letter) => letter === 'L').map(() => t));
-        make(scene, capacity, spin, filled, senders);
+        make(scene, capacity, spin, filled, senders, isBehind);
       },
       plain(scene, t, address) {
         if (isOwnRecord(scene, t, endsOf(scene), address)) return true;
@@ -470,6 +498,17 @@ export const models: readonly Model[] = [
   model('S S | R | X C', { deaths: 1, mortal: [0], long: true }),
   model('S S | R | X C', { deaths: 1, mortal: [1], long: true }),
   model('S S | B | X C R R', { deaths: 1, mortal: [1], capacity: 2, long: true }),
+  // Others pass the place of the dead thread on, and use it, while the reaper looks at it.
+  model('S | S | R | R | X', { deaths: 1, mortal: [1], capacity: 2, isBehind: true, preemptions: 3, long: true }),
+  model('R | R | S | S | X', {
+    deaths: 1,
+    mortal: [1],
+    capacity: 2,
+    filled: 2,
+    isBehind: true,
+    preemptions: 3,
+    long: true,
+  }),
   model('S C | R R | X', { deaths: 1, mortal: [0], mayWait: true }),
   model('R | X U | U', { deaths: 1, mortal: [0], filled: 1, mayWait: true }),
   model('R | X U U', { deaths: 1, mortal: [0], filled: 1, mayWait: true }),

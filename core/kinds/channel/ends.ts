@@ -62,14 +62,14 @@ export function passForDead(o: usize, peer: usize, kind: i32, e: usize): void {
   let i = atomic.load<i64>(e, E_TOOK);
   // First comes each place that the thread has claimed, then each that others have marked.
   for (let claimed = atomic.load<i32>(e, E_TOOK_COUNT); ; claimed--, i++) {
-    const done = atomic.load<i64>(o, P_DONE); // D15 read
-    if (claimed <= 0) i = done;
+    if (claimed <= 0) i = atomic.load<i64>(o, P_DONE); // D15 read
     const p = placeAt(o, i);
     const mark = markOf(kind, i);
     if (atomic.load<i64>(p, PLACE_MARK) !== mark) {
       // D15 read
       if (claimed <= 0) break;
-      if (i < done) continue;
+      // After the mark: once done has passed the place, its next user may overwrite the mark.
+      if (i < atomic.load<i64>(o, P_DONE)) continue;
       const counts = ((kind === KIND_CHANNEL) as i32) | ((atomic.load<i32>(p, PLACE_LENGTH) !== HOLE) as i32);
       atomic.store<i32>(p, HOLE, PLACE_LENGTH); // R17 begins
       atomic.store<i64>(p, mark, PLACE_MARK);

@@ -181,6 +181,7 @@ export interface More {
   readonly mortal?: readonly number[];
   readonly mayWait?: boolean;
   readonly long?: boolean;
+  readonly preemptions?: number;
 }
 
 interface Stage {
@@ -196,7 +197,7 @@ interface Stage {
 }
 
 export function modelOf(kind: string, program: string, more: More & { told?: string[] }, stage: Stage): Model {
-  const { capacity, spin = 0, deaths = 0, mortal, mayWait = false, long = false } = more;
+  const { capacity, spin = 0, deaths = 0, mortal, mayWait = false, long = false, preemptions } = more;
   const { ops, objects, ends, leaves = mayWait, make, plain, end } = stage;
   const parts = partsOf(program);
   const told = [
@@ -211,6 +212,7 @@ export function modelOf(kind: string, program: string, more: More & { told?: str
     arena: { buckets: 1, elements: ends * parts.length, objects, attached: parts.length },
     deaths,
     ...(mortal && { mortal }),
+    ...(preemptions !== undefined && { preemptions }),
     mayWait,
     leaves,
     long,
