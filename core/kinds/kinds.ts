@@ -8,7 +8,6 @@
  *     a request is admitted (admitted)               has its permits    is the head             has its permit
  *     a request is cancelled (cancelled)                                counts no more
  *     for a dead thread (cancelledByDeath)                                                      counts no more
- *     a wait is interrupted (abandonRequest)         stays queued       is cancelled            stays queued
  *     an owner dies (ownerDied)                      permits go back    lock and head go back
  *     its disposer may have died (disposeAgain)      waiters are woken  waiters are woken       the value is closed
  *
@@ -26,7 +25,7 @@ import { attachedTo, detach, isAttached, recordOf } from '../arena/attachments';
 import { elementAt } from '../arena/elements';
 import { isKey, takeNameOut } from '../arena/names';
 import { isDisposed, keepUntilTold } from '../arena/objects';
-import { objectOf, requester } from '../arena/requests';
+import { requester } from '../arena/requests';
 import { owner } from '../arena/threads';
 import {
   ASKED,
@@ -128,22 +127,19 @@ export function abandonHead(o: usize, attachment: i32): void {
 }
 
 /**
- * Cancels the interrupted request of this thread that has this element, if the request is queued for a mutex, a
- * condition, a RwLock, a channel or a watch. If the request stayed in the queue, it could be admitted with no thread to use what
- * it gets. A mutex would have a head that does not compete, a RwLock would have a turn that no thread takes, and the
- * requests behind would wait. A notification of a condition would be lost, and so would a message or a place. A request for a semaphore stays queued.
+ * Cancels the interrupted request of this thread that has this element. If the request stayed in the queue, it could be
+ * admitted with no thread to use what it gets. And it could outlive its object, since the thread may let go of the object:
+ * then the end of the thread would give a permit to the next object in this place.
  *
  * An earlier cancellation may also have been interrupted, after the element was given away and before the thread had
  * another spare. Then the element may belong to another thread by now. So the function reads the state first, and then
  * the owner. This thread takes no element between the two reads. So if it is the owner at the second read, it was the
- * owner at the first read too (as in stateIf in reaping.ts).
+ * owner at the first read too (as in firstFrom in arena/attachments.ts).
  */
 export function abandonRequest(e: usize): void {
   const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
   const request = atomic.load<i64>(e, E_REQUEST);
-  if (state < WAITING || state > ASKED || (requester(request) as i64) !== owner) return;
-  const kind = atomic.load<i32>(objectOf(request), O_KIND);
-  if (kind === KIND_MUTEX || hasStrictQueue(kind)) cancelFor(e);
+  if (state >= WAITING && state <= ASKED && (requester(request) as i64) === owner) cancelFor(e);
 }
 
 /**

@@ -48,9 +48,8 @@ export function end(): void {
 }
 
 /**
- * Completes or cancels the interrupted call. It finishes a release. It cancels a request for an object with a head,
- * whether the request is the head or waits behind the head. It also cancels the requests that abandonRequest names
- * (kinds/kinds.ts). Any other request stays in the queue with its element, as the request of a killed thread does.
+ * Completes or cancels the interrupted call. It finishes a release. It cancels a request, also that of a head
+ * (abandonRequest in kinds/kinds.ts).
  *
  * The element of a request that waited was the spare of the thread. So after such a request the thread takes another
  * spare. Returns false if the arena has no element for this spare. Then the interrupted call stays the pending call, and

@@ -72,7 +72,7 @@ const semaphores =
     for (const count of permits) scene.semaphore({ permits: count });
   };
 
-/** A ticket lost by an interruption is never given back, and its element stays in the queue. */
+/** A ticket lost by the last interruption of a thread is not given back until the thread waits again or ends. */
 const LOSES = { leaves: true } as const;
 
 /**
