@@ -143,10 +143,10 @@ export function abandonRequest(e: usize): void {
 }
 
 /**
- * Whether the objects of this kind have a queue in which no request may be forgotten: ends of channels and watches,
- * conditions and RwLocks, whose kinds follow one another.
+ * Whether the objects of this kind have the queue of a semaphore, and are none: ends of channels and watches, conditions
+ * and RwLocks, whose kinds follow one another.
  */
-function hasStrictQueue(kind: i32): bool {
+function hasQueue(kind: i32): bool {
   return kind >= KIND_CHANNEL && kind <= KIND_RW_LOCK;
 }
 
@@ -186,7 +186,7 @@ function endDied(o: usize, thread: i32, kind: i32, e: usize): void {
 export function disposeAgain(o: usize): void {
   const kind = atomic.load<i32>(o, O_KIND);
   if (kind === KIND_MUTEX) mutexDispose(o);
-  else if (kind === KIND_SEMAPHORE || hasStrictQueue(kind)) dispose(o);
+  else if (kind === KIND_SEMAPHORE || hasQueue(kind)) dispose(o);
   if (hasPhase(kind)) disposePhase(o);
   if (kind === KIND_RW_LOCK) clearPlaces(o, NOBODY);
 }

@@ -353,9 +353,8 @@ export class Endpoint {
     this.left = this.count;
   }
 
-  /** Notes that the thread has claimed this place alone. */
-  holdOne(channel: object, place: number): void {
-    this.keeps = channel;
+  /** Notes that the thread has claimed this place alone. The caller, which has the channel, passes the place on at once. */
+  holdOne(place: number): void {
     this.next = place;
     this.left = 1;
   }

@@ -56,7 +56,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     if (options === undefined && end.left === 0) {
       const place = end.tryClaim(1);
       if (isPlace(place)) {
-        end.holdOne(this, place);
+        end.holdOne(place);
         const got = this.useFirst(end);
         if (got !== NOTHING) return this.received(got);
       }

@@ -119,8 +119,8 @@ function make(
 }
 
 /**
- * Thread 0 has claimed the first place. Thread 1 has claimed the second place, has passed it out of turn, and has died. With
- * `frees` they receive, and otherwise they send.
+ * Thread 0 has claimed the first place. Thread 1 has claimed the second place, has passed it out of turn, and has died.
+ * With `frees` they receive, and otherwise they send.
  */
 function sendBehind(scene: Scene, frees: boolean): void {
   const { f, m, ofF, ofM } = endsOf(scene);
