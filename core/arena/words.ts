@@ -77,18 +77,18 @@ export const NAME_HEADS_STEP: u32 = 16;
 // | ticket            | acquire, arrive, queue                         | add n                                       |
 // |                   | reduce                                         | add n, for which no request stands          |
 // |                   | acquire, arrive, queue, reduce, if closed      | sub n, which they have just added           |
-// |                   | tryAcquire, drain, arrive                      | cmpxchg t -> t+n, only while grant >= t+n   |
+// |                   | tryAcquire, drain, arrive; tryClaim            | cmpxchg t -> t+n, only while grant >= t+n   |
 // |                   | finishRelease, if too many permits are free    | the same                                    |
-// |                   | settleUp, of a Condition                       | cmpxchg t -> grant                          |
+// |                   | settleUp, of a Condition or a watch            | cmpxchg t -> grant                          |
 // |                   | takeBack: a request is cancelled               | cmpxchg t+n -> t                            |
-// | grant             | release, add; handOn, of a counter             | add n                                       |
+// | grant             | release, add; handOn, of a counter; passOn     | add n                                       |
 // |                   | claim                                          | add the width of the tombstone              |
 // |                   | takeLock, returnHeadPermit, of a Mutex         | add 1: the head stops waiting               |
 // |                   | notify, of a Condition                         | cmpxchg g -> g+n                            |
 // |                   | putDown, passOn, of a Condition                | add the notifications that a thread carried |
 // |                   | releaseOfDead                                  | add the permits that a dead thread held     |
 // |                   | finishRelease, on a disposed object            | sub n, which release has just added         |
-// |                   | closeObject                                    | store ticket + CLOSED_DISTANCE              |
+// |                   | closeObject, closeQueue                        | store ticket + CLOSED_DISTANCE              |
 // | life              | whoever makes, attaches, detaches or disposes  | cmpxchg, store; see objects.ts              |
 // | unreported deaths | a reaper of a dead owner                       | add 1                                       |
 // |                   | restoreOwnerDeaths                             | add the deaths that it cannot report        |
@@ -109,8 +109,9 @@ export const NAME_HEADS_STEP: u32 = 16;
 // thread knows: the thread keeps the words, and `hold` later copies the words into another object of the same kind.
 // algorithms/words.ts says how the objects of core/algorithms/ use ticket and grant.
 //
-// The grant of a live object never falls. Bytes 40 to 63 are for the words of the kind. They are 0 in a new object, but
-// for the counter, the variant and the place that objects.ts sets, and for the bytes 52 to 55, which it does not set.
+// The grant of a live object never falls, but for that of an end of a closed channel (closeQueue). Bytes 40 to 63 are
+// for the words of the kind. They are 0 in a new object, but for the counter, the variant and the place that objects.ts
+// sets, and for the bytes 52 to 55, which it does not set.
 export const OBJECT_SIZE: usize = 128;
 export const TICKET: usize = 0; // i64
 export const GRANT: usize = 8; // i64
