@@ -45,7 +45,7 @@ void TwaFutex::wait(std::uint64_t ticket) {
     if (grant > ticket) return;
     if (far && grant + threshold_ > ticket) {
       far = false;
-      polls = hasParked ? spin_ / 8 : spin_;
+      polls = hasParked && !nearSpinForEver() ? spin_ / 8 : spin_;
     }
     if (polls > 0) {
       // Until its bucket changes, a far waiter leaves grant alone.
@@ -66,11 +66,15 @@ void TwaFutex::wait(std::uint64_t ticket) {
 
 void TwaFutex::advance(std::uint64_t due, std::uint64_t ticket) {
   // With threshold 0, the ticket that is due is also the ticket that comes near.
-  if (threshold_ > 0) {
+  if (threshold_ > 0 && !nearSpinForEver()) {
     std::atomic<std::uint32_t>& word = bucketOf(due);
     if (word.load() & parkedBit) poke(word);
   }
-  if (ticket > due + threshold_) poke(bucketOf(due + threshold_));
+  if (ticket <= due + threshold_) return;
+  std::atomic<std::uint32_t>& word = bucketOf(due + threshold_);
+  // If nobody ever parks, the release is that of the listing.
+  if (nearSpinForEver() && farSpin_ == spinsForEver) word.fetch_add(parkedBit << 1);
+  else poke(word);
 }
 
 #endif

@@ -7,9 +7,10 @@
 //
 // A waiter spins a bounded number of times and then parks on the bucket, so that more threads than processors can make
 // progress. By default only near waiters spin, as the paper proposes for futexes, and with threshold 0 no waiter spins.
-// With --far-spin far waiters spin too, as in the paper's figures. A waiter that arrives near spins for the full
-// budget, since the holder is most likely running. A waiter that was woken to come near spins for an eighth of the
-// budget, since the waiter before it may be queued behind it on the same processor. README.md has the measurements.
+// With --far-spin far waiters spin too, as in the paper's figures. If near and far waiters spin for ever, a release is
+// that of the listing. A waiter that arrives near spins for the full budget, since the holder is most likely running. A
+// waiter that was woken to come near spins for an eighth of the budget, since the waiter before it may be queued behind
+// it on the same processor. README.md has the measurements.
 //
 // The word of a bucket holds a sequence and, in the lowest bit, the mark of a parked waiter:
 //
@@ -37,6 +38,7 @@
 
 #ifdef TAKETURNS_FUTEX
 
+#include "pause.hpp"
 #include "semaphore.hpp"
 
 class TwaFutex {
@@ -71,6 +73,8 @@ class TwaFutex {
   void wait(std::uint64_t ticket);
   void advance(std::uint64_t due, std::uint64_t ticket);
   std::atomic<std::uint32_t>& bucketOf(std::uint64_t ticket) const;
+  /** Whether near waiters spin for ever. Then no release needs to wake them. */
+  bool nearSpinForEver() const { return threshold_ > 0 && spin_ == spinsForEver; }
 
   // Both words are in one cache line, since a release reads both.
   alignas(sectorSize) std::atomic<std::uint64_t> ticket_{0};
