@@ -24,6 +24,8 @@
  *     C  disposes of the condition
  *     R  notifies again and again, until all other threads have ended
  *
+ * An exclamation mark behind n or N says that an exception may end the call anywhere.
+ *
  * No wait ends without a notification, and no notified wait sleeps for ever. No notification gets lost while somebody
  * waits. In models with the flag, nobody sleeps at the end.
  */
@@ -265,6 +267,7 @@ function parkQueued(timed = false): Op {
 }
 
 function opsOf(letter: string): Op[] {
+  if (letter.endsWith('!')) return opsOf(letter.slice(0, -1)).map((op) => ({ ...op, cut: () => {} }));
   switch (letter) {
     case 'w':
       return [settleUp(), acquire(1), orPutDown(), forget()];
@@ -358,10 +361,11 @@ function condition(name: string, program: string, more: More = {}): Model {
   return {
     name: `condition: ${name}`,
     programs,
-    ...(more.mortal === undefined && !/[DM]/.test(program) ? { symmetric: parts } : {}),
+    ...(more.mortal === undefined && !/[DM!]/.test(program) ? { symmetric: parts } : {}),
     arena: { buckets: more.buckets ?? 1, elements: 2 * programs.length + extra, attached: programs.length },
     long: more.long ?? false,
     ...(more.mortal === undefined ? {} : { deaths: 1, mortal: more.mortal }),
+    ...(program.includes('!') ? { cuts: 1 } : {}),
     undead: more.undead ?? false,
     mayWait: !hasMutex,
     objects: (scene) => {
@@ -741,6 +745,9 @@ export const models: readonly Model[] = [
   condition('a waiter dies, asleep, before it is reaped', 'w | w | N X', { mortal: [0], undead: true }),
   condition('a notifier dies', 'w | N | X N', { mortal: [1], unknown: true }),
   condition('a notifier of two dies', 'w | w | N | X', { mortal: [2], unknown: true, long: true }),
+  condition('a notify is cut short', 'n! n | w', { unknown: true }),
+  condition('a notify of two is cut short', 'N! n | w | w', { unknown: true }),
+  condition('a notify of two is cut short, and one gives up', 'N! n | f | w', { unknown: true, long: true }),
   besideTombstone(),
   leftOver(),
   inLines('in overflow lines', 'w | w | N'),

@@ -1,13 +1,16 @@
 /**
- * Models of calls that are cut short. The call `acquire` or `release` of the core has answered that a second call must
- * follow. The stack of the thread is exhausted, so the second call ends where it begins. The next call of the thread
- * puts everything in order.
+ * Models of calls that are cut short by an exception which the thread survives: the stack is exhausted, or the embedder
+ * interrupts the call. The next call of the thread puts everything in order.
+ *
+ * In the first models the call `acquire` or `release` of the core has answered that a second call must follow, and this
+ * second call ends where it begins. In the models `anywhere` one call of the core ends wherever the runtime may end it.
  */
 
 import { Violation } from '../engine/search/violation.js';
 import {
   ADMITTED,
   ANSWER_FULL,
+  CLOSED_OBJECT,
   constant,
   ELEMENT_SIZE,
   FREE,
@@ -16,9 +19,9 @@ import {
   STATE_MASK,
 } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
-import { acquire } from '../scene/ops/acquire.js';
+import { acquire, acquireFor } from '../scene/ops/acquire.js';
 import { call, dispose, listen } from '../scene/ops/calls.js';
-import { asleep, recordOf, supervise } from '../scene/ops/deaths.js';
+import { asleep, awaitDeath, recordOf, supervise } from '../scene/ops/deaths.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
 import { arrive } from '../scene/ops/promises.js';
 import { post, release } from '../scene/ops/release.js';
@@ -71,6 +74,102 @@ const semaphores =
   (scene: Scene): void => {
     for (const count of permits) scene.semaphore({ permits: count });
   };
+
+/** An op of which one call may be cut short anywhere. */
+const mayBeCut = (op: Op, cut: NonNullable<Op['cut']> = () => {}): Op => ({ ...op, cut });
+
+/** A release of which a call may be cut short. If that comes before the permits go back, the thread still holds them. */
+const releaseMayBeCut = (semaphore = 0): Op =>
+  mayBeCut(release(semaphore), (scene, t) => {
+    const kept = scene.permits.givingBack(t, semaphore);
+    if (kept > 0) scene.set(t, GOT + semaphore, kept);
+  });
+
+/** The call by which the library completes or cancels a call that was cut short. */
+const recover = (): Op => call('tryLock', () => [CLOSED_OBJECT]);
+
+/** Models in which one call of the first thread is cut short, anywhere, before the thread recovers. */
+function anywhere(
+  name: string,
+  programs: readonly (readonly Op[])[],
+  permits: number,
+  { robust = false, ...more }: Partial<Model> & { robust?: boolean } = {},
+): Model {
+  return {
+    name: `anywhere: ${name}${robust ? ', robust' : ''}`,
+    programs,
+    arena: { buckets: 4, elements: 3 * programs.length, attached: programs.length },
+    cuts: 1,
+    objects: (scene) => scene.semaphore({ permits, robust }),
+    ...more,
+  };
+}
+
+const anywhereModels = (robust: boolean): Model[] => [
+  anywhere('acquire', [[mayBeCut(acquire()), recover(), release(), acquire(), release()], [acquire(), release()]], 1, {
+    robust,
+  }),
+  anywhere(
+    'acquire, and the thread ends',
+    [
+      [mayBeCut(acquire()), release(), call('unregister', () => [])],
+      [acquire(), release()],
+    ],
+    1,
+    { robust },
+  ),
+  anywhere(
+    'acquire in time',
+    [
+      [mayBeCut(acquireFor()), recover(), release()],
+      [acquireFor(), release()],
+    ],
+    1,
+    { robust },
+  ),
+  // A release of one permit finds the tombstone of the first request only if the first thread has settled it.
+  anywhere(
+    'acquire in time, heavy',
+    [[mayBeCut(acquireFor(3)), recover(), release()], [acquire(), release()], [post()]],
+    0,
+    { robust },
+  ),
+  anywhere(
+    'acquire in time, heavy, beside a tombstone',
+    [
+      [mayBeCut(acquireFor(2)), recover(), release()],
+      [acquireFor(2), release()],
+      [acquire(), release()],
+      [post()],
+    ],
+    0,
+    { robust, long: true },
+  ),
+  anywhere(
+    'release',
+    [
+      [acquire(), releaseMayBeCut(), recover(), release(), acquire(), release()],
+      [acquire(), release()],
+    ],
+    1,
+    { robust },
+  ),
+  anywhere(
+    'release, and the thread ends',
+    [
+      [acquire(), releaseMayBeCut(), release(), call('unregister', () => [])],
+      [acquire(), release()],
+    ],
+    1,
+    { robust },
+  ),
+  anywhere(
+    'release to two',
+    [[acquire(2), releaseMayBeCut(), recover(), release()], [acquire(), release()], [acquire(), release()]],
+    2,
+    { robust },
+  ),
+];
 
 /** A ticket lost by the last interruption of a thread is not given back until the thread waits again or ends. */
 const LOSES = { leaves: true } as const;
@@ -235,4 +334,18 @@ export const models: readonly Model[] = [
     programs: [[arrive(), cutRest(), eventLoop()], [post()]],
     objects: semaphores(0),
   },
+  ...anywhereModels(false),
+  ...anywhereModels(true),
+  // A reaper that an exception has stopped stays the reaper. So it must reap once more (src/arena.ts).
+  anywhere(
+    'reap',
+    [
+      [mayBeCut(supervise()), call('reap', () => [0, 0, 0])],
+      [acquire(), awaitDeath()],
+      [acquire(), awaitDeath()],
+      [supervise()],
+    ],
+    2,
+    { robust: true, deaths: 2, mortal: [1, 2], asleep: [1, 2] },
+  ),
 ];

@@ -292,6 +292,25 @@ const small: MutexLine[] = [
   { name: 'killed, alone', program: 'L U T U a d | S', bypass: 1, mortal: [0] },
 ];
 
+/** Models in which an exception ends a call of the first thread, anywhere in the core. */
+const cut: MutexLine[] = [
+  { name: 'lock', program: 'L! r U L U | L U', bypass: 1 },
+  { name: 'lock, of three', program: 'L! r U | L U | L U', bypass: 1, long: true },
+  { name: 'lock, first come first served', program: 'L! r U | L U', bypass: 0 },
+  { name: 'lock in time', program: 'B! r U L U | B U', bypass: 1 },
+  { name: 'lock as the head', program: 'C! r U L U | U | L U', locked: 1, head: 0, bypass: 1 },
+  { name: 'lock behind the head', program: 'L! r U | C U | U', locked: 2, head: 1, bypass: 1 },
+  { name: 'tryLock', program: 'T! r U L U | L U', bypass: 1 },
+  { name: 'unlock', program: 'L U! r U L U | L U', bypass: 1 },
+  { name: 'unlock, before the head', program: 'U! r U L U | C U', locked: 0, head: 1, bypass: 1 },
+  { name: 'unlock, before the head, and no more', program: 'U! r U | C U', locked: 0, head: 1, bypass: 1 },
+  { name: 'unlock, before the head and one', program: 'U! r U | C U | L U', locked: 0, head: 1, bypass: 1 },
+  { name: 'unlock, before the head, slow', program: 'U! r U L U | C U', locked: 0, head: 1, bypass: 1, ...slow },
+  { name: 'unlock, and the thread locks', program: 'U! U L U | L U', locked: 0, bypass: 1, ...slow },
+  { name: 'unlock, before a promise', program: 'U! r U | a d', locked: 0, bypass: 1 },
+  { name: 'unlock, before its own promise', program: 'a U! r u d | L U', locked: 0, bypass: 1 },
+].map((line) => ({ ...line, name: `cut, ${line.name}` }));
+
 /** Models of cancelAll. If the name of a model says `held`, the first thread never unlocks. */
 const asking: MutexLine[] = [
   { name: 'the head', program: 'L U | L U | K', bypass: 1 },
@@ -352,10 +371,17 @@ export const sections: readonly Section[] = [
   {
     name: 'R9, wakeHead',
     fn: 'mutex/wakeHead',
-    from: { kind: CMPXCHG, word: constant('M_WORD') },
+    from: { kind: RMW, word: constant('M_WORD') },
     to: [0],
     by: [NOTIFY],
   },
 ];
 
-export const models: readonly Model[] = [...small, ...lines, ...longSections, ...turnsOver, ...asking].map(mutexModel);
+export const models: readonly Model[] = [
+  ...small,
+  ...lines,
+  ...longSections,
+  ...turnsOver,
+  ...cut,
+  ...asking,
+].map(mutexModel);

@@ -3,7 +3,7 @@
  * space that the search explores.
  *
  * In each state some choices are open: a thread performs its next access, a parked thread times out, a thread is
- * killed. After each step the driver goes on with the programs. Their ops do what the library's TypeScript does around
+ * killed, an exception ends the call of a thread. After each step the driver goes on with the programs. Their ops do what the library's TypeScript does around
  * the core (ops/). The driver also checks the invariants (invariants/). Every effect of a choice can be undone. The
  * hash of a state covers everything on which the further course depends.
  */
@@ -29,7 +29,7 @@ import * as words from './words.js';
 
 // V8 folds the values of these local constants into the code, but looks up imported names at each use.
 const { GIVING, HOST, HOST_ADDRESS, HOST_VALUE, MARKED, OP, PHASE, PROMISES, QUEUE, RESULT, TAKEN } = words;
-const { CHOICES, KILL, STEP, TIME_OUT } = kinds;
+const { CHOICES, CUT, KILL, STEP, TIME_OUT } = kinds;
 const { DEAD, LOAD, NOTIFY, PARKED, PENDING, WAIT } = engine;
 const NO_CALL = engine.IDLE;
 const { ALIVE, ELEMENT_SIZE, FREE, IDLE, LIFE_STATE, REAPER, RESERVED, THREAD_SIZE } = layout;
@@ -61,7 +61,7 @@ export class Driver extends Scene implements StateSpace {
     super(program, model, model.programs.length);
     this.#programs = model.programs;
     this.#operations = 1 + Math.max(...model.programs.map(({ length }) => length));
-    this.#order = new BeginOrder(this, this.kills ? undefined : model.symmetric, this.globals.looks);
+    this.#order = new BeginOrder(this, this.kills || this.cuts ? undefined : model.symmetric, this.globals.looks);
     model.objects?.(this);
     if (model.aged) this.#age();
     if (model.relative) {
@@ -179,6 +179,7 @@ export class Driver extends Scene implements StateSpace {
     else if (status === PARKED && this.machine.canTimeOut(t) && (this.model.mayTimeOut?.(this, t) ?? true))
       out[n++] = t * CHOICES + TIME_OUT;
     if (this.kills && this.#mayDie(t)) out[n++] = t * CHOICES + KILL;
+    if (this.cuts && this.#mayBeCut(t)) out[n++] = t * CHOICES + CUT;
     return n;
   }
 
@@ -195,6 +196,11 @@ export class Driver extends Scene implements StateSpace {
     if (inSleep && this.machine.status(t) !== PARKED) return false;
     if (this.model.mortal !== undefined && !this.model.mortal.includes(t)) return false;
     return this.machine.killable(t);
+  }
+
+  #mayBeCut(t: number): boolean {
+    if (this.ghosts.cuts >= (this.model.cuts ?? 0) || this.#op(t)?.cut === undefined) return false;
+    return !this.dead(t) && !this.terminated(t) && this.machine.killable(t);
   }
 
   /** Performs a choice. Throws a Violation if the choice breaks an invariant. */
@@ -221,7 +227,8 @@ export class Driver extends Scene implements StateSpace {
     } else if (kind === TIME_OUT) {
       m.timeOut(t);
       this.others = true;
-    } else {
+    } else if (kind === CUT) this.#cut(t);
+    else {
       this.kill(t);
       this.others = true;
     }
@@ -248,6 +255,15 @@ export class Driver extends Scene implements StateSpace {
     ownerDies(this, t, this.#op(t)?.granted?.(this, t) ?? 0);
     this.set(t, GIVING, 0);
     this.machine.kill(t);
+  }
+
+  /** Ends the op of the thread by an exception. */
+  #cut(t: number): void {
+    this.ghosts.countCut();
+    this.machine.cut(t);
+    this.#op(t)?.cut?.(this, t);
+    this.set(t, GIVING, 0);
+    this.#toNextOp(t);
   }
 
   /**
@@ -326,12 +342,16 @@ export class Driver extends Scene implements StateSpace {
       if (done === undefined) return;
       if (!done) continue;
       if (this.globals.recovery >= 0) this.tallies[m.get(t, this.globals.recovery)]++;
-      this.set(t, OP, this.get(t, OP) + 1);
-      this.set(t, PHASE, 0);
-      this.set(t, RESULT, 0);
-      for (let i = TAKEN; i < MARKED; i++) this.set(t, i, 0);
-      this.#forget(t);
+      this.#toNextOp(t);
     }
+  }
+
+  #toNextOp(t: number): void {
+    this.set(t, OP, this.get(t, OP) + 1);
+    this.set(t, PHASE, 0);
+    this.set(t, RESULT, 0);
+    for (let i = TAKEN; i < MARKED; i++) this.set(t, i, 0);
+    this.#forget(t);
   }
 
   /** Says whether the pending access of t loads a word that no other thread writes. */
@@ -428,6 +448,7 @@ export class Driver extends Scene implements StateSpace {
     const kind = choice - thread * CHOICES;
     const where = this.#where(thread);
     if (kind === KILL) return { thread, where, what: 'is killed' };
+    if (kind === CUT) return { thread, where, what: 'is cut short' };
     if (kind === TIME_OUT) return { thread, where, what: 'times out' };
     if (this.machine.status(thread) === PENDING) return { thread, where, what: accessText(this, thread) };
     const [access, address, value] = [HOST, HOST_ADDRESS, HOST_VALUE].map((word) => this.get(thread, word));

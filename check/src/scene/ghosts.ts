@@ -25,6 +25,7 @@ export class Ghosts extends Ledger {
   /** The index of the first owner of an element. */
   readonly #owners: number;
   readonly #deaths: number;
+  readonly #cuts: number;
   /** The index of the first hash of a thread. Each hash has two words. The notes follow the hashes. */
   readonly #hashes: number;
   readonly #notes: number;
@@ -33,11 +34,13 @@ export class Ghosts extends Ledger {
     const semaphores = threads * WORDS;
     const owners = semaphores + 5 * MOST_SEMAPHORES;
     const deaths = owners + MOST_ELEMENTS;
-    const hashes = deaths + 1;
+    const cuts = deaths + 1;
+    const hashes = cuts + 1;
     super(hashes + 3 * threads + MOST_NOTES, hashes);
     this.#semaphores = semaphores;
     this.#owners = owners;
     this.#deaths = deaths;
+    this.#cuts = cuts;
     this.#hashes = hashes;
     this.#notes = hashes + 2 * threads;
   }
@@ -118,6 +121,16 @@ export class Ghosts extends Ledger {
 
   countDeath(): void {
     this.set(this.#deaths, this.deaths + 1);
+  }
+
+  /** How many calls have been cut short. */
+  get cuts(): number {
+    return this.get(this.#cuts);
+  }
+
+  countCut(): void {
+    this.touched = true;
+    this.set(this.#cuts, this.cuts + 1);
   }
 
   threadHashLo(t: number): number {

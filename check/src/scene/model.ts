@@ -15,6 +15,11 @@ export interface Op {
   /** Whether the op may wait for a death that does not come. */
   readonly supervises?: boolean;
   /**
+   * Says what becomes of the op when an exception ends its call of the core, anywhere. The thread then goes on with its
+   * next op. Only the calls of an op with this function are cut short (`cuts` in scene.ts).
+   */
+  cut?(scene: Scene, t: number): void;
+  /**
    * How many permits of the first semaphore the thread has got from the core, but has not reported to the scene yet.
    */
   granted?(scene: Scene, t: number): number;

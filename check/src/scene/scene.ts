@@ -67,6 +67,11 @@ export interface Settings {
   /** The highest number of deaths, and the threads that may die; by default all may. */
   readonly deaths?: number;
   readonly mortal?: readonly number[];
+  /**
+   * The highest number of calls that an exception cuts short, wherever the runtime may end a call. The thread survives
+   * the exception. Only the calls of ops with `cut` are cut short.
+   */
+  readonly cuts?: number;
   /** Whether every element of the arena has been used a few times before. */
   readonly aged?: boolean;
   /** The threads that die only while they sleep, so that the model decides where they die. */
@@ -137,6 +142,8 @@ export abstract class Scene {
   protected readonly elements: ElementGuard;
   /** Whether threads die. */
   protected readonly kills: boolean;
+  /** Whether exceptions cut calls short. */
+  protected readonly cuts: boolean;
   /** For each semaphore, the attachments of the threads. */
   readonly #attachments: number[][] = [];
   readonly #robust: boolean[] = [];
@@ -148,7 +155,8 @@ export abstract class Scene {
     this.threadNumbers = Array.from({ length: threads }, (_, t) => t);
     this.globals = globalsOf(program, model.program ?? 'core');
     this.kills = (model.deaths ?? 0) > 0;
-    const { machine, regions } = newMachine(program, threads, model.arena ?? {}, this.kills);
+    this.cuts = (model.cuts ?? 0) > 0;
+    const { machine, regions } = newMachine(program, threads, model.arena ?? {}, this.kills || this.cuts);
     this.machine = machine;
     this.regions = regions;
     this.ghosts = new Ghosts(threads);

@@ -4,7 +4,7 @@
  *              call                       step: wait, and the word is as expected
  *     IDLE ───────────► PENDING ◄──────► PARKED
  *       ▲               │    ▲              │  notify, timeOut
- *       └── returned ───┘    └── step ──────┘           kill: any status ──► DEAD
+ *       └── returned ───┘    └── step ──────┘           kill: any status ──► DEAD      cut: any status ──► IDLE
  *
  * A thread stops only before an access (interpreter.ts). So the machine knows the next access of a PENDING thread: its
  * kind, its address and its operands. `step` performs this access, and runs on to the next access or to the end of the
@@ -23,7 +23,7 @@ export { type MachineOptions, type Snapshot, Trap } from './state.js';
 export { DEAD, IDLE, PARKED, PENDING } from './status.js';
 
 // V8 folds the values of these local constants into the code, as in state.ts.
-const { B, C, DST, META, STRIDE } = format;
+const { B, C, DST, LIVE, META, STRIDE } = format;
 const { AREA_SHIFT, BYTES, PLAIN, RMW_SHIFT, SIGNED, WIDE, WORD } = format;
 const { CALLER, FRAME_HEADER, RETURN_PC, OP_ACCESS } = format;
 const { BETWEEN_CALLS, FRAME_BASE, GLOBALS_BASE } = layout;
@@ -182,8 +182,8 @@ export class Machine extends Interpreter {
   }
 
   /**
-   * Says whether the runtime may stop the thread here: if the thread sleeps, or if it has entered a function or a loop,
-   * or has returned from a function, since its last access.
+   * Says whether the runtime may stop the thread here, for good or by an exception: if the thread sleeps, or if it has
+   * entered a function or a loop, or has returned from a function, since its last access.
    */
   killable(t: number): boolean {
     const head = this.head(t);
@@ -200,6 +200,27 @@ export class Machine extends Interpreter {
     s[head + STATUS] = DEAD;
     if (!this.#deadSleepers) s[head + ORDER] = 0;
     s[head + PC] = BETWEEN_CALLS;
+    this.changed(head);
+  }
+
+  /** Ends the call of the thread before its pending access, or its sleep. The thread lives on, and has no result. */
+  cut(t: number): void {
+    const s = this.state;
+    const head = this.head(t);
+    // The next call of the thread writes over all frames of this one.
+    let frame = s[head + FRAME];
+    let back = s[head + PC] === BETWEEN_CALLS ? BETWEEN_CALLS : s[frame + RETURN_PC];
+    while (back !== BETWEEN_CALLS) {
+      frame = s[frame + CALLER];
+      this.saveFrame(frame, s[back + LIVE]);
+      back = s[frame + RETURN_PC];
+    }
+    this.save(head);
+    s[head + STATUS] = IDLE;
+    s[head + ORDER] = 0;
+    s[head + PC] = BETWEEN_CALLS;
+    s[head + VALUE] = 0;
+    s[head + DETAIL] = 0;
     this.changed(head);
   }
 

@@ -34,7 +34,10 @@ export interface MachineOptions {
   threads: number;
   /** How many bytes of the memory are stored; by default all. An access to other bytes is an error of the checker. */
   used?: number;
-  /** Whether threads are killed. If so, the state and its hash include whether each thread can be killed now. */
+  /**
+   * Whether threads are killed, or calls cut short. If so, the state and its hash include whether each thread can be
+   * stopped now.
+   */
   kills?: boolean;
   /** Whether a thread that is killed while parked stays in the queue, and swallows a notify. */
   deadSleepers?: boolean;

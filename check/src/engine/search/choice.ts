@@ -6,5 +6,10 @@ export const STEP = 0;
 export const TIME_OUT = 1;
 /** The thread is killed. */
 export const KILL = 2;
+/** An exception ends the call of the thread, and the thread survives it. */
+export const CUT = 3;
 /** The number of kinds. */
-export const CHOICES = 3;
+export const CHOICES = 4;
+
+/** Whether the choice is a death or an exception, which a model allows and which need not happen. */
+export const isMishap = (choice: number): boolean => choice % CHOICES >= KILL;

@@ -39,7 +39,7 @@ import { Tree } from './tree.js';
 import { isFinding } from './violation.js';
 import { StateTable } from './visited-states.js';
 
-const { CHOICES, KILL, STEP } = kinds;
+const { CHOICES, STEP, isMishap } = kinds;
 
 export interface SearchOptions {
   /** Default true. With a bound on preemptions all threads are tried in any case. */
@@ -79,7 +79,7 @@ export interface SearchResult {
   readonly violation?: Finding;
   /** The counters of the state space at the end. A step that is taken again counts again. */
   readonly tallies?: readonly number[];
-  /** The number of states in which no choice but deaths is open. */
+  /** The number of states in which no choice is open but deaths and exceptions. */
   readonly ends?: number;
 }
 
@@ -127,8 +127,8 @@ function pass(space: StateSpace, sharing: Sharing, options: SearchOptions, start
   const marks: number[] = []; // two marks for each frame
   const only: number[] = []; // the one thread that is tried, or -1 if all threads are tried
   const wide: number[] = []; // whether the other threads must be tried after all
-  // Each thread has at most a step or a time-out, and a death.
-  const most = 2 * space.threads;
+  // Each thread has at most a step or a time-out, a death and an exception.
+  const most = 3 * space.threads;
   let choices = new Int32Array(64 * most); // `most` words for each frame: its choices
   const counts: number[] = [];
   const taken: number[] = []; // the choice taken last
@@ -271,7 +271,7 @@ function pass(space: StateSpace, sharing: Sharing, options: SearchOptions, start
           if (id < low[d]) low[d] = id;
           // The step closes a cycle, so the other threads must have their turn in this state too.
           if (only[d] >= 0) wide[d] = 1;
-        } else if (choice % CHOICES !== KILL) good[d] = 1; // A death is no way to the end.
+        } else if (!isMishap(choice)) good[d] = 1; // A death is no way to the end.
         space.undo(marks, 2 * d);
         widen(d);
         continue;
@@ -299,7 +299,7 @@ function pass(space: StateSpace, sharing: Sharing, options: SearchOptions, start
       if (d === base) return undefined;
       const parent = d - 1;
       if (low[d] < low[parent]) low[parent] = low[d];
-      if (good[d] === 1 && taken[parent] % CHOICES !== KILL) good[parent] = 1;
+      if (good[d] === 1 && !isMishap(taken[parent])) good[parent] = 1;
       d = parent;
       space.undo(marks, 2 * d);
       widen(d);
@@ -359,9 +359,9 @@ function pass(space: StateSpace, sharing: Sharing, options: SearchOptions, start
   return early ?? finish(true);
 }
 
-/** Says whether only deaths can still happen. */
+/** Says whether only deaths and exceptions can still happen. */
 function isEnd(choices: Int32Array, from: number, count: number): boolean {
-  for (let i = from; i < from + count; i++) if (choices[i] % CHOICES !== KILL) return false;
+  for (let i = from; i < from + count; i++) if (!isMishap(choices[i])) return false;
   return true;
 }
 

@@ -31,7 +31,7 @@ export interface StateSpace {
   readonly others: boolean;
   /** Whether the checks notice the last choice, so that its order among other choices matters. */
   readonly touched: boolean;
-  /** Throws a finding unless this state, in which no choice but deaths is open, is a proper end. */
+  /** Throws a finding unless this state, in which no choice is open but deaths and exceptions, is a proper end. */
   checkEnd(): void;
   /** Describes in words what a choice would do now. */
   describe(choice: number): { readonly thread: number; readonly where: string; readonly what: string };

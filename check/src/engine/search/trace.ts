@@ -1,13 +1,16 @@
 /**
  * Shows schedules to people: as a trace with a column for each thread, and in a compact form that can be replayed.
  *
- *     compact   thread, what, how often: `0x4 1x2 0t 2k` is four steps of thread 0, two steps of thread 1, a time-out
- *               of thread 0, and the death of thread 2
+ *     compact   thread, what, how often: `0x4 1x2 0t 2k 1c` is four steps of thread 0, two steps of thread 1, a time-out
+ *               of thread 0, the death of thread 2, and an exception that ends a call of thread 1
  */
-import { CHOICES, KILL, STEP, TIME_OUT } from './choice.js';
+import { CHOICES, CUT, KILL, STEP, TIME_OUT } from './choice.js';
 import { type SearchResult, search } from './search.js';
 import type { StateSpace } from './state-space.js';
 import { isFinding } from './violation.js';
+
+/** The letters of the choices that are no step. */
+const LETTERS = { t: TIME_OUT, k: KILL, c: CUT };
 
 export function compact(schedule: readonly number[]): string {
   const parts: string[] = [];
@@ -17,7 +20,8 @@ export function compact(schedule: readonly number[]): string {
     const kind = choice % CHOICES;
     let j = i + 1;
     while (kind === STEP && schedule[j] === choice) j++;
-    parts.push(kind === STEP ? `${t}x${j - i}` : `${t}${kind === TIME_OUT ? 't' : 'k'}`);
+    const letter = Object.entries(LETTERS).find(([, of]) => of === kind)?.[0];
+    parts.push(kind === STEP ? `${t}x${j - i}` : `${t}${letter}`);
     i = j;
   }
   return parts.join(' ');
@@ -28,10 +32,10 @@ export function parse(text: string): number[] {
     .trim()
     .split(/\s+/)
     .flatMap((part) => {
-      const [, thread, kind, count] = /^(\d+)(?:([tk])|x(\d+))$/.exec(part) ?? [];
-      if (thread === undefined) throw new Error(`a schedule is written like "0x4 1x2 0t 2k", got ${part}`);
+      const [, thread, letter, count] = /^(\d+)(?:([tkc])|x(\d+))$/.exec(part) ?? [];
+      if (thread === undefined) throw new Error(`a schedule is written like "0x4 1x2 0t 2k 1c", got ${part}`);
       const base = Number(thread) * CHOICES;
-      if (kind !== undefined) return [base + (kind === 't' ? TIME_OUT : KILL)];
+      if (letter !== undefined) return [base + LETTERS[letter as keyof typeof LETTERS]];
       return new Array<number>(Number(count)).fill(base + STEP);
     });
 }

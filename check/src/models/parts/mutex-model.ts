@@ -78,7 +78,7 @@ export function mutexModel(line: MutexLine): Model {
   return {
     name: `mutex: ${line.name}`,
     programs,
-    ...(named === undefined && !/[DK]/.test(line.program) ? { symmetric: parts } : {}),
+    ...(named === undefined && !/[DK!]/.test(line.program) ? { symmetric: parts } : {}),
     arena: {
       buckets: line.buckets ?? 1,
       ...(line.full ? { objects: 1 } : {}),
@@ -89,6 +89,7 @@ export function mutexModel(line: MutexLine): Model {
     ...(line.asleep === undefined ? {} : { asleep: line.asleep }),
     mayWait: stays,
     leaves: stays,
+    ...(line.program.includes('!') ? { cuts: 1 } : {}),
     asks,
     undead: line.undead ?? false,
     long: line.long ?? false,

@@ -10,6 +10,7 @@
  *     r  the microtask that completes a call which was cut short
  *     T  tryLock
  *     U  unlock, if the thread has the lock
+ *     u  the same, if a promise of the thread waits
  *     D  dispose
  *     K  cancelAll
  *     a  lockAsync
@@ -19,6 +20,9 @@
  *     S  reaps each thread that dies
  *     w  waits until thread 0 is dead
  *     Z  sleeps until the thread is killed
+ *
+ * An exclamation mark behind a letter says that an exception may end one call of the op anywhere. `r` must follow, and
+ * U, since the thread may be the owner.
  */
 import { Violation } from '../../engine/search/violation.js';
 import { ADMITTED, CLOSED_OBJECT, constant, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../../scene/layout.js';
@@ -27,9 +31,9 @@ import { beginsToWait, expectAsked } from '../../scene/ops/acquire.js';
 import { call, dispose } from '../../scene/ops/calls.js';
 import { asleep, awaitDeath, supervise, untilDead } from '../../scene/ops/deaths.js';
 import type { Scene } from '../../scene/scene.js';
-import { PHASE } from '../../scene/words.js';
+import { PHASE, QUEUE } from '../../scene/words.js';
 import { abort, cancelAll, lockAsync, loop, unlocking } from './mutex-promises.js';
-import { CONTENDED, expectClosed, HAS, has, mutex, STAGE, setGuess } from './mutex-words.js';
+import { CONTENDED, expectClosed, HAS, has, mutex, ownerOf, STAGE, setGuess } from './mutex-words.js';
 
 const HEAD = constant('HEAD');
 
@@ -187,8 +191,18 @@ function unlock(): Op {
   };
 }
 
-/** The op that a letter of a program stands for. */
+/** The op that a letter of a program stands for, with an exclamation mark or without. */
 export function mutexOp(letter: string): Op {
+  if (letter.length === 1) return opOf(letter);
+  if (letter[1] !== '!') throw new Error(`a program has no ${letter}`);
+  // If the exception comes after the thread has taken the lock, or before it has given the lock back, it has the lock.
+  return {
+    ...opOf(letter[0] as string),
+    cut: (scene, t) => scene.set(t, HAS, Number(ownerOf(scene) === t + 1)),
+  };
+}
+
+function opOf(letter: string): Op {
   switch (letter) {
     case 'L':
       return lock(false);
@@ -198,6 +212,11 @@ export function mutexOp(letter: string): Op {
       return tryLock();
     case 'U':
       return unlock();
+    case 'u': {
+      const op = unlock();
+      const isDone = (scene: Scene, t: number): boolean => scene.get(t, STAGE) === 0 && scene.get(t, QUEUE) === 0;
+      return { ...op, next: (scene, t) => isDone(scene, t) || op.next(scene, t) };
+    }
     case 'a':
       return lockAsync(false);
     case 't':
