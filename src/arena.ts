@@ -18,6 +18,7 @@ import {
   makeDefault,
 } from './own-arenas.js';
 import { setTimeout } from './runtime/clock.js';
+import { afterInterrupt } from './runtime/interrupts.js';
 import { isMembership, type Membership } from './runtime/membership.js';
 import { type ArenaStats, arenaStats } from './stats.js';
 
@@ -67,6 +68,8 @@ const arenas = new WeakMap<Membership, Arena>();
 export class Arena {
   /** Undefined after `dispose`. */
   #given: Membership | undefined;
+  /** Goes on with a `reap` that an exception of the runtime has ended; until then this thread stays the reaper. */
+  readonly #expectInterrupt = afterInterrupt(() => this.#given?.core.reap(0, 0, 0));
   /**
    * Makes an arena and attaches the calling thread to it.
    * @throws {RangeError | TypeError} for options that are no object, or a capacity out of its range.
@@ -199,6 +202,7 @@ export class Arena {
     const { thread: own, core } = this[inside];
     if (index === own && life === core.lifeIfAlive(own))
       throw new Error('Arena.reap: a thread cannot declare itself dead');
+    this.#expectInterrupt();
     return reap(this[inside], index, life);
   }
 

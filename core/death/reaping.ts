@@ -23,7 +23,8 @@
  * reaper itself is dead, and goes on in its place. Every step may be done again from its beginning. A thread that
  * declares a death first marks the record DEAD, and then looks at REAPER. If another thread is reaping, the declaring
  * thread does not wait for it. A reaper first clears REAPER, and then looks for records that are DEAD. So one of the
- * two threads reaps the dead one (D8).
+ * two threads reaps the dead one (D8). If an exception ends the call of a reaper that survives it, the thread stays the
+ * reaper until its next call of reap. The library makes this call in a microtask (src/arena.ts).
  *
  * The keeper reaps without being registered. It reaps as the thread 0, whose record says DEAD for ever. No thread that
  * was registered ever had this life, so this value of REAPER means the keeper. If a keeper dies while it reaps, the
@@ -72,7 +73,7 @@ import {
 import { letGo, ownerDied } from '../kinds/kinds';
 import { cancelFor, claimIfDue } from '../queue/cancelling';
 import { NOTHING, pendingCall, recover } from '../queue/pending-call';
-import { endWait, ring, wakeOwner } from '../queue/waking';
+import { endWait, ring } from '../queue/waking';
 import { ALL } from '../queue/words';
 
 /**
@@ -84,10 +85,11 @@ import { ALL } from '../queue/words';
 export function reap(thread: i32, life: i32, asleep: bool): i32 {
   if (pendingCall !== NOTHING) recover();
   const answer = declareDead(threadRecord(thread), life, asleep);
-  while (anyDead() && becomeReaper()) {
-    for (let i = 1; i <= mostThreads(); i++) if ((lifeOf(i) & LIFE_STATE) === DEAD) reapOne(i);
-    atomic.cmpxchg<i64>(REAPER, myself(), 0); // D8 write
-  }
+  do {
+    if (anyDead() && becomeReaper())
+      for (let i = 1; i <= mostThreads(); i++) if ((lifeOf(i) & LIFE_STATE) === DEAD) reapOne(i);
+    // The exchange also succeeds if an exception that this thread survived ended its last reap.
+  } while (atomic.cmpxchg<i64>(REAPER, myself(), 0) === myself()); // D8 write
   // endWait rings for no promise of this thread that this thread itself has made due.
   ring(me);
   return answer;
@@ -115,7 +117,7 @@ function myself(): i64 {
 /** Makes this thread the reaper, if there is none or the reaper is dead. Returns whether it is the reaper. */
 function becomeReaper(): bool {
   const reaper = atomic.load<i64>(REAPER); // D8 read
-  // This thread is still the reaper if an exception that it survived ended its last reap.
+  // This thread is still the reaper if an exception that it survived ended its last reap (see reap).
   if (reaper === myself()) return true;
   if (reaper !== 0 && lifeOf((reaper >> 32) as i32) === (reaper as i32)) return false;
   return atomic.cmpxchg<i64>(REAPER, reaper, myself()) === reaper;
@@ -190,8 +192,8 @@ function sweep(thread: i32): void {
     const closed = ahead < CLOSED_BELOW;
     const due = is === WAITING ? ahead >= widthOf(request) : is !== TOMBSTONE || ahead > 0;
     if ((!due && !closed) || !isAttached(thread, s, elementAt(0))) continue;
-    if (is === WAITING) endWait(e, state, closed ? CLOSED : GRANTED, request);
-    else if (is === TOMBSTONE) claimIfDue(s, e, state, start);
-    else wakeOwner(e, request);
+    if (is === TOMBSTONE) claimIfDue(s, e, state, start);
+    // A wait that has ended keeps its state, and its owner is woken again.
+    else endWait(e, state, is !== WAITING ? WAITING : closed ? CLOSED : GRANTED, request);
   }
 }

@@ -64,6 +64,7 @@ import {
   resetGuess,
   roomForWaiter,
   spoilGuess,
+  wakeHead,
 } from './mutex/mutex';
 import { releaseHead, releaseOfDeadOwner } from './mutex/mutex-head';
 import { KIND_MUTEX, M_WAITER, M_WORD } from './mutex/words';
@@ -124,6 +125,11 @@ export function cancelledByDeath(o: usize, tickets: i64): void {
 /** Ends the wait of this thread, which is the head by this attachment. The thread does not get the lock. */
 export function abandonHead(o: usize, attachment: i32): void {
   releaseHead(o, attachment);
+}
+
+/** Wakes the head of an object whose lock this thread has given back, if the head sleeps. */
+export function finishUnlock(o: usize): void {
+  wakeHead(o);
 }
 
 /**

@@ -10,6 +10,10 @@
  *     D4  the same after two tombstones have become one
  * tickets.ts says what these pairs of accesses are for.
  *
+ * A tombstone in the queue has a neighbour, or is due, only if its thread looks (settleTombstone). If an exception ends
+ * this look, the cancellation stays the pending call, as a release from the first ticket of the tombstone on: then the
+ * thread claims the tombstone later, if it is due (pending-call.ts). It stays unmerged.
+ *
  * R2 is uninterruptible. So no runtime can stop a thread at a moment when a ticket has been taken back and its element
  * still stands in the queue.
  */
@@ -45,7 +49,7 @@ import {
 import { cancelled, cancelledByDeath } from './hooks';
 import { mark } from './marks';
 import { answerOf, leaveQueue } from './parking';
-import { callEnded } from './pending-call';
+import { beginRelease, beginToWake, callEnded, endWaking } from './pending-call';
 import { enterRun } from './runs';
 import { claim, findTombstone, grantAfterClaim, isTombstone, merge } from './tombstones';
 import { enterBoth } from './waiting-array';
@@ -75,9 +79,10 @@ export function cancel(s: usize, attachment: i32): i32 {
   if (answer === REFUSED) {
     setSpare(secondSpare);
     setSecondSpare(0);
-    callEnded();
+    beginRelease(s, start);
     atomic.add<i32>(s, 1, O_TIMEOUTS);
     settleTombstone(s, e, start);
+    callEnded();
   } else leaveQueue(answer, attachment);
   return answer;
 }
@@ -143,8 +148,10 @@ export function cancelRun(number: i32): i32 {
   if (enterRun(number)) return ADMITTED;
   const answer = leaveTombstone(s, e, end - start, end);
   if (answer === REFUSED) {
+    beginToWake(s, start);
     atomic.add<i32>(s, 1, O_TIMEOUTS);
     settleTombstone(s, e, start);
+    endWaking();
   }
   return answer;
 }

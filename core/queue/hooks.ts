@@ -35,6 +35,9 @@ export declare function cancelledByDeath(o: usize, tickets: i64): void;
 /** Ends the wait of this thread, which is the head by this attachment. The thread does not get the lock. */
 export declare function abandonHead(o: usize, attachment: i32): void;
 
+/** Wakes the head of an object whose lock this thread has given back, if the head sleeps. */
+export declare function finishUnlock(o: usize): void;
+
 /**
  * Cancels the interrupted request of this thread that has this element, if otherwise the requests behind it could not
  * go on.

@@ -3,11 +3,14 @@
  *
  *     NOTHING      no call is pending
  *     PARKING      a request of the thread stands in the queue, in its spare element; park ends it
- *     RELEASING    grant has been moved, and waiters may have to be woken; finishRelease does that
+ *     RELEASING    grant has been moved, or a tombstone has come into the queue, and waiters may have to be woken;
+ *                  finishRelease does that, or the cancellation that left the tombstone
+ *     UNLOCKING    the lock of an object with a head is free, and the head may sleep; wakeHead ends it, and for a
+ *                  promise that is the head reserveLock
  *     AT_HEAD      the thread is the head of an object that has a head (hasHead); compete or abandonHead ends it
  *
- * acquire and release may answer that a second call must follow. JavaScript makes the second call at once. But an
- * exception may end the second call before its work is done: the stack is exhausted, or the embedder interrupts the
+ * acquire, release and unlock may answer that a second call must follow. JavaScript makes the second call at once. But
+ * an exception may end the second call before its work is done: the stack is exhausted, or the embedder interrupts the
  * call. If the thread survives the exception, the first call stays the pending call, and other code of the thread runs.
  * The next call of the thread that queues a request, sleeps, or tries an object with a head first completes or cancels
  * the pending call (recover). A release that has to wake waiters completes only an interrupted release.
@@ -15,15 +18,16 @@
 import { reserve, setSpare, spare } from '../arena/elements';
 import { me, setOwner, stayAwake } from '../arena/threads';
 import { GRANT } from '../arena/words';
-import { abandonHead, abandonRequest, threadBegins, threadEnds } from './hooks';
+import { abandonHead, abandonRequest, finishUnlock, threadBegins, threadEnds } from './hooks';
 import { ring, wakeDue } from './waking';
 
 export const NOTHING: i32 = 0;
 const PARKING: i32 = 1;
 export const RELEASING: i32 = 2;
+const UNLOCKING: i32 = 3;
 const AT_HEAD: i32 = 4;
 export let pendingCall: i32 = NOTHING;
-/** While RELEASING: the released object, and its grant before the release. */
+/** While RELEASING: the released object, and its grant before the release. While UNLOCKING: the object. */
 export let released: usize = 0;
 export let grantBefore: i64 = 0;
 /** While AT_HEAD: the object, and the attachment that has the permit of its queue. */
@@ -41,15 +45,15 @@ export function begin(thread: i32): void {
 
 /** Called when the thread ends and frees its record. */
 export function end(): void {
-  if (pendingCall === RELEASING || pendingCall === AT_HEAD) recover();
+  if (pendingCall > PARKING) recover();
   pendingCall = NOTHING;
   setOwner(0);
   threadEnds();
 }
 
 /**
- * Completes or cancels the interrupted call. It finishes a release. It cancels a request, also that of a head
- * (abandonRequest in kinds/kinds.ts).
+ * Completes or cancels the interrupted call. It finishes a release or an unlock. It cancels a request, also that of a
+ * head (abandonRequest in kinds/kinds.ts).
  *
  * The element of a request that waited was the spare of the thread. So after such a request the thread takes another
  * spare. Returns false if the arena has no element for this spare. Then the interrupted call stays the pending call, and
@@ -63,7 +67,8 @@ export function recover(): bool {
     // The release may have made promises of this thread due, and wakeDue rings for no promise of the calling thread.
     // The doorbell makes the thread look at its promises later.
     ring(me);
-  } else {
+  } else if (pendingCall === UNLOCKING) finishUnlock(released);
+  else {
     // The exception may have ended a sleep of the thread. In this sleep the thread may have been declared dead.
     stayAwake();
     if (pendingCall === AT_HEAD) abandonHead(headOf, headAttachment);
@@ -95,14 +100,29 @@ export function beginLateRelease(before: i64): void {
 }
 
 /**
- * Records that the permit of a head has gone back to grant, which was `before`, and that wakeDue follows. If the
- * pending call is an interrupted acquire that found no other spare, it stays the pending call.
+ * Records that waiters from the ticket `before` on may be due, and that wakeDue follows: the permit of a head has gone
+ * back to grant, which was `before`, or a cancellation has left a tombstone with this first ticket. If the pending call
+ * is an interrupted acquire that found no other spare, it stays the pending call.
  */
-export function beginHeadRelease(s: usize, before: i64): void {
-  if (pendingCall === PARKING) return;
-  released = s;
-  grantBefore = before;
-  pendingCall = RELEASING;
+export function beginToWake(s: usize, before: i64): void {
+  if (pendingCall !== PARKING) beginRelease(s, before);
+}
+
+/** Records that the lock of this object may be free with a head that sleeps, if no other call is pending. */
+export function beginUnlock(m: usize): void {
+  if (pendingCall !== NOTHING) return;
+  released = m;
+  pendingCall = UNLOCKING;
+}
+
+/** Whether beginUnlock has recorded this object, and endUnlock has not ended the call since. */
+export function isUnlocking(m: usize): bool {
+  return pendingCall === UNLOCKING && released === m;
+}
+
+/** Ends the call that beginUnlock has recorded for this object. If another call is pending instead, it stays so. */
+export function endUnlock(m: usize): void {
+  if (isUnlocking(m)) pendingCall = NOTHING;
 }
 
 /** Records that the thread is the head of an object, and has the permit of its queue by this attachment. */
@@ -112,8 +132,8 @@ export function becomeHead(m: usize, attachment: i32): void {
   pendingCall = AT_HEAD;
 }
 
-/** Ends the call that beginHeadRelease has recorded. If an interrupted acquire is pending instead, it stays so. */
-export function endHeadRelease(): void {
+/** Ends the call that beginToWake has recorded. If an interrupted acquire is pending instead, it stays so. */
+export function endWaking(): void {
   if (pendingCall === RELEASING) pendingCall = NOTHING;
 }
 

@@ -8,7 +8,8 @@
  *
  *     wait     (owner of the mutex) settleUp; take a ticket; unlock the mutex; park; lock the mutex; putDown, which relays
  *     notify   grant += as many as wait, n at most; relay
- *     relay    woken += 1, and wake the waiter of that ticket; again, until it has woken a blocked thread or nobody is left
+ *     relay    wake the waiter of the ticket `woken`, and woken += 1; again, until it has woken a blocked thread or nobody
+ *              is left
  *
  * One exchange notifies all waiters of a call at once, but they are woken one after the other. A waiter that has got
  * the mutex wakes the next waiter, and the next waiter wakes up while the first one works. So no crowd of waiters is
@@ -22,7 +23,8 @@
  *     a thread that has given up                     it relays too
  *     a promise                                      its event loop may be busy, so the relay does not leave the next
  *                                                    wake-up to it
- * Two relays at a time do no harm. If an exception has ended the wait of a thread, the thread relays in a microtask
+ * Two relays at a time do no harm: both may look at one ticket, and one of them moves woken. woken moves after the look,
+ * so an exception that ends a relay in its look leaves the ticket to the next relay. If an exception has ended the wait of a thread, the thread relays in a microtask
  * (src/sync/condition.ts). If a thread that uses the condition dies, its reaper wakes all who are due (sweep in
  * death/reaping.ts, and passOn).
  *
@@ -177,10 +179,10 @@ export function relay(c: usize, all: bool): void {
   while (true) {
     const ticket = atomic.load<i64>(c, C_WOKEN);
     if (atomic.load<i64>(c, GRANT) - ticket <= 0) return;
-    if (atomic.cmpxchg<i64>(c, ticket, ticket + 1, C_WOKEN) !== ticket) continue;
     let isThread = blocks(c, ticket);
     // A look ends where it claims a tombstone. Each claim has notified another waiter, which only this thread wakes.
     while (visit(c, bucketOf(c, ticket), ticket + 1, ticket) === CLAIMED_TOMBSTONE) isThread = false;
+    atomic.cmpxchg<i64>(c, ticket, ticket + 1, C_WOKEN);
     if (isThread && !all) return;
   }
 }

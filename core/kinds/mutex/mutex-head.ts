@@ -19,7 +19,17 @@ import {
   TICKET,
 } from '../../arena/words';
 import { asks } from '../../queue/closing';
-import { beginHeadRelease, endHeadRelease, isHeadOf, NOTHING, pendingCall, recover } from '../../queue/pending-call';
+import {
+  beginToWake,
+  beginUnlock,
+  endUnlock,
+  endWaking,
+  isHeadOf,
+  isUnlocking,
+  NOTHING,
+  pendingCall,
+  recover,
+} from '../../queue/pending-call';
 import { pollsPaid, pollsWereVain } from '../../queue/polling';
 import { wakeDue } from '../../queue/waking';
 import {
@@ -144,7 +154,7 @@ function takeLock(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
   if (atomic.cmpxchg<i64>(m, w, free + owner, M_WORD) !== w) return false; // R8 begins
   atomic.store<i64>(recordOf(attachment), 0, E_HELD);
   const grant = atomic.add<i64>(m, 1, GRANT); // R8 ends
-  beginHeadRelease(m, grant);
+  beginToWake(m, grant);
   setGuess(free);
   if (movesLimit) {
     setLimit(m, w);
@@ -158,9 +168,13 @@ function takeLock(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
  * Competes for a promise that is the head. The thread of the promise cannot poll, so it reserves the lock at once. It
  * does not change the limit. Returns ADMITTED or ANSWER_CLOSED. Returns REFUSED if the lock has an owner: the doorbell
  * of this thread rings when it should try again.
+ *
+ * The call may follow an unlock of this thread in place of wakeHead. An exception that ends the call leaves it UNLOCKING:
+ * then the thread rings its own doorbell later, and tries again.
  */
 export function reserveLock(m: usize, attachment: i32): i32 {
-  if (pendingCall !== NOTHING) recover();
+  if (pendingCall !== NOTHING && !isUnlocking(m)) recover();
+  beginUnlock(m);
   atomic.store<i32>(m, me | ASYNC, M_HEAD);
   while (true) {
     const w = atomic.or<i64>(m, M_RESERVED | M_SLEEPING, M_WORD) | M_RESERVED | M_SLEEPING; // D9
@@ -168,7 +182,10 @@ export function reserveLock(m: usize, attachment: i32): i32 {
       releaseHead(m, attachment);
       return ANSWER_CLOSED;
     }
-    if ((w & M_OWNER) !== 0) return REFUSED;
+    if ((w & M_OWNER) !== 0) {
+      endUnlock(m);
+      return REFUSED;
+    }
     if (takeLock(m, w, attachment, false)) return ADMITTED;
   }
 }
@@ -184,7 +201,7 @@ export function cancelHead(m: usize, attachment: i32): void {
 /** Ends the wait of the head without the lock, and wakes the next head. */
 export function releaseHead(m: usize, attachment: i32): void {
   const grant = returnHeadPermit(m, recordOf(attachment));
-  beginHeadRelease(m, grant);
+  beginToWake(m, grant);
   wakeNext(m, grant);
 }
 
@@ -204,7 +221,7 @@ function returnHeadPermit(m: usize, e: usize): i64 {
 function wakeNext(m: usize, grant: i64): void {
   const ahead = grant - atomic.load<i64>(m, TICKET);
   if (ahead < 0 && ahead >= CLOSED_BELOW) wakeDue(m, grant, 1);
-  endHeadRelease();
+  endWaking();
 }
 
 /**

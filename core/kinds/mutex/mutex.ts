@@ -106,7 +106,7 @@ import {
 import { asks, dispose } from '../../queue/closing';
 import { leaveQueue, untilDue } from '../../queue/parking';
 import { pause } from '../../queue/pause';
-import { becomeHead, NOTHING, pendingCall, recover } from '../../queue/pending-call';
+import { becomeHead, beginUnlock, endUnlock, NOTHING, pendingCall, recover } from '../../queue/pending-call';
 import { isAdaptive, pollsOf } from '../../queue/polling';
 import { queueSpare } from '../../queue/tickets';
 import { note, ring } from '../../queue/waking';
@@ -260,27 +260,27 @@ export function unlock(m: usize): i32 {
     w = atomic.sub<i64>(m, owner, M_WORD); // D9
     guess = (w - owner) & ~(M_RESERVED | M_CLOSED | M_OWNER_DIED);
   }
-  if ((w & M_SLEEPING) !== 0) return MORE;
-  return ADMITTED;
+  if ((w & M_SLEEPING) === 0) return ADMITTED;
+  beginUnlock(m);
+  return MORE;
 }
 
 /** Wakes the head, if it sleeps. */
 export function wakeHead(m: usize): void {
-  while (true) {
-    const w = atomic.load<i64>(m, M_WORD);
-    if ((w & M_SLEEPING) === 0) return;
-    if (atomic.cmpxchg<i64>(m, w, w - M_SLEEPING, M_WORD) === w) break; // R9 begins
+  const w = atomic.and<i64>(m, ~M_SLEEPING, M_WORD); // R9 begins
+  if ((w & M_SLEEPING) !== 0) {
+    // M_HEAD may name a later head. Then the earlier head has already woken.
+    const who = atomic.load<i32>(m, M_HEAD);
+    if (who & ASYNC) {
+      note(who, (m / OBJECT_SIZE) as u32);
+      ring(who & THREAD_MASK); // R9 ends
+    } else {
+      const wake = threadRecord(who) + T_WAKE;
+      atomic.store<i32>(wake, 1); // D10
+      atomic.notify(wake, ALL); // R9 ends
+    }
   }
-  // M_HEAD may name a later head. Then the earlier head has already woken.
-  const who = atomic.load<i32>(m, M_HEAD);
-  if (who & ASYNC) {
-    note(who, (m / OBJECT_SIZE) as u32);
-    ring(who & THREAD_MASK); // R9 ends
-    return;
-  }
-  const wake = threadRecord(who) + T_WAKE;
-  atomic.store<i32>(wake, 1); // D10
-  atomic.notify(wake, ALL); // R9 ends
+  endUnlock(m);
 }
 
 /**
