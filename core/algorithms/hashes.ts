@@ -6,10 +6,12 @@
  *     t       the ticket
  *     first   the slot of ticket 0. Semaphores that lie next to one another in memory get slots far from one another
  *
- *     multiplier   first + 17 t               the hash of the listing, and of the core (core/queue/waiting-array.ts)
+ *     multiplier   first + 17 t               as in the listing, but from another first slot; also in the core
+ *                                             (core/queue/waiting-array.ts)
  *     paired       first + 17 (t >> 1)        two tickets in a row share a slot: the thread with the second ticket is
  *                                             woken with the first, so it is awake when its turn comes
- *     orbit        page t >> 6, line 17 t     64 tickets in a row stay in one page of 64 lines, the next 64 in the next
+ *     orbit        page (first + t) >> 6,     64 tickets in a row stay in one page of 64 lines, if first + t begins a
+ *                  line (first + 17 t) % 64   page; the next 64 stay in the next page
  *     gray         first + 17 gray(t)         a Gray code: from ticket to ticket one bit changes, so the slots have no
  *                                             fixed distance that a prefetcher could follow
  *     mixed        first + step t             each semaphore has an odd step of its own, 17 to 271

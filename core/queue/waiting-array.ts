@@ -14,11 +14,13 @@
  * it has entered its element in a line beyond the extent. A releasing thread that finds the last of these lines empty
  * lowers the extent (trim). So later looks take no longer after a burst of waiters.
  *
- * The hash is semaphore + ticket * 17, modulo the number of buckets B. The design rules of the listing ask that the
- * hash depends on the ticket, and that consecutive tickets land on lines that are not neighbours. The multiplier is
- * odd and B is a power of two, so any B tickets in a row visit B different buckets. A release relies on this: it looks
- * at no more than B tickets (wakeDue in waking.ts). The papers name other hashes, which the semaphores of the
- * algorithms can have (algorithms/hashes.ts). docs/internals/hashes.md says why the queue keeps this hash.
+ * The hash is first + ticket * 17, modulo the number of buckets B. In the listing `first` is the address of the
+ * semaphore. Here `first` comes from the number of the object (spread): objects are 128 bytes apart, so with plain
+ * addresses all semaphores would begin at 16 of 2,048 buckets. The design rules of the listing ask that the hash
+ * depends on the ticket, and that consecutive tickets land on lines that are not neighbours. The multiplier is odd and
+ * B is a power of two, so any B tickets in a row visit B different buckets. A release relies on this: it looks at no
+ * more than B tickets (wakeDue in waking.ts). The papers name other hashes, which the semaphores of the algorithms can
+ * have (algorithms/hashes.ts). docs/internals/hashes.md says why the queue keeps this hash.
  *
  * A waiter enters its element after it has taken its ticket, so entering must not fail: the common lines have room for
  * every element of the arena, twice. A common line may serve many buckets, because the words of an element tell to
