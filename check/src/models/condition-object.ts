@@ -746,7 +746,7 @@ export const models: readonly Model[] = [
   condition('a notifier dies', 'w | N | X N', { mortal: [1], unknown: true }),
   condition('a notifier of two dies', 'w | w | N | X', { mortal: [2], unknown: true, long: true }),
   condition('a notify is cut short', 'n! n | w', { unknown: true }),
-  condition('a notify of two is cut short', 'N! n | w | w', { unknown: true }),
+  condition('a notify of two is cut short', 'N! n | w | w', { unknown: true, long: true }),
   condition('a notify of two is cut short, and one gives up', 'N! n | f | w', { unknown: true, long: true }),
   besideTombstone(),
   leftOver(),

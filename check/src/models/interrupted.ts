@@ -106,9 +106,17 @@ function anywhere(
 }
 
 const anywhereModels = (robust: boolean): Model[] => [
-  anywhere('acquire', [[mayBeCut(acquire()), recover(), release(), acquire(), release()], [acquire(), release()]], 1, {
-    robust,
-  }),
+  anywhere(
+    'acquire',
+    [
+      [mayBeCut(acquire()), recover(), release(), acquire(), release()],
+      [acquire(), release()],
+    ],
+    1,
+    {
+      robust,
+    },
+  ),
   anywhere(
     'acquire, and the thread ends',
     [
@@ -136,12 +144,7 @@ const anywhereModels = (robust: boolean): Model[] => [
   ),
   anywhere(
     'acquire in time, heavy, beside a tombstone',
-    [
-      [mayBeCut(acquireFor(2)), recover(), release()],
-      [acquireFor(2), release()],
-      [acquire(), release()],
-      [post()],
-    ],
+    [[mayBeCut(acquireFor(2)), recover(), release()], [acquireFor(2), release()], [acquire(), release()], [post()]],
     0,
     { robust, long: true },
   ),
@@ -165,7 +168,11 @@ const anywhereModels = (robust: boolean): Model[] => [
   ),
   anywhere(
     'release to two',
-    [[acquire(2), releaseMayBeCut(), recover(), release()], [acquire(), release()], [acquire(), release()]],
+    [
+      [acquire(2), releaseMayBeCut(), recover(), release()],
+      [acquire(), release()],
+      [acquire(), release()],
+    ],
     2,
     { robust },
   ),

@@ -308,7 +308,7 @@ const cut: MutexLine[] = [
   { name: 'unlock, before the head, slow', program: 'U! r U L U | C U', locked: 0, head: 1, bypass: 1, ...slow },
   { name: 'unlock, and the thread locks', program: 'U! U L U | L U', locked: 0, bypass: 1, ...slow },
   { name: 'unlock, before a promise', program: 'U! r U | a d', locked: 0, bypass: 1 },
-  { name: 'unlock, before its own promise', program: 'a U! r u d | L U', locked: 0, bypass: 1 },
+  { name: 'unlock, before its own promise', program: 'a v r d | L U', locked: 0, bypass: 1 },
 ].map((line) => ({ ...line, name: `cut, ${line.name}` }));
 
 /** Models of cancelAll. If the name of a model says `held`, the first thread never unlocks. */
@@ -377,11 +377,6 @@ export const sections: readonly Section[] = [
   },
 ];
 
-export const models: readonly Model[] = [
-  ...small,
-  ...lines,
-  ...longSections,
-  ...turnsOver,
-  ...cut,
-  ...asking,
-].map(mutexModel);
+export const models: readonly Model[] = [...small, ...lines, ...longSections, ...turnsOver, ...cut, ...asking].map(
+  mutexModel,
+);

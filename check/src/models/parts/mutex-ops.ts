@@ -10,7 +10,7 @@
  *     r  the microtask that completes a call which was cut short
  *     T  tryLock
  *     U  unlock, if the thread has the lock
- *     u  the same, if a promise of the thread waits
+ *     v  the first call of an unlock, without the call that must follow
  *     D  dispose
  *     K  cancelAll
  *     a  lockAsync
@@ -31,7 +31,7 @@ import { beginsToWait, expectAsked } from '../../scene/ops/acquire.js';
 import { call, dispose } from '../../scene/ops/calls.js';
 import { asleep, awaitDeath, supervise, untilDead } from '../../scene/ops/deaths.js';
 import type { Scene } from '../../scene/scene.js';
-import { PHASE, QUEUE } from '../../scene/words.js';
+import { PHASE } from '../../scene/words.js';
 import { abort, cancelAll, lockAsync, loop, unlocking } from './mutex-promises.js';
 import { CONTENDED, expectClosed, HAS, has, mutex, ownerOf, STAGE, setGuess } from './mutex-words.js';
 
@@ -212,11 +212,11 @@ function opOf(letter: string): Op {
       return tryLock();
     case 'U':
       return unlock();
-    case 'u': {
-      const op = unlock();
-      const isDone = (scene: Scene, t: number): boolean => scene.get(t, STAGE) === 0 && scene.get(t, QUEUE) === 0;
-      return { ...op, next: (scene, t) => isDone(scene, t) || op.next(scene, t) };
-    }
+    case 'v':
+      return call('unlock', (scene, t) => {
+        scene.set(t, HAS, 0);
+        return [mutex(scene)];
+      });
     case 'a':
       return lockAsync(false);
     case 't':
