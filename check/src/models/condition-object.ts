@@ -719,7 +719,7 @@ export const models: readonly Model[] = [
   condition('two, one notified', 'w | w | n'),
   condition('two, all notified', 'w | w | N'),
   condition('two, notified one by one', 'w | w | n n'),
-  condition('two, two notify', 'w | w | n | n'),
+  condition('two, two notify', 'w | w | n | n', { long: true }),
   condition('three, all notified', 'w | w | w | N', { long: true }),
   condition('twice', 'w w | n n'),
   condition('a second wait', 'w w | w | N'),

@@ -374,6 +374,7 @@ export const sections: readonly Section[] = [
     from: { kind: RMW, word: constant('M_WORD') },
     to: [0],
     by: [NOTIFY],
+    returns: 'no head sleeps',
   },
 ];
 
