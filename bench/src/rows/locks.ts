@@ -1,9 +1,10 @@
 // The rows of MutexBench, each declared here and nowhere else. To add a row, add an entry.
 
+import type { CapacitorHandle } from 'taketurns/algorithms';
 import { clock } from '../workers/board.js';
 import { JsBargingMutex } from './js-mutex.js';
 import { attachMutex, shareMutex } from './multithreading.js';
-import { PlatoonLog, TracedLock } from './platoon.js';
+import { letInOf, PlatoonLog, TracedLock } from './platoon.js';
 import { type AsyncRow, library, native, type Row, type ScriptRow, SPINNING } from './row.js';
 import type { LockLike, SemaphoreLike } from './subjects.js';
 import { hasWebLocks, WebLock, webLocks } from './web-lock.js';
@@ -188,16 +189,15 @@ export const tracedRow = (bypass: number): ScriptRow<LockLike> => ({
         capacitor.dispose();
         inner.dispose();
       },
-      trace: (end) => log.before(end, TRACE_EVENTS, bypass),
+      trace: (end) => log.before(end, TRACE_EVENTS),
     };
   },
   join: async (shared) => {
     const { Capacitor } = await algorithms();
-    const { capacitor, inner, log } = shared as Record<string, never>;
-    const lock = (await classOf(TRACED)).Inner.from(inner as never);
-    return {
-      subject: new TracedLock(Capacitor.from(capacitor as never), lock, new PlatoonLog(log), clock),
-    };
+    const { capacitor, inner, log } = shared as { capacitor: CapacitorHandle; inner: never; log: SharedArrayBuffer };
+    const lock = (await classOf(TRACED)).Inner.from(inner);
+    const letIn = letInOf(capacitor);
+    return { subject: new TracedLock(Capacitor.from(capacitor), lock, new PlatoonLog(log), letIn, clock) };
   },
 });
 

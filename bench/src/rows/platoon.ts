@@ -1,17 +1,20 @@
-// A lock in a capacitor that logs every call of arrive and depart. The sawtooth of the platoon is drawn from this log.
+// A lock in a capacitor that logs when a thread has arrived and when it departs. The sawtooth of the platoon is drawn
+// from this log.
 //
-//   word   calls of arrive << 32 | calls of depart
+//   word   arrivals << 32 | departures
 //
-// One atomic add gives an event its place in the log, and both counts after the event. So the log has one order of
-// events. The log is a ring, which keeps only the latest events.
+// One atomic add gives an event its place in the log, and counts the departures up to this event. So the log has one
+// order of events. The log is a ring, which keeps only the latest events.
 //
-// The counts say how many threads are inside: after d departures the capacitor has opened for 1 + floor(d / B) platoons
-// of B threads, and it admits the threads in the order of arrival. A thread that was let in counts even if it still
-// sleeps. If only running threads counted, a platoon on few processors would look like one thread after the other.
+// Before the add the thread reads, from the words of the capacitor, how many threads the capacitor has let in. So the
+// number of threads inside is observed: it would be above B if the capacitor let the next platoon in before the last
+// thread of the present one calls depart. A thread that was let in counts even if it still sleeps. If only running
+// threads counted, a platoon on few processors would look like one thread after the other.
 
+import type { CapacitorHandle } from 'taketurns/algorithms';
 import type { LockLike } from './subjects.js';
 
-/** The number of threads inside, event by event. */
+/** The number of threads that have been let in and have not departed, event by event. */
 export interface Trace {
   /** Times since the first event. They never decrease, even if a thread was preempted after it read the clock. */
   milliseconds: number[];
@@ -29,11 +32,19 @@ const SIZE = 1 << 14;
 const TIMES_AT = 8;
 const ARRIVALS_AT = TIMES_AT + SIZE * Float64Array.BYTES_PER_ELEMENT;
 const DEPARTURES_AT = ARRIVALS_AT + SIZE * Uint32Array.BYTES_PER_ELEMENT;
-const BYTES = DEPARTURES_AT + SIZE * Uint32Array.BYTES_PER_ELEMENT;
+const LET_IN_AT = DEPARTURES_AT + SIZE * Uint32Array.BYTES_PER_ELEMENT;
+const BYTES = LET_IN_AT + SIZE * Uint32Array.BYTES_PER_ELEMENT;
 
-/** Returns, from the counts of calls, how many threads a capacitor has let in that have not departed. */
-export function letIn(arrivals: number, departures: number, bypass: number): number {
-  return Math.min(arrivals, bypass * (1 + Math.floor(departures / bypass))) - departures;
+/** Returns how many threads have been let in so far. */
+type LetIn = () => number;
+
+/**
+ * Returns a function that reads how many threads the capacitor of a handle has let in: those whose ticket is below
+ * grant. These two counters are the first words of every object. The first ticket must be 0.
+ */
+export function letInOf({ arena, address }: CapacitorHandle): LetIn {
+  const words = new BigInt64Array(arena.memory.buffer, address, 2);
+  return () => Math.min(Number(Atomics.load(words, 0)), Number(Atomics.load(words, 1)));
 }
 
 /** The log, over shared memory. */
@@ -43,6 +54,7 @@ export class PlatoonLog {
   readonly #times: Float64Array;
   readonly #arrivals: Uint32Array;
   readonly #departures: Uint32Array;
+  readonly #letIn: Uint32Array;
 
   constructor(memory = new SharedArrayBuffer(BYTES)) {
     this.memory = memory;
@@ -50,18 +62,20 @@ export class PlatoonLog {
     this.#times = new Float64Array(memory, TIMES_AT, SIZE);
     this.#arrivals = new Uint32Array(memory, ARRIVALS_AT, SIZE);
     this.#departures = new Uint32Array(memory, DEPARTURES_AT, SIZE);
+    this.#letIn = new Uint32Array(memory, LET_IN_AT, SIZE);
   }
 
-  /** Logs that a thread is about to arrive, at a time in milliseconds. */
-  arrival(now: number): void {
-    this.#note(ARRIVAL, now);
+  /** Logs that a thread has arrived, at a time in milliseconds. Before, so many threads had been let in. */
+  arrival(now: number, letIn: number): void {
+    this.#note(ARRIVAL, now, letIn);
   }
 
-  departure(now: number): void {
-    this.#note(DEPARTURE, now);
+  /** Logs that a thread is about to depart. */
+  departure(now: number, letIn: number): void {
+    this.#note(DEPARTURE, now, letIn);
   }
 
-  #note(event: bigint, now: number): void {
+  #note(event: bigint, now: number, letIn: number): void {
     const after = Atomics.add(this.#word, 0, event) + event;
     const arrivals = Number(after / ARRIVAL);
     const departures = Number(after % ARRIVAL);
@@ -69,26 +83,34 @@ export class PlatoonLog {
     this.#times[at] = now;
     this.#arrivals[at] = arrivals;
     this.#departures[at] = departures;
+    this.#letIn[at] = letIn;
   }
 
   /** Returns the last events before the time `end`, at most `most` of them. All threads must be done. */
-  before(end: number, most: number, bypass: number): Trace {
+  before(end: number, most: number): Trace {
     const events = Array.from({ length: SIZE }, (_, at) => ({
       time: this.#times[at] as number,
       arrivals: this.#arrivals[at] as number,
       departures: this.#departures[at] as number,
+      letIn: this.#letIn[at] as number,
     }))
       .filter(({ time }) => time > 0 && time <= end)
-      .sort((a, b) => a.arrivals + a.departures - b.arrivals - b.departures)
-      .slice(-most);
-    const first = events[0]?.time ?? 0;
+      .sort((a, b) => a.arrivals + a.departures - b.arrivals - b.departures);
+    // A thread may be preempted between its reads and its place in the log. The number of threads let in never falls.
+    let letIn = 0;
+    const inside = events.map((event) => {
+      letIn = Math.max(letIn, event.letIn);
+      return letIn - event.departures;
+    });
+    const last = events.slice(-most);
+    const first = last[0]?.time ?? 0;
     let latest = first;
     return {
-      milliseconds: events.map(({ time }) => {
+      milliseconds: last.map(({ time }) => {
         latest = Math.max(latest, time);
         return latest - first;
       }),
-      inside: events.map(({ arrivals, departures }) => letIn(arrivals, departures, bypass)),
+      inside: inside.slice(-most),
     };
   }
 }
@@ -97,24 +119,26 @@ export class TracedLock implements LockLike {
   readonly #capacitor: CapacitorLike;
   readonly #inner: LockLike;
   readonly #log: PlatoonLog;
+  readonly #letIn: LetIn;
   readonly #now: () => number;
 
-  constructor(capacitor: CapacitorLike, inner: LockLike, log: PlatoonLog, now: () => number) {
+  constructor(capacitor: CapacitorLike, inner: LockLike, log: PlatoonLog, letIn: LetIn, now: () => number) {
     this.#capacitor = capacitor;
     this.#inner = inner;
     this.#log = log;
+    this.#letIn = letIn;
     this.#now = now;
   }
 
   lock(): void {
-    this.#log.arrival(this.#now());
     this.#capacitor.arrive();
+    this.#log.arrival(this.#now(), this.#letIn());
     this.#inner.lock();
   }
 
   unlock(): void {
     this.#inner.unlock();
-    this.#log.departure(this.#now());
+    this.#log.departure(this.#now(), this.#letIn());
     this.#capacitor.depart();
   }
 }
