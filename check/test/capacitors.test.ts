@@ -22,6 +22,13 @@ describe.each([
   });
 });
 
+/** The models check that no platoon comes in while a thread of the platoon before is inside (`early`). */
+it('a thread that departs without having arrived may let a platoon in early', () => {
+  const line = { name: 'a stray', program: 'L U L U | L U | X', bypass: 1, bound: 9 };
+  expect(find(capacitorModel({ ...line, early: true }))).toMatchObject({ exhaustive: true });
+  expect(find(capacitorModel(line)).violation?.message).toMatch(/while a thread of an earlier platoon is inside/);
+});
+
 describe.each([1, 2, 3, 4])('around a lock, when the other thread comes %i times', (times) => {
   const program = `L U | ${Array(times).fill('L U').join(' ')}`;
 

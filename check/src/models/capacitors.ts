@@ -15,6 +15,11 @@
  * At every step the lock has at most one owner. A waiter is overtaken at most `bound` times: a thread overtakes the
  * waiter if the thread has a later ticket and gets the lock first. At the end nobody is inside the capacitor.
  *
+ * No thread comes in while a thread of an earlier platoon is inside: the capacitor admits a ticket only after as many
+ * threads have begun to depart as all earlier platoons have together. Departures of threads that have not arrived do
+ * not count here. A thread that departs too often may let a platoon in early; a model in which this happens says so
+ * (`early`).
+ *
  * `each` bounds how often one given thread overtakes a given waiter while arrivals are sustained, that is, while all
  * threads have a ticket. If a thread draws a ticket while some other thread has none, this ticket is not counted,
  * because fewer threads circulate then.
@@ -52,6 +57,10 @@ const TICKETED = PROMISES + 4;
 const SUSTAINED = 16;
 /** How many departures have been refused. */
 const REFUSALS = PROMISES + 5;
+/** For each object: how many threads that had arrived have begun to depart. */
+const DEPARTED = PROMISES + 6;
+/** The ticket of the thread, counted from the first one, while the thread waits at the capacitor. */
+const OWN_TICKET = LOCAL + 1;
 
 const MORE = constant('MORE');
 const O_DEPARTED = constant('O_DEPARTED');
@@ -78,6 +87,8 @@ interface Line {
   readonly lanes?: number;
   /** Whether the lanes are capacitors of their own. */
   readonly random?: boolean;
+  /** Whether a platoon may come in early, because a thread departs that has not arrived. */
+  readonly early?: boolean;
   /** How many departures are refused; any number by default. */
   readonly refusals?: number;
   /** How many tickets are taken; any number by default. */
@@ -132,16 +143,31 @@ interface Form {
   readonly threads: number;
   /** How many departures of threads that have not arrived there are (`X`). */
   readonly strays: number;
+  readonly early: boolean;
+  /** The low word of the first ticket. */
+  readonly first: number;
 }
 
-/** Notes that thread t has drawn a ticket. */
-function drew(scene: Scene, t: number, { each, threads }: Form): void {
+/** Notes that thread t has drawn a ticket from the word at an address. */
+function drew(scene: Scene, t: number, address: number, { each, threads, first }: Form): void {
   arrived(scene, t);
+  scene.set(t, OWN_TICKET, (scene.word(address) - 1 - first) | 0);
   if (each === undefined) return;
   const ticketed = scene.get(0, TICKETED) | (1 << t);
   const sustained = (ticketed & (SUSTAINED - 1)) === 2 ** threads - 1;
   const bit = SUSTAINED << t;
   scene.set(0, TICKETED, sustained ? ticketed | bit : ticketed & ~bit);
+}
+
+/** The ghost that counts the departures from the capacitor at an address. */
+const departures = (scene: Scene, at: number): number => DEPARTED + (at - capacitorOf(scene)) / OBJECT_SIZE;
+
+/** Checks that all threads of the platoons before that of thread t, which the capacitor admits, have left. */
+function platoonComplete(scene: Scene, t: number, at: number, { bypass, early }: Form): void {
+  const departed = scene.get(0, departures(scene, at));
+  if (!early && scene.get(t, OWN_TICKET) >= bypass * (1 + Math.floor(departed / bypass)))
+    throw new Violation(`thread ${t} comes in while a thread of an earlier platoon is inside`);
+  scene.set(t, OWN_TICKET, 0);
 }
 
 /** Notes that thread t has no ticket any more, and waits no longer. */
@@ -259,7 +285,9 @@ function locking(letter: string, lane: number | undefined, form: Form): Op {
       }
       const answered = arriving(scene, t, at, trying, form);
       if (answered === undefined) return false;
-      return answered === ADMITTED ? inner() : refused();
+      if (answered !== ADMITTED) return refused();
+      platoonComplete(scene, t, at, form);
+      return inner();
     },
   };
 }
@@ -297,8 +325,8 @@ function releasing(scene: Scene, t: number, at: number, permits: number, { insid
   return call(OPEN, 'laneOpen', at, laneOf(scene, ((local & 63) + opened) % lanes), opened, lanes);
 }
 
-/** Departs from the capacitor at an address. Returns true when this is done. */
-function departing(scene: Scene, t: number, at: number, form: Form): boolean {
+/** Departs from the capacitor at an address, after an arrival or not. Returns true when this is done. */
+function departing(scene: Scene, t: number, at: number, form: Form, hasArrived = true): boolean {
   const phase = scene.get(t, PHASE);
   if (phase === DEPART) {
     const answer = scene.result(t);
@@ -310,6 +338,8 @@ function departing(scene: Scene, t: number, at: number, form: Form): boolean {
     }
     if (answer !== MORE) throw new Violation(`thread ${t}'s departure is answered ${answer}`);
   } else if (phase !== RELEASE && phase !== POST && phase !== OPEN) {
+    const ghost = departures(scene, at);
+    if (hasArrived) scene.set(0, ghost, scene.get(0, ghost) + 1);
     scene.set(t, PHASE, DEPART);
     scene.call(t, 'capacitorDepart', at, form.bypass);
     return false;
@@ -403,7 +433,7 @@ function op([letter = '', digit]: string, form: Form): Op {
   const lane = digit === undefined ? undefined : Number(digit);
   if (letter === 'U') return unlocking(form);
   if (letter === 'D') return disposing(form);
-  if (letter === 'X') return { text: 'depart', next: (scene, t) => departing(scene, t, capacitorOf(scene), form) };
+  if (letter === 'X') return { text: 'depart', next: (scene, t) => departing(scene, t, capacitorOf(scene), form, false) };
   if (letter === 'A') return acquiring(form);
   if (letter === 'R') return givingBack(form);
   if ('LKY'.includes(letter)) return locking(letter, lane, form);
@@ -422,6 +452,8 @@ export function capacitorModel(line: Line): Model {
     each,
     threads: parts.length,
     strays: line.program.split('X').length - 1,
+    early: line.early ?? false,
+    first: Number(BigInt.asIntN(32, first)),
   };
   return {
     name: `Capacitor: ${line.name}`,
@@ -442,7 +474,7 @@ export function capacitorModel(line: Line): Model {
       if (inside === 'chain') for (let t = 0; t < parts.length; t++) scene.callNow(t, 'prepare');
     },
     written: (scene, t, address, before) => {
-      if (scene.word(address) !== before) drew(scene, t, form);
+      if (scene.word(address) !== before) drew(scene, t, address, form);
     },
     end: (scene) => {
       if (scene.word(innerOf(scene)) !== 0 || scene.get(0, HOLDER) !== 0)
@@ -498,8 +530,8 @@ export const models: readonly Model[] = (
     { name: 'try', program: 'L U | Y U Y U | L U', bypass: 2 },
     { name: 'misuse', program: 'X L U L U', bypass: 2, refusals: 1 },
     { name: 'misuse: the platoon is not complete', program: 'L U X L U L U', bypass: 3, refusals: 1 },
-    { name: 'misuse: 2x2 and a stray', program: 'L U L U | L U L U | X', bypass: 2, bound: 9 },
-    { name: 'misuse: B = 1, a stray', program: 'L U L U | L U | X', bypass: 1, bound: 9 },
+    { name: 'misuse: 2x2 and a stray', program: 'L U L U | L U L U | X', bypass: 2, bound: 9, early: true },
+    { name: 'misuse: B = 1, a stray', program: 'L U L U | L U | X', bypass: 1, bound: 9, early: true },
     { name: 'dispose', program: 'L U | L U | D', bypass: 1 },
     ...[0, 1, 2].flatMap(
       (threshold) =>
