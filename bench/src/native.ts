@@ -17,7 +17,19 @@ import type { NativeRow } from './rows/row.js';
 const SOURCES = fileURLToPath(new URL('../native/', import.meta.url));
 const BUILD = fileURLToPath(new URL('../build/', import.meta.url));
 const BINARY = `${BUILD}native-bench`;
-const FLAGS = ['-std=c++20', '-O3', '-pthread'];
+
+/**
+ * Returns the flags of the compiler for a processor. On ARM a compiler calls functions that choose the atomic
+ * instructions when the program runs, unless it may use those of this processor. The paper on capacitors has them in
+ * line, too.
+ */
+export const flagsFor = (arch: string): string[] => [
+  '-std=c++20',
+  '-O3',
+  '-pthread',
+  ...(arch === 'arm64' ? ['-mcpu=native'] : []),
+];
+const FLAGS = flagsFor(process.arch);
 
 export interface NativeRun {
   seconds: number;

@@ -11,9 +11,11 @@ export const FORMS = {
   bare: ['baseline', '#c1121f'],
   wrapped: ['wrapped in a capacitor', '#0b5394'],
   fractional: ['fractional: 99 of 100 skip it', '#c026a8'],
+  often: ['fractional: 9 of 10 skip it', '#e64980'],
   contended: ['capacitor only under contention', '#2b8a3e'],
   lanes: ['capacitor of 4 lanes', '#f08c00'],
   random: ['4 lanes at random', '#0c8599'],
+  listing1: ['capacitor of Listing 1', '#5c940d'],
   semaphore: ['plain semaphore of 10', '#7048a8'],
   native: ['native counterpart', '#868e96'],
 } as const;

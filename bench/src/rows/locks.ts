@@ -95,6 +95,8 @@ const CAPACITORS = {
   contended: ['whenContended', { whenContended: true }],
   lanes: ['lanes', { lanes: LANES }],
   random: ['randomLanes', { lanes: LANES, random: true }],
+  often: ['fractional 0.9', { fraction: 0.9 }],
+  listing1: ['ticketCapacitor', { semaphore: 'ticket' }],
 } as const;
 
 /** Wraps a lock in a capacitor. */
@@ -128,17 +130,24 @@ function composite(
   return { ...row, lock: { of, form, bypass } };
 }
 
-/** Wraps a lock in a plain semaphore with as many permits as the capacitors have. The paper compares these two. */
+/**
+ * Wraps a lock in a plain semaphore with as many permits as the capacitors have. The paper compares these two. If the
+ * waiters of the lock spin, those of the semaphore spin too: it is the semaphore of Listing 2, as in the capacitor.
+ */
 function guarded(of: string): ScriptRow<LockLike> {
+  const classes = async () => {
+    const { Inner, options } = await classOf(of);
+    const Semaphore = of.endsWith(SPIN) ? (await algorithms()).TwaSemaphore : (await import('taketurns')).Semaphore;
+    return { Inner, Semaphore, options };
+  };
   return {
     kind: 'script',
     name: `${of}+semaphore`,
     family: 'taketurns',
     lock: { of, form: 'semaphore' },
     share: async () => {
-      const { Semaphore } = await import('taketurns');
-      const semaphore = new Semaphore(BYPASS);
-      const { Inner, options } = await classOf(of);
+      const { Inner, Semaphore, options } = await classes();
+      const semaphore = new Semaphore(BYPASS, options);
       const inner = new Inner(options);
       const dispose = () => {
         semaphore.dispose();
@@ -147,10 +156,9 @@ function guarded(of: string): ScriptRow<LockLike> {
       return { shared: { semaphore: semaphore.handle, inner: inner.handle }, dispose };
     },
     join: async (shared) => {
-      const { Semaphore } = await import('taketurns');
+      const { Inner, Semaphore } = await classes();
       const { semaphore, inner } = shared as Record<string, never>;
-      const lock = (await classOf(of)).Inner.from(inner as never);
-      return { subject: new Guarded(Semaphore.from(semaphore as never), lock) };
+      return { subject: new Guarded(Semaphore.from(semaphore as never), Inner.from(inner as never)) };
     },
   };
 }
@@ -209,8 +217,8 @@ function bare(row: ScriptRow): Row {
 }
 
 /** Returns a row of the native binary, in the panel of the script row that it corresponds to. */
-function counterpart(of: string, algorithm: string): Row {
-  return { ...native(algorithm), lock: { of, form: 'native' } };
+function counterpart(of: string, ...binary: Parameters<typeof native>): Row {
+  return { ...native(...binary), lock: { of, form: 'native' } };
 }
 
 /** The three curves of a lock in the paper's figure: bare, in a capacitor, and fractional. */
@@ -287,18 +295,28 @@ const OF_THE_FIGURE: Readonly<Record<string, string>> = {
  */
 export const PAPER_LOCKS: readonly Row[] = Object.entries(OF_THE_FIGURE).flatMap(([name, algorithm]) => [
   ...curves(name + SPIN),
-  {
-    ...native(`${algorithm}-spin`, `${algorithm}-futex`, ['--spin', SPINNING]),
-    lock: { of: name + SPIN, form: 'native' as const },
-  },
+  counterpart(name + SPIN, `${algorithm}-spin`, `${algorithm}-futex`, ['--spin', SPINNING]),
 ]);
 
-/** Variants of the paper's locks. They are measured only if the command line names them. */
+/** The variants of section 5 of the paper, around one lock. */
+function variants(name: string): Row[] {
+  const forms = ['lanes', 'random', 'often', 'listing1'] as const;
+  return [...forms.map((form) => composite(name, form)), guarded(name)];
+}
+
+/**
+ * Variants of the paper's locks. They are measured only if the command line names them. In the rows with `spin` all
+ * waiters spin, as in the rows of `--paper`; in the others they park.
+ */
 export const LOCKS_BY_NAME: readonly Row[] = [
   ...Object.keys(INNER).map((name) => composite(name, 'contended')),
-  composite('TtsLock', 'lanes'),
-  composite('TtsLock', 'random'),
-  guarded('TtsLock'),
+  ...variants('TtsLock'),
+  ...Object.keys(INNER).map((name) => composite(name + SPIN, 'contended')),
+  ...variants(`TtsLock${SPIN}`),
+  ...curves(`TwaLock${SPIN}`),
+  counterpart(`TwaLock${SPIN}`, 'twa-spin', 'twa-futex', ['--spin', SPINNING, '--far-spin', SPINNING]),
+  ...curves(`ClhLock${SPIN}`),
+  counterpart(`ClhLock${SPIN}`, 'clh-spin', 'clh-futex', ['--spin', SPINNING]),
 ];
 
 export const ASYNC_LOCKS: readonly AsyncRow[] = [

@@ -107,7 +107,17 @@ export interface AsyncRow {
 /** The lock that a row belongs to, and its form. */
 export interface LockPlace {
   of: string;
-  form: 'bare' | 'wrapped' | 'fractional' | 'contended' | 'lanes' | 'random' | 'semaphore' | 'native';
+  form:
+    | 'bare'
+    | 'wrapped'
+    | 'fractional'
+    | 'often'
+    | 'contended'
+    | 'lanes'
+    | 'random'
+    | 'listing1'
+    | 'semaphore'
+    | 'native';
   /** The capacitor's bypass limit, if there is a capacitor. */
   bypass?: number;
 }
