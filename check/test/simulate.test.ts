@@ -130,6 +130,29 @@ describe('the core in simulated caches', () => {
     expect(wrapped).toBeLessThan(0.6 * bare);
   });
 
+  it('a thread that goes past a capacitor reads its grant, which each thread that goes through takes from the others', () => {
+    const contender = contenderOf('McsLock, 99 of 100 past');
+    // Few threads go through, so their misses show only over many hand-overs.
+    const amount = { warmUp: 512, handOvers: 4096, inside: 5, outside: 1, seed: 1, line: LINE };
+    const past = simulate(programOf(contender), {
+      contender: contender.name,
+      processors: 32,
+      schedule: 'round robin',
+      ...amount,
+    });
+    const grant = past.misses - run('McsLock', 32, 'round robin', 5, 512).misses;
+    expect(grant).toBeGreaterThan(0.2);
+    expect(grant).toBeLessThan(0.6);
+  });
+
+  it('lanes in turn save no more misses than one lane does, if there are no more lanes than places', () => {
+    const [one, four, none] = [', 1 lane', ', 4 lanes', ', on grant'].map(
+      (form) => run(`McsLock${form}`, 32, 'round robin', 5, 512).misses,
+    ) as [number, number, number];
+    expect(four).toBeGreaterThan(0.9 * one);
+    expect(none).toBeGreaterThan(1.5 * one);
+  });
+
   it.each(['McsLock', 'ClhLock', 'TwaLock'])('misses of %s stay flat', (name) => {
     expect(spread([8, 32].map((n) => run(name, n, 'round robin', 5, 256)))).toBeLessThan(FLAT);
   });

@@ -40,6 +40,9 @@ const depart = (size: number, open: Call, on = 0): Call => ({
   next: (answer) => (answer === MORE ? [open] : []),
 });
 
+/** A thread that goes past a capacitor reads its grant, to notice a dispose. This call is one load of grant. */
+const READ_GRANT: Call = { name: 'eventRead' };
+
 const gate = (kind: 'ticket' | 'twa'): Gate => ({
   arrive: () => listingEnter(kind),
   depart: () => depart(PLATOON, listingLeave(kind, PLATOON)),
@@ -82,14 +85,24 @@ export function capacitors(inner: Inner): Contender[] {
   const usual = through(inner, gate('twa'), 1);
   return [
     form('on grant', [platoon(), made], through(inner, gate('ticket'), 1)),
-    form(`${LANES} lanes`, [platoon(), ...lanesOf(PLATOON), made], through(inner, LANES_IN_TURN, 1 + LANES)),
-    form(`${LANES} lanes at random`, [platoon(), ...lanesOf(SHARE), made], through(inner, LANES_AT_RANDOM, 1 + LANES)),
+    ...[1, LANES].map((n) =>
+      form(
+        n === 1 ? '1 lane' : `${n} lanes`,
+        [platoon(), ...lanesOf(n, PLATOON), made],
+        through(inner, lanesInTurn(n), 1 + n),
+      ),
+    ),
+    form(
+      `${LANES} lanes at random`,
+      [platoon(), ...lanesOf(LANES, SHARE), made],
+      through(inner, LANES_AT_RANDOM, 1 + LANES),
+    ),
     form('99 of 100 past', [platoon(), made], {
       ...usual,
       enter: (visitor) => {
         const calls = usual.enter(visitor);
         visitor.past = visitor.dice() < FRACTION;
-        return visitor.past ? [{ name: lock, on: 1 }] : calls;
+        return visitor.past ? [READ_GRANT, { name: lock, on: 1 }] : calls;
       },
     }),
     form('when contended', [platoon(), made], { ...usual, enter: whenContended(usual.enter, tryLock) }),
@@ -104,13 +117,13 @@ export function capacitors(inner: Inner): Contender[] {
   ];
 }
 
-/** The lanes are objects 1 to LANES. */
-const lanesOf = (size: number): Made[] => Array.from({ length: LANES }, () => platoon(size));
+/** The lanes are objects 1 to n. */
+const lanesOf = (n: number, size: number): Made[] => Array.from({ length: n }, () => platoon(size));
 
-const LANES_IN_TURN: Gate = {
-  arrive: () => lanesEnter(LANES),
-  depart: () => depart(PLATOON, lanesLeave(LANES, PLATOON)),
-};
+const lanesInTurn = (n: number): Gate => ({
+  arrive: () => lanesEnter(n),
+  depart: () => depart(PLATOON, lanesLeave(n, PLATOON)),
+});
 
 /** The size of a platoon of a lane that is chosen at random. */
 const SHARE = Math.ceil(PLATOON / LANES);
