@@ -27,7 +27,7 @@ export type InnerName = 'twa' | 'ticket' | 'chain' | 'multilane';
 export interface InnerSemaphore {
   /**
    * Takes a permit, and blocks the thread until the thread has the permit. Threads that come first must get a permit
-   * first.
+   * first: when a thread gets in, every thread that came before has its permit, or can take it without waiting.
    * @throws if the semaphore refuses, by its own rules. `arrive` passes the error on.
    */
   acquire(): void;
