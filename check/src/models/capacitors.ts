@@ -433,7 +433,8 @@ function op([letter = '', digit]: string, form: Form): Op {
   const lane = digit === undefined ? undefined : Number(digit);
   if (letter === 'U') return unlocking(form);
   if (letter === 'D') return disposing(form);
-  if (letter === 'X') return { text: 'depart', next: (scene, t) => departing(scene, t, capacitorOf(scene), form, false) };
+  if (letter === 'X')
+    return { text: 'depart', next: (scene, t) => departing(scene, t, capacitorOf(scene), form, false) };
   if (letter === 'A') return acquiring(form);
   if (letter === 'R') return givingBack(form);
   if ('LKY'.includes(letter)) return locking(letter, lane, form);
