@@ -137,19 +137,18 @@ describe('the rows of --paper', () => {
     for (const { address } of [inner, capacitor]) expect(memory.word(address + at('O_SPIN'))).toBe(2 ** 31 - 1);
   });
 
-  it.each(LOCKS_BY_NAME.filter(({ kind, name }) => kind === 'script' && name.includes(' spin')).map(({ name }) => name))(
-    '%s spins in all its parts',
-    async (name) => {
-      const { shared, dispose } = await scriptRow('locks', name).share();
-      const parts = shared as Record<string, { address: number; lanes?: readonly { address: number }[] }>;
-      const { inner, capacitor, semaphore } = parts;
-      const whole = inner === undefined ? [shared as { address: number }] : [inner, capacitor ?? semaphore];
-      const memory = new Memory(Arena.default);
-      for (const part of [...whole, ...(capacitor?.lanes ?? [])])
-        expect(memory.word((part?.address ?? 0) + at('O_SPIN'))).toBe(2 ** 31 - 1);
-      dispose?.();
-    },
-  );
+  it.each(
+    LOCKS_BY_NAME.filter(({ kind, name }) => kind === 'script' && name.includes(' spin')).map(({ name }) => name),
+  )('%s spins in all its parts', async (name) => {
+    const { shared, dispose } = await scriptRow('locks', name).share();
+    const parts = shared as Record<string, { address: number; lanes?: readonly { address: number }[] }>;
+    const { inner, capacitor, semaphore } = parts;
+    const whole = inner === undefined ? [shared as { address: number }] : [inner, capacitor ?? semaphore];
+    const memory = new Memory(Arena.default);
+    for (const part of [...whole, ...(capacitor?.lanes ?? [])])
+      expect(memory.word((part?.address ?? 0) + at('O_SPIN'))).toBe(2 ** 31 - 1);
+    dispose?.();
+  });
 
   it('are in no run that does not ask for them, nor are those by name', () => {
     const listed = spawnSync(process.execPath, [PROGRAM, 'bench', 'locks', '--list'], { encoding: 'utf8' });
