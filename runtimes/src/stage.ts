@@ -34,8 +34,8 @@ function makePages(): void {
     if (!path.endsWith('.js')) continue;
     const file = join(PAGES, path);
     const text = readFileSync(file, 'utf8').replace(
-      /((?:^|\n)(?:import|export)[^'";]*|\bimport\()'([^'.][^']*)'/g,
-      (whole, before, name) => (paths.has(name) ? `${before}'${paths.get(name)}'` : whole),
+      /((?:^|[\n;])(?:import|export)[^'";]*|\bimport\()(['"])([^'".][^'"]*)\2/g,
+      (whole, before, _, name) => (paths.has(name) ? `${before}'${paths.get(name)}'` : whole),
     );
     writeFileSync(file, text);
   }
