@@ -3,12 +3,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
-import { read, UsageError } from '../src/cli/arguments.js';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { type Given, read, UsageError } from '../src/cli/arguments.js';
 import { run } from '../src/cli/run.js';
 import { objects, revoke, show } from '../src/cli/show.js';
-import { Space } from '../src/space.js';
+import { type ObjectEntry, Space } from '../src/space.js';
 import { folder } from './local-processes.js';
 import { onServers, until } from './setting.js';
 
@@ -25,8 +26,11 @@ interface Running {
   readonly ended: Promise<Ended>;
 }
 
-function start(...line: readonly string[]): Running {
-  const child = spawn(process.execPath, [CLI, ...line], { stdio: ['ignore', 'pipe', 'pipe'] });
+const start = (...line: readonly string[]): Running => startWith([], line);
+
+/** flags: of Node. */
+function startWith(flags: readonly string[], line: readonly string[]): Running {
+  const child = spawn(process.execPath, [...flags, CLI, ...line], { stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => {
     child.kill('SIGKILL');
   });
@@ -44,12 +48,14 @@ const cli = (...line: readonly string[]): Promise<Ended> => start(...line).ended
 /** A folder, and how to start a command with the name `job` in it. */
 function jobs() {
   const directory = folder();
-  const run = (...line: readonly string[]): Running => start('run', '--name', 'job', '--directory', directory, ...line);
-  /** Starts a command that makes the file `NAME.began`, waits for the file `NAME.end`, and then exits with a status. */
-  const job = (name: string, status = 0, ...options: readonly string[]): Running => {
-    const script = `echo >> ${at(`${name}.began`)}; while [ ! -e ${at(`${name}.end`)} ]; do sleep 0.02; done; exit ${status}`;
-    return run(...options, '--', 'sh', '-c', script);
-  };
+  const runs = ['run', '--name', 'job', '--directory', directory];
+  const run = (...line: readonly string[]): Running => start(...runs, ...line);
+  /** A script that makes the file `NAME.began`, waits for the file `NAME.end`, and then exits with a status. */
+  const script = (name: string, status = 0): string =>
+    `echo >> ${at(`${name}.began`)}; while [ ! -e ${at(`${name}.end`)} ]; do sleep 0.02; done; exit ${status}`;
+  /** Starts this script. */
+  const job = (name: string, status = 0, ...options: readonly string[]): Running =>
+    run(...options, '--', 'sh', '-c', script(name, status));
   const at = (file: string): string => join(directory, file);
   const hasBegun = (name: string): boolean => existsSync(at(`${name}.began`));
   const end = (name: string): void => writeFileSync(at(`${name}.end`), '');
@@ -58,7 +64,7 @@ function jobs() {
     onTestFinished(() => space.close());
     return space;
   };
-  return { directory, at, run, job, hasBegun, end, looker };
+  return { directory, at, runs, run, script, job, hasBegun, end, looker };
 }
 
 const waitingFor = async (space: Space): Promise<number | undefined> =>
@@ -144,9 +150,34 @@ test('signals go on to the command, and whoever only waits ends', async () => {
   expect(hasBegun('waiter')).toBe(false);
 });
 
-test('a program that is killed: its turn lasts until its command has ended', async () => {
-  const { run, job, hasBegun, end } = jobs();
-  const holder = job('holder');
+test('a command that cannot be signalled keeps its turn', async () => {
+  const { runs, run, script, hasBegun, end } = jobs();
+  // The kernel refuses each signal, as it does for a command of another user.
+  const refuse = `
+    import { ChildProcess } from 'node:child_process';
+    const { kill } = ChildProcess.prototype;
+    ChildProcess.prototype.kill = function (name) {
+      this._handle.kill = () => -1;
+      return kill.call(this, name);
+    };`;
+  const flags = ['--import', `data:text/javascript,${encodeURIComponent(refuse)}`];
+  const holder = startWith(flags, [...runs, '--', 'sh', '-c', script('holder', 3)]);
+  await until(() => hasBegun('holder'));
+  const said = once(holder.child.stderr as Readable, 'data');
+  holder.child.kill('SIGTERM');
+  expect(`${await said}`).toBe('taketurns-processes: sh: it cannot be signalled: kill EPERM\n');
+  expect((await run('--try', '--', 'true').ended).status).toBe(75);
+  end('holder');
+  expect((await holder.ended).status).toBe(3);
+  expect((await run('--try', '--', 'true').ended).status).toBe(0);
+});
+
+test.each([
+  ['', ''],
+  [', which has used the descriptors 3 to 9', 'exec 3>&1 4>&1 5>&1 6>&1 7>&1 8>&1 9>&1; '],
+])('a program that is killed: its turn lasts until its command has ended%s', async (_, first) => {
+  const { run, script, job, hasBegun, end } = jobs();
+  const holder = run('--', 'sh', '-c', first + script('holder'));
   await until(() => hasBegun('holder'));
   holder.child.kill('SIGKILL');
   const next = job('next');
@@ -175,6 +206,37 @@ test('a revoked turn ends its command', async () => {
   expect(await cli('revoke', ...at, 'job', token)).toMatchObject({ status: 0, stderr: '' });
   expect(await holder.ended).toMatchObject({ status: 70, stderr: expect.stringContaining('it was revoked') });
   expect((await run('--try', '--', 'true').ended).status).toBe(0);
+});
+
+test('show and revoke do not make an object anew that is disposed of meanwhile', async () => {
+  const { directory, looker } = jobs();
+  const space = await looker();
+  const listed = Space.prototype.objects;
+  const names = async (): Promise<string[]> => {
+    const found: string[] = [];
+    for await (const { name } of listed.call(space)) found.push(name);
+    return found;
+  };
+  const spies = [
+    vi.spyOn(process.stdout, 'write').mockReturnValue(true),
+    vi.spyOn(console, 'error').mockReturnValue(undefined),
+    vi.spyOn(Space.prototype, 'objects').mockImplementation(async function* (this: Space) {
+      const entries: ObjectEntry[] = [];
+      for await (const entry of listed.call(this)) entries.push(entry);
+      await (await space.mutex('gone')).dispose();
+      yield* entries;
+    }),
+  ];
+  onTestFinished(() => {
+    for (const spy of spies) spy.mockRestore();
+  });
+  await space.mutex('gone');
+  expect(await show(read(['show', '--directory', directory, '--once', 'gone']) as Given)).toBe(0);
+  expect(spies[0]).toHaveBeenLastCalledWith('gone  is not known\n');
+  expect(await names()).toEqual([]);
+  await space.mutex('gone');
+  expect(await revoke(read(['revoke', '--directory', directory, 'gone', '12']) as Given)).toBe(1);
+  expect(await names()).toEqual([]);
 });
 
 test('show tells who holds and waits, and objects tells all', async () => {

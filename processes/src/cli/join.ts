@@ -73,6 +73,13 @@ export function openAs(
     : space.rwLock(name, { robust, ephemeral });
 }
 
+/**
+ * A handle by which one looks at an object and takes holds away. It never makes the object, even if somebody has
+ * disposed of the object meanwhile: a handle of an ephemeral object opens the object only when it asks for permits.
+ */
+export const lookAt = (space: Space, entry: ObjectEntry): Promise<Semaphore | Mutex | RwLock> =>
+  openAs(space, { ...entry, ephemeral: true });
+
 /** The object of this name, or undefined if there is none. */
 export async function find(space: Space, name: string): Promise<ObjectEntry | undefined> {
   for await (const entry of space.objects()) if (entry.name === name) return entry;

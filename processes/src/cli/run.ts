@@ -6,7 +6,8 @@
  *        +-- 75: --try, --timeout
  *
  * The command inherits the socket by which the broker sees that this process lives (local/driver.ts). So if this
- * process is killed, the turn lasts until the command has ended too, as with flock(1). With a server there is a lease.
+ * process is killed, the turn lasts until the command has ended too, as with flock(1), unless the command closes the
+ * socket, as sudo does. With a server there is a lease.
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -26,6 +27,9 @@ const NOT_FOUND = 127;
 /** The most seconds that a timer can wait. */
 const MOST_SECONDS = 2_147_483;
 const MOST_PERMITS = 2 ** 31 - 1;
+
+/** Shells let scripts use the descriptors below this number as they like. */
+const FREE_FOR_SCRIPTS = 10;
 
 /** The signals that go on to the command. */
 const SIGNALS = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
@@ -104,8 +108,13 @@ function runHeld(
   const socket = space[proofOfLife]();
   const { signal } = held;
   return new Promise((resolve) => {
-    const stdio = ['inherit', 'inherit', 'inherit', ...(socket === undefined ? [] : [socket])] as 'inherit'[];
-    const child = spawn(program, others, { env, stdio });
+    const stdio: ('inherit' | 'ignore' | number)[] = ['inherit', 'inherit', 'inherit'];
+    if (socket !== undefined) {
+      // The socket keeps its number, or gets a larger one. So `exec 3>&1` in a script does not close it.
+      while (stdio.length < Math.max(socket, FREE_FOR_SCRIPTS)) stdio.push('ignore');
+      stdio.push(socket);
+    }
+    // A signal that comes as soon as the command runs must find its listener. It is heard when `child` is there.
     const isTerminal = process.stdin.isTTY || process.stdout.isTTY;
     const listeners = SIGNALS.map((name) => {
       const listener = (): void => {
@@ -114,22 +123,28 @@ function runHeld(
       process.on(name, listener);
       return () => process.off(name, listener);
     });
+    const child = spawn(program, others, { env, stdio });
     const lost = (): void => {
       console.error(`taketurns-processes: the command is ended: ${(signal.reason as Error).message}`);
       child.kill('SIGTERM');
     };
-    if (signal.aborted) lost();
-    else signal.addEventListener('abort', lost);
     const over = (status: number): void => {
       for (const remove of listeners) remove();
       signal.removeEventListener('abort', lost);
       resolve(signal.aborted ? LOST : status);
     };
     child.on('error', (error: NodeJS.ErrnoException) => {
+      if (child.pid !== undefined) {
+        // The command is of another user, as with sudo. It runs on, and so does its turn.
+        console.error(`taketurns-processes: ${program}: it cannot be signalled: ${error.message}`);
+        return;
+      }
       const isMissing = error.code === 'ENOENT';
       console.error(`taketurns-processes: ${program}: ${isMissing ? 'there is no such program' : error.message}`);
       over(isMissing ? NOT_FOUND : CANNOT_RUN);
     });
     child.on('exit', (status, name) => over(status ?? 128 + (name ? constants.signals[name] : 0)));
+    if (signal.aborted) lost();
+    else signal.addEventListener('abort', lost);
   });
 }

@@ -4,7 +4,7 @@ import type { ObjectState, Party } from '../handle.js';
 import { READERS } from '../object.js';
 import type { ObjectEntry, Space } from '../space.js';
 import { type Given, UsageError } from './arguments.js';
-import { find, joinSpace, openAs } from './join.js';
+import { find, joinSpace, lookAt } from './join.js';
 
 /** The time between two looks, in milliseconds. */
 const AGAIN = 500;
@@ -27,13 +27,15 @@ function line(does: string, entry: ObjectEntry, { label, permits, since, token }
   return `  ${`${does}${how}`.padEnd(16)} ${`${(since / 1000).toFixed(1)} s`.padStart(10)}  token ${token}  ${label}`;
 }
 
+/** The lines about an object; none if somebody has disposed of it since it was listed. */
 async function describe(space: Space, entry: ObjectEntry): Promise<string[]> {
-  const state: ObjectState | undefined = await (await openAs(space, entry)).inspect();
-  const now = state ? { ...entry, free: state.free, waiting: state.waiting } : entry;
+  const state: ObjectState | undefined = await (await lookAt(space, entry)).inspect();
+  if (!state) return [];
+  const { free, waiting, holders, queue } = state;
   return [
-    `${entry.name}  ${KINDS[entry.kind]}  ${busy(now)}`,
-    ...(state?.holders ?? []).map((holder) => line('holds', entry, holder)),
-    ...(state?.queue ?? []).map((waiter) => line('waits', entry, waiter)),
+    `${entry.name}  ${KINDS[entry.kind]}  ${busy({ ...entry, free, waiting })}`,
+    ...holders.map((holder) => line('holds', entry, holder)),
+    ...queue.map((waiter) => line('waits', entry, waiter)),
   ];
 }
 
@@ -42,8 +44,9 @@ async function look(space: Space, names: readonly string[]): Promise<string> {
   const found = new Set<string>();
   for await (const entry of space.objects()) {
     if (names.length > 0 ? !names.includes(entry.name) : !isBusy(entry)) continue;
-    found.add(entry.name);
-    lines.push(...(await describe(space, entry)));
+    const described = await describe(space, entry);
+    if (described.length > 0) found.add(entry.name);
+    lines.push(...described);
   }
   for (const name of names) if (!found.has(name)) lines.push(`${name}  is not known`);
   if (lines.length === 0) lines.push('nobody holds or waits');
@@ -92,7 +95,7 @@ export async function revoke(given: Given): Promise<number> {
   const space = await joinSpace(given);
   try {
     const entry = await find(space, name);
-    const handle = entry && (await openAs(space, entry));
+    const handle = entry && (await lookAt(space, entry));
     const holder = (await handle?.inspect(10_000))?.holders.find((each) => `${each.token}` === token);
     if (!handle || !holder || !(await handle.revoke(holder.proof))) {
       console.error(`taketurns-processes: nobody holds ${JSON.stringify(name)} with the token ${token}`);
