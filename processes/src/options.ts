@@ -6,7 +6,11 @@ import { bad, checkInteger, checkName, checkOptions } from './errors.js';
 export interface Durability {
   /** The number of replicas that must have a grant before its promise is fulfilled, 1 to 100. */
   readonly replicas: number;
-  /** How long the replicas may take, in milliseconds, 1 to 60,000. */
+  /**
+   * How long the replicas may take, in milliseconds, 1 to 60,000. Grants that come while the replicas are being asked
+   * are confirmed together, and wait for that up to twice as long. If the server does not answer, a request fails two
+   * seconds after this time. The first one may take up to ten seconds more, because the space makes a third connection.
+   */
   readonly timeout: number;
 }
 
@@ -33,7 +37,11 @@ export interface SpaceOptions {
   readonly label?: string;
   /** How long `connect` tries to reach the server, in milliseconds, 1 to 600,000. Default 5,000. */
   readonly connectTimeout?: number;
-  /** Waits after each grant until replicas have the grant. This costs one more round trip. */
+  /**
+   * Waits after each grant until replicas have the grant. This costs one more round trip. If too few replicas confirm in
+   * time, or if it is not certain that the server which has answered has the grant, the permits go back, and the request
+   * fails with a `SpaceError` of the code `UNCONFIRMED`.
+   */
   readonly durability?: Durability;
   /**
    * The URL or the absolute path of a module whose default export is a function that makes a client. The space then

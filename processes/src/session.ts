@@ -75,6 +75,9 @@ export class Session implements Sender, Runner, Beating, Entering {
   /** Changes with each loss. Answers to calls of an earlier era are ignored. */
   era = 0;
   #stopListening: StopListening | undefined;
+  /** The confirmation by replicas that has begun last, and the one that begins when it is over. */
+  #confirms = Promise.resolve();
+  #confirmsNext: Promise<void> | undefined;
   /** Whether `tryToEnter` runs. */
   #isTrying = false;
   readonly calls: Calls;
@@ -117,17 +120,36 @@ export class Session implements Sender, Runner, Beating, Entering {
 
   // Calls -----------------------------------------------------------------------------------------------------------
 
-  /** Resolves when enough replicas have confirmed all that was granted to this process so far. */
-  async confirm({ replicas, timeout }: Durability): Promise<void> {
+  /**
+   * Resolves when enough replicas have confirmed all that was granted to this process so far. While the server waits for
+   * replicas, it reads nothing more from this connection. So what is granted meanwhile is confirmed together.
+   */
+  confirm(durability: Durability): Promise<void> {
+    this.#confirmsNext ??= this.#confirms.catch(nothing).then(() => {
+      this.#confirmsNext = undefined;
+      this.#confirms = this.#confirmAll(durability);
+      return this.#confirms;
+    });
+    return this.#confirmsNext;
+  }
+
+  async #confirmAll({ replicas, timeout }: Durability): Promise<void> {
     const { driver, script } = this.around;
     const era = this.era;
+    // The connection may lead to another server than the one that has made the grant.
+    let isThere = false;
+    const ran = (reply: unknown): void => {
+      isThere = wire.beatIn([reply].flat()[0]).sign.place === this.#epoch;
+    };
     // Nobody looks for grants in the reply to this beat. So the beat must be one after which grants come by message.
     const args = [...this.#head(), ...wire.beatAside()];
-    const confirmed = await driver.confirm(script, this.#keys, args, replicas, timeout).catch((error) => {
-      throw refusal(error) ?? error;
+    const confirmed = await driver.confirm(script, this.#keys, args, replicas, timeout, ran).catch((error) => {
+      throw this.fatal ?? refusal(error) ?? new SpaceError('UNCONFIRMED', error.message, error);
     });
-    if (confirmed >= replicas && era === this.era) return;
-    throw new SpaceError('UNCONFIRMED', `${confirmed} of ${replicas} replicas have confirmed the grant`);
+    if (era !== this.era) isThere = false;
+    else if (!isThere) driver.reset();
+    if (isThere && confirmed >= replicas) return;
+    throw new SpaceError('UNCONFIRMED', `${isThere ? confirmed : 0} of ${replicas} replicas have confirmed the grant`);
   }
 
   #head(sid = this.sid): string[] {

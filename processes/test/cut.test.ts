@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { Redis } from 'ioredis';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Driver } from '../src/drivers/driver.js';
 import { driverOf } from '../src/drivers/recognise.js';
 import { refusal } from '../src/server-error.js';
@@ -164,6 +164,65 @@ onServers(
       await expect((await space.semaphore('db', 1)).holdAsync()).rejects.toThrow('0 of 1');
       await space.close();
       expect(beats).toEqual(['W']);
+    });
+
+    /** A driver whose script runs, and whose replicas confirm, as `confirm` says. */
+    function confirming(confirm: (real: Driver, ...call: Parameters<Driver['confirm']>) => Promise<number>) {
+      const real = driverOf(setting.another());
+      const reset = vi.fn((error?: Error) => real.reset(error));
+      const driver: Driver = {
+        cluster: false,
+        run: (...call) => real.run(...call),
+        listen: (channel, heard) => real.listen(channel, heard),
+        confirm: (...call) => confirm(real, ...call),
+        watch: (events) => real.watch(events),
+        info: (...call) => real.info(...call),
+        keepAlive: (alive) => real.keepAlive(alive),
+        reset,
+        close: () => real.close(),
+      };
+      return { driver, reset };
+    }
+
+    const answers: [string, (reply: string) => string][] = [
+      ['has no such session', () => 'DEAD'],
+      ['knows a later connection of the session', () => 'STALE'],
+      ['has another history', (reply) => reply.replace(/\S+$/, '2.abc')],
+    ];
+
+    test.each(answers)('replicas of a server that %s confirm no grant', async (_, told) => {
+      let isAstray = true;
+      const { driver, reset } = confirming(async (real, script, keys, args, replicas, timeout, ran) => {
+        await real.confirm(script, keys, args, 0, timeout, (reply) =>
+          ran?.(isAstray ? [told((reply as string[])[0] as string)] : reply),
+        );
+        return replicas;
+      });
+      const space = await Space.connect(driver, { space: 'astray', durability: { replicas: 1, timeout: 10 } });
+      const mutex = await space.mutex('m');
+      await expect(mutex.holdAsync()).rejects.toMatchObject({ code: 'UNCONFIRMED' });
+      expect(reset).toHaveBeenCalledTimes(1);
+      isAstray = false;
+      const held = await mutex.holdAsync();
+      expect(held.held).toBe(true);
+      await held.unlock();
+      expect(reset).toHaveBeenCalledTimes(1);
+      await space.close();
+    });
+
+    test('what is granted while replicas are asked is confirmed together', async () => {
+      let asked = 0;
+      const { driver } = confirming(async (real, script, keys, args, replicas, timeout, ran) => {
+        asked++;
+        await real.confirm(script, keys, args, 0, timeout, ran);
+        return replicas;
+      });
+      const space = await Space.connect(driver, { space: 'together', durability: { replicas: 1, timeout: 10 } });
+      const mutexes = await Promise.all(Array.from({ length: 20 }, (_, i) => space.mutex(`m${i}`)));
+      const held = await Promise.all(mutexes.map((mutex) => mutex.holdAsync()));
+      expect(held.every((guard) => guard.held)).toBe(true);
+      expect(asked).toBeLessThanOrEqual(2);
+      await space.close();
     });
 
     test('what is under way when the space is closed is told', async () => {

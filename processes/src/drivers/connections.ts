@@ -41,6 +41,9 @@ function backOff(attempt: number): number {
   return Math.min(1000, 25 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2);
 }
 
+/** How much longer than the replicas may take the answer to `WAIT` may take, in milliseconds. */
+const LATE = 2000;
+
 const ROLES = ['commands', 'messages', 'waits'] as const;
 
 type Role = (typeof ROLES)[number];
@@ -109,14 +112,19 @@ export class Connections implements Driver {
     args: readonly string[],
     replicas: number,
     timeout: number,
+    ran?: (reply: unknown) => void,
   ): Promise<number> {
     const [key = ''] = keys;
     return this.#at(key, 'commands', async (_, node) => {
       const link = node.waits ?? this.#open(node, 'waits');
       await link.opened;
       const { resent } = link;
-      const wait = () => link.send('WAIT', [`${replicas}`, `${timeout}`], key);
-      const [, count] = await Promise.all([link.run(script, keys, args), wait()]);
+      const wait = () => {
+        const count = link.send('WAIT', [`${replicas}`, `${timeout}`], key);
+        return impatient(count, (error) => link.drop(error), timeout + LATE);
+      };
+      const [reply, count] = await Promise.all([link.run(script, keys, args), wait()]);
+      ran?.(reply);
       // The call may have been sent a second time, behind WAIT.
       return Number(link.resent === resent ? count : await wait());
     });

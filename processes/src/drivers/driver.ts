@@ -46,7 +46,9 @@ export interface Driver {
   /**
    * Runs the script on a third connection, which is made when it is first needed. Then waits until `replicas` replicas
    * have confirmed all earlier writes of this connection, but at most `timeout` milliseconds (`WAIT`). Resolves to the
-   * number of replicas that have confirmed these writes.
+   * number of replicas that have confirmed these writes. Before that it calls `ran` with the reply of the script: the
+   * third connection may lead to another server than the first one. If no answer comes for two seconds more than
+   * `timeout`, the driver drops the third connection and rejects.
    */
   confirm(
     script: Script,
@@ -54,6 +56,7 @@ export interface Driver {
     args: readonly string[],
     replicas: number,
     timeout: number,
+    ran?: (reply: unknown) => void,
   ): Promise<number>;
 
   /**

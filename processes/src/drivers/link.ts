@@ -7,6 +7,7 @@
  *        +---------------->
  */
 import { clock } from '../clock.js';
+import { eventsHandled } from '../ticks.js';
 import type { Script } from './driver.js';
 
 /** One connection, made by a client library. */
@@ -46,12 +47,19 @@ export function asError(value: unknown): Error {
 }
 
 /**
- * Returns the promise, and calls `late` if it is not settled in time. The timer for this does not keep the process
- * alive.
+ * Returns the promise, and calls `late` if it is not settled in time. An answer that came while the process was busy is
+ * read first. The timer does not keep the process alive.
  */
-export function impatient<T>(promise: Promise<T>, late: (error: Error) => void): Promise<T> {
-  const timer = clock.after(PATIENCE, () => late(new Error('the server does not answer')), false);
-  return promise.finally(() => clock.stop(timer));
+export function impatient<T>(promise: Promise<T>, late: (error: Error) => void, most = PATIENCE): Promise<T> {
+  let isSettled = false;
+  const look = (): void => {
+    if (!isSettled) late(new Error('the server does not answer'));
+  };
+  const timer = clock.after(most, () => void eventsHandled().then(look), false);
+  return promise.finally(() => {
+    isSettled = true;
+    clock.stop(timer);
+  });
 }
 
 interface Call {
