@@ -6,15 +6,20 @@ import { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis-5';
 import { createClient } from 'redis';
 import { expect, onTestFinished, test } from 'vitest';
+import { startServer } from '../servers/servers.js';
 import { Space } from '../src/space.js';
+import { keysOf } from '../src/wire.js';
 import { onServers, until } from './setting.js';
+
+type Kind = 'commands' | 'messages' | 'waits';
 
 /** A proxy. A call of `swallow` makes its present connections swallow all data. Later connections work. */
 async function proxy(port: number) {
-  const pairs = new Set<{ kind: 'commands' | 'messages'; swallows: boolean; sockets: Socket[] }>();
+  let leadsTo = port;
+  const pairs = new Set<{ kind: Kind; swallows: boolean; sockets: Socket[] }>();
   const listener = createServer((client) => {
-    const server = connect(port, '127.0.0.1');
-    const pair = { kind: 'commands' as 'commands' | 'messages', swallows: false, sockets: [client, server] };
+    const server = connect(leadsTo, '127.0.0.1');
+    const pair = { kind: 'commands' as Kind, swallows: false, sockets: [client, server] };
     pairs.add(pair);
     for (const [from, to] of [
       [client, server],
@@ -22,6 +27,7 @@ async function proxy(port: number) {
     ] as const) {
       from.on('data', (data) => {
         if (/subscribe/i.test(`${data}`)) pair.kind = 'messages';
+        if (/\$4\r\nWAIT\r\n/i.test(`${data}`)) pair.kind = 'waits';
         if (!pair.swallows) to.write(data);
       });
       from.on('error', () => {});
@@ -38,7 +44,11 @@ async function proxy(port: number) {
   });
   return {
     port: (listener.address() as AddressInfo).port,
-    swallow(kind: 'commands' | 'messages' | 'all') {
+    /** Later connections lead to this server. */
+    lead(to: number) {
+      leadsTo = to;
+    },
+    swallow(kind: Kind | 'all') {
       let count = 0;
       for (const pair of pairs) {
         if (kind !== 'all' && pair.kind !== kind) continue;
@@ -104,6 +114,57 @@ onServers(
       expect(await Promise.race([resumed, lost])).toBe('resumed');
       expect(held.held).toBe(true);
       expect(await mutex.validate(held.proof)).toBe(true);
+    });
+
+    test.each(clients)('%s: a dead connection to the replicas ends the request, and is replaced', async (_, client) => {
+      const between = await proxy(setting.server.port);
+      const durability = { replicas: 1, timeout: 50 };
+      const space = await Space.connect(await client(between.port), { space: 'waits', durability });
+      onTestFinished(() => space.close());
+      const mutex = await space.mutex('m');
+      const few = '0 of 1 replicas have confirmed the grant';
+      await expect(mutex.holdAsync()).rejects.toThrow(few);
+      expect(between.swallow('waits')).toBe(1);
+      await expect(mutex.holdAsync()).rejects.toMatchObject({
+        code: 'UNCONFIRMED',
+        message: 'the server does not answer',
+      });
+      await expect(mutex.holdAsync()).rejects.toThrow(few);
+      expect(await mutex.inspect()).toMatchObject({ free: 1, waiting: 0 });
+    });
+
+    /** A thread that beats for a session in this space, over the proxy. */
+    async function beating(space: string, { port }: { port: number }) {
+      // The session is not to be resumed meanwhile, since then it has another `conn`. The thread may beat more often.
+      const held = await (await (await setting.join({ space, lease: 60_000 })).mutex('m')).holdAsync();
+      process.env.TEST_SERVER = `redis://127.0.0.1:${port}`;
+      // The thread loads a built file.
+      const { Heartbeat } = (await import('../dist/heartbeat.js' as string)) as typeof import('../src/heartbeat.js');
+      const thread = new Heartbeat(new URL('./heartbeat-client.mjs', import.meta.url).href, 1000, 1);
+      onTestFinished(() => thread.stop());
+      await thread.ready;
+      thread.order({ partition: 0, sid: held.proof.slice(0, 16), conn: 0, ...keysOf(space, 0) });
+      return thread;
+    }
+
+    test('a thread that beats replaces its dead connection', async () => {
+      const between = await proxy(setting.server.port);
+      const thread = await beating('thread', between);
+      await until(() => thread.lastOf(0) > 0);
+      expect(between.swallow('all')).toBeGreaterThanOrEqual(2);
+      const dead = performance.now();
+      await until(() => thread.lastOf(0) > dead);
+    });
+
+    test('a thread that beats leaves a server that does not have the session', async () => {
+      const other = await startServer();
+      onTestFinished(() => other.kill());
+      const between = await proxy(other.port);
+      const thread = await beating('astray', between);
+      // This server answers each beat.
+      await until(async () => /cmdstat_eval/.test(`${await other.send('INFO', 'commandstats')}`));
+      between.lead(setting.server.port);
+      await until(() => thread.lastOf(0) > 0);
     });
 
     test.each(clients)('%s: the first request after an idle time needs no good luck', async (_, client) => {
