@@ -72,7 +72,7 @@ export class Calls {
       const operation = this.send(args, resolve, reject);
       stop = this.unanswered((error) => {
         operation.withdrawn = true;
-        this.#batch = this.#batch.filter((each) => each !== operation);
+        this.#schedule(later);
         reject(error);
       });
       if (!session.isOpen) session.enter();
@@ -125,8 +125,12 @@ export class Calls {
     });
   }
 
-  /** Sends the batch, if the session is open. */
+  /** Sends the batch, if the session is open. Otherwise drops only what is not to be sent any more. */
   flush(): void {
+    if (!this.#session.isOpen) {
+      this.#batch = this.#batch.filter((operation) => !operation.withdrawn);
+      this.#session.around.keepAlive();
+    }
     while (this.#session.isOpen && this.#batch.length > 0) {
       let [count, left] = [0, MOST_ARGUMENTS];
       for (const { args } of this.#batch) {

@@ -265,6 +265,15 @@ onServers('session with a server', (setting) => {
     await replica.stop();
     expect(await mine.inspect()).toMatchObject({ free: 1, waiting: 0 });
   });
+
+  test('a space that is closed waits for no replicas', async () => {
+    const a = await join({ durability: { replicas: 1, timeout: 60_000 } });
+    const client = another();
+    const closed = expect((await a.mutex('m')).holdAsync()).rejects.toThrow('the space has been closed');
+    await until(async () => /cmd=wait/i.test(`${await client.call('CLIENT', 'LIST')}`));
+    await a.close();
+    await closed;
+  });
 });
 
 test('an operation that is over has no timer, though the process had to watch before its session was opened', async () => {
@@ -279,6 +288,23 @@ test('an operation that is over has no timer, though the process had to watch be
   calls.fail(new Error('closed'), () => {});
   await expect(answer).rejects.toThrow('closed');
   expect(clock.timers.size).toBe(0);
+});
+
+test('calls whose time has passed together are dropped together', async () => {
+  const clock = new VirtualClock();
+  const around = { clock, connectTimeout: 10, keepAlive() {}, unanswered: () => new Error('late') };
+  const calls = new Calls({ sid: 'p', isOpen: false, enter() {}, around } as never);
+  const answers = Array.from({ length: 1000 }, () => calls.operate(['J']));
+  const filter = vi.spyOn(Array.prototype, 'filter');
+  try {
+    clock.time += 10;
+    while (clock.timers.size > 0) clock.fire();
+    for (const { status } of await Promise.allSettled(answers)) expect(status).toBe('rejected');
+    await until(() => !calls.areNeeded);
+    expect((filter.mock.contexts as unknown[][]).reduce((sum, { length }) => sum + length, 0)).toBeLessThan(10_000);
+  } finally {
+    filter.mockRestore();
+  }
 });
 
 test('a failover is told though INFO fails a thousand times before, and no promise waits for each of these', async () => {
