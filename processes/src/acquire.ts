@@ -2,7 +2,8 @@
  * How a caller waits for permits: until they are granted, a time-out has passed or a signal is aborted.
  *
  * After the time-out the server has the last word: the request is cancelled there, and if it was granted before, the
- * caller gets its guard after all. The caller waits for this answer for a second at most.
+ * caller gets its guard after all. The caller waits for this answer for a second at most. The time-out and the signal
+ * end with the grant: what handle.ts does then (replicas confirm, `onOwnerDied` repairs) takes time of its own.
  */
 import { whenAborted } from './abort.js';
 import type { Timer } from './clock.js';
@@ -18,9 +19,12 @@ export interface WaitOptions {
    * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default). The server decides whether the permits came in time,
    * so the promise may be settled one round trip later, at most a second. With 0 the request succeeds at once or not at
    * all, and rejects with a `SpaceError` if no server answers within `connectTimeout`.
+   *
+   * The time-out says how long the request waits for the permits. What comes after the grant does not count: the option
+   * `durability` of the space waits for replicas, and `onOwnerDied` runs as long as your function takes.
    */
   readonly timeout?: number | undefined;
-  /** A signal that cancels the request with its reason when it is aborted. */
+  /** A signal that cancels the request with its reason when it is aborted. After the grant it does nothing more. */
   readonly signal?: AbortSignal | undefined;
 }
 

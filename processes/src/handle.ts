@@ -240,7 +240,9 @@ export abstract class Handle {
    *     const [stuck] = (await mutex.inspect())?.holders ?? [];
    *     if (stuck) await mutex.revoke(stuck.proof);
    * @param proof `Held.proof`, or `Holder.proof` of `inspect`.
-   * @returns (resolves to) whether the permits were held.
+   * @returns (resolves to) whether the permits were held. If the connection is lost before the server's answer comes,
+   * the revocation is sent again. Then the promise may resolve to false although the first one has taken the permits
+   * away. In either case the proof names nothing that is held any more.
    * @throws {RangeError | TypeError} (rejects) if `proof` is no proof.
    */
   async revoke(proof: string): Promise<boolean> {
