@@ -5,7 +5,7 @@
  * `N`, which opens or makes the object, goes before a request for an ephemeral object, and before a request for an
  * object that this session has not opened in the present history of the data.
  */
-import { describe, differs, disposed, SharedObject } from './object.js';
+import { differs, disposed, SharedObject } from './object.js';
 import type { Sender } from './operation.js';
 import * as wire from './wire.js';
 
@@ -19,26 +19,25 @@ export class Objects {
   }
 
   /**
-   * Opens an object, or makes it. All handles of one name share one `SharedObject`. Each handle of an ephemeral object
+   * Opens an object, or makes it. All handles of one object share one `SharedObject`. Each handle of an ephemeral object
    * has its own, because the number of names may have no limit, and this class would keep them all.
    */
   async open(name: string, settings: wire.Settings): Promise<SharedObject> {
-    if (settings.ephemeral) return new SharedObject(name, settings);
-    const known = this.#objects.get(name);
-    if (known) {
-      const { resized, max } = known.settings;
-      const asked = resized && settings.kind === 's' ? { ...settings, max } : settings;
-      if (describe(known.settings) !== describe(asked)) throw differs(name, settings, known.settings);
-    }
-    const object = known ?? new SharedObject(name, settings);
+    const object = new SharedObject(name, settings);
+    if (settings.ephemeral) return object;
+    const before = this.#objects.get(name);
+    // If the server may have forgotten the semaphore, it gets the size again that somebody has given it.
+    if (before?.settings.resized && settings.kind === 's' && before.openedIn !== this.#sender.place)
+      object.resize(before.settings.max);
     const error = this.opened(object, await this.#sender.calls.operate(wire.open(name, object.settings)));
     if (error) throw error;
     object.openedIn = this.#sender.place;
-    if (known) return known;
-    // Another call of this process may have opened the object meanwhile.
-    const first = this.#objects.get(name) ?? object;
-    this.#objects.set(name, first);
-    return first;
+    // Another ticket is another object: somebody has disposed of the one that is known, or the server has forgotten it.
+    const known = this.#objects.get(name);
+    if (known?.born === object.born)
+      return Object.assign(known, { settings: object.settings, openedIn: object.openedIn });
+    this.#objects.set(name, object);
+    return object;
   }
 
   /**

@@ -317,6 +317,51 @@ onForms('objects', ({ join, cut, forget, known }) => {
     await a.semaphore('x', 2);
   });
 
+  test('a name that another process has disposed of and made anew is opened with its new settings', async () => {
+    const [a, b] = [await join(), await join()];
+    const old = await a.semaphore('db', 4);
+    await (await b.semaphore('db', 4)).dispose();
+    const yours = await b.semaphore('db', 8);
+    await expect(a.semaphore('db', 4)).rejects.toThrow('exists already, as a semaphore (max 8), not');
+    const mine = await a.semaphore('db', 8);
+    const held = await mine.holdAsync(8);
+    expect((await yours.inspect())?.free).toBe(0);
+    // Handles of the object that is gone stay handles of that one.
+    await expect(old.holdAsync()).rejects.toThrow(DisposedError);
+    await old.dispose();
+    expect((await (await a.semaphore('db', 8)).inspect())?.free).toBe(0);
+    await held.release();
+    await yours.dispose();
+    await (await (await a.mutex('db')).holdAsync()).unlock();
+  });
+
+  test('a name that is made anew with the same settings is another object', async () => {
+    const [a, b] = [await join(), await join()];
+    const old = await a.semaphore('db', 4);
+    await (await b.semaphore('db', 4)).dispose();
+    const yours = await b.semaphore('db', 4);
+    const mine = await a.semaphore('db', 4);
+    await expect(old.holdAsync()).rejects.toThrow(DisposedError);
+    const held = await mine.holdAsync(4);
+    await old.dispose();
+    expect((await yours.inspect())?.free).toBe(0);
+    await held.release();
+  });
+
+  test('a name that had other settings for a while can be opened again', async () => {
+    const [a, b] = [await join(), await join()];
+    const old = await a.semaphore('db', 4);
+    await forget();
+    const other = await b.semaphore('db', 8);
+    await expect(old.holdAsync()).rejects.toThrow(RangeError);
+    const yours = await a.semaphore('db', 8);
+    await (await yours.holdAsync(8)).release();
+    await other.dispose();
+    const mine = await a.semaphore('db', 4);
+    await (await mine.holdAsync(4)).release();
+    await expect(old.holdAsync()).rejects.toThrow(RangeError);
+  });
+
   test('dispose ends the waits of all processes, and frees the name', async () => {
     const [a, b] = [await join(), await join()];
     const [mine, yours] = [await a.semaphore('x', 1), await b.semaphore('x', 1)];
