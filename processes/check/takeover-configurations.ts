@@ -20,6 +20,8 @@ export const TAKEOVERS: readonly Takeover[] = [
     ...{ kills: 1, stops: 1, generations: 4 },
   }),
   of('a broker, one holds, one asks, a suspicion', ['idle', 'holds', 'asks'], { suspicions: 1 }),
+  of('two ask, a suspicion, a journal cannot be written', ['asks', 'asks'], { suspicions: 1, failures: 1 }),
+  of('one holds, one asks, one is killed, a journal cannot be written', ['holds', 'asks'], { kills: 1, failures: 1 }),
   of('a broker, two ask for two permits, one is killed', ['idle', 'asks', 'asks'], { kills: 1, permits: 2 }),
 ];
 
@@ -63,6 +65,14 @@ export const WITHOUT: Readonly<Record<Rule, Takeover>> = {
     ],
   }),
   dropsCutLine: of('one holds, one asks, a suspicion', ['holds', 'asks'], { ...suspicions(1), after: ['1: asks'] }),
+  // A process makes gen.2 and cannot go on. Another one makes gen.3 and has read what gen.1 has written so far.
+  keepsLink: of('three ask, three suspicions, a journal cannot be written', ['asks', 'asks', 'asks'], {
+    ...{ suspicions: 3, generations: 4, failures: 1 },
+    after: [
+      ...['0: asks', ...usurps(1, 2).slice(0, -1), '2: suspects', '2: U1', '2: finds gen.2'],
+      ...usurps(2, 3).slice(0, -1),
+    ],
+  }),
   callsMembers: of('a broker, one holds, one asks, a suspicion', ['idle', 'holds', 'asks'], {
     ...{ suspicions: 1, generations: 4 },
     after: ['2: asks', ...['takes', 'B1', 'B2', 'B3'].map((step) => `broker 1: ${step}`), '2: believes'],

@@ -11,6 +11,8 @@
  * that takes long sees what one at its end sees. A list of the directory may take long (`slowLists`). Then the list has
  * all that is there from its beginning to its end, and perhaps what comes or goes meanwhile.
  *
+ * A usurper may be unable to write its journal. Then its link stays, and nobody serves until somebody makes the next one.
+ *
  * Checked in each state: (1) the living believe to hold no more permits than there are; (2) whoever believes to hold is
  * known as a holder to the broker of the highest link, once this broker serves; (3) the tickets that are believed rise.
  * Checked in each end: (4) nobody who lives waits for permits that are free. A process that is stopped never goes on in
@@ -27,6 +29,7 @@ export const TAKEOVER_RULES = {
   linksFirst: 'U3 comes before U1',
   looksBehind: 'a usurper goes on without U2',
   dropsCutLine: 'a usurper runs half a line',
+  keepsLink: 'a usurper that cannot write a journal removes its link',
   callsMembers: 'a new broker calls nobody',
   pings: 'who only waits sends nothing',
   probesMembers: 'a broker takes a process for dead if the socket of its broker is not there',
@@ -46,6 +49,8 @@ export interface Takeover {
   /** Suspicions without cause. */
   readonly suspicions?: number;
   readonly rotations?: number;
+  /** How often a usurper cannot write its journal. */
+  readonly failures?: number;
   /** The most generations. */
   readonly generations?: number;
   readonly slowLists?: boolean;
@@ -131,6 +136,7 @@ export interface TakeoverState {
   stops: number;
   suspicions: number;
   rotations: number;
+  failures: number;
   /** The largest ticket that was believed. */
   top: number;
   fault?: string;
@@ -182,7 +188,7 @@ export class TakeoverModel {
   }
 
   first(): TakeoverState {
-    const { members, cold = false, kills = 0, stops = 0, suspicions = 0, rotations = 0 } = this.#of;
+    const { members, cold = false, kills = 0, stops = 0, suspicions = 0, rotations = 0, failures = 0 } = this.#of;
     const known = empty();
     for (const [member, what] of members.entries()) if (what === 'holds') known.held.push([member, ++known.ticket]);
     const broker: Broker = {
@@ -203,12 +209,12 @@ export class TakeoverModel {
         want: what === 'holds' ? 'held' : what,
         ...{ up: [], down: [] },
       })),
-      ...{ kills, stops, suspicions, rotations, top: known.ticket },
+      ...{ kills, stops, suspicions, rotations, failures, top: known.ticket },
     };
   }
 
   /** The same text for the same state. */
-  text({ brokers, members, kills, stops, suspicions, rotations, top, fault }: TakeoverState): string {
+  text({ brokers, members, kills, stops, suspicions, rotations, failures, top, fault }: TakeoverState): string {
     return JSON.stringify([
       // A broker that is over does nothing more. Only its files count.
       brokers.map((b) => [
@@ -222,7 +228,7 @@ export class TakeoverModel {
         ...[m.alive, m.stopped, m.want, m.phase, m.to, m.entered, m.up.map(lineOf), m.down.map(newsOf)],
         ...[m.called, m.listed, m.read && knownOf(m.read)],
       ]),
-      ...[kills, stops, suspicions, rotations, top, fault],
+      ...[kills, stops, suspicions, rotations, failures, top, fault],
     ]);
   }
 
@@ -450,6 +456,16 @@ export class TakeoverModel {
         });
         break;
       case 'read':
+        if (state.failures > 0)
+          on(
+            'U4 fails',
+            (self, next) => {
+              next.failures--;
+              if (!this.#has('keepsLink')) self.linked = false;
+              end(self);
+            },
+            true,
+          );
         on('U4 renames its journal', (self) => {
           const known = self.known as Known;
           self.journals = [{ n: 1, known }];
