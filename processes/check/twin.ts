@@ -17,7 +17,7 @@ import { leftOf, objectsOf, queueOf, recordsOf } from './invariants.js';
 import { Server, type Turn, turnChunk } from './server.js';
 
 /** The limits as the script has them, or so small that each call leaves something to do. */
-export const LIMITS: Limits = { work: 128, found: 256, isBroker: false };
+export const LIMITS: Limits = { work: 128, found: 256, isBroker: false, rises: false };
 export const FEW: Limits = { ...LIMITS, work: 1, found: 2 };
 
 const scriptWith = (limits: Limits) =>

@@ -18,6 +18,11 @@ export interface Limits {
    * session here.
    */
   readonly isBroker: boolean;
+  /**
+   * Whether beats let the tickets rise to the time, as a broker does. After a restart of the machine the clock may have
+   * been wrong when the state began.
+   */
+  readonly rises: boolean;
 }
 
 const MOST_LENT = 255;
@@ -37,6 +42,7 @@ export class Call {
   /** The time of the last beat before this call, or of this call. */
   protected readonly beaten: number;
   protected readonly isBroker: boolean;
+  protected readonly rises: boolean;
   /** Who gets its news in the reply. */
   protected caller: string;
   protected readonly own: string[] = [];
@@ -54,6 +60,7 @@ export class Call {
     this.work = limits.work;
     this.found = limits.found;
     this.isBroker = limits.isBroker;
+    this.rises = limits.rises;
     this.beaten = this.isBroker ? now : state.beaten;
   }
 
@@ -311,6 +318,7 @@ export class Call {
 
   protected renewSign(): Ticket {
     this.state.beaten = this.now;
+    if (this.rises) this.state.rise(this.now);
     return this.nextTicket();
   }
 

@@ -165,6 +165,7 @@ export interface Agreed {
 
 /** 2020-01-01, from which the tickets count 1,024 a millisecond. */
 const EPOCH = 1_577_836_800_000;
+const ticketAt = (now: number): number => (now - EPOCH) * 1024;
 
 /** The state of a space. A new one begins another history, and its tickets begin at a number made from the time. */
 export class State {
@@ -196,10 +197,15 @@ export class State {
     return state;
   }
 
+  /** Lets the next ticket be no smaller than one of a history that begins now. */
+  rise(now: number): void {
+    this.ticket = Math.max(this.ticket, ticketAt(now));
+  }
+
   /** Lets the tickets leap past `topmost`, and leaves room for those that wait. turn/tickets.lua says why. */
   leap(now: number, topmost: number): void {
     const last = Math.max(this.ticket, topmost);
-    const late = (now - EPOCH) * 1024;
+    const late = ticketAt(now);
     this.late = late <= last ? last + 2 ** 24 : late;
     this.ticket = this.late + this.left.size;
     for (const { queue } of this.objects.values()) this.ticket += queue.length;

@@ -53,7 +53,7 @@ export interface Outcome {
   readonly isLeft: boolean;
 }
 
-const LIMITS: Limits = { work: 128, found: 256, isBroker: true };
+const LIMITS: Limits = { work: 128, found: 256, isBroker: true, rises: true };
 const SEQS_OF_A_CONNECTION = 2 ** 32;
 
 /** The operations that change nothing. */
