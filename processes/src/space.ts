@@ -157,8 +157,8 @@ export class Space implements AsyncDisposable {
    *     await (await space.mutex('token')).runExclusive(refresh);
    * @throws {TypeError | RangeError} (rejects) for a bad option: of another type, out of its range, or unknown.
    * @throws {SpaceError} (rejects) with the code `DIRECTORY` if the folder of the space cannot be made, is not this
-   * user's alone, or has too long a path; `JOURNAL` if a file in it cannot be read; `SETTINGS` if processes of another version of the package use
-   * the space; `UNREACHABLE` if no process answers within `connectTimeout`.
+   * user's alone, or has too long a path; `JOURNAL` if a file in it cannot be read; `SETTINGS` if
+   * another version of the package uses the space; `UNREACHABLE` if no process answers within `connectTimeout`.
    * @example const space = await Space.local({ space: 'shop' });
    */
   static async local(options: LocalOptions = {}): Promise<Space> {

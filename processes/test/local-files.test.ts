@@ -31,7 +31,7 @@ import { reap, turn } from '../src/local/twin/turn.js';
 import type { LocalOptions } from '../src/options.js';
 import { Space } from '../src/space.js';
 import { folder, Member, members } from './local-processes.js';
-import { until } from './setting.js';
+import { sleep, until } from './setting.js';
 
 async function joined(options: LocalOptions): Promise<Space> {
   const space = await Space.local(options);
@@ -338,6 +338,94 @@ test('a session whose opening was not answered goes when its process opens anoth
   expect(state.sessions.size).toBe(3);
 });
 
+/** No process has this number. */
+const DEAD = `${'0'.repeat(16)}-${2 ** 22 + 1}`;
+
+/** Makes the next generation, behind which no broker stands. */
+function usurp(files: Folder, member: string): void {
+  const before = files.highest();
+  for (const each of [before, files.usurp(before, files.draft(before, member, false))]) if (each) closeSync(each.fd);
+}
+
+const generations = (files: Folder): string[] => readdirSync(files.path).filter((name) => name.startsWith('gen.'));
+
+test('a process that makes one generation after the other, and never serves, stops nobody', async () => {
+  const directory = folder();
+  const files = new Folder(directoryOf('default', directory));
+  const member = newMember();
+  const own = createServer().listen(files.of(`m.${member}`));
+  usurp(files, member);
+  const timer = setInterval(() => {
+    const present = files.highest();
+    if (present) closeSync(present.fd);
+    if (present?.address.member === member) usurp(files, member);
+  }, 20);
+  onTestFinished(() => {
+    clearInterval(timer);
+    own.close();
+  });
+  const space = await joined({ directory, connectTimeout: 60_000 });
+  await (await space.mutex('m')).runExclusive(() => {});
+});
+
+test('a process that cannot begin to serve tries again, but not all the time', async () => {
+  const directory = folder();
+  const files = new Folder(directoryOf('default', directory));
+  const space = await joined({ directory, connectTimeout: 60_000 });
+  await (await space.mutex('m')).runExclusive(() => {});
+  const [name = ''] = readdirSync(files.path).filter((each) => each.startsWith('j.'));
+  const journal = readFileSync(files.of(name));
+  const told = new Promise<unknown>((resolve) => {
+    space.on('trouble', (error) => {
+      if ((error as { code?: string }).code === 'JOURNAL') resolve(error);
+    });
+  });
+  writeFileSync(files.of(name), '{"history":\n');
+  usurp(files, DEAD);
+  const opened = space.mutex('m');
+  await told;
+  const before = generations(files).length;
+  await sleep(1000);
+  // Each pause is twice as long as the one before. Without them there would be some 20.
+  expect(generations(files).length - before).toBeLessThan(8);
+  writeFileSync(files.of(name), journal);
+  await (await opened).runExclusive(() => {});
+  expect(generations(files).length).toBe(1);
+});
+
+test('what a process held when it closed comes back, also where a refused connection proves nothing', async () => {
+  const files = new Folder(folder());
+  const broker = await Broker.start(files, undefined, newMember(), nobody);
+  Object.assign(globalThis, { Bun: {} });
+  onTestFinished(() => {
+    Reflect.deleteProperty(globalThis, 'Bun');
+    broker?.end();
+  });
+  const driver = localDriver(() => files.path);
+  await new Promise<void>((resolve) => driver.watch({ up: resolve, down: () => {} }));
+  for (const args of calls(0)) await driver.run({} as never, [], args);
+  const sessions = (): number => readJournal(files, Number.POSITIVE_INFINITY)?.sessions.size ?? 0;
+  expect(sessions()).toBe(1);
+  // It does not say X.
+  await driver.close();
+  await until(() => sessions() === 0 && files.members().length === 0);
+});
+
+test('a state that began when the clock was behind has large tickets when the clock is right', () => {
+  const state = State.begin('history', 0);
+  const now = 1_700_000_000_000;
+  const run = (at: number, ...args: string[]) =>
+    turn(state, ['p000000000000001', '0', 'c:', ...args], 'member', at).reply;
+  run(0, 'O', '2', '1', '1000', 'label', '-', '0');
+  expect(state.ticket).toBeLessThan(State.begin('history', now).ticket);
+  run(now, 'B', '-');
+  expect(state.ticket).toBeGreaterThan(State.begin('history', now).ticket);
+  // The clock may be set back.
+  const { ticket } = state;
+  run(0, 'B', '-');
+  expect(state.ticket).toBe(ticket + 1);
+});
+
 test('old drafts are removed, and no others', async () => {
   const directory = folder();
   const path = directoryOf('default', directory);
@@ -484,12 +572,40 @@ test('whoever does not know the cookie, or writes no lines of JSON, is not answe
   await (await space.mutex('m')).runExclusive(() => {});
 });
 
+test('whoever writes no line of JSON to the socket of a process harms nobody', async () => {
+  const directory = folder();
+  const space = await joined({ directory });
+  const held = await (await space.mutex('m')).holdAsync();
+  const files = new Folder(directoryOf('default', directory));
+  const [member = ''] = files.members();
+  for (const text of ['GET / HTTP/1.1\r\n\r\n', '{}\n', '\n', '[]\n', '[null]\n', '["1"]\n']) {
+    const socket = connect(files.of(`m.${member}`));
+    socket.end(text);
+    for await (const part of socket) expect(part).toBeUndefined();
+  }
+  expect(held.held).toBe(true);
+  await held.unlock();
+});
+
+test('a process takes over from a broker that writes no lines of JSON', async () => {
+  const directory = folder();
+  const files = new Folder(directoryOf('default', directory));
+  const member = newMember();
+  const draft = files.draft(undefined, member, false);
+  const servers = [createServer().listen(files.of(`m.${member}`)), createServer((socket) => socket.end('hello\n'))];
+  servers[1]?.listen(draft.address.path);
+  onTestFinished(() => {
+    for (const server of servers) server.close();
+  });
+  closeSync(files.usurp(undefined, draft)?.fd as number);
+  const space = await joined({ directory });
+  await (await space.mutex('m')).runExclusive(() => {});
+});
+
 test('a young process waits for an older one to take over, and then takes over itself', async () => {
   const directory = folder();
   const files = new Folder(directoryOf('default', directory));
-  // No process has this number.
-  const dead = `${'0'.repeat(16)}-${2 ** 22 + 1}`;
-  const broker = await Broker.start(files, undefined, dead, { ended: () => {}, joined: () => {} });
+  const broker = await Broker.start(files, undefined, DEAD, { ended: () => {}, joined: () => {} });
   broker?.end();
   // This member lives, and does nothing.
   const server = createServer().listen(files.of(`m.${newMember()}`));

@@ -2,6 +2,9 @@
  * Threads of one process that share a space without a server. Each thread is a member of its own: what a thread holds
  * comes back when the thread ends, and no thread needs the main thread, which may stand still.
  */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { folder, Member } from './local-processes.js';
 import { until } from './setting.js';
@@ -54,6 +57,35 @@ test('a thread that has the broker and holds is terminated: another takes over, 
   await broker.kill();
   expect((await granted).ownerDied).toBe(true);
   expect(await next.do('sessions')).toBe(1);
+});
+
+test('the thread of a broker loads nothing that NODE_OPTIONS names', () => {
+  const [directory, own] = [folder(), folder()];
+  const name = "require('node:worker_threads').isMainThread ? 'main ' : 'thread '";
+  writeFileSync(`${own}/preload.cjs`, `require('node:fs').appendFileSync(${JSON.stringify(`${own}/log`)}, ${name});`);
+  const source = `
+    import { readdirSync, readFileSync } from 'node:fs';
+    import { Space } from 'taketurns-processes';
+    const directory = ${JSON.stringify(directory)};
+    const spaces = [await Space.local({ directory }), await Space.local({ directory })];
+    const [boot] = readdirSync(directory);
+    const [space] = readdirSync(directory + '/' + boot);
+    const path = directory + '/' + boot + '/' + space;
+    const hasThread = () => readdirSync(path).some((name) => {
+      try {
+        return name.startsWith('gen.') && JSON.parse(readFileSync(path + '/' + name, 'utf8')).hasThread;
+      } catch {}
+    });
+    while (!hasThread()) await new Promise((resolve) => setTimeout(resolve, 10));
+    for (const each of spaces) await each.close();`;
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', source], {
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    encoding: 'utf8',
+    timeout: 30_000,
+    env: { ...process.env, NODE_OPTIONS: `--require ${own}/preload.cjs` },
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(readFileSync(`${own}/log`, 'utf8')).toBe('main ');
 });
 
 test('threads take turns while the main thread stands still', async () => {

@@ -357,7 +357,7 @@ test.each([
   const [boot] = readdirSync(directory);
   const [space] = readdirSync(join(directory, `${boot}`));
   // The last process, and at most the one before it, whose files the last one had no time to remove.
-  const members = readdirSync(join(directory, `${boot}`, `${space}`)).filter((name) => name.startsWith('m.'));
+  const members = readdirSync(join(directory, `${boot}`, `${space}`)).filter((name) => /^[cm]\./.test(name));
   expect(members.length).toBeLessThanOrEqual(2);
 });
 

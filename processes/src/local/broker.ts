@@ -12,11 +12,11 @@
  * which writes and looks as `#serve` does.
  *
  * Deaths. The end of a connection proves nothing, because the member may have dropped it. So the broker connects to the
- * member's own socket (m.<member>). If this is refused, the process has ended: its sessions are reaped, and whoever is
- * next gets what they held. If it is accepted, by the kernel, the process lives, even if it stands still; the
- * connection is kept, and its end asks the question again. A new broker asks those that hold something at once, because
- * they may have died with the broker before, and others if they do not connect to it soon. Its line on this connection
- * tells the living that there is a new broker: who only waits would not notice otherwise.
+ * member's own socket (m.<member>). If this is refused, the process has ended, or has closed the space: its sessions are
+ * reaped, and whoever is next gets what they held. If it is accepted, by the kernel, the process lives, even if it stands
+ * still; the connection is kept, and its end asks the question again. A new broker asks those that hold something at
+ * once, because they may have died with the broker before, and others if they do not connect to it soon. Its line on
+ * this connection tells the living that there is a new broker: who only waits would not notice otherwise.
  *
  * The broker ends as if its process had died: nothing is handed over, because the next broker needs nothing but files.
  */
@@ -25,8 +25,8 @@ import { clock } from '../clock.js';
 import { close, type Folder, type Generation, isMember, pidOf, timeOfDay } from './generations.js';
 import { faultIn } from './grammar.js';
 import { callLine, deathLine, Journal, readJournal } from './journal.js';
-import { type Line, Lines, lineOf } from './lines.js';
-import { address, hasEnded, listen, random, showsEnd } from './platform.js';
+import { type Line, lineOf, onLines } from './lines.js';
+import { address, hasEnded, listen, random } from './platform.js';
 import { END, State } from './twin/state.js';
 import { type Message, type Outcome, reap, turn } from './twin/turn.js';
 
@@ -182,34 +182,26 @@ export class Broker {
 
   #accept(socket: Socket): void {
     this.#watch(socket);
-    socket.setEncoding('utf8');
-    const lines = new Lines();
     const listener: Listener = {
       tell: (sid, text) => socket.write(lineOf(0, sid, text)),
       end: () => socket.destroy(),
     };
     let member: string | undefined;
-    socket.on('error', () => {});
-    socket.on('data', (text) => {
+    onLines(socket, (read) => {
       if (this.#isOver) return;
-      let read: Line[];
-      try {
-        read = lines.push(`${text}`);
-        if (member === undefined && read.length > 0) {
-          const [cookie, name] = read.shift() as Line;
-          if (cookie !== this.#generation.address.cookie || !isMember(name)) throw new Error('not a member');
-          member = name;
-          this.join(member, listener);
-          socket.write(lineOf('ready'));
-          if (!this.#isShared && member !== this.#generation.address.member) {
-            this.#isShared = true;
-            this.#events.joined(this);
-          }
+      if (member === undefined && read.length > 0) {
+        const [cookie, name] = read.shift() as Line;
+        if (cookie !== this.#generation.address.cookie || !isMember(name)) {
+          socket.destroy();
+          return;
         }
-      } catch {
-        // Not a member.
-        socket.destroy();
-        return;
+        member = name;
+        this.join(member, listener);
+        socket.write(lineOf('ready'));
+        if (!this.#isShared && member !== this.#generation.address.member) {
+          this.#isShared = true;
+          this.#events.joined(this);
+        }
       }
       if (member !== undefined && read.length > 0) this.#serve(member, socket, read);
     });
@@ -314,7 +306,7 @@ export class Broker {
       socket.write(lineOf(this.#generation.number));
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      isRefused = showsEnd(error.code, pidOf(member));
+      isRefused = this.#folder.isOver(member, error.code);
     });
     socket.on('close', () => {
       this.#calls.delete(member);
@@ -349,7 +341,7 @@ export class Broker {
       this.end(error);
       return;
     }
-    this.#folder.remove(`m.${member}`);
+    for (const kind of 'mc') this.#folder.remove(`${kind}.${member}`);
     this.#journal.rotate();
   }
 }

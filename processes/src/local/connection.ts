@@ -13,7 +13,7 @@ import { clock, type Timer } from '../clock.js';
 import { eventsHandled, later, microtask } from '../ticks.js';
 import type { Broker } from './broker.js';
 import type { Generation } from './generations.js';
-import { type Line, Lines, lineOf } from './lines.js';
+import { type Line, lineOf, onLines } from './lines.js';
 import { LOOK, Patience } from './patience.js';
 
 /** How often a process that is needed sends a ping, or asks the broker in its own thread, in milliseconds. */
@@ -71,7 +71,6 @@ export class SocketConnection implements Connection {
   private constructor(owner: Owner, socket: Socket) {
     this.#owner = owner;
     this.#socket = socket;
-    socket.setEncoding('utf8');
   }
 
   /** Resolves to the connection when it is up, or says why it is not. Rejects if the owner cannot listen. */
@@ -110,16 +109,14 @@ export class SocketConnection implements Connection {
         owner.listens().catch(failed);
       });
       // 'close' follows each error.
-      socket.on('error', () => {});
       socket.on('close', () => {
         if (connection.#isUp) owner.over(connection);
         else over('refused');
       });
-      const lines = new Lines();
       /** What the broker has told a session before the connection is up. */
       const early: Line[] = [];
-      socket.on('data', (text) => {
-        for (const line of lines.push(`${text}`)) {
+      onLines(socket, (lines) => {
+        for (const line of lines) {
           if (connection.#isUp) connection.#hear(line);
           else if (isReady) early.push(line);
           else if (line[0] !== 'ready') over('refused');

@@ -9,7 +9,7 @@
  *
  * Two things make this process take over. The broker's process has ended: then it refuses, and the process's own socket
  * m.<member> refuses too. Or the broker does not answer for `PATIENCE`: then it may be stopped, or its process computes
- * for long. A takeover is right at any time, so the timer decides about progress alone.
+ * for long, or cannot begin to serve. A takeover is right at any time, so the timer decides about progress alone.
  *
  * A broker serves in the main thread at first, because a thread takes longer to start than a short program lives, and
  * because the calls of its own process are then calls of a function. When another process takes part, and the broker has
@@ -21,7 +21,7 @@
  * there before the process is up, so before it can hold anything.
  */
 import { readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import type { Worker } from 'node:worker_threads';
 import { clock, type Timer } from '../clock.js';
 import type { Driver, StopListening } from '../drivers/driver.js';
@@ -30,10 +30,10 @@ import { microtask } from '../ticks.js';
 import { Broker } from './broker.js';
 import type { ThreadData } from './broker-thread.js';
 import { type Connection, InlineConnection, type Owner, SocketConnection } from './connection.js';
-import { close, Folder, type Generation, newMember, pidOf, timeOfDay, VERSION } from './generations.js';
-import { Lines } from './lines.js';
+import { close, Folder, type Generation, newMember, timeOfDay, VERSION } from './generations.js';
+import { onLines } from './lines.js';
 import { Patience } from './patience.js';
-import { address, hasFiles, listen, random, showsEnd } from './platform.js';
+import { address, errorAt, hasFiles, listen, random } from './platform.js';
 import { THREAD } from './thread-source.js';
 
 /**
@@ -162,6 +162,12 @@ class Member implements Driver, Owner {
     await this.#thread?.terminate();
     await this.#listening?.catch(() => {});
     this.#own?.close();
+    try {
+      // Not everywhere does the end of a socket tell that nobody listens (platform.ts), but another name does.
+      renameSync(this.#folder.of(`m.${this.name}`), this.#folder.of(`c.${this.name}`));
+    } catch {
+      // A broker has removed it already, or this member has never listened.
+    }
     this.dialling?.destroy();
     // A broker that finds its connection ended asks again, and is refused now.
     for (const socket of this.#callers) socket.destroy();
@@ -270,8 +276,11 @@ class Member implements Driver, Owner {
     const found = generation.number === this.#overAt ? 'over' : await SocketConnection.dial(generation, this);
     if (typeof found === 'object') return this.#isUp(found);
     if (this.#isClosed) return false;
-    // The broker does not listen yet, or not any more.
-    if (found === 'refused' && !isOwn && !(await this.#hasEnded(generation.address.member))) return this.#waits();
+    // The broker does not listen yet, or not any more. One of this process that has served is followed at once, and one
+    // that could not begin to serve is not: another process may be able to.
+    const { member, hasThread } = generation.address;
+    const hasBegun = hasThread || broker?.number === generation.number;
+    if (found === 'refused' && (isOwn ? !hasBegun : !(await this.#hasEnded(member)))) return this.#waits();
     if (found === 'silent') this.#doubts();
     else if (this.#yields(generation)) {
       await new Promise<void>((resolve) => {
@@ -296,14 +305,19 @@ class Member implements Driver, Owner {
     return this.#folder.members().some((member) => member !== this.name && member !== address.member);
   }
 
-  /** How long the broker of a generation has not listened. */
-  #refused: { readonly number: number; readonly patience: Patience } | undefined;
+  /** For how long brokers have not listened whose processes live. */
+  #refused: Patience | undefined;
 
-  /** The process of the broker lives, and the broker does not listen. Returns whether this process has taken over. */
+  /**
+   * The process of the broker lives, and the broker does not listen. Returns whether this process has taken over.
+   *
+   * The time does not begin anew with another generation: a process that cannot write a journal makes one after the
+   * other.
+   */
   async #waits(): Promise<boolean> {
-    const { number } = this.#generation as Generation;
-    if (this.#refused?.number !== number) this.#refused = { number, patience: new Patience() };
-    if (!this.#refused.patience.isOver(this.patience)) return false;
+    this.#refused ??= new Patience();
+    if (!this.#refused.isOver(this.patience)) return false;
+    this.#refused = undefined;
     this.#doubts();
     return this.#usurp();
   }
@@ -346,7 +360,8 @@ class Member implements Driver, Owner {
       // and the CommonJS of Jest has no `import`.
       const loaded = process.getBuiltinModule?.('node:worker_threads') ?? (await import('node:worker_threads'));
       if (broker.isOver) return;
-      thread = new loaded.Worker(THREAD, { eval: true, execArgv: [], workerData });
+      // No flags and no environment: what these load into each thread belongs to the program.
+      thread = new loaded.Worker(THREAD, { eval: true, execArgv: [], env: {}, workerData });
     } catch (error) {
       this.ended(error);
       return;
@@ -369,15 +384,9 @@ class Member implements Driver, Owner {
   }
 
   /** Whether the process of a member has ended, or has closed the space. */
-  #hasEnded(member: string): Promise<boolean> {
-    return new Promise((resolve) => {
-      const socket = connect(address(this.#folder.of(`m.${member}`), member));
-      socket.on('connect', () => {
-        socket.destroy();
-        resolve(false);
-      });
-      socket.on('error', (error: NodeJS.ErrnoException) => resolve(showsEnd(error.code, pidOf(member))));
-    });
+  async #hasEnded(member: string): Promise<boolean> {
+    const error = await errorAt(address(this.#folder.of(`m.${member}`), member));
+    return error !== undefined && this.#folder.isOver(member, error.code);
   }
 
   /** Returns true, for `#attempt`. */
@@ -398,14 +407,10 @@ class Member implements Driver, Owner {
 
   /** A broker has called. Its line tells its generation. */
   #called(socket: Socket): void {
-    const lines = new Lines();
     this.#callers.add(socket);
     socket.on('close', () => this.#callers.delete(socket));
     socket.unref();
-    socket.setEncoding('utf8');
-    socket.on('error', () => {});
-    socket.on('data', (text) => {
-      const [line] = lines.push(`${text}`);
+    onLines(socket, ([line]) => {
       const isLater = Number(line?.[0]) > (this.#generation?.number ?? Number.POSITIVE_INFINITY);
       if (!isLater) return;
       if (this.#broker && this.#broker.number < Number(line?.[0])) this.#broker.end();

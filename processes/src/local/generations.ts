@@ -4,6 +4,7 @@
  *     gen.G           JSON: how to reach the broker of generation G. A hard link, so it is made once, whole
  *     b.G.<16 hex>    its socket       j.G.n   its journal number n (journal.ts)
  *     m.<member>      the socket of a member, which is called <16 hex>-<process id>: proof that the process lives
+ *     c.<member>      the same file, when the member has closed the space
  *     t.<16 hex>      a file before it gets its name
  *
  *     usurper of G+1: U1 link gen.G+1     U2 gen.G is still linked     U3 choose a journal, read     U4 rename, serve
@@ -29,7 +30,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { address, random } from './platform.js';
+import { address, random, showsEnd } from './platform.js';
 
 /** The version of the files and of the lines. Processes of different versions must not share a space. */
 export const VERSION = 1;
@@ -83,10 +84,15 @@ export class Folder {
     return `${this.path}/${name}`;
   }
 
-  /** The members whose sockets are there. */
+  /** The members whose sockets are there, also those that have closed the space. */
   members(): string[] {
-    const sockets = readdirSync(this.path).filter((name) => name.startsWith('m.'));
+    const sockets = readdirSync(this.path).filter((name) => /^[cm]\./.test(name));
     return sockets.map((name) => name.slice(2)).filter(isMember);
+  }
+
+  /** Whether a member has ended or closed the space. code: of the error of a connection to its socket. */
+  isOver(member: string, code: string | undefined): boolean {
+    return showsEnd(code, pidOf(member)) || this.#has(`c.${member}`);
   }
 
   /** The journals, the newest first. */
@@ -128,7 +134,11 @@ export class Folder {
   }
 
   #isMade(number: number): boolean {
-    return lstatSync(this.of(`gen.${number}`), { throwIfNoEntry: false }) !== undefined;
+    return this.#has(`gen.${number}`);
+  }
+
+  #has(name: string): boolean {
+    return lstatSync(this.of(name), { throwIfNoEntry: false }) !== undefined;
   }
 
   /** Makes the generation (U1, U2). Returns undefined if somebody else was faster. */

@@ -6,7 +6,7 @@
  * pipes: names that all users share, so a pipe has a random name, which a file of the folder tells. Only Linux was run.
  */
 import { readFileSync } from 'node:fs';
-import type { Server } from 'node:net';
+import { connect, type Server } from 'node:net';
 import { win32 } from 'node:path';
 
 const { platform, env } = process;
@@ -78,6 +78,17 @@ export function hasEnded(pid: number): boolean {
     return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }
+
+/** The error of a connection to this socket. Undefined: somebody listens. */
+export const errorAt = (path: string): Promise<NodeJS.ErrnoException | undefined> =>
+  new Promise((resolve) => {
+    const socket = connect(path);
+    socket.on('error', resolve);
+    socket.on('connect', () => {
+      socket.destroy();
+      resolve(undefined);
+    });
+  });
 
 /** How many connections may wait until they are accepted. */
 const QUEUE = 511;
