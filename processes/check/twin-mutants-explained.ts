@@ -32,7 +32,7 @@ export const EXPLAINED: readonly Explained[] = [
   { text: "leapt = '';", reason: BEGINS },
   { text: 'late = 0;', reason: BEGINS },
   { text: 'beaten = 0;', reason: 'the first session that is opened replaces it' },
-  { text: 'state.leap(now, 0);', reason: 'the time is a far larger number' },
+  { text: 'topmost = 0', reason: 'the time is a far larger number' },
   { text: 'late <= last', from: '<=', to: '<', reason: 'the next ticket is larger than the last one either way' },
   { text: 'const LIMITS = {', reason: LIMITS },
   { text: "new Turn(state, ['', '', ''], '', now, limits).reap(sid)", reason: ALONE },

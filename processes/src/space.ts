@@ -157,7 +157,7 @@ export class Space implements AsyncDisposable {
    *     await (await space.mutex('token')).runExclusive(refresh);
    * @throws {TypeError | RangeError} (rejects) for a bad option: of another type, out of its range, or unknown.
    * @throws {SpaceError} (rejects) with the code `DIRECTORY` if the folder of the space cannot be made, is not this
-   * user's alone, or has too long a path; `JOURNAL` if a file in it cannot be read; `SETTINGS` if
+   * user's alone, has too long a path, or is shared over boot ids; `JOURNAL` if a file in it cannot be read; `SETTINGS` if
    * another version of the package uses the space; `UNREACHABLE` if no process answers within `connectTimeout`.
    * @example const space = await Space.local({ space: 'shop' });
    */

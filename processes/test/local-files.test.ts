@@ -30,6 +30,7 @@ import { State } from '../src/local/twin/state.js';
 import { reap, turn } from '../src/local/twin/turn.js';
 import type { LocalOptions } from '../src/options.js';
 import { Space } from '../src/space.js';
+import { tokenOf } from '../src/wire.js';
 import { folder, Member, members } from './local-processes.js';
 import { sleep, until } from './setting.js';
 
@@ -410,6 +411,39 @@ test('what a process held when it closed comes back, also where a refused connec
   await driver.close();
   await until(() => sessions() === 0 && files.members().length === 0);
 });
+
+/** The folder of the space that another start of the machine has in this directory. */
+function beside(directory: string, boot: string): Folder {
+  const path = join(directory, boot, basename(directoryOf('default', directory)));
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  return new Folder(path);
+}
+
+test.runIf(process.platform === 'linux')('a process with another boot id that has the space is an error', async () => {
+  const directory = folder();
+  const other = beside(directory, '00000000');
+  const broker = await Broker.start(other, undefined, newMember(), nobody);
+  await refused(directory, `a process with another boot id has the space in ${other.path}`);
+  broker?.end();
+  const space = await joined({ directory });
+  await (await space.mutex('m')).runExclusive(() => {});
+});
+
+test.runIf(process.platform === 'linux')(
+  'tokens rise over restarts of the machine, whatever the clock says',
+  async () => {
+    const directory = folder();
+    const tickets = [4e12, 3e12].map((now, at) => {
+      const state = State.begin('history', now);
+      new Journal(beside(directory, `0000000${at}`), 7, state).close();
+      return state.ticket;
+    });
+    writeFileSync(beside(directory, '00000002').of('j.1.1'), 'not a journal\n');
+    const space = await joined({ directory });
+    const held = await (await space.mutex('m')).holdAsync();
+    for (const ticket of tickets) expect(held.token).toBeGreaterThan(tokenOf(ticket.toString(16)));
+  },
+);
 
 test('a state that began when the clock was behind has large tickets when the clock is right', () => {
   const state = State.begin('history', 0);

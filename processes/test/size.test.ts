@@ -38,7 +38,8 @@ const PROGRAMS = [
   },
   {
     name: 'a semaphore without a server',
-    most: 27_250,
+    // The look at the folders of other starts of the machine takes 0.2 KB of it.
+    most: 27_400,
     without: OF_SERVERS,
     source: `
       import { Space } from ${JSON.stringify(index)};

@@ -48,6 +48,8 @@ export interface BrokerEvents {
   ended(error: unknown, broker: Broker): void;
   /** For the first time a member of another process, or of another thread, has connected. */
   joined(broker: Broker): void;
+  /** Returns the largest ticket that was given before the machine was started, or 0. */
+  lastTicket?(): number;
 }
 
 /** A member that is connected. */
@@ -126,7 +128,8 @@ export class Broker {
     this.#server = server;
     this.#events = events;
     this.#hasThread = hasThread;
-    this.#state = readJournal(folder, generation.number) ?? State.begin(random() + random(), timeOfDay());
+    const begin = (): State => State.begin(random() + random(), timeOfDay(), events.lastTicket?.());
+    this.#state = readJournal(folder, generation.number) ?? begin();
     this.#journal = new Journal(folder, generation.number, this.#state);
   }
 

@@ -5,11 +5,13 @@
  *     /tmp/taketurns-<uid>/<boot>/<space>/        space: 12 digits that hash its name
  *     ^ made with the mode 0700; checked before it is used
  */
-import { lstatSync, mkdirSync, type Stats } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { lstatSync, mkdirSync, readdirSync, type Stats } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { SpaceError } from '../errors.js';
 import { fnv1a } from '../hash.js';
-import { boot, hasFiles, home, LONGEST_PATH, user } from './platform.js';
+import { close, Folder } from './generations.js';
+import { readJournal } from './journal.js';
+import { boot, errorAt, hasFiles, home, LONGEST_PATH, user } from './platform.js';
 
 /** The longest name of a socket: `b.`, ten digits, a dot and 16 digits. */
 const LONGEST_NAME = 29;
@@ -65,6 +67,52 @@ function check(path: string, stats: Stats): void {
   if (mode & 0o077) {
     const octal = mode.toString(8).padStart(3, '0');
     throw refused(`the folder ${path} is open to other users (mode ${octal}); it must have the mode 700`);
+  }
+}
+
+/**
+ * The folders of this space that belong to other starts of the machine. They may be of another machine which shares the
+ * directory, or of a container that has a boot id of its own.
+ */
+function others({ path }: Folder): Folder[] {
+  const of = dirname(path);
+  const isBoot = (name: string): boolean => /^[0-9a-f]{8}$/.test(name);
+  const boots = isBoot(basename(of)) ? readdirSync(dirname(of)) : [];
+  const found = boots.filter((name) => isBoot(name) && name !== basename(of));
+  return found.map((name) => new Folder(join(dirname(of), name, basename(path))));
+}
+
+/** The largest ticket that the space has given since other starts of the machine, as far as their journals are there. */
+export function lastTicket(folder: Folder): number {
+  let last = 0;
+  for (const other of others(folder)) {
+    try {
+      last = Math.max(last, readJournal(other, Number.POSITIVE_INFINITY)?.ticket ?? 0);
+    } catch {
+      // There is no such space, or another version of the package has used it.
+    }
+  }
+  return last;
+}
+
+/**
+ * Throws if a process of this machine serves the same space in the folder of another boot id: it is in a container that
+ * has one of its own. Each process looks when the space has a broker on its own side, so of two that begin at the same
+ * time at least one sees the other.
+ * @throws {SpaceError} with the code `DIRECTORY`.
+ */
+export async function lookBeside(folder: Folder): Promise<void> {
+  for (const other of others(folder)) {
+    let path: string | undefined;
+    try {
+      const generation = other.highest();
+      close(generation);
+      path = generation?.address.path;
+    } catch {
+      // There is no such space.
+    }
+    if (path === undefined || (await errorAt(path))) continue;
+    throw refused(`a process with another boot id has the space in ${other.path}`);
   }
 }
 

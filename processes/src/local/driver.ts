@@ -30,6 +30,7 @@ import { microtask } from '../ticks.js';
 import { Broker } from './broker.js';
 import type { ThreadData } from './broker-thread.js';
 import { type Connection, InlineConnection, type Owner, SocketConnection } from './connection.js';
+import { lastTicket, lookBeside } from './directory.js';
 import { close, Folder, type Generation, newMember, timeOfDay, VERSION } from './generations.js';
 import { onLines } from './lines.js';
 import { Patience } from './patience.js';
@@ -269,6 +270,7 @@ class Member implements Driver, Owner {
     if (!generation) return this.#usurp();
     if (generation.address.v !== VERSION)
       throw new SpaceError('SETTINGS', `another version of the package uses the space in ${this.#folder.path}`);
+    if (!this.#wasUp) await lookBeside(this.#folder);
     const isOwn = generation.address.member === this.name;
     const broker = this.#broker;
     if (isOwn && broker?.number === generation.number && !broker.isOver)
@@ -374,6 +376,10 @@ class Member implements Driver, Owner {
       if (this.#thread === thread) this.#thread = undefined;
     });
     thread.unref();
+  }
+
+  lastTicket(): number {
+    return lastTicket(this.#folder);
   }
 
   /** A broker of this process has ended. If something was wrong, whoever loses the connection hears of it. */

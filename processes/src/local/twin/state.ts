@@ -191,9 +191,10 @@ export class State {
     this.history = history;
   }
 
-  static begin(history: string, now: number): State {
+  /** topmost: the largest ticket of the histories before, if it is known. */
+  static begin(history: string, now: number, topmost = 0): State {
     const state = new State(history);
-    state.leap(now, 0);
+    state.leap(now, topmost);
     return state;
   }
 
