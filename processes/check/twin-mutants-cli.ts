@@ -89,7 +89,7 @@ function record(seed: number, limits: Limits): Recording {
 
 /** What the twin does in a sequence. Its state is told after each step. */
 function recordSequence(write: (writer: Writer) => void, limits: Limits): Recording {
-  const state = State.begin('history', START);
+  const state = State.begin('history', limits.rises ? START - 7_200_000 : START);
   const steps: Step[] = [];
   const note = (args: readonly string[], victim?: string): Outcome => {
     const [member = '', now] = [args[0], START + 7 * steps.length];

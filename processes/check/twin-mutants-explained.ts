@@ -4,6 +4,7 @@
  */
 import type { Explained } from './mutant.js';
 
+const HOUR = 'tickets may as well rise a moment earlier or later';
 const SORTS = 'sorts more often than there is need to, or no other way: no two keys are the same';
 const BEGINS = 'the leap with which each state begins replaces it';
 const LIMITS = 'the recordings have limits of their own';
@@ -32,6 +33,8 @@ export const EXPLAINED: readonly Explained[] = [
   { text: "leapt = '';", reason: BEGINS },
   { text: 'late = 0;', reason: BEGINS },
   { text: 'beaten = 0;', reason: 'the first session that is opened replaces it' },
+  { text: 'const HOUR = ', reason: HOUR },
+  { text: 'ticketAt(now - HOUR) > this.ticket', from: '>', to: '>=', reason: HOUR },
   { text: 'topmost = 0', reason: 'the time is a far larger number' },
   { text: 'late <= last', from: '<=', to: '<', reason: 'the next ticket is larger than the last one either way' },
   { text: 'const LIMITS = {', reason: LIMITS },

@@ -19,8 +19,8 @@ export interface Limits {
    */
   readonly isBroker: boolean;
   /**
-   * Whether beats let the tickets rise to the time, as a broker does. After a restart of the machine the clock may have
-   * been wrong when the state began.
+   * Whether beats let the tickets rise to the time, if they are far behind, as a broker does. After a restart of the
+   * machine the clock may have been wrong when the state began.
    */
   readonly rises: boolean;
 }

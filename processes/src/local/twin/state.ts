@@ -165,6 +165,7 @@ export interface Agreed {
 
 /** 2020-01-01, from which the tickets count 1,024 a millisecond. */
 const EPOCH = 1_577_836_800_000;
+const HOUR = 3_600_000;
 const ticketAt = (now: number): number => (now - EPOCH) * 1024;
 
 /** The state of a space. A new one begins another history, and its tickets begin at a number made from the time. */
@@ -198,9 +199,9 @@ export class State {
     return state;
   }
 
-  /** Lets the next ticket be no smaller than one of a history that begins now. */
+  /** If the tickets are more than an hour behind the time, they rise to that of a history that begins now. */
   rise(now: number): void {
-    this.ticket = Math.max(this.ticket, ticketAt(now));
+    if (ticketAt(now - HOUR) > this.ticket) this.ticket = ticketAt(now);
   }
 
   /** Lets the tickets leap past `topmost`, and leaves room for those that wait. turn/tickets.lua says why. */
