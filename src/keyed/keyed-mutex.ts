@@ -66,7 +66,8 @@ export class KeyedMutex extends Keyed<typeof KIND> {
   /**
    * Attaches to the table of this name in the arena. Creates it if there is none. Threads that open a name at the same
    * time get one table. The table goes when every thread that had it open has ended, or its library objects were
-   * collected. A table whose handle was taken stays until it is disposed of. Never blocks.
+   * collected and no death of an owner is still to be told. A table whose handle was taken stays until it is disposed
+   * of. Never blocks.
    * @param name 1 to 116 bytes of UTF-8, well-formed.
    * @param options are checked in any case. A table that exists keeps the options with which it was made.
    * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.

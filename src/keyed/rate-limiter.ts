@@ -145,7 +145,8 @@ export class RateLimiter extends SharedObject<typeof KIND> {
   /**
    * Attaches to the limiter of this name in the arena. Creates it if there is none. Threads that open a name at the same
    * time get one limiter. The limiter goes when every thread that had it open has ended, or its library objects were
-   * collected. A limiter whose handle was taken stays until it is disposed of. Never blocks.
+   * collected and the permits that it has given do not count any more: so a collection never gives permits too early.
+   * A limiter whose handle was taken stays until it is disposed of. Never blocks.
    * @param name 1 to 116 bytes of UTF-8, well-formed.
    * @param permits the most permits in a window, 1 to 2,147,483,647.
    * @param per the length of a window, 1 to 2,147,483,647 milliseconds.
@@ -244,7 +245,11 @@ export class RateLimiter extends SharedObject<typeof KIND> {
   #pause(due: number, left: number, asks: number, permits: number, timeout: number): number {
     if (left <= 0) throw this.#late(permits, timeout);
     // It may have had the turn, and not slept yet, when all were asked to leave.
-    if (asks !== this.#asks) throw this.#failed(new CancelledError(), permits, timeout);
+    if (asks !== this.#asks) {
+      const { cancelled } = this.#parts;
+      const isOurs = cancelled && ((cancelled.asks - asks) | 0) > 0;
+      throw this.#failed(new CancelledError(isOurs ? cancelled.reason : undefined), permits, timeout);
+    }
     Atomics.store(this.#words, (this.#at + R_WAITS) >> 2, 1);
     return Math.min(due, left, LIMIT);
   }
@@ -310,7 +315,10 @@ export class RateLimiter extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Takes permits if they may go now and no request waits. Never blocks.
+   * Takes permits if they may go now and no request waits. Never blocks. One thread or promise at a time asks the
+   * limiter. If another one is in the midst of that and does not go on for a moment, the answer is false, although
+   * permits may be free: the system has taken the processor from the other thread, or the thread has died.
+   * (The same goes for `take` and `takeAsync` with a time-out of 0.)
    * @param permits 1 (the default) to `permits` of the constructor.
    * @returns whether it has taken them.
    * @throws {RangeError | TypeError} for a bad number.
@@ -420,6 +428,7 @@ export class RateLimiter extends SharedObject<typeof KIND> {
     // In this order, so that no request gets the turn of one that leaves.
     turn.cancelAll(reason);
     sleep.cancelAll(reason);
+    this.#parts.cancelled = { asks: this.#asks, reason };
   }
 
   /**

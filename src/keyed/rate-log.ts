@@ -20,6 +20,9 @@
  *
  * A thread that dies while it notes a permit leaves the log fit for use: it writes the times first, then `next`, and the
  * number of permits last. So what it has left says at most that permits went later than they did, and none too few.
+ *
+ * The core knows nothing of the log. So if a garbage collection takes all library objects of a limiter in a thread, the
+ * thread keeps the limiter as long as a new one would give permits earlier (isFresh).
  */
 import { NAME_SIZE, O_INITIAL, O_LIFE, O_MAX, O_SPIN, OBJECT_SIZE, R_GIVEN, R_NEXT, R_OF } from '../border/numbers.js';
 import { N_REST } from '../key-reading.js';
@@ -113,6 +116,11 @@ export class RateLog {
     this.#floats[(this.#at + R_GIVEN) >> 3] = 0;
     this.#floats[(this.#at + R_NEXT) >> 3] = 0;
     this.#words[(this.#at + R_OF) >> 2] = this.#mark;
+  }
+
+  /** Whether a new log would give permits no earlier. */
+  isFresh(time: number): boolean {
+    return this.taken(time) === 0 && (this.#floats[(this.#at + R_NEXT) >> 3] as number) <= time;
   }
 
   /** Returns how many permits were given in the window that ends now; those of a group count while its last one does. */

@@ -8,7 +8,9 @@ import type { Membership, Shared } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
 import { Semaphore } from '../semaphore.js';
 import { reference } from '../shared-object.js';
+import { clock } from './rate-clock.js';
 import { logObjectsOf, RateLog } from './rate-log.js';
+import { keepWhile } from './staying.js';
 import { namesOf } from './table.js';
 
 /** The first object of the log. */
@@ -24,6 +26,8 @@ export interface Parts {
   readonly objects: readonly Semaphore[];
   /** How many promises of this thread have the turn or wait for it. */
   promises: number;
+  /** The last call of `cancelAll` in this thread: its reason, and how often all had been asked to leave then. */
+  cancelled: { readonly asks: number; readonly reason: unknown } | undefined;
 }
 
 const known = common('rate-limiters', () => new WeakMap<Shared, Parts>());
@@ -59,8 +63,9 @@ export function partsOf(membership: Membership, shared: Shared): Parts {
     const objects = Array.from({ length }, (_, i) => object(FIRST_LOG + i, 0, false));
     const addresses = objects.map((semaphore) => semaphore[reference].address);
     const log = new RateLog(names, shared.address, addresses);
-    const parts = { turn, turnAt: turn[reference].address, sleep, log, objects, promises: 0 };
+    const parts = { turn, turnAt: turn[reference].address, sleep, log, objects, promises: 0, cancelled: undefined };
     known.set(shared, parts);
+    keepWhile(membership, shared, () => !log.isFresh(clock()));
     return parts;
   } catch (error) {
     for (const semaphore of made) semaphore[closed]();

@@ -1,12 +1,14 @@
 /** The keys of one table that this thread has at hand. All library objects of the table in this thread share them. */
-import { ANSWER_FULL, GOES } from '../border/numbers.js';
+import { ANSWER_FULL, GOES, O_UNREPORTED_DEATHS } from '../border/numbers.js';
 import { arenaFull, noRoom } from '../errors.js';
+import { type Found, keysOf } from '../key-reading.js';
 import type { Key } from '../keys.js';
 import { common } from '../runtime/common.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { Entry, type Home } from './entry.js';
 import { KeyCache } from './key-cache.js';
 import { isFull, KeyNames, type Made, type Parent } from './key-names.js';
+import { keepWhile } from './staying.js';
 
 /** What a thread has for all tables of an arena. */
 interface OfThread {
@@ -43,11 +45,11 @@ function ofThread(membership: Membership): OfThread {
 
 /** Returns the table of a shared object, as this thread has it. */
 export function tableOf(membership: Membership, shared: Shared, made: Made): Table {
-  let table = tables.get(shared);
-  if (!table) {
-    table = new Table(membership, shared.address, made);
-    tables.set(shared, table);
-  }
+  const known = tables.get(shared);
+  if (known) return known;
+  const table = new Table(membership, shared.address, made);
+  tables.set(shared, table);
+  keepWhile(membership, shared, () => table.hasNews());
   return table;
 }
 
@@ -69,6 +71,8 @@ export class Table implements Home, Parent {
   spare: Entry | undefined;
   readonly #made: Made;
   readonly #owners: Map<Table, object>;
+  /** A key of which an owner has died. */
+  #news: Found | undefined;
 
   constructor(membership: Membership, address: number, made: Made) {
     const { names, cache, owners } = ofThread(membership);
@@ -122,6 +126,20 @@ export class Table implements Home, Parent {
     entry.enter(key === 0 ? 0 : key, answer, parts);
     this.#latest = entry;
     return entry;
+  }
+
+  /**
+   * Whether the next owner of a key is still to learn that an owner has died. The object of the key belongs to this
+   * table, and not to the next one of the same name. It looks at each object that was ever in use, unless it knows such
+   * a key.
+   */
+  hasNews(): boolean {
+    const { membership, names } = this;
+    const isNews = ({ address, generation }: Found): boolean =>
+      membership.core.generation(address) === generation &&
+      Atomics.load(names.words, (address + O_UNREPORTED_DEATHS) >> 2) !== 0;
+    if (!this.#news || !isNews(this.#news)) this.#news = keysOf(names, this).find(isNews);
+    return this.#news !== undefined;
   }
 
   #enroll(entry: Entry): void {

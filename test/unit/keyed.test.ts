@@ -536,6 +536,33 @@ describe('a table', () => {
     expect(KeyedMutex.open('collected', { arena }).tryHold('a')?.held).toBe(true);
   });
 
+  it('keeps the news of a death, although its library objects were collected', async () => {
+    const arena = new Arena();
+    const open = () => KeyedMutex.open('collected', { arena });
+    const name = async () => {
+      const table = open();
+      const dead = recruit(arena, false);
+      await dead.run('keyed-by-name', { name: 'collected', arena: arena.handle, keys: ['a', 'b'.repeat(104)] });
+      await dead.kill();
+      return table.size;
+    };
+    expect(await name()).toBe(0);
+    const collectAll = async () => {
+      for (let i = 0; i < 5; i++) {
+        await turn();
+        collect();
+      }
+    };
+    await collectAll();
+    for (const key of ['a', 'b'.repeat(104)]) {
+      const held = open().hold(key);
+      expect(held.ownerDied).toBe(true);
+      held.unlock();
+      await collectAll();
+    }
+    expect(open().hold('a').ownerDied).toBe(false);
+  });
+
   it('goes with its library objects', async () => {
     const arena = new Arena();
     for (let i = 0; i < 100; i++) new KeyedMutex({ arena }).hold('a').unlock();

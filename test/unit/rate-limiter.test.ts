@@ -1,13 +1,20 @@
 /** RateLimiter of threads: never one over in any window, in the order of the calls, also if threads die. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Arena, ArenaFullError, CancelledError, DisposedError, Semaphore, TimeoutError } from 'taketurns';
 import { RateLimiter } from 'taketurns/keyed';
 import { describe, expect, it, vi } from 'vitest';
 import { copy } from '../support/copies.js';
 import { recruit } from '../support/dying.js';
 import { failure } from '../support/failure.js';
+import { membershipOf } from '../support/membership.js';
+import { at, firstObject } from '../support/memory.js';
 import { runProgram } from '../support/program.js';
 import { watch } from '../support/settled.js';
 import { turn, until } from '../support/until.js';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
 
 /** Longer than any test. */
 const LONG = 1_000_000;
@@ -85,6 +92,26 @@ describe('a rate limiter', () => {
     expect([limiter.waiting, String(limiter)]).toEqual([0, 'RateLimiter(disposed)']);
   });
 
+  it('gives the reason of cancelAll to a promise that has the turn and has not gone on', async () => {
+    const { limiter } = fresh(1, LONG);
+    limiter.take();
+    const reason = new Error('over');
+    limiter.takeAsync({ timeout: 5 }).catch(() => limiter.cancelAll(reason));
+    expect((await failure(() => limiter.takeAsync())).cause).toBe(reason);
+  });
+
+  it('gives no reason of an earlier cancelAll to a promise that another thread cancels', async () => {
+    const { arena, limiter } = fresh(1, LONG);
+    limiter.take();
+    limiter.cancelAll(new Error('before'));
+    // The turn is the next object after the limiter. Another thread would do this, and then look for those who sleep.
+    const cancel = () => membershipOf(arena).core.askAll(firstObject() + at('OBJECT_SIZE'));
+    limiter.takeAsync({ timeout: 5 }).catch(cancel);
+    const error = await failure(() => limiter.takeAsync());
+    expect(error).toBeInstanceOf(CancelledError);
+    expect('cause' in error).toBe(false);
+  });
+
   it('ends a wait with the reason of a signal that is aborted just as a sleep ends', async () => {
     const { limiter } = fresh(1, 30);
     limiter.take();
@@ -158,6 +185,32 @@ describe('a rate limiter', () => {
     expect([limiter.tryTake(), limiter.inspect().taken]).toEqual([false, 200]);
     await other.kill();
     limiter.dispose();
+    expect(arena.stats().objects.used).toBe(0);
+  });
+
+  it('gives no permit too many because a collection has taken its library objects', async () => {
+    const arena = new Arena();
+    const taken = () => RateLimiter.open('collected', 2, LONG, { burst: 2, arena }).tryTake();
+    const given: boolean[] = [];
+    for (let i = 0; i < 5; i++) {
+      given.push(taken());
+      for (let j = 0; j < 3; j++) {
+        await turn();
+        collect();
+      }
+    }
+    expect(given).toEqual([true, true, false, false, false]);
+  });
+
+  it('goes with its library objects when its permits do not count any more', async () => {
+    const arena = new Arena();
+    for (let i = 0; i < 5; i++) RateLimiter.open(`collected ${i}`, 1, 20, { arena }).take();
+    for (let i = 0; i < 500 && arena.stats().objects.used > 0; i++) {
+      await turn();
+      collect();
+      // A thread that attaches to an object looks at others.
+      new Semaphore(1, { arena }).dispose();
+    }
     expect(arena.stats().objects.used).toBe(0);
   });
 
