@@ -8,7 +8,7 @@
  *           end, the function has thrown or its thread has died: a waiter tries next
  */
 import { host } from '#host';
-import { ADMITTED, ANSWER_CLOSED, BEGUN, QUEUED } from '../border/numbers.js';
+import { ADMITTED, ANSWER_CLOSED, BEGUN, O_PHASE, PHASE_COUNT, QUEUED } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
 import { checkOptions, checkType } from '../errors.js';
 import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
@@ -16,7 +16,7 @@ import { given, type Handle } from '../reference.js';
 import { reasonOf } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { disposedError, reference } from '../shared-object.js';
+import { disposedError, forget, reference } from '../shared-object.js';
 import {
   type Ended,
   find,
@@ -73,6 +73,8 @@ export class Once extends PhaseObject<typeof KIND> {
   #runs = false;
   /** Whether the object has warned of a function of `runAsync` that calls `runAsync` again. */
   #warned = false;
+  /** Whether the work had been done when this object released its reference. */
+  #wasDone = false;
 
   /**
    * @throws {RangeError | TypeError} for a bad option.
@@ -185,6 +187,8 @@ export class Once extends PhaseObject<typeof KIND> {
         host.warn(NESTED);
       }
       this.checkEnded(await this.sleepAsync(phase, left(), options.signal), RESULT, timeout);
+      // The thread may have disposed of the object since.
+      if (this.#wasDone) return false;
     }
     let isDone = false;
     try {
@@ -206,6 +210,14 @@ export class Once extends PhaseObject<typeof KIND> {
   /** @internal If the work is not done, one promise of the thread tries next, and the other promises wait on. */
   protected override goOn(at: number, answer: Ended): number {
     return answer === ADMITTED && this.sync.awaitZero(at) === QUEUED ? 1 : Infinity;
+  }
+
+  /** @internal */
+  protected override [forget](): void {
+    const words = new Int32Array(this[reference].membership.memory.buffer);
+    // The count also says so after the object has been closed.
+    this.#wasDone ||= (Atomics.load(words, (this.at + O_PHASE) >> 2) & PHASE_COUNT) === 0;
+    super[forget]();
   }
 
   #begin(): Exclude<ReturnType<Sync['begin']>, ANSWER_CLOSED> {

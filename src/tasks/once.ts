@@ -62,7 +62,11 @@ export class Once extends QueueObject {
   async runAsync(fn: () => void | PromiseLike<void>, options?: WaitOptions): Promise<boolean> {
     checkType(`${KIND}.runAsync: fn`, fn, 'function', 'a function');
     const limits = this[begin]('runAsync', options);
-    if (this.#runs) await this[queue].wait(1, limits);
+    if (this.#runs) {
+      await this[queue].wait(1, limits);
+      // The object may have been disposed of since.
+      if (this.#done) return false;
+    }
     this[checkOpen]();
     if (this.#done) return false;
     this.#runs = true;

@@ -490,6 +490,17 @@ describe('a callback of the user that calls the object', () => {
     expect([await runs, ends.done]).toEqual([true, false]);
   });
 
+  it('a Once that is done and disposed of just afterwards lets those go on who waited', async () => {
+    const once = new Once();
+    const work = turn();
+    const first = once.runAsync(() => work);
+    const waits = [once.runAsync(() => {}), once.runAsync(() => {})];
+    await work.then(() => once.dispose());
+    expect(await first).toBe(true);
+    expect(await Promise.all(waits)).toEqual([false, false]);
+    expect((await failure(() => once.runAsync(() => {}))).name).toBe('DisposedError');
+  });
+
   it('a function of Once that fails lets the waiters try in their order, before those who come later', async () => {
     const once = new Once();
     const order: number[] = [];

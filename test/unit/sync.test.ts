@@ -331,6 +331,25 @@ describe('a Once', () => {
     expect(() => once.run(5 as never)).toThrow('Once.run: fn must be a function, got 5');
   });
 
+  it('that is done and disposed of just afterwards lets those go on who waited', async () => {
+    const once = new Once();
+    const first = once.runAsync(async () => {});
+    const [second, third] = [once.runAsync(() => {}), once.runAsync(() => {})];
+    expect(await first).toBe(true);
+    once.dispose();
+    expect([await second, await third]).toEqual([false, false]);
+    await expect(once.runAsync(() => {})).rejects.toThrow(DisposedError);
+    expect(() => once.run(() => {})).toThrow(DisposedError);
+  });
+
+  it('that fails and is disposed of just afterwards does not count as done', async () => {
+    const once = new Once();
+    const first = once.runAsync(() => Promise.reject(new Error('no')));
+    const second = once.runAsync(() => {}).catch(({ name }) => name);
+    await first.catch(() => once.dispose());
+    expect(['DisposedError', true]).toContain(await second);
+  });
+
   it('is run by another if its thread dies', async () => {
     const once = new Once();
     const caller = new Caller(once, [
