@@ -4,7 +4,7 @@
  *     cli.ts                        reporter
  *     connects
  *     'json stack', end of line ──► looks at all arenas
- *                               ◄── the report, and the end of the connection
+ *                               ◄── the report, END, and the end of the connection
  *
  * A question is a line of at most two words: `text` or `json`, and `stack` for the stack of the main thread besides.
  * Nothing else is read, and a question changes nothing in the process.
@@ -12,7 +12,7 @@
 import { createServer, type Socket } from 'node:net';
 import { mainStack } from './main-stack.js';
 import { type ArenaReport, formatReport } from './report.js';
-import { listen } from './socket.js';
+import { END, listen } from './socket.js';
 import { placeText, type ThreadStack } from './stacks.js';
 
 /** The answer to a question with `json`. */
@@ -52,7 +52,7 @@ async function answer(socket: Socket, question: string, reports: () => Answer['a
     arenas: reports(),
     ...(withStack ? { mainStack: await mainStack() } : {}),
   };
-  socket.end(form === 'json' ? `${JSON.stringify(answer)}\n` : textOf(answer));
+  socket.end((form === 'json' ? `${JSON.stringify(answer)}\n` : textOf(answer)) + END);
 }
 
 /**

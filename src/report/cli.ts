@@ -2,7 +2,7 @@
 /** `npx taketurns-report PID` asks a process in report mode (report-mode.ts) who waits for whom, and prints the answer. */
 import { connect } from 'node:net';
 import { parseArgs } from 'node:util';
-import { addressOf, isRunning, listening } from './socket.js';
+import { addressOf, END, isRunning, listening } from './socket.js';
 
 const HELP = `npx taketurns-report PID [options]
 
@@ -12,7 +12,7 @@ const HELP = `npx taketurns-report PID [options]
   --stack    also the whole stack of the main thread, which stops for a moment (Node alone)
 
 The process answers also while all its threads block. A question changes nothing in the process.
-Exit code: 0 answered, 1 there is no such process or it cannot be asked, 2 an argument is wrong.`;
+Exit code: 0 answered, 1 there is no such process, it cannot be asked or ends meanwhile, 2 an argument is wrong.`;
 
 /** The milliseconds after which a process that does not answer counts as one that cannot. */
 const PATIENCE = 10_000;
@@ -64,8 +64,9 @@ function ask(pid: number, question: string): void {
     text += part;
   });
   socket.on('end', () => {
-    if (text === '') end(1, `process ${pid} has ended meanwhile, or has another version of taketurns`);
-    process.stdout.write(text);
+    // The end of the process ends the connection, too. A part of an answer would look like the whole of it.
+    if (!text.endsWith(END)) end(1, `process ${pid} has ended meanwhile, or has another version of taketurns`);
+    process.stdout.write(text.slice(0, -END.length));
   });
 }
 

@@ -125,10 +125,15 @@ export interface Place {
   readonly high: number;
 }
 
+/**
+ * Returns how many milliseconds have passed since a time, which is in milliseconds, modulo 2^32. Returns 0 for the time
+ * 0, which stands for an unknown time.
+ */
+export type AgeOf = (since: number) => number;
+
 export interface Look {
   readonly view: View;
-  /** Milliseconds, modulo 2^32. */
-  readonly now: number;
+  readonly ageOf: AgeOf;
   /** By the number of the thread. */
   readonly threads: ReadonlyMap<number, Thread>;
   readonly objects: readonly number[];
@@ -158,17 +163,18 @@ export function placesOf(look: Look, object: number): readonly Place[] {
 
 /**
  * Looks at an arena.
- * @param now milliseconds, modulo 2^32.
+ * @param now milliseconds, modulo 2^32; or a function that knows how long ago a time was.
  * @param most how many requests of each object are kept, 0 or more.
  */
-export function lookAt(memory: SharedMemory, now: number, most: number): Look {
+export function lookAt(memory: SharedMemory, now: number | AgeOf, most: number): Look {
+  const ageOf = typeof now === 'number' ? before(now) : now;
   const view = new View(memory);
   const threads = threadsIn(view);
-  const elements = elementsIn(view, now, most);
+  const elements = elementsIn(view, ageOf, most);
   const objects = objectsIn(view);
   return {
     view,
-    now,
+    ageOf,
     threads,
     objects,
     names: namesOf(view, objects),
@@ -265,14 +271,13 @@ export function addTo<T>(map: Map<number, T[]>, key: number, value: T): void {
   else map.set(key, [value]);
 }
 
-/** Returns how long something has waited that began at `since`; 0 stands for an unknown time. */
-export function waitedFrom(since: number, now: number): number {
-  return since === 0 ? 0 : Math.max((now - since) | 0, 0);
+function before(now: number): AgeOf {
+  return (since) => (since === 0 ? 0 : Math.max((now - since) | 0, 0));
 }
 
 function elementsIn(
   view: View,
-  now: number,
+  ageOf: AgeOf,
   most: number,
 ): Pick<Look, 'queues' | 'attachments' | 'waiting' | 'longest' | 'elements'> {
   const queues = new Map<number, Queue>();
@@ -313,7 +318,7 @@ function elementsIn(
       const thread = threadOf(requestHi);
       if (is === ATTACHED) {
         if (held !== 0 || waits !== 0)
-          addTo(attachments, object, { element, object, thread, held, waits, waited: waitedFrom(since, now) });
+          addTo(attachments, object, { element, object, thread, held, waits, waited: ageOf(since) });
         break;
       }
       const length = View.difference(endLo, endHi, startLo, startHi);
@@ -334,7 +339,7 @@ function elementsIn(
       if (requests === 0 || isClosed(ahead)) break;
       const isAsleep = async || (view.life(thread) & LIFE_STATE) === ASLEEP;
       // Until a thread sleeps, the element still has the time of an earlier wait.
-      const waited = isAsleep ? waitedFrom(since, now) : 0;
+      const waited = isAsleep ? ageOf(since) : 0;
       waiting[thread] = (waiting[thread] as number) + requests;
       longest[thread] = Math.max(longest[thread] as number, waited);
       queue.waiting += requests;

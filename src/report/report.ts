@@ -28,7 +28,7 @@ import {
 import type { SharedMemory } from '../own-arenas.js';
 import type { Used } from '../stats.js';
 import { type Deadlock, deadlocksIn } from './deadlocks.js';
-import { attachmentsOf, cut, emptyQueue, kindOf, type Look, lookAt, placesOf, type Queue } from './look.js';
+import { type AgeOf, attachmentsOf, cut, emptyQueue, kindOf, type Look, lookAt, placesOf, type Queue } from './look.js';
 import { type ObjectRef, objectRef, objectText, type ThreadRef, threadRef, threadText } from './refs.js';
 import { View } from './view.js';
 import { blockedOn } from './waits-for.js';
@@ -171,10 +171,13 @@ const OWNED = new Set<number>([
 // Taken at load: a test that replaces the clock must not change how long threads have waited.
 const { now } = Date;
 
-/** Looks at an arena, and describes it. */
-export function reportOf(memory: SharedMemory, after: number, most: number): ArenaReport {
+/**
+ * Looks at an arena, and describes it.
+ * @param ageOf knows how long ago a time was; by default the clock does.
+ */
+export function reportOf(memory: SharedMemory, after: number, most: number, ageOf?: AgeOf): ArenaReport {
   const at = now();
-  const again = (): Look => lookAt(memory, now() | 0, most);
+  const again = (): Look => lookAt(memory, ageOf ?? now() | 0, most);
   const { look, certain, suspected, unseen } = deadlocksIn(again(), again, after, most);
   const { view } = look;
   const threads = new Map<number, { holds: Holding[]; waits: Waiting[]; waiting: number; longestWait: number }>();

@@ -4,10 +4,12 @@
  *
  * It looks at each arena once a second. It tells of a deadlock when its threads have waited for as long as a thread waits
  * before it looks; where deadlocks throw, somewhat later, since the deadlock usually ends then. It tells of a wait when
- * it has lasted for `after` seconds, with the whole report. It tells everything once as long as it lasts.
+ * it has lasted for `after` seconds, with the whole report. It tells everything once as long as it lasts. If the clock
+ * is set meanwhile, this changes nothing (ages.ts).
  */
 import { writeSync } from 'node:fs';
 import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads';
+import { Ages } from './ages.js';
 import { answerQuestions } from './answers.js';
 import { attachmentsOf, lookAt } from './look.js';
 import { objectText, threadText } from './refs.js';
@@ -29,6 +31,7 @@ interface Watched {
   readonly memory: WebAssembly.Memory;
   /** By the number of the thread. */
   readonly stacks: Map<number, Stack>;
+  readonly ages: Ages;
   /** What it has told of, and what still lasts. */
   told: ReadonlySet<string>;
 }
@@ -38,15 +41,16 @@ const arenas = new Map<bigint, Watched>();
 function hear(message: Known | Stack): void {
   const { id } = message;
   if ('stack' in message) arenas.get(id)?.stacks.set(message.thread, message);
-  else if (!arenas.has(id)) arenas.set(id, { memory: message.memory, stacks: new Map(), told: new Set() });
+  else if (!arenas.has(id))
+    arenas.set(id, { memory: message.memory, stacks: new Map(), ages: new Ages(), told: new Set() });
 }
 
 /** Returns the stacks of the threads that still wait as when they told it. */
-function stacksIn({ stacks }: Watched, { at, threads }: ArenaReport): ThreadStack[] {
+function stacksIn({ stacks, ages }: Watched, { threads }: ArenaReport): ThreadStack[] {
   return threads.flatMap(({ thread, threadId, name, waits }) => {
     const told = stacks.get(thread);
-    // The two clocks may differ by a millisecond.
-    if (!told || !waits.some(({ blocked, waited }) => blocked && waited + 2 >= at - told.at)) return [];
+    // Each of the two times may be wrong by a millisecond.
+    if (!told || !waits.some(({ blocked, waited }) => blocked && waited + 2 >= ages.of(told.at | 0))) return [];
     return [{ thread, threadId, name, stack: linesOf(told.stack) }];
   });
 }
@@ -57,6 +61,12 @@ function print(text: string): void {
   } catch {
     // The standard error may be closed, or a full pipe.
   }
+}
+
+/** Begins a round, and looks at an arena. */
+function describe({ memory, ages }: Watched, most: number): ArenaReport {
+  ages.begin();
+  return reportOf(memory, settingOf(new Int32Array(memory.buffer)).after, most, ages.of);
 }
 
 /** Returns what there is to tell of, each with a text that stays the same as long as it lasts. */
@@ -93,11 +103,13 @@ function lookAtArena(id: bigint, arena: Watched): void {
     look.queues.size > 0 ||
     look.objects.some((object) => attachmentsOf(look, object).some((one) => one.waits > 0 || one.held > 0));
   if (!waits) {
+    // A round that sees nothing counts as well.
+    arena.ages.begin();
     arena.told = new Set();
     return;
   }
   const setting = settingOf(new Int32Array(memory.buffer));
-  const report = reportOf(memory, setting.after, MOST);
+  const report = describe(arena, MOST);
   const news = newsIn(report, setting.after + (setting.deadlocks === 'throw' ? LATER : 0));
   const long = longWaitsIn(report);
   const stacks = stacksIn(arena, report);
@@ -123,8 +135,7 @@ channel.onmessage = ({ data }: { data: unknown }) => hear(data as Known | Stack)
 try {
   answerQuestions(() =>
     [...arenas.values()].map((arena) => {
-      const { memory } = arena;
-      const report = reportOf(memory, settingOf(new Int32Array(memory.buffer)).after, MOST_ASKED);
+      const report = describe(arena, MOST_ASKED);
       return { ...report, stacks: stacksIn(arena, report) };
     }),
   );

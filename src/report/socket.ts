@@ -22,6 +22,8 @@ const isWindows = process.platform === 'win32';
 /** Undefined on Windows, where each user has a folder of his own. Throws in Deno if the program has no right to know. */
 const user = (): number | undefined => (isWindows ? undefined : process.geteuid?.());
 const PREFIX = 'report-';
+/** The last character of each answer. Without it the process has ended while it answered. */
+export const END = '\u0004';
 
 /** The folder of this user. */
 export function home(): string {

@@ -51,17 +51,7 @@ import {
   WIDTH_MASK,
 } from '../border/numbers.js';
 import type { Fact, Sleeper } from './confirm.js';
-import {
-  type Attachment,
-  addTo,
-  attachmentsOf,
-  kindOf,
-  type Look,
-  type Place,
-  placesOf,
-  type Thread,
-  waitedFrom,
-} from './look.js';
+import { type Attachment, addTo, attachmentsOf, kindOf, type Look, type Place, placesOf, type Thread } from './look.js';
 import { isAsync, objectIndexOf, threadOf, View } from './view.js';
 
 const ALL_BITS = -1;
@@ -142,7 +132,7 @@ export function blockedOn(look: Look, thread: Thread): Blocked | undefined {
   ): Blocked => {
     const kind = kindOf(view, object);
     const same = { address: object + O_KIND, value: kind, mask: ALL_BITS };
-    const waited = waitedFrom(since, look.now);
+    const waited = look.ageOf(since);
     return {
       thread,
       object,

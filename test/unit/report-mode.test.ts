@@ -221,6 +221,15 @@ describe('taketurns-report', () => {
     expect((await ask()).out).not.toMatch(new RegExp(`\\b${child.pid}\\b`));
   });
 
+  it.each(['', 'No thread of the process', '{"pid":1}\n'])('says that a process has ended after %j', async (said) => {
+    const server = createServer((socket) => socket.on('error', () => {}).on('data', () => socket.end(said)));
+    listen(server);
+    const { code, out, err } = await ask(process.pid);
+    await new Promise((done) => server.close(done));
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/^process \d+ has ended meanwhile/);
+  });
+
   it('says that the process is not in report mode', async () => {
     const { code, err } = await ask(process.pid);
     expect(code).toBe(1);
