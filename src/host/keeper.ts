@@ -39,7 +39,8 @@
  *
  * If a keeper ends before the program, its end of each port closes, and the first thread that turns its event loop
  * hears of it. This thread takes the name of the keeper out of the arena, and shares the arena again. If all threads
- * block meanwhile, deaths go unnoticed.
+ * block meanwhile, deaths go unnoticed. If the system has no room for the thread of a keeper, the next thread that
+ * shares an arena tries again. The new keeper finds all threads.
  *
  * The keeper is registered in no arena and takes no record. It reaps by a core instance that is not registered
  * (core/death/reaping.ts). Its code is keeper-thread.js, which scripts/build-keeper.mjs turns into a text.
@@ -63,7 +64,7 @@ export { isWatched, unwatch } from './watched.js';
 
 /**
  * The key of the environment data that hold the name of the keeper that this thread has started or inherited. The
- * name is the keeper's `threadId` + 1, or 0 if no keeper could be started.
+ * name is the keeper's `threadId` + 1, or 0 while it is being started.
  */
 const KEY = `taketurns:keeper:${VERSION}`;
 /** Together with the name of a keeper: the name of the channel on which threads announce themselves to this keeper. */
@@ -80,8 +81,8 @@ export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module
   const word = keeperOf(memory);
   if (Atomics.load(word, 0) !== 0) return;
   if (getEnvironmentData(KEY) === undefined) start(module);
-  const name = getEnvironmentData(KEY) as number;
-  if (name === 0 || Atomics.compareExchange(word, 0, 0, name) !== 0) return;
+  const name = getEnvironmentData(KEY) as number | undefined;
+  if (!name || Atomics.compareExchange(word, 0, 0, name) !== 0) return;
   // A message to a starting keeper waits until the keeper runs, but a message on a channel would be lost.
   if (keeper) keeper.postMessage(memory);
   else tell(name, memory);
@@ -92,8 +93,13 @@ function start(module: WebAssembly.Module): void {
   const STARTS = 4;
   // The start of a worker copies the environment data, and this may call watchOver, which then finds no name.
   setEnvironmentData(KEY, 0);
-  keeper = starts++ < STARTS ? startKeeper(SOURCE, { module, door: DOOR }) : undefined;
-  if (!keeper) return;
+  keeper = starts < STARTS ? startKeeper(SOURCE, { module, door: DOOR }) : undefined;
+  if (!keeper) {
+    // The system may have no room for another thread now. The next call tries again.
+    setEnvironmentData(KEY, undefined as never);
+    return;
+  }
+  starts++;
   const name = keeper.threadId + 1;
   keeper.on('exit', () => ended(name));
   setEnvironmentData(KEY, name);

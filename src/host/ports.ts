@@ -19,14 +19,15 @@
  * death is noticed only after the main thread has next turned its event loop. Web workers of Bun can send nothing.
  *
  * When a keeper is told of an arena, the word of the arena is STARTING until the keeper has written its name there. A
- * thread that attaches meanwhile waits until the name is there.
+ * thread that attaches meanwhile waits until the name is there. If no keeper comes for a while, the thread gives up for
+ * all threads of the arena, and says so: otherwise each of them would wait for as long.
  */
 import * as threads from 'node:worker_threads';
 import { KEEPER, UNWATCHED, VERSION } from '../border/numbers.js';
 import type { Line } from './host.js';
 import { SOURCE } from './ports-source.js';
 import { startKeeper } from './start-keeper.js';
-import { keeperOf, randomName, unwatch } from './watched.js';
+import { keeperOf, randomName } from './watched.js';
 
 export { isWatched, unwatch } from './watched.js';
 
@@ -73,6 +74,22 @@ export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module
   }
 }
 
+/**
+ * This thread has waited for the keeper for as long as it waits. Returns the name of the keeper if that has come
+ * meanwhile: perhaps it has not written its name into this arena. Otherwise no deaths are noticed in the arena.
+ */
+function lateKeeper(word: Int32Array): number {
+  const name = board ? Atomics.load(board, 0) : 0;
+  if (name !== 0) return name;
+  const before = Atomics.compareExchange(word, 0, STARTING, UNWATCHED);
+  if (before !== STARTING) return before;
+  process.emitWarning(
+    `deaths of threads are not noticed: the thread that notices them has not started within ${PATIENCE} ms`,
+    'TaketurnsWarning',
+  );
+  return UNWATCHED;
+}
+
 /** Sends the keeper the port by which it hears of the death of this thread. Called before the thread registers. */
 export function openLine(memory: WebAssembly.Memory): Line | undefined {
   if (!post || isFirst) return undefined;
@@ -80,8 +97,8 @@ export function openLine(memory: WebAssembly.Memory): Line | undefined {
   let keeper = Atomics.load(word, 0);
   if (keeper === STARTING && board) keeper = Atomics.load(board, 0) || STARTING;
   if (keeper === STARTING) {
-    if (Atomics.wait(word, 0, STARTING, PATIENCE) === 'timed-out') unwatch(memory);
-    keeper = Atomics.load(word, 0);
+    const isLate = Atomics.wait(word, 0, STARTING, PATIENCE) === 'timed-out';
+    keeper = isLate ? lateKeeper(word) : Atomics.load(word, 0);
   }
   if (keeper <= 0) return undefined;
   const { port1, port2 } = new threads.MessageChannel();

@@ -76,6 +76,12 @@ describe('the keeper', () => {
   });
 });
 
+describe('a keeper for which the system has no room', () => {
+  it('starts later, and finds all threads', async () => {
+    expect(await runProgram('keeper-later')).toEqual({ code: 0, out: 'true true\ndone\n', err: '' });
+  });
+});
+
 describe('a keeper that ends before the program', () => {
   it('is replaced, and the next one ends what it began', async () => {
     const words = ['KEEPER', 'REAPER', 'DEAD'].map((name) => at(name));
