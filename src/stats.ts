@@ -122,7 +122,10 @@ export interface SemaphoreStats {
   readonly longestWait: number;
   /** The number of cancelled tickets that still stand in the queue. */
   readonly cancelled: number;
-  /** The number of requests that ended by a time-out, a signal or `cancelAll`, since the semaphore was made. */
+  /**
+   * The number of requests that ended by a time-out, a signal or `cancelAll`, since the semaphore was made. Waiting
+   * promises of one thread that stand side by side count as one if `cancelAll` ends them.
+   */
   readonly timeouts: number;
   /** Whether the permits of each thread are recorded. */
   readonly robust: boolean;
@@ -160,7 +163,10 @@ export interface MutexStats {
   readonly waiting: number;
   /** The longest wait until now, in milliseconds. */
   readonly longestWait: number;
-  /** The number of requests that waited and ended by a time-out, a signal or `cancelAll`, since the mutex was made. */
+  /**
+   * The number of requests that waited and ended by a time-out, a signal or `cancelAll`, since the mutex was made.
+   * Waiting promises of one thread that stand side by side count as one if `cancelAll` ends them.
+   */
   readonly timeouts: number;
   /** The number of threads that died as the owner, since the mutex was made. */
   readonly ownerDeaths: number;

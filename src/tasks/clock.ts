@@ -1,6 +1,7 @@
 /**
  * The clock and the timers of the engine. They are taken once, when the library is loaded. A test may later replace
- * the global ones by false ones that stand still ("fake timers"). The classes wait in real time all the same.
+ * the global ones by false ones that stand still ("fake timers"). The classes wait in real time all the same. A test
+ * that has replaced them before the load makes the classes wait by its own clock.
  */
 const { performance, setTimeout: setTimer, clearTimeout: clearTimer } = globalThis;
 export const setTimeout: (run: () => void, milliseconds: number) => unknown = setTimer;
