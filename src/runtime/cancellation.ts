@@ -11,7 +11,7 @@ const nothing = (): void => {};
 const settled = Promise.resolve();
 
 /** The part of an `AbortSignal` that this file needs. */
-interface Signal {
+export interface Signal {
   readonly aborted: boolean;
   readonly reason: unknown;
   addEventListener(event: 'abort', listener: () => void): void;
@@ -44,40 +44,36 @@ export type Cancel = (reason: () => unknown) => void;
 
 /**
  * Calls `cancel` when the time-out has passed or the signal is aborted. Returns a function that stops the watch. Throws
- * nothing: if adding a listener to the signal throws, the request is cancelled with this error. `cancel` gets a
- * function that makes the reason, and calls it when the request has left the queue, because the error of a time-out
- * tells the state at that moment. `cancel` is never called before this function has returned, even if the signal calls
+ * nothing: if the signal throws, the request is cancelled with this error. `cancel` gets a function that makes the
+ * reason, and calls it when the request has left the queue, because the error of a time-out tells the state at that
+ * moment. `cancel` is never called before this function has returned, even if the signal calls
  * its listener at once.
  */
 export function watch(timeout: number, signal: Signal | undefined, cancel: Cancel, wanted: Wanted): () => void {
   const stop = timeout === Infinity ? nothing : after(timeout, () => cancel(() => timedOut(wanted(), timeout)));
   if (signal === undefined) return stop;
-  let abortion: Abortion;
-  try {
-    abortion = abortions.get(signal) ?? listen(signal);
-  } catch (error) {
-    // The caller is about to queue the request, or has just queued it, and cannot cancel it yet.
-    let over = false;
-    settled.then(() => {
-      if (!over) cancel(() => error);
-    });
-    return () => {
-      over = true;
-      stop();
-    };
-  }
-  const { cancels, listener } = abortion;
   const abort = (): void => {
     const reason = reasonOf(signal);
     cancel(() => reason);
   };
-  cancels.add(abort);
-  // The options may have a getter that now gives another signal than the one that was checked. Or a method of the
-  // signal itself may have aborted it.
-  if (signal.aborted) settled.then(() => cancels.has(abort) && abort());
+  let abortion: Abortion | undefined;
+  let over = false;
+  // The caller is about to queue the request, or has just queued it, and cannot cancel it yet. So a microtask does.
+  try {
+    abortion = abortions.get(signal) ?? listen(signal);
+    abortion.cancels.add(abort);
+    // The options may have a getter that now gives another signal than the one that was checked. Or a method of the
+    // signal itself may have aborted it.
+    if (signal.aborted) settled.then(() => over || abort());
+  } catch (error) {
+    settled.then(() => over || cancel(() => error));
+  }
   return () => {
+    over = true;
     stop();
-    if (!cancels.delete(abort) || cancels.size > 0) return;
+    if (!abortion?.cancels.delete(abort)) return;
+    const { cancels, listener } = abortion;
+    if (cancels.size > 0) return;
     // The code of the signal belongs to the user, so it runs in a microtask. Here a call of the thread may be under
     // way, and some promises may not be settled yet.
     settled.then(() => {
@@ -106,14 +102,27 @@ function after(milliseconds: number, run: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Returns the reason for which a signal was aborted. The signals of the oldest runtimes have no reason. */
-export function reasonOf({ reason }: Signal): unknown {
-  return reason === undefined ? AbortSignal.abort().reason : reason;
+/**
+ * Returns the reason for which a signal was aborted; or what the signal throws instead. The signals of the oldest
+ * runtimes have no reason.
+ */
+export function reasonOf(signal: Signal): unknown {
+  try {
+    const { reason } = signal;
+    return reason === undefined ? AbortSignal.abort().reason : reason;
+  } catch (error) {
+    return error;
+  }
 }
 
 /** Whether a wait that has ended with this reason has timed out. A signal may also be aborted with a TimeoutError. */
 export function isTimeout(reason: unknown, signal: Signal | undefined): boolean {
-  return reason instanceof TimeoutError && !(signal?.aborted && reason === reasonOf(signal));
+  if (!(reason instanceof TimeoutError)) return false;
+  try {
+    return !(signal?.aborted && reason === reasonOf(signal));
+  } catch {
+    return true;
+  }
 }
 
 /**
