@@ -211,15 +211,29 @@ export class Barrier extends PhaseObject<typeof KIND> {
     const timeout = checkWaitOptions(`${KIND}.arriveAndWaitAsync`, options);
     checkWaitAsync();
     const left = countdown(timeout);
+    const { signal } = options;
     while (true) {
-      if (options.signal?.aborted) throw reasonOf(options.signal);
+      if (signal?.aborted) throw reasonOf(signal);
       const answer = this.#arrive();
       const phase = this.phaseSeen;
       const hasArrived = answer !== QUEUED;
       const index = answer - ARRIVED;
       if (hasArrived && this.#isLast(index, phase)) return index;
-      const cancel = () => (hasArrived && this.sync.breakPhase(this.at, phase) ? REFUSED : this.lastAnswer(phase));
-      const end = await this.sleepAsync(phase, left(), options.signal, cancel);
+      let gaveUp = false;
+      const cancel = (): Ended => {
+        gaveUp = true;
+        return hasArrived && this.sync.breakPhase(this.at, phase) ? REFUSED : this.lastAnswer(phase);
+      };
+      let end: Ended;
+      try {
+        end = timeout === 0 ? cancel() : await this.sleepAsync(phase, left(), signal, cancel);
+      } catch (error) {
+        if (gaveUp) throw error;
+        // The stack was exhausted before the promise could wait. It no longer is after an await.
+        await undefined;
+        if (!this.disposed) cancel();
+        throw error;
+      }
       this.#over(end, phase, timeout, false);
       if (hasArrived) return index;
     }

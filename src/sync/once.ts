@@ -13,7 +13,7 @@ import type { Sync } from '../border/sync.js';
 import { checkOptions, checkType } from '../errors.js';
 import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle } from '../reference.js';
-import { reasonOf } from '../runtime/cancellation.js';
+import { reasonOf, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { disposedError, forget, reference } from '../shared-object.js';
@@ -170,33 +170,45 @@ export class Once extends PhaseObject<typeof KIND> {
     const timeout = checkWaitOptions(what, options);
     checkWaitAsync();
     const left = countdown(timeout);
+    const { signal } = options;
     const { shared } = this[reference];
     while (true) {
       const answer = this.#begin();
       // The code of the signal may read the phase of another object.
       const phase = this.phaseSeen;
       if (answer === ADMITTED) return false;
-      if (options.signal?.aborted) {
+      try {
+        if (signal?.aborted) throw reasonOf(signal);
+      } catch (error) {
         // This call has begun the work. Other calls may wait, so it must let one of them try.
         if (answer === BEGUN) this.#end(false);
-        throw reasonOf(options.signal);
+        throw error;
       }
       if (answer === BEGUN) break;
-      if (shared.isRunning && !this.#warned && timeout === Infinity && !options.signal) {
+      if (timeout === 0) throw timedOut(RESULT, timeout);
+      if (shared.isRunning && !this.#warned && timeout === Infinity && !signal) {
         this.#warned = true;
         host.warn(NESTED);
       }
-      this.checkEnded(await this.sleepAsync(phase, left(), options.signal), RESULT, timeout);
+      this.checkEnded(await this.sleepAsync(phase, left(), signal), RESULT, timeout);
       // The thread may have disposed of the object since.
       if (this.#wasDone) return false;
     }
     let isDone = false;
+    let hasReturned = false;
     try {
       let result: void | PromiseLike<void>;
       shared.isRunning = true;
+      // As in `run`, the runtime may end the function by an interrupt, and then this call never goes on.
+      Promise.resolve().then(() => {
+        if (hasReturned) return;
+        shared.isRunning = false;
+        this.#end(false);
+      });
       try {
         result = fn();
       } finally {
+        hasReturned = true;
         shared.isRunning = false;
       }
       await result;

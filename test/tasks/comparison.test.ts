@@ -256,6 +256,10 @@ const make: Record<string, (given: Classes) => Subject> = {
     const c = new Condition(m);
     const signals = new Signals();
     let has = 0;
+    const take = async (options?: { timeout: number }): Promise<unknown> => {
+      const isThere = await c.waitForAsync(() => has > 0, options);
+      return isThere && has--;
+    };
     const within = async (run: () => Promise<unknown>): Promise<unknown> => {
       await m.lockAsync();
       try {
@@ -267,12 +271,11 @@ const make: Record<string, (given: Classes) => Subject> = {
     return {
       calls: {
         wait: () => within(() => c.waitAsync()),
+        waitNow: () => within(() => c.waitAsync({ timeout: 0 })),
         waitFor: (_, which) => within(() => c.waitAsync({ signal: signals.of(which), timeout: 100_000 })),
-        take: () =>
-          within(async () => {
-            const isThere = await c.waitForAsync(() => has > 0);
-            return isThere && has--;
-          }),
+        take: () => within(() => take()),
+        takeNow: () => within(() => take({ timeout: 0 })),
+        notOwnedNow: () => !m.held && c.waitAsync({ timeout: 0 }),
         put: (n) =>
           within(async () => {
             has += n;
@@ -357,6 +360,7 @@ const make: Record<string, (given: Classes) => Subject> = {
         arrive: () => b.arriveAndWaitAsync(),
         arriveToo: () => b.arriveAndWaitAsync(),
         arriveFor: (_, which) => b.arriveAndWaitAsync({ signal: signals.of(which) }),
+        arriveNow: (n) => n === 1 && b.arriveAndWaitAsync({ timeout: 0 }),
         abort: (n, which) => n === 1 && signals.abort(which),
         dispose: (n) => n === 5 && b.dispose(),
       },
@@ -404,6 +408,7 @@ const make: Record<string, (given: Classes) => Subject> = {
     return {
       calls: {
         run: () => o.runAsync(work),
+        runNow: () => o.runAsync(work, { timeout: 0 }),
         runFor: (_, which) => o.runAsync(work, { signal: signals.of(which) }),
         fails: () => ends.shift()?.reject(new SyntaxError('it fails')),
         returns: (n) => n > 3 && ends.shift()?.resolve(),
@@ -447,12 +452,14 @@ function told(entries: string[], name: string): unknown[] {
  * After these calls others do not follow at once, and these calls follow no others at once. A guard of a `RwLock` comes
  * later on one side. The end of the work of a `Once` is known some microtasks later, and if a signal is aborted in
  * between, one side rejects and the other answers false. A call for several keys takes them some microtasks apart. `run`
- * gives its lock or its key back some microtasks later, and an `unlock` in between is a mistake.
+ * gives its lock or its key back some microtasks later, and an `unlock` in between is a mistake. A wait on a condition that
+ * is over at once locks the mutex again some microtasks later.
  */
 const LONE: Record<string, RegExp> = {
   RwLock: /./,
   Mutex: /^run$/,
   Once: /^(fails|returns)$/,
+  Condition: /^(waitNow|takeNow)$/,
   KeyedMutex: /^(holdAll|run)$/,
 };
 
