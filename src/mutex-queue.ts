@@ -3,12 +3,13 @@
  * the lock. A promise waits in the same queue, and then in runtime/head-promise.ts.
  */
 import type { Core } from './border/core.js';
-import { ADMITTED, HEAD, QUEUED, TIMED_OUT } from './border/numbers.js';
+import { ADMITTED, HEAD, MORE, QUEUED, TIMED_OUT } from './border/numbers.js';
 import type { Reference } from './reference.js';
 import type { Cancel } from './runtime/cancellation.js';
 import { timestamp } from './runtime/clock.js';
 import { HeadPromise } from './runtime/head-promise.js';
 import { nanoseconds, parkUntilDue } from './runtime/parking.js';
+import type { Promises, Run } from './runtime/promises.js';
 
 /** The answers with which a request for the lock ends or goes on. */
 type Entering = ReturnType<Core['queue' | 'tryLock' | 'compete']>;
@@ -38,13 +39,16 @@ export function waitInQueue({ membership, shared }: Reference, at: number, left:
     if (answer === ADMITTED) answer = HEAD;
   }
   if (answer === HEAD) {
-    let remaining = left();
-    do {
-      answer = core.compete(at, nanoseconds(remaining), attachment);
-      remaining = left();
-    } while (answer === TIMED_OUT && remaining > 0);
-    if (answer === ADMITTED) pollTime.turnBegins();
-    else if (answer >= TIMED_OUT) core.cancelHead(at, attachment);
+    try {
+      do answer = core.compete(at, nanoseconds(left()), attachment);
+      while (answer === TIMED_OUT && left() > 0);
+      if (answer === ADMITTED) pollTime.turnBegins();
+      else if (answer >= TIMED_OUT) core.cancelHead(at, attachment);
+    } catch (error) {
+      // An exhausted stack may end these calls when the thread has the lock already. It was not the owner before.
+      if (core.unlock(at) === MORE) core.wakeHead(at);
+      throw error;
+    }
   }
   return answer;
 }
@@ -55,23 +59,20 @@ export function headOf({ membership: { core, doorbell }, shared }: Reference): H
   return shared.head;
 }
 
-/** How a promise with a time-out or a signal leaves, and the reason for which it has left. */
+/** A request with a time-out or a signal, and the reason for which it has left. */
 export interface Leaving {
-  /** Takes the request out of where it stands: the queue, or the head. */
-  leave: Cancel;
+  readonly run: Run;
   reason: unknown;
 }
 
-/** Returns a function that cancels the request. */
-export function cancelling(request: Leaving): Cancel {
+/** Returns a function that cancels the request. Another thread may have made it the head: then the head leaves. */
+export function cancelling(promises: Promises, head: HeadPromise, request: Leaving): Cancel {
   return (reason) => {
     const give = (): unknown => {
       request.reason = reason();
       return request.reason;
     };
-    const { leave } = request;
-    leave(give);
-    // Another thread had made the request the head, so the head must leave too.
-    if (request.leave !== leave) request.leave(give);
+    promises.cancel(request.run, give);
+    if (head.settle === request.run.alone) head.cancel(give);
   };
 }

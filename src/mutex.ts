@@ -19,7 +19,7 @@ import {
 } from './border/numbers.js';
 import { CancelledError, mayNotBlock, noRoom } from './errors.js';
 import { type HeldLock, LockGuard } from './held-lock.js';
-import { NO_LOCK } from './held-permits.js';
+import { NO_LOCK, told } from './held-permits.js';
 import { full, NESTED, notOwner, ofItself, refuse, wanted } from './mutex-errors.js';
 import { type MutexOptions, properties } from './mutex-options.js';
 import { cancelling, headOf, type Leaving, waitInQueue } from './mutex-queue.js';
@@ -264,7 +264,8 @@ export class Mutex extends SharedObject<typeof KIND> {
    * throws what `tryLock` throws.
    */
   tryHold(): HeldLock | undefined {
-    return this.#try() === ADMITTED ? new LockGuard(this, this[report]()) : undefined;
+    const guard = new LockGuard(this, false);
+    return this.#try() === ADMITTED ? told(guard, this[report]()) : undefined;
   }
 
   #try(): ADMITTED | REFUSED {
@@ -350,23 +351,14 @@ export class Mutex extends SharedObject<typeof KIND> {
       this.#warned = true;
       host.warn(NESTED);
     }
-    const leaving: Leaving | undefined = isImpatient ? { leave: nothing, reason: undefined } : undefined;
-    // The code of the signal runs before the request queues up.
-    const unwatch = leaving ? watch(timeout, signal, cancelling(leaving), () => wanted(this)) : nothing;
-    this[back]();
-    promises.obey();
-    const answer = this.#core.arrive(this.#at, 1, isImpatient ? 0 : promises.last, shared.attachment);
-    if (answer < ADMITTED) {
-      unwatch();
-      throw answer === ANSWER_CLOSED ? this[disposedError]() : full(this.#core, this.#at);
-    }
     const since = this[reference].membership.doorbell.timestamp();
     const promise = newPromise<T>();
     const resolve: (value: T | PromiseLike<T>) => void = resolveOfNew();
+    let unwatch = nothing;
+    let leaving: Leaving | undefined;
     let isHead = false;
     /** The promise is due: it becomes the head, and the second time it has the lock. Or it is rejected. */
     const due = (value?: Promise<never>): void => {
-      if (leaving) leaving.leave = isHead || value !== undefined ? nothing : (reason) => head.cancel(reason);
       if (value !== undefined) resolve(value.catch((error) => refuse(this, error, leaving?.reason)).catch(locate));
       else if (isHead) {
         shared.grants++;
@@ -374,14 +366,26 @@ export class Mutex extends SharedObject<typeof KIND> {
       } else {
         // The head begins in a callback, and not after an await, so no other task of this thread runs in between.
         isHead = true;
-        head.begin(due, since);
+        head.settle = due;
+        head.begin(since);
         return;
       }
       unwatch();
     };
-    if (answer === ADMITTED) due();
-    else if (leaving) leaving.leave = promises.addAlone(this, answer, due);
-    else promises.add(this, answer, due);
+    if (isImpatient) leaving = { run: promises.alone(due), reason: undefined };
+    // The code of the signal runs before the request queues up.
+    if (leaving) unwatch = watch(timeout, signal, cancelling(promises, head, leaving), () => wanted(this));
+    this[back]();
+    const answer = promises.arrive(this, this.#at, 1, shared.attachment, due, leaving?.run);
+    if (answer === ADMITTED) {
+      // Nothing is called before `head` knows the promise (promises.ts).
+      isHead = true;
+      head.settle = due;
+      head.begin(since);
+    } else if (answer < ADMITTED) {
+      unwatch();
+      throw answer === ANSWER_CLOSED ? this[disposedError]() : full(this.#core, this.#at);
+    }
     return promise;
   }
 
@@ -443,11 +447,12 @@ export class Mutex extends SharedObject<typeof KIND> {
    * throws what `lock` throws.
    */
   hold(options?: WaitOptions): HeldLock {
+    const guard = new LockGuard(this, false);
     const ownerDied =
       options === undefined
         ? this.#lock(this.#at) !== ADMITTED && this.#wait(Infinity)
         : this.#lockFor('hold', options);
-    return new LockGuard(this, ownerDied);
+    return told(guard, ownerDied);
   }
 
   /**
@@ -455,7 +460,8 @@ export class Mutex extends SharedObject<typeof KIND> {
    * blocks the thread, and rejects as `lockAsync` does.
    */
   holdAsync(options?: WaitOptions): Promise<HeldLock> {
-    return this.#lockAsync(options, (ownerDied) => new LockGuard(this, ownerDied));
+    const guard = new LockGuard(this, false);
+    return this.#lockAsync(options, (ownerDied) => told(guard, ownerDied));
   }
 
   /**

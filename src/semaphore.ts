@@ -16,18 +16,17 @@ import {
   LIMIT,
   QUEUED,
   REFUSED,
-  TIMED_OUT,
 } from './border/numbers.js';
 import { CancelledError, checkType, noRoom } from './errors.js';
-import { type HeldPermits, NO_PERMITS, PermitsGuard } from './held-permits.js';
+import { type HeldPermits, NO_PERMITS, PermitsGuard, told } from './held-permits.js';
 import { checkWaitOptions, isOptions, type WaitOptions } from './options.js';
 import { tellOwnerDied } from './owner-deaths.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
 import { runHolding } from './running.js';
-import { type Cancel, notAdmitted, timedOut, watch } from './runtime/cancellation.js';
+import { notAdmitted, timedOut } from './runtime/cancellation.js';
 import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
 import { countdown, forEver, parkUntilDue } from './runtime/parking.js';
-import { DONE, type Promises } from './runtime/promises.js';
+import { DONE, granting, newPromise, type Promises, resolveOfNew } from './runtime/promises.js';
 import { checkWaitAsync, isNative } from './runtime/wait-async.js';
 import { acquireOf, releaseOf, type Waited } from './semaphore-calls.js';
 import { checkPermits, KIND, permitsOf, refused, SemaphoreCounts, usualAfter, wanted } from './semaphore-counts.js';
@@ -239,7 +238,8 @@ export class Semaphore extends SemaphoreCounts {
    * Never blocks, and throws what `tryAcquire` throws.
    */
   tryHold(permits = 1): HeldPermits | undefined {
-    return this.tryAcquire(permits) ? new PermitsGuard(this, permits, this.#ownerDied) : undefined;
+    const guard = new PermitsGuard(this, permits, false);
+    return this.tryAcquire(permits) ? told(guard, this.#ownerDied) : undefined;
   }
 
   #try(permits: number): ADMITTED | REFUSED {
@@ -278,11 +278,10 @@ export class Semaphore extends SemaphoreCounts {
   add(permits = 1): void {
     checkPermits('add', permits, this.max);
     this[back]();
-    const at = this.#at;
     const core = this.#core;
-    let answer = core.exceeds(at, permits) ? ANSWER_OVER_MAX : core.add(at, permits);
+    let answer = core.exceeds(this.#at, permits) ? ANSWER_OVER_MAX : core.add(this.#at, permits);
     // The call gives none of this thread's permits back, so the core is told of no attachment.
-    if (answer > 0) answer = core.finishRelease(at, permits, answer, 0, 0);
+    if (answer > 0) answer = core.finishRelease(this.#at, permits, answer, 0, 0);
     if (answer === ANSWER_OVER_MAX) throw refused(this, 'add', answer, permits);
     this.#promises.settle();
   }
@@ -323,9 +322,7 @@ export class Semaphore extends SemaphoreCounts {
     if (isUsual && this.#core.tryAcquire(this.#at, 1) === ADMITTED) return DONE;
     const acquired = this.#queue(permits, options);
     if (!this.#robust) return acquired;
-    return acquired.then(() => {
-      this.#takeOwnerDeaths(permitsOf(permits));
-    });
+    return acquired.then(() => void this.#takeOwnerDeaths(permitsOf(permits)));
   }
 
   // This is not an async function, because the promise of one is settled some microtasks later.
@@ -334,30 +331,32 @@ export class Semaphore extends SemaphoreCounts {
       if (isOptions(permits, options)) return this.#queue(1, permits);
       if (permits !== 1) this.#checkRequest('acquireAsync', permits);
       checkWaitAsync();
-      return options === undefined ? this.#arrive(permits) : this.#arriveFor(permits, options);
+      return this.#arrive(permits, options);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  /** @param watched begins to watch over the request, if the request has a time-out or a signal; see `waitAlone`. */
-  #arrive(permits: number, watched?: (cancel: Cancel) => () => void): Promise<void> {
+  #arrive(permits: number, options?: WaitOptions): Promise<void> {
+    const timeout = options === undefined ? Infinity : checkWaitOptions('Semaphore.acquireAsync', options);
     const promises = this.#promises;
-    if (promises.first !== 0) promises.obey();
-    const answer = this.#core.arrive(this.#at, permits, watched ? 0 : promises.last, this.#countedBy);
-    if (answer === ANSWER_CLOSED && this[back]()) return this.#arrive(permits, watched);
-    if (answer <= 0) return this.#arrived(answer, permits);
-    if (watched) return promises.waitAlone(this, answer, watched, permits);
-    return promises.wait(this, answer, this.#robust ? permits : 0);
+    // If promises of this thread wait, the request waits too.
+    if (timeout === 0 || promises.first === 0) {
+      const answer = this.#try(permits);
+      if (timeout === 0 || answer === ADMITTED) return this.#arrived(answer, permits);
+    }
+    const promise = newPromise<void>();
+    const settle = this.#robust ? granting(this.#shared, permits, resolveOfNew()) : resolveOfNew();
+    // The code of the signal runs before the request queues up.
+    const watched = options && promises.watch(settle, timeout, options.signal, this.#wanted(permits));
+    if (watched) this[back]();
+    const answer = promises.arrive(this, this.#at, permits, this.#countedBy, settle, watched?.run);
+    if (answer <= 0) watched?.unwatch();
+    return answer > 0 ? promise : this.#arrived(answer, permits);
   }
 
-  #arriveFor(permits: number, options: WaitOptions): Promise<void> {
-    const timeout = checkWaitOptions('Semaphore.acquireAsync', options);
-    if (timeout === 0) {
-      const answer = this.#try(permits);
-      return this.#arrived(answer === REFUSED ? TIMED_OUT : answer, permits);
-    }
-    return this.#arrive(permits, (cancel) => watch(timeout, options.signal, cancel, () => wanted(this, permits)));
+  #wanted(permits: number): () => string {
+    return () => wanted(this, permits);
   }
 
   /** Turns an answer after which nothing is left to wait for into the answer of acquireAsync. */
@@ -369,7 +368,7 @@ export class Semaphore extends SemaphoreCounts {
       this.#shared.grants += permits;
       return DONE;
     }
-    if (answer === TIMED_OUT) throw timedOut(wanted(this, permits), 0);
+    if (answer === REFUSED) throw timedOut(wanted(this, permits), 0);
     throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom(this.#core);
   }
 
@@ -432,8 +431,9 @@ export class Semaphore extends SemaphoreCounts {
   hold(permits?: number, options?: WaitOptions): HeldPermits;
   hold(options: WaitOptions): HeldPermits;
   hold(permits: number | WaitOptions = 1, options?: WaitOptions): HeldPermits {
+    const guard = new PermitsGuard(this, permitsOf(permits), false);
     this.acquire(permits as number, options);
-    return new PermitsGuard(this, permitsOf(permits), this.#ownerDied);
+    return told(guard, this.#ownerDied);
   }
 
   /**

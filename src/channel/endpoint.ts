@@ -34,7 +34,7 @@ import {
 } from '../border/numbers.js';
 import { CancelledError, DisposedError, mayNotBlock, noRoom } from '../errors.js';
 import type { Signal } from '../options.js';
-import { type Cancel, isTimeout, timedOut, watch } from '../runtime/cancellation.js';
+import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
 import { Fifo } from '../runtime/fifo.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
@@ -261,12 +261,9 @@ export class Endpoint {
     const rest = left();
     if (rest <= 0) throw timedOut(this.#texts.wanted, timeout);
     const impatient = timeout !== Infinity || signal !== undefined;
-    const run = core.arrive(this.at, n, impatient ? 0 : promises.last, shared.countedBy);
-    if (run < ADMITTED) throw run === ANSWER_CLOSED ? this.closedError() : noRoom(core);
     let given: { readonly reason: unknown } | undefined;
     return new Promise<T>((resolve, reject) => {
       let unwatch: (() => void) | undefined;
-      let cancel: Cancel | undefined;
       let isOver = false;
       const end = (): void => {
         isOver = true;
@@ -274,7 +271,6 @@ export class Endpoint {
       };
       const settle: Resolve = (value) => {
         if (value === undefined) {
-          cancel = undefined;
           this.whenFree(() => {
             if (isOver) return;
             settleBy(use, resolve, reject);
@@ -286,16 +282,20 @@ export class Endpoint {
           end();
         }
       };
-      if (run === ADMITTED) settle();
-      else if (!impatient) promises.add(keeper, run, settle);
-      else cancel = promises.addAlone(keeper, run, settle);
-      if (impatient && !isOver) {
+      const run = impatient ? promises.alone(settle) : undefined;
+      const answer = promises.arrive(keeper, this.at, n, shared.countedBy, settle, run);
+      if (answer < ADMITTED) {
+        reject(answer === ANSWER_CLOSED ? this.closedError() : noRoom(core));
+        return;
+      }
+      if (answer === ADMITTED) settle();
+      if (run && !isOver) {
         const give = (late: () => unknown): void => {
           // The wait may be the second one of a call, if the first has met a hole.
           const why = late();
           const reason = isTimeout(why, signal) ? timedOut(this.#texts.wanted, timeout) : why;
           given = { reason };
-          cancel?.(() => reason);
+          promises.cancel(run, () => reason);
           if (isOver) return;
           // It has its permit, and waits for its turn in this thread.
           this.giveBack();

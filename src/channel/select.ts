@@ -237,28 +237,27 @@ class Selection {
     const { core } = work.membership;
     const { promises } = work.shared;
     if (promises.first !== 0) promises.settle();
-    const run = core.arrive(work.at, work.permits, 0, work.countedBy);
-    if (run === ADMITTED) work.whenFree(() => this.#granted(index, work));
-    else if (run === ANSWER_CLOSED) this.#ends(() => ({ index, done: work.closed() }));
-    else if (run < ADMITTED) this.fail(noRoom(core));
-    else {
-      const settle: Resolve = (value) => {
-        this.#cancels[index] = undefined;
-        if (value === undefined) work.whenFree(() => this.#granted(index, work));
-        else {
-          // The reason tells the same. A thread that blocks could not wait for it.
-          value.catch(() => {});
-          if (this.isOver || this.#isLeaving) return;
-          this.#ends(() => {
-            // The thread is leaving the arena, and the objects have not ended yet.
-            if (!isMembership(work.membership)) throw new DisposedError('the arena has been disposed of');
-            return { index, done: work.closed() };
-          });
-        }
-      };
-      this.#cancels[index] = promises.addAlone(this.#keeper, run, settle);
-      if (work.isDue?.() === true && !this.isOver) this.#granted(index, work);
-    }
+    const settle: Resolve = (value) => {
+      this.#cancels[index] = undefined;
+      if (value === undefined) work.whenFree(() => this.#granted(index, work));
+      else {
+        // The reason tells the same. A thread that blocks could not wait for it.
+        value.catch(() => {});
+        if (this.isOver || this.#isLeaving) return;
+        this.#ends(() => {
+          // The thread is leaving the arena, and the objects have not ended yet.
+          if (!isMembership(work.membership)) throw new DisposedError('the arena has been disposed of');
+          return { index, done: work.closed() };
+        });
+      }
+    };
+    const run = promises.alone(settle);
+    this.#cancels[index] = (reason) => promises.cancel(run, reason);
+    const answer = promises.arrive(this.#keeper, work.at, work.permits, work.countedBy, settle, run);
+    if (answer === ADMITTED) settle();
+    else if (answer === ANSWER_CLOSED) this.#ends(() => ({ index, done: work.closed() }));
+    else if (answer < ADMITTED) this.fail(noRoom(core));
+    else if (work.isDue?.() === true && !this.isOver) this.#granted(index, work);
   }
 
   #granted(index: number, work: Work<unknown>): void {
@@ -400,6 +399,7 @@ export function selectAsync<const C extends readonly Case[]>(
       return;
     }
     if (timeout <= 0) throw timedOut('one of several cases', timeout);
+    const { signal } = options;
     let unwatch: (() => void) | undefined;
     const selection = new Selection(() => {
       unwatch?.();
@@ -410,7 +410,7 @@ export function selectAsync<const C extends readonly Case[]>(
     if (selection.isOver) return;
     unwatch = watch(
       timeout,
-      options.signal,
+      signal,
       (why) => selection.fail(why()),
       () => 'one of several cases',
     );

@@ -21,7 +21,8 @@ export class HeadPromise implements Flushable {
   readonly #core: Core;
   readonly #doorbell: Doorbell;
   readonly #shared: Known;
-  #settle: Resolve | undefined;
+  /** Settles the promise; undefined if no promise waits. */
+  settle: Resolve | undefined;
   slot = NO_SLOT;
 
   constructor(core: Core, doorbell: Doorbell, shared: Known) {
@@ -32,15 +33,19 @@ export class HeadPromise implements Flushable {
 
   /** Whether a promise waits. */
   get waits(): boolean {
-    return this.#settle !== undefined;
+    return this.settle !== undefined;
   }
 
-  /** Is called when a promise has become the head. `settle` settles it, and it has waited since `since`. */
-  begin(settle: Resolve, since: number): void {
-    this.#settle = settle;
-    this.#core.waitsSince(this.#shared.attachment, since);
-    if (this.slot === NO_SLOT) this.#doorbell.waitFor(this);
-    this.flush();
+  /**
+   * Is called when a promise has become the head, and `settle` has been set. The promise has waited since `since`. If the
+   * stack is exhausted, the rest goes on with the promise.
+   */
+  begin(since: number): void {
+    try {
+      this.#core.waitsSince(this.#shared.attachment, since);
+      if (this.slot === NO_SLOT) this.#doorbell.waitFor(this);
+      this.flush();
+    } catch {}
   }
 
   /** Takes the lock if it may. Is called when this thread has given the lock back, or its doorbell has rung. */
@@ -57,8 +62,8 @@ export class HeadPromise implements Flushable {
 
   /** As `forget` of the promises. */
   forget(reason?: Error): void {
-    const settle = this.#settle;
-    this.#settle = undefined;
+    const { settle } = this;
+    this.settle = undefined;
     if (reason) settle?.(Promise.reject(reason));
   }
 
@@ -69,8 +74,8 @@ export class HeadPromise implements Flushable {
   }
 
   #end(value?: Promise<never>): void {
-    const settle = this.#settle as Resolve;
-    this.#settle = undefined;
+    const settle = this.settle as Resolve;
+    this.settle = undefined;
     settle(value);
     // The next waiter may be a promise of this same thread. No other thread rings for this promise.
     this.#shared.promises.settle();

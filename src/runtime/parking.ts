@@ -36,10 +36,13 @@ export type Parked = ReturnType<Core['parkFor']>;
 export function parkUntilDue(core: Core, at: number, attachment: number, left: () => number): Parked {
   const since = timestamp();
   let answer: Parked = TIMED_OUT;
-  for (let remaining = left(); answer === TIMED_OUT && remaining > 0; remaining = left()) {
+  // Nothing is called after the thread is admitted: an exhausted stack would leave what it has got to nobody.
+  do {
+    const remaining = left();
+    if (remaining <= 0) break;
     answer =
       remaining === Infinity ? core.park(since, attachment) : core.parkFor(nanoseconds(remaining), since, attachment);
-  }
+  } while (answer === TIMED_OUT);
   if (answer < TIMED_OUT) return answer;
   const cancelled = core.cancel(at, attachment);
   return cancelled === REFUSED ? answer : cancelled;

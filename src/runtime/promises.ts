@@ -18,15 +18,15 @@
  */
 
 import type { Core } from '../border/core.js';
-import { REFUSED } from '../border/numbers.js';
+import { ADMITTED, REFUSED } from '../border/numbers.js';
 import { CancelledError, DisposedError } from '../errors.js';
-import { type Cancel, locate } from './cancellation.js';
-import type { Doorbell } from './doorbell.js';
+import { locate, type Signal, type Wanted, watch } from './cancellation.js';
+import type { Doorbell, Flushable } from './doorbell.js';
 import { Fifo } from './fifo.js';
 import { NO_SLOT } from './numbers.js';
 
-interface Run {
-  readonly number: number;
+export interface Run {
+  number: number;
   waiting: number;
   /** Settles a promise that may be cancelled, and so has a run of its own. */
   readonly alone: Resolve | undefined;
@@ -35,6 +35,12 @@ interface Run {
 }
 
 export type Resolve = (value?: Promise<never>) => void;
+
+/** A promise that may be cancelled, and a function that stops the watch over its time-out and its signal. */
+export interface Watched {
+  readonly run: Run;
+  readonly unwatch: () => void;
+}
 
 /** What a call returns if there is nothing to wait for. */
 export const DONE = Promise.resolve();
@@ -53,7 +59,7 @@ export interface Known {
   readonly countedBy: number;
   readonly promises: Promises;
   /** The promise that is the head of the object, if the object is a mutex. */
-  readonly head?: { cancel(reason: () => unknown): void };
+  readonly head?: Flushable & { cancel(reason: () => unknown): void };
   grants: number;
 }
 
@@ -75,7 +81,7 @@ export function resolveOfNew(): (value?: unknown) => void {
 }
 
 /** Returns a function that notes how many permits a promise has got, and then settles the promise. */
-const granting =
+export const granting =
   (shared: Known, permits: number, settle: Resolve): Resolve =>
   (value) => {
     if (value === undefined) shared.grants += permits;
@@ -125,92 +131,86 @@ export class Promises {
     this.#shared = shared;
   }
 
-  /**
-   * Returns a promise that the core has just queued in the run of this number.
-   * @param permits those that count as granted to a promise of this thread; see owner-deaths.ts.
-   */
-  wait(libraryObject: LibraryObject, number: number, permits = 0): Promise<void> {
-    const promise = newPromise<void>();
-    this.add(libraryObject, number, permits > 0 ? granting(this.#shared, permits, resolveNew) : resolveNew);
-    return promise;
+  /** Returns what stands for a promise that may be cancelled, until it is settled by this function. */
+  alone(settle: Resolve): Run {
+    return { number: 0, waiting: 0, alone: settle, previous: undefined, next: undefined };
   }
 
-  /** Enters a promise as `wait` does, with a function that settles the promise. */
-  add(libraryObject: LibraryObject, number: number, settle: Resolve): void {
-    const since = this.#doorbell.timestamp();
-    if (since !== this.#lastTime) {
-      if (this.#begun > 0) this.#times.push({ from: this.#begun, since });
-      if (this.#nextFrom === Infinity && this.#begun > 0) this.#nextFrom = this.#begun;
-      this.#lastTime = since;
-    }
-    this.#begun++;
-    this.#waiters.push(settle);
-    if (number === this.last) (this.#lastRun as Run).waiting++;
-    else {
-      this.#append(number);
-      this.last = number;
-    }
-    this.#keep(libraryObject);
-  }
-
-  /**
-   * Returns a promise that may be cancelled, in a run that the core has just begun for it.
-   * @param watch is called at once with a function that cancels the promise for a reason. `watch` returns a function
-   * that is called when the promise is settled. `watch` runs code of the user, which may settle the promise before
-   * `watch` returns.
-   * @param permits those that count as granted to a promise of this thread; see owner-deaths.ts.
-   */
-  waitAlone(
-    libraryObject: LibraryObject,
-    number: number,
-    watch: (cancel: Cancel) => () => void,
-    permits: number,
-  ): Promise<void> {
-    return new Promise<void>((resolve) => {
-      let isOver = false;
-      let unwatch: (() => void) | undefined;
-      const settle: Resolve = (value) => {
-        isOver = true;
-        unwatch?.();
-        // The second reaction runs only when this promise listens to it. V8 then finds who awaits this promise.
-        resolve(value?.catch(locate).catch(locate));
-      };
-      const cancel = this.addAlone(libraryObject, number, granting(this.#shared, permits, settle));
-      unwatch = watch(cancel);
-      if (isOver) unwatch();
+  /** Does the same as `alone`, and watches over the time-out and the signal of the promise, whose code may run at once. */
+  watch(settle: Resolve, timeout: number, signal: Signal | undefined, wanted: Wanted): Watched {
+    const run = this.alone((value) => {
+      unwatch();
+      // The second reaction runs only when the promise listens to it. V8 then finds who awaits the promise.
+      settle(value?.catch(locate).catch(locate));
     });
+    const unwatch = watch(timeout, signal, (reason) => this.cancel(run, reason), wanted);
+    return { run, unwatch };
   }
 
   /**
-   * Enters a promise as `waitAlone` does, with a function that settles the promise. Returns a function that cancels it.
+   * Asks the core for a place in the queue. Returns the answer of its `arrive`; above ADMITTED, a promise waits from now on.
+   * If the call throws, no promise waits.
+   * @param libraryObject is kept alive while promises wait.
+   * @param settle settles the promise.
+   * @param alone what `alone` has made of `settle`, if the promise may be cancelled.
    */
-  addAlone(libraryObject: LibraryObject, number: number, settle: Resolve): Cancel {
-    const run = this.#append(number, settle);
-    this.last = 0;
-    this.#keep(libraryObject);
-    return (reason) => this.#cancel(run, reason);
-  }
-
-  #keep(libraryObject: LibraryObject): void {
-    if (this.#notEntered) this.#doorbell.restSoon(this);
-    if (libraryObject === this.#latest) return;
-    this.#latest = libraryObject;
-    this.#libraryObjects.add(libraryObject);
-  }
-
-  #append(number: number, alone?: Resolve): Run {
-    if (this.first === 0) this.obey();
-    this.#core.waitsSince(number, this.#doorbell.timestamp());
-    const run: Run = { number, waiting: 1, alone, previous: this.#lastRun, next: undefined };
-    if (this.#lastRun) this.#lastRun.next = run;
-    else this.#firstRun = run;
-    this.#lastRun = run;
+  arrive(
+    libraryObject: LibraryObject,
+    at: number,
+    permits: number,
+    attachment: number,
+    settle: Resolve,
+    alone?: Run,
+  ): number {
+    this.obey();
     if (this.first === 0) {
-      this.first = number;
+      const { head } = this.#shared;
       this.#notEntered = true;
       this.#doorbell.waitFor(this);
+      // The promise may become the head at once.
+      if (head) this.#doorbell.waitFor(head);
+    } else if (this.#notEntered) this.#doorbell.restSoon(this);
+    const since = this.#doorbell.timestamp();
+    if (!alone) {
+      if (since !== this.#lastTime) {
+        if (this.#begun > 0) this.#times.push({ from: this.#begun, since });
+        if (this.#nextFrom === Infinity && this.#begun > 0) this.#nextFrom = this.#begun;
+        this.#lastTime = since;
+      }
+      this.#waiters.put(settle);
     }
-    return run;
+    if (libraryObject !== this.#latest) {
+      this.#latest = libraryObject;
+      this.#libraryObjects.add(libraryObject);
+    }
+    const last = alone ? 0 : this.last;
+    const number = this.#core.arrive(at, permits, last, attachment);
+    // From here on nothing is called until the promise is noted. If it does not wait, the rest finds that nobody waits.
+    if (number <= ADMITTED) return number;
+    if (!alone) {
+      this.#begun++;
+      this.#waiters.end++;
+    }
+    if (number === last) (this.#lastRun as Run).waiting++;
+    else {
+      const run: Run = alone ?? { number, waiting: 1, alone, previous: undefined, next: undefined };
+      run.number = number;
+      run.waiting = 1;
+      run.previous = this.#lastRun;
+      if (this.#lastRun) this.#lastRun.next = run;
+      else {
+        this.#firstRun = run;
+        this.first = number;
+      }
+      this.#lastRun = run;
+      this.last = alone ? 0 : number;
+      try {
+        this.#core.waitsSince(number, since);
+      } catch {
+        // The time is for diagnostics only, and the promise waits.
+      }
+    }
+    return number;
   }
 
   /**
@@ -236,7 +236,8 @@ export class Promises {
     this.first = this.#firstRun?.number ?? 0;
   }
 
-  #cancel(run: Run, reason: () => unknown): void {
+  /** Cancels a promise that waits alone. Does nothing if it does not wait yet, or does not wait any more. */
+  cancel(run: Run, reason: () => unknown): void {
     if (run.waiting === 0) return;
     if (this.#core.cancelRun(run.number) === REFUSED) {
       run.waiting = 0;
@@ -297,6 +298,7 @@ export class Promises {
     while (this.first !== 0 && (this.#core.enterRun(this.first) !== 0 || this.obey()));
     this.#notEntered = false;
     if (this.first !== 0) this.#doorbell.entered(this, this.first);
+    else this.#end();
   }
 
   /** So many promises of this run are settled. Records since when the next one waits, if that is another time. */

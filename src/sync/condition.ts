@@ -25,10 +25,10 @@ import { checkInteger, checkType, mayNotBlock, noRoom } from '../errors.js';
 import { Mutex, type MutexHandle } from '../mutex.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../options.js';
 import { checkKind, find, given, type Handle, make, open, type Reference } from '../reference.js';
-import { isTimeout, watch } from '../runtime/cancellation.js';
+import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
-import { closed, type Resolve } from '../runtime/promises.js';
+import { closed, newPromise, type Resolve, resolveOfNew } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { close, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
@@ -285,36 +285,34 @@ export class Condition extends SharedObject<typeof KIND> {
   #waitAsync(timeout: number, signal: Signal | undefined): Promise<boolean> {
     const core = this.#core;
     const promises = this.#promises;
-    const impatient = timeout !== Infinity || signal !== undefined;
+    const waited = newPromise<void>();
+    const resolve = resolveOfNew();
+    const settle: Resolve = (value) => {
+      unwatch();
+      if (value === undefined) this.#shared.carried = this.#carried + 1;
+      resolve(value);
+    };
+    const alone = timeout !== Infinity || signal !== undefined ? promises.alone(settle) : undefined;
     let given: { readonly reason: unknown } | undefined;
-    let cancel: ((reason: () => unknown) => void) | undefined;
     const give = (late: () => unknown): void => {
       const reason = late();
       given = { reason };
-      cancel?.(() => reason);
+      if (alone) promises.cancel(alone, () => reason);
     };
+    const wanted = (): string => 'a notification';
     // `watch` runs code of the signal, which may unlock the mutex. So the ticket and the check of the owner come after.
-    const unwatch = watch(timeout, signal, give, () => 'a notification');
-    let run: number;
+    const unwatch = watch(timeout, signal, give, wanted);
     try {
       this.#checkOwner('waitAsync');
       this.#sync.settleUp(this.#at);
-      run = core.arrive(this.#at, 1, impatient ? 0 : promises.last, this.#shared.attachment);
-      if (run < ADMITTED) throw run === ANSWER_CLOSED ? this[disposedError]() : noRoom(core);
+      const answer = promises.arrive(this, this.#at, 1, this.#shared.attachment, settle, alone);
+      if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom(core);
+      if (answer === ADMITTED) settle();
+      else if (timeout === 0) give(() => timedOut(wanted(), timeout));
     } catch (error) {
       unwatch();
       throw error;
     }
-    const waited = new Promise<void>((resolve) => {
-      const settle: Resolve = (value) => {
-        unwatch();
-        if (value === undefined) this.#shared.carried = this.#carried + 1;
-        resolve(value);
-      };
-      if (run === ADMITTED) settle();
-      else if (impatient) cancel = promises.addAlone(this, run, settle);
-      else promises.add(this, run, settle);
-    });
     return waited.then(
       () => true,
       (error) => {

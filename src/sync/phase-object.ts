@@ -306,9 +306,10 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       all.set(at, group);
       calls.add(settle);
       this.sync.waitsBegin(attachment, 1, timestamp());
-      if (calls.size > 1) return;
+      // If an exception has ended an earlier call before the group listened, this call makes it listen.
+      if (calls.size > 1 && group.listens) return;
+      if (!group.looker) host.keepAlive(true);
       group.looker = this;
-      host.keepAlive(true);
       PhaseObject.#listen(all, at, group);
     });
   }

@@ -133,8 +133,9 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * @example using task = group.hold();
    */
   hold(): HeldTask {
+    const task = new HeldTask(() => this.#ended());
     this.#add(1, this.attachment);
-    return new HeldTask(() => this.#ended());
+    return task;
   }
 
   #ended(): void {

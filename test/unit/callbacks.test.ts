@@ -447,7 +447,7 @@ describe('Semaphore, robust', () => {
       ]),
       ...semaphorePlaces(undefined),
       ...semaphorePlaces('held'),
-      ...signals(semaphoreSignals),
+      ...signals(semaphoreSignals, true),
       {
         name: 'the function of runExclusive',
         inside: 'outer = outcome(() => object.runExclusive(() => { call(); return inner; }));',
@@ -460,7 +460,7 @@ describe('Semaphore, robust', () => {
 });
 
 describe('Semaphore', () => {
-  table(plain, withoutEndless([...semaphorePlaces(undefined), ...signals(semaphoreSignals).map(held)]));
+  table(plain, withoutEndless([...semaphorePlaces(undefined), ...signals(semaphoreSignals, true).map(held)]));
 });
 
 /** The permits that another thread has, for `clean`. */

@@ -4,6 +4,7 @@ import { Arena, ArenaFullError, CancelledError, Mutex } from 'taketurns';
 import { Condition } from 'taketurns/sync';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { at } from '../support/memory.js';
+import { nearTheEnd } from '../support/stack.js';
 import { until } from '../support/until.js';
 
 const WORKER = new URL('../workers/condition.mjs', import.meta.url);
@@ -228,25 +229,6 @@ describe('with an exhausted stack', () => {
     waitAsync: (condition: Condition) => condition.waitAsync({ timeout: 0 }),
     waitForAsync: (condition: Condition) => condition.waitForAsync(() => false, { timeout: 0 }),
   };
-
-  /**
-   * Calls a function so many calls above the end of the stack, and returns its answer, or undefined if that throws. An engine
-   * may not compile a function there, so it has been called before.
-   */
-  function nearTheEnd(above: number, run: () => unknown): unknown {
-    let left = Number.POSITIVE_INFINITY;
-    let answer: unknown;
-    const descend = (): void => {
-      try {
-        descend();
-      } catch {
-        if (left === Number.POSITIVE_INFINITY) left = above;
-      }
-      if (left-- === 0) answer = run();
-    };
-    descend();
-    return answer;
-  }
 
   it.each(Object.entries(calls))(
     'Condition.%s leaves the thread the owner, or makes it so again',

@@ -12,6 +12,8 @@ const RECORD = 64;
 class Thread {
   readonly due = new Set<number>();
   looked: number[] = [];
+  /** The run that the next promise begins. */
+  #next = 0;
   readonly #words: Int32Array;
   readonly #core: Core;
   readonly #doorbell: Doorbell;
@@ -25,6 +27,7 @@ class Thread {
         this.looked.push(run);
         return Number(this.due.delete(run));
       },
+      arrive: () => this.#next,
       enterRun: () => 0,
       waitsSince: () => {},
       asks: () => 0,
@@ -35,7 +38,15 @@ class Thread {
   /** Makes a promise in a run of this number, of a semaphore of its own. */
   wait(run: number): { promises: Promises; promise: Promise<void> } {
     const promises = new Promises(this.#core, this.#doorbell, { address: 0, robust: 0 } as never);
-    return { promises, promise: promises.wait({} as never, run) };
+    return { promises, promise: this.waitToo(promises, run) };
+  }
+
+  /** Makes another promise in a run of this number. */
+  waitToo(promises: Promises, run: number): Promise<void> {
+    this.#next = run;
+    return new Promise((resolve) => {
+      expect(promises.arrive({} as never, 0, 1, 0, () => resolve())).toBe(run);
+    });
   }
 
   /** Does what core/queue/tickets.ts does for a run that is due. */
@@ -85,7 +96,7 @@ describe('a ring', () => {
   it('has it look at the run that has become the first of its semaphore', async () => {
     const thread = new Thread();
     const { promises, promise } = thread.wait(1);
-    const next = promises.wait({} as never, 2);
+    const next = thread.waitToo(promises, 2);
     await thread.rests();
     thread.ring(1);
     await promise;

@@ -8,7 +8,7 @@ import { Arena, ArenaFullError, Mutex, Semaphore, TimeoutError } from 'taketurns
 import { TtsLock } from 'taketurns/algorithms';
 import { Channel } from 'taketurns/channel';
 import { CountingSemaphore } from 'taketurns/p0514';
-import { Barrier, BrokenBarrierError, Condition, Event, Latch, WaitGroup } from 'taketurns/sync';
+import { Barrier, BrokenBarrierError, Condition, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it, vi } from 'vitest';
 // The membership gives this thread's own core, for half a call.
 import { afterInterrupt } from '../../src/runtime/interrupts.js';
@@ -188,6 +188,17 @@ describe('after an interrupted action of a barrier', () => {
   });
 });
 
+describe('after an interrupted function of a Once', () => {
+  it.each(['run', 'runAsync'] as const)('%s: a call that waits does the work', async (call) => {
+    const once = new Once();
+    Object.assign(globalThis, { interrupted: once });
+    expect(() => runInThisContext(`interrupted.${call}(() => { for (;;); })`, { timeout: 50 })).toThrow(/timed out/);
+    await undefined;
+    expect(await once.runAsync(() => {})).toBe(true);
+    expect([once.done, once.waiting]).toEqual([true, 0]);
+  });
+});
+
 describe('a thread that waits again and again', () => {
   it('runs what comes after an interrupt once when it returns to its event loop', async () => {
     let runs = 0;
@@ -211,6 +222,41 @@ describe('a thread that waits again and again', () => {
       expect(queued).not.toHaveBeenCalled();
     } finally {
       queued.mockRestore();
+    }
+  });
+});
+
+describe('after calls for promises that were cut short', () => {
+  const calls = {
+    'Semaphore.acquireAsync': 'semaphore.acquireAsync()',
+    'Semaphore.acquireAsync, of 1 or 2': 'semaphore.acquireAsync(1 + (i++ % 2))',
+    'Semaphore.acquireAsync with a signal': 'semaphore.acquireAsync(1, { signal })',
+    'Mutex.lockAsync': 'mutex.lockAsync()',
+  };
+
+  it.each(Object.entries(calls))('%s: the core waits for nobody whom JavaScript does not know', async (_name, call) => {
+    for (let round = 0; round < 30; round++) {
+      const arena = new Arena({ waiters: 100_000 });
+      const semaphore = new Semaphore(0, { arena });
+      const mutex = new Mutex({ arena });
+      const served = semaphore.acquireAsync();
+      semaphore.release();
+      await served;
+      const { used } = arena.stats().elements;
+      mutex.lock();
+      const { signal } = new AbortController();
+      Object.assign(globalThis, { interrupted: { semaphore, mutex, signal, i: 0 } });
+      const code = `with (interrupted) for (;;) ${call}`;
+      expect(() => runInThisContext(code, { timeout: 1 + (round % 3) })).toThrow(/timed out/);
+      while (semaphore.waiting > 0) semaphore.release(1000);
+      semaphore.drain();
+      while (mutex.held) mutex.unlock();
+      await new Promise(setImmediate);
+      expect([semaphore.waiting, mutex.waiting, mutex.locked]).toEqual([0, 0, false]);
+      expect(arena.stats().elements.used).toBe(used);
+      semaphore.release();
+      expect(semaphore.tryAcquire()).toBe(true);
+      arena.dispose();
     }
   });
 });

@@ -143,9 +143,11 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
       if (answer !== QUEUED) return isTold || (side.died && this.#tellReader());
     } else side.waits++;
     const { phase } = side;
+    let hasLeft = false;
     // Is called when this promise gives up. The promise leaves at once, so that no other code of the thread counts it
     // among the promises that become readers.
     const leave = (): Ended => {
+      hasLeft = true;
       const answer = this.lastAnswer(phase);
       if (answer !== ADMITTED) {
         side.waits--;
@@ -153,7 +155,18 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
       }
       return answer;
     };
-    this.checkEnded(timeout === 0 ? leave() : await this.sleepAsync(phase, timeout, signal, leave), LOCK, timeout);
+    try {
+      this.checkEnded(timeout === 0 ? leave() : await this.sleepAsync(phase, timeout, signal, leave), LOCK, timeout);
+    } catch (error) {
+      if (hasLeft || this.disposed) throw error;
+      // The stack was exhausted before the promise could wait. It no longer is after an await.
+      await undefined;
+      if (!this.disposed && leave() === ADMITTED) {
+        this.settleReaders();
+        this.unlockRead();
+      }
+      throw error;
+    }
     this.settleReaders();
     return side.died && this.#tellReader();
   }

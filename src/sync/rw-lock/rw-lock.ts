@@ -11,7 +11,7 @@
  */
 import { ANSWER_CLOSED, LIMIT, NO_STAMP } from '../../border/numbers.js';
 import { checkInteger, checkOptions } from '../../errors.js';
-import { NO_READING, NO_WRITING } from '../../held-permits.js';
+import { NO_READING, NO_WRITING, told } from '../../held-permits.js';
 import { USUAL, type WaitOptions } from '../../options.js';
 import { given, type Handle } from '../../reference.js';
 import { disposedError, reference } from '../../shared-object.js';
@@ -208,8 +208,8 @@ export class RwLock extends WritersHalf {
    * does, and throws what `lockRead` throws.
    */
   read(options?: WaitOptions): HeldRead {
-    const died = this.lockReading('read', options, false) as boolean;
-    return this.guard(() => new ReadGuard(this.guarded, died), this.guarded.endRead);
+    const guard = new ReadGuard(this.guarded, false);
+    return told(guard, this.lockReading('read', options, false) as boolean);
   }
 
   /**
@@ -225,8 +225,9 @@ export class RwLock extends WritersHalf {
    * `using held = lock.tryRead(); if (held) look()`. Never blocks, and throws what `tryLockRead` throws.
    */
   tryRead(): HeldRead | undefined {
+    const guard = new ReadGuard(this.guarded, false);
     const died = this.lockReading('', undefined, true);
-    return died === undefined ? undefined : new ReadGuard(this.guarded, died);
+    return died === undefined ? undefined : told(guard, died);
   }
 
   // --- Writing ---------------------------------------------------------------------------------------------
@@ -292,8 +293,10 @@ export class RwLock extends WritersHalf {
    * does, and throws what `lockWrite` throws.
    */
   write(options?: WaitOptions): HeldWrite {
-    const died = this.lockWriting('write', options, true);
-    return this.guard(() => new WriteGuard(this.guarded, died), this.guarded.endWrite);
+    const guard = new WriteGuard(this.guarded, false);
+    told(guard, this.lockWriting('write', options, true));
+    this.side.acts = 0;
+    return guard;
   }
 
   /**
@@ -310,8 +313,9 @@ export class RwLock extends WritersHalf {
    * @example using held = lock.tryWrite();
    */
   tryWrite(): HeldWrite | undefined {
+    const guard = new WriteGuard(this.guarded, false);
     const died = this.tryLockWriting();
-    return died === undefined ? undefined : new WriteGuard(this.guarded, died);
+    return died === undefined ? undefined : told(guard, died);
   }
 
   /**
@@ -324,8 +328,10 @@ export class RwLock extends WritersHalf {
    * @example using held = lock.update({ timeout: 50 });
    */
   update(options?: WaitOptions): HeldUpdate {
-    const died = this.lockWriting('update', options, false);
-    return this.guard(() => new UpdateGuard(this.guarded, died), this.guarded.endUpdate);
+    const guard = new UpdateGuard(this.guarded, false);
+    told(guard, this.lockWriting('update', options, false));
+    this.side.acts = 0;
+    return guard;
   }
 
   /**

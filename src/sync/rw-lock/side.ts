@@ -102,8 +102,6 @@ export class Side {
   died = false;
   told = false;
   turn: Turn = NO_TURN;
-  /** How many promises of the thread wait for the turn, or have the turn and do not know it yet. */
-  queued = 0;
   /** NOTHING, READING, TURNING, or READING | TURNING. */
   acts = NOTHING;
   /** The number of deaths that the thread has learned of with the turn and has not told its callback. */
@@ -133,9 +131,14 @@ export class Side {
     this.place = this.#sync.placeFor(address);
   }
 
+  /** Whether promises of the thread wait for the turn, or have the turn and do not know it yet. */
+  get isQueued(): boolean {
+    return this.#shared.promises.first !== 0;
+  }
+
   /** Whether the thread has or wants the lock. */
   get isBusy(): boolean {
-    return this.reads > 0 || this.waits > 0 || this.turn !== NO_TURN || this.queued > 0;
+    return this.reads > 0 || this.waits > 0 || this.turn !== NO_TURN || this.isQueued;
   }
 
   /** Keeps the library object if the thread has the lock, and otherwise lets go of it. */
@@ -297,7 +300,7 @@ export class Side {
       if (this.reads === 0) sync.endRead(at, place);
       if (this.waits === 0) sync.giveUpRead(at, place);
     }
-    if (!(acts & TURNING) || (this.queued > 0 && this.turn === NO_TURN)) return false;
+    if (!(acts & TURNING) || (this.isQueued && this.turn === NO_TURN)) return false;
     const hasTurn = this.#membership.core.held(this.#shared.attachment) > 0;
     // No other thread shuts the gate, because this thread has the turn.
     if (hasTurn && isGateShut(sync, at)) sync.openGate(at, true);

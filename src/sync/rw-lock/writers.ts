@@ -17,7 +17,7 @@ import { isTimeout, locate, reasonOf, timedOut, watch } from '../../runtime/canc
 import { timestamp } from '../../runtime/clock.js';
 import { WAIT_FAILED } from '../../runtime/numbers.js';
 import { countdown } from '../../runtime/parking.js';
-import { closed } from '../../runtime/promises.js';
+import { closed, newPromise, type Run, resolveOfNew } from '../../runtime/promises.js';
 import { checkWaitAsync, waitAsync } from '../../runtime/wait-async.js';
 import { Semaphore } from '../../semaphore.js';
 import { close, disposedError, forget, reference } from '../../shared-object.js';
@@ -70,23 +70,11 @@ export abstract class WritersHalf extends ReadersHalf {
   /** @internal */
   abstract unlockWrite(): void;
 
-  /** @internal Makes a guard. If the stack has no room for it, unlocks, because nobody else could. */
-  protected guard<T>(make: () => T, unlock: () => void): T {
-    try {
-      const guard = make();
-      this.side.acts = NOTHING;
-      return guard;
-    } catch (error) {
-      unlock();
-      throw error;
-    }
-  }
-
   /**
    * @internal Blocks the thread until it has the turn and, if it `writes`, until it is a writer. Returns whether a
    * writer has died, after the callback has been told.
    *
-   * The caller must then set `acts` to NOTHING. If an interrupt comes before that, the turn is given back: there is no
+   * The caller must then set `acts` to NOTHING. If an interrupt comes before that, the turn is given back: nobody has a
    * guard yet that could do so.
    */
   protected lockWriting(method: string, options: WaitOptions | undefined, writes: boolean): boolean {
@@ -116,7 +104,9 @@ export abstract class WritersHalf extends ReadersHalf {
         throw error;
       }
     } catch (error) {
-      side.acts = NOTHING;
+      // If the stack is exhausted, the thread may have the turn. A microtask then brings the side into order.
+      if (error instanceof RangeError) this.expectInterrupt();
+      else side.acts = NOTHING;
       throw error;
     }
     return this.#tellWriter();
@@ -193,13 +183,13 @@ export abstract class WritersHalf extends ReadersHalf {
     checkWaitAsync();
     const isImpatient = signal !== undefined || timeout !== Infinity;
     const left = countdown(timeout);
-    let leave: ((reason: () => unknown) => void) | undefined;
+    const { attachment, promises } = this.#shared;
+    let alone: Run | undefined;
     const wanted = (): string => LOCK;
     // `watch` may run code of the signal, so it comes before the request is queued.
-    const unwatch = watch(timeout, signal, (reason) => leave?.(reason), wanted);
+    const unwatch = watch(timeout, signal, (reason) => alone && promises.cancel(alone, reason), wanted);
     try {
       const side = this.readySide();
-      const { attachment, promises } = this.#shared;
       const core = this.#core;
       // Is called when the turn comes. A writer shuts the gate at once, so no reader that comes later goes before it.
       const due = (): void => {
@@ -212,22 +202,23 @@ export abstract class WritersHalf extends ReadersHalf {
       // If the thread already has the turn, TURNING stays unset, so that an interrupt of this call does not give that
       // turn back.
       if (side.turn === NO_TURN) side.acts = TURNING;
-      const answer = core.arrive(this.at, 1, isImpatient ? 0 : promises.last, attachment);
+      let answer: number = promises.first === 0 ? core.tryAcquireRobust(this.at, 1, attachment) : REFUSED;
+      let waited: Promise<void> | undefined;
+      if (answer === REFUSED) {
+        waited = newPromise<void>();
+        const resolve = resolveOfNew();
+        const settle = (refusal?: Promise<never>): void => {
+          if (refusal === undefined) due();
+          resolve(refusal);
+        };
+        if (isImpatient) alone = promises.alone(settle);
+        answer = promises.arrive(this, this.at, 1, attachment, settle, alone);
+      }
       if (answer === ADMITTED) due();
       side.acts = NOTHING;
       if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom(core);
-      await (answer === ADMITTED ||
-        new Promise((resolve) => {
-          const settle = (refusal?: Promise<never>): void => {
-            side.queued--;
-            if (refusal === undefined) due();
-            resolve(refusal);
-          };
-          side.queued++;
-          if (isImpatient) leave = promises.addAlone(this, answer, settle);
-          else promises.add(this, answer, settle);
-          if (timeout === 0) leave?.(() => timedOut(LOCK, timeout));
-        }));
+      if (alone && timeout === 0) promises.cancel(alone, () => timedOut(LOCK, timeout));
+      await (answer === ADMITTED || waited);
     } catch (error) {
       return locate(error instanceof DisposedError && this.disposed ? this[disposedError]() : error);
     } finally {

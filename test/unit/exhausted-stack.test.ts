@@ -1,0 +1,261 @@
+/**
+ * The stack may be exhausted anywhere in a call, and the thread survives that. A call that throws, or whose promise
+ * rejects, has then taken nothing, and waits for nothing.
+ */
+import { Arena, Mutex, Semaphore } from 'taketurns';
+import { Channel, number } from 'taketurns/channel';
+import { Barrier, RwLock, WaitGroup } from 'taketurns/sync';
+import { describe, expect, it } from 'vitest';
+import { membershipOf } from '../support/membership.js';
+import { nearTheEnd } from '../support/stack.js';
+import { team } from '../support/team.js';
+import { turn } from '../support/until.js';
+
+/** A call that is made where the stack ends. */
+interface Try {
+  /** Makes the call. It answers undefined if it throws. */
+  call(): unknown;
+  /** After a call that has failed: what the object has. */
+  has(): unknown;
+  /** What it must have. */
+  readonly expected: unknown;
+  /** Ends a call that has not failed. */
+  end(answer: unknown): unknown;
+}
+
+const semaphore = (permits: number, ask: (s: Semaphore) => unknown) => (): Try => {
+  const s = new Semaphore(permits);
+  return {
+    call: () => ask(s),
+    has: () => [s.waiting, s.available],
+    expected: [0, permits],
+    async end(answer) {
+      if (permits === 0) s.release();
+      await answer;
+      expect([s.waiting, s.available]).toEqual([0, 0]);
+    },
+  };
+};
+
+/** Another promise of the thread waits before, and is served before the look. */
+const behind = (ask: (s: Semaphore) => unknown) => (): Try => {
+  const s = new Semaphore(0);
+  const first = s.acquireAsync();
+  return {
+    call: () => ask(s),
+    has() {
+      s.release();
+      return [s.waiting, s.available];
+    },
+    expected: [0, 0],
+    async end(answer) {
+      s.release(2);
+      await Promise.all([first, answer]);
+      expect([s.waiting, s.available]).toEqual([0, 0]);
+    },
+  };
+};
+
+const mutex = (isLocked: boolean, ask: (m: Mutex) => unknown) => (): Try => {
+  const m = new Mutex();
+  if (isLocked) m.lock();
+  return {
+    call: () => ask(m),
+    has() {
+      if (isLocked) m.unlock();
+      return [m.waiting, m.locked];
+    },
+    expected: [0, false],
+    async end(answer) {
+      if (isLocked) m.unlock();
+      await answer;
+      expect([m.waiting, m.held]).toEqual([0, true]);
+      m.unlock();
+    },
+  };
+};
+
+const rwLock = (ask: (l: RwLock) => unknown) => (): Try => {
+  const l = new RwLock();
+  const first = l.tryWrite();
+  return {
+    call: () => ask(l),
+    has() {
+      first?.unlock();
+      return [l.waiting, l.writing, l.tryLockWrite()];
+    },
+    expected: [0, false, true],
+    async end(answer) {
+      first?.unlock();
+      await answer;
+      l.unlockWrite();
+      expect([l.waiting, l.writing]).toEqual([0, false]);
+    },
+  };
+};
+
+const reader = (ask: (l: RwLock) => unknown) => (): Try => {
+  const l = new RwLock();
+  const first = l.tryWrite();
+  return {
+    call: () => ask(l),
+    has() {
+      first?.unlock();
+      return [l.tryLockWrite(), l.readers];
+    },
+    expected: [true, 0],
+    async end(answer) {
+      first?.unlock();
+      await answer;
+      l.unlockRead();
+      expect([l.readers, l.tryLockWrite()]).toEqual([0, true]);
+    },
+  };
+};
+
+const guard = (ask: (l: RwLock) => { unlock(): void } | undefined) => (): Try => {
+  const l = new RwLock();
+  return {
+    call: () => ask(l),
+    has: () => [l.tryLockWrite(), l.readers],
+    expected: [true, 0],
+    end(answer) {
+      (answer as { unlock(): void }).unlock();
+      expect([l.readers, l.tryLockWrite()]).toEqual([0, true]);
+    },
+  };
+};
+
+const task = (): Try => {
+  const g = new WaitGroup();
+  return {
+    call: () => g.hold(),
+    has: () => g.pending,
+    expected: 0,
+    end: () => expect(g.pending).toBe(1),
+  };
+};
+
+const barrier = (): Try => {
+  const b = new Barrier(2);
+  return {
+    call: () => b.arriveAndWaitAsync(),
+    has: () => b.broken || b.inspect().arrived === 0,
+    expected: true,
+    async end(answer) {
+      await b.arriveAndWaitAsync();
+      expect(await answer).toBe(0);
+    },
+  };
+};
+
+const channel = (): Try => {
+  const c = new Channel<number>({ capacity: 2, codec: number });
+  return {
+    call: () => c.receiveAsync(),
+    has() {
+      c.trySend(1);
+      const told = [c.waiting, c.tryReceive()?.value];
+      c.dispose();
+      return told;
+    },
+    expected: [0, 1],
+    async end(answer) {
+      c.send(1);
+      expect(await answer).toBe(1);
+      c.dispose();
+    },
+  };
+};
+
+// Time-outs would break the lists of timers of Node: it does not expect that its stack ends there.
+const long = { signal: new AbortController().signal };
+const tries: Record<string, () => Try> = {
+  'Semaphore.acquireAsync': semaphore(0, (s) => s.acquireAsync()),
+  'Semaphore.acquireAsync behind another': behind((s) => s.acquireAsync()),
+  'Semaphore.acquireAsync with a signal': semaphore(0, (s) => s.acquireAsync(1, long)),
+  'Semaphore.acquireAsync with a signal, behind another': behind((s) => s.acquireAsync(1, long)),
+  'Semaphore.hold': semaphore(1, (s) => s.hold()),
+  'Semaphore.hold with options': semaphore(1, (s) => s.hold(1, long)),
+  'Semaphore.tryHold': semaphore(1, (s) => s.tryHold()),
+  'Mutex.lockAsync': mutex(true, (m) => m.lockAsync()),
+  'Mutex.lockAsync with a signal': mutex(true, (m) => m.lockAsync(long)),
+  'Mutex.holdAsync of a free lock': mutex(false, (m) => m.holdAsync()),
+  'Mutex.hold': mutex(false, (m) => m.hold()),
+  'Mutex.hold with options': mutex(false, (m) => m.hold(long)),
+  'Mutex.tryHold': mutex(false, (m) => m.tryHold()),
+  'RwLock.lockWriteAsync': rwLock((l) => l.lockWriteAsync()),
+  'RwLock.lockWriteAsync with a signal': rwLock((l) => l.lockWriteAsync(long)),
+  'RwLock.lockReadAsync': reader((l) => l.lockReadAsync()),
+  'RwLock.read': guard((l) => l.read()),
+  'RwLock.tryRead': guard((l) => l.tryRead()),
+  'RwLock.write': guard((l) => l.write()),
+  'RwLock.tryWrite': guard((l) => l.tryWrite()),
+  'RwLock.update': guard((l) => l.update()),
+  'WaitGroup.hold': task,
+  'Barrier.arriveAndWaitAsync': barrier,
+  'Channel.receiveAsync': channel,
+};
+
+describe('with an exhausted stack', () => {
+  it.each(Object.entries(tries))('%s has taken nothing, and waits for nothing, if it fails', async (_name, begin) => {
+    // An engine may not compile a function where the stack ends.
+    for (let i = 0; i < 20; i++) {
+      const { call, end } = begin();
+      await end(call());
+    }
+    let fails = 0;
+    for (let above = 0, fits = 0; fits < 10; above++) {
+      const { call, has, expected, end } = begin();
+      const answer = nearTheEnd(above, () => [call()]);
+      const failed = answer === undefined || (await Promise.race([fate(answer[0]), turn()])) === 'fails';
+      // What is left of the call goes on when the thread has returned to its event loop.
+      await turn();
+      if (failed) {
+        fails++;
+        expect([above, has()]).toEqual([above, expected]);
+      } else {
+        fits++;
+        await end(answer[0]);
+      }
+    }
+    expect(fails).toBeGreaterThan(0);
+  });
+});
+
+function fate(answer: unknown): Promise<'fits' | 'fails'> {
+  return Promise.resolve(answer).then(
+    () => 'fits',
+    () => 'fails',
+  );
+}
+
+describe('if an exception ends the call by which the head of a mutex takes the lock', () => {
+  const crowd = team(2, { core: true });
+
+  it('the thread gives the lock back, and the next waiter has it', async () => {
+    const mutex = new Mutex({ bypass: 0 });
+    const [owner, next] = [0, 1].map((i) => (call: string) => crowd[i]?.run(call, { handle: mutex.handle }));
+    await owner?.('mutex-hold');
+    const { core } = membershipOf(Arena.default);
+    const { compete } = core;
+    let last: unknown;
+    core.compete = (...given) => {
+      owner?.('mutex-unlock');
+      last = next?.('mutex-hold');
+      compete(...given);
+      throw new RangeError('Maximum call stack size exceeded');
+    };
+    try {
+      expect(() => mutex.lock()).toThrow('Maximum call stack');
+    } finally {
+      core.compete = compete;
+    }
+    expect(mutex.held).toBe(false);
+    await last;
+    expect([mutex.locked, mutex.held, mutex.waiting]).toEqual([true, false, 0]);
+    await next?.('mutex-unlock');
+    expect(mutex.tryLock()).toBe(true);
+    mutex.unlock();
+  });
+});
