@@ -1,6 +1,8 @@
 /** A signal, or the option that names it, may run code of the user in the midst of a call. Nothing is lost then. */
 import { Mutex, Semaphore, type Signal } from 'taketurns';
-import { Condition, Event, Latch, Once, RwLock } from 'taketurns/sync';
+import { acquiring, selectAsync } from 'taketurns/channel';
+import { RateLimiter } from 'taketurns/keyed';
+import { Barrier, Condition, Event, Latch, Once, RwLock } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 import { runProgram } from '../support/program.js';
 
@@ -184,6 +186,155 @@ describe('an option that answers otherwise when it is read again', () => {
     ]);
     expect(reads === 1 ? 'waits' : reason).toBe(answer);
     if (reads > 1) expect(waiting()).toBe(0);
+  });
+});
+
+describe('a signal that throws when it is looked at again', () => {
+  const gone = new Error('gone');
+  const turns = async (): Promise<string> => {
+    for (let i = 0; i < 3; i++) await new Promise(setImmediate);
+    return 'waits';
+  };
+
+  /** A signal whose `aborted` throws after so many looks. */
+  function throwing(looks: number): AbortSignal & { listeners: number } {
+    const signal = calling(() => {});
+    let left = looks;
+    Object.defineProperty(signal, 'aborted', {
+      get() {
+        if (left-- === 0) throw gone;
+        return false;
+      },
+    });
+    return signal;
+  }
+
+  const looks = names.flatMap((name) => [1, 2, 3, 4].map((look) => [name, look] as const));
+  it.each(looks)('%s, after %i looks: the request has ended, and the next one is served', async (name, most) => {
+    const { wait, give, dispose, waiting } = made(name);
+    const signal = throwing(most);
+    const answer = wait({ signal }).catch((error) => error);
+    const isOver = (await Promise.race([answer, turns()])) !== 'waits';
+    if (isOver) {
+      expect(await answer).toBe(gone);
+      expect(waiting()).toBe(0);
+      const next = wait({});
+      give();
+      await next;
+    } else {
+      // It was not looked at so often.
+      give();
+      expect(await answer).not.toBe(gone);
+    }
+    await turns();
+    expect([waiting(), signal.listeners]).toEqual([0, 0]);
+    dispose();
+  });
+
+  it.each(names)('%s: an option that throws when it is read again', async (name) => {
+    for (let most = 1; most <= 3; most++) {
+      const { wait, give, dispose, waiting } = made(name);
+      let reads = 0;
+      const options = {
+        get signal() {
+          if (reads++ === most) throw gone;
+          return new AbortController().signal;
+        },
+      };
+      const answer = wait(options).catch((error) => error);
+      if ((await Promise.race([answer, turns()])) === 'waits') give();
+      else {
+        expect([await answer, waiting()]).toEqual([gone, 0]);
+        const next = wait({});
+        give();
+        await next;
+      }
+      await answer;
+      expect(waiting()).toBe(0);
+      dispose();
+    }
+  });
+
+  it.each(names)('%s: a reason that throws is what the request rejects with', async (name) => {
+    const { wait, dispose, waiting } = made(name);
+    let abort = (): void => {};
+    const signal = calling((listener) => {
+      abort = listener;
+    });
+    const answer = wait({ signal }).catch((error) => error);
+    await turns();
+    Object.defineProperty(signal, 'reason', {
+      get() {
+        throw gone;
+      },
+    });
+    Object.assign(signal, { aborted: true });
+    abort();
+    expect([await answer, waiting()]).toEqual([gone, 0]);
+    dispose();
+  });
+
+  it('has no say in whether a wait has timed out', async () => {
+    const latch = new Latch(1);
+    expect(await latch.waitAsync({ signal: throwing(3), timeout: 5 })).toBe(false);
+    expect(latch.waiting).toBe(0);
+  });
+
+  it('leaves no reader that nobody knows', async () => {
+    const lock = new RwLock();
+    const writing = lock.tryWrite();
+    await expect(lock.lockReadAsync({ signal: throwing(2) })).rejects.toBe(gone);
+    writing?.unlock();
+    expect(lock.tryLockWrite()).toBe(true);
+    lock.unlockWrite();
+  });
+
+  it.each([2, 3])('lets another call do the work of a Once, after %i looks', async (most) => {
+    const once = new Once();
+    const signal = throwing(most);
+    const first = await once.runAsync(() => {}, { signal }).catch((error) => error);
+    expect(await once.runAsync(() => {})).toBe(first === gone);
+    let end = (): void => {};
+    const busy = new Once();
+    const runs = busy.runAsync(() => new Promise((resolve) => (end = resolve)));
+    await expect(busy.runAsync(() => {}, { signal: throwing(most) })).rejects.toBe(gone);
+    expect(busy.waiting).toBe(0);
+    end();
+    expect(await runs).toBe(true);
+  });
+
+  it('breaks a barrier for all, if the call has arrived', async () => {
+    const barrier = new Barrier(3);
+    const other = barrier.arriveAndWaitAsync();
+    await expect(barrier.arriveAndWaitAsync({ signal: throwing(3) })).rejects.toBe(gone);
+    await expect(other).rejects.toMatchObject({ name: 'BrokenBarrierError' });
+  });
+
+  it('does not keep the turn of a rate limiter', async () => {
+    const limiter = new RateLimiter(1, 20);
+    for (let most = 1; most <= 4; most++) {
+      await limiter.takeAsync();
+      const first = limiter.takeAsync();
+      const second = limiter.takeAsync({ signal: throwing(most) }).catch((error) => error);
+      await first;
+      expect([undefined, gone]).toContain(await second);
+    }
+    await limiter.takeAsync();
+    expect(limiter.waiting).toBe(0);
+  });
+
+  it('leaves a select in no line', async () => {
+    const semaphore = new Semaphore(0);
+    let reads = 0;
+    const options = {
+      get signal() {
+        if (reads++ > 0) throw gone;
+        return undefined;
+      },
+    };
+    await expect(selectAsync([acquiring(semaphore)], options as never)).rejects.toBe(gone);
+    semaphore.release();
+    expect(semaphore.tryAcquire()).toBe(true);
   });
 });
 
