@@ -252,8 +252,9 @@ class Selection {
       }
     };
     const run = promises.alone(settle);
-    this.#cancels[index] = (reason) => promises.cancel(run, reason);
     const answer = promises.arrive(this.#keeper, work.at, work.permits, work.countedBy, settle, run);
+    // `arrive` may end the selection, because of cancelAll. Then this request leaves, too.
+    if (answer > ADMITTED) this.#cancels[index] = (reason) => promises.cancel(run, reason);
     if (answer === ADMITTED) settle();
     else if (answer === ANSWER_CLOSED) this.#ends(() => ({ index, done: work.closed() }));
     else if (answer < ADMITTED) this.fail(noRoom(core));

@@ -64,7 +64,7 @@ export { isWatched, unwatch } from './watched.js';
 
 /**
  * The key of the environment data that hold the name of the keeper that this thread has started or inherited. The
- * name is the keeper's `threadId` + 1, or 0 while it is being started.
+ * name is the keeper's `threadId` + 1, or 0 while it is being started, and when no more are started.
  */
 const KEY = `taketurns:keeper:${VERSION}`;
 /** Together with the name of a keeper: the name of the channel on which threads announce themselves to this keeper. */
@@ -93,7 +93,8 @@ function start(module: WebAssembly.Module): void {
   const STARTS = 4;
   // The start of a worker copies the environment data, and this may call watchOver, which then finds no name.
   setEnvironmentData(KEY, 0);
-  keeper = starts < STARTS ? startKeeper(SOURCE, { module, door: DOOR }) : undefined;
+  if (starts === STARTS) return;
+  keeper = startKeeper(SOURCE, { module, door: DOOR });
   if (!keeper) {
     // The system may have no room for another thread now. The next call tries again.
     setEnvironmentData(KEY, undefined as never);

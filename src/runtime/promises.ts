@@ -339,6 +339,8 @@ export class Promises {
     while (this.#times.shift());
     this.#begun = this.#over = this.#lastTime = 0;
     this.#nextFrom = Infinity;
+    // `arrive` has put it there for a promise that did not have to wait.
+    this.#waiters.put(undefined as never);
     this.#doorbell.done(this);
   }
 

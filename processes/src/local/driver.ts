@@ -271,6 +271,7 @@ class Member implements Driver, Owner {
     if (generation.address.v !== VERSION)
       throw new SpaceError('SETTINGS', `another version of the package uses the space in ${this.#folder.path}`);
     if (!this.#wasUp) await lookBeside(this.#folder);
+    if (this.#isClosed) return false;
     const isOwn = generation.address.member === this.name;
     const broker = this.#broker;
     if (isOwn && broker?.number === generation.number && !broker.isOver)

@@ -147,6 +147,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     // Is called when this promise gives up. The promise leaves at once, so that no other code of the thread counts it
     // among the promises that become readers.
     const leave = (): Ended => {
+      if (hasLeft) return REFUSED;
       hasLeft = true;
       const answer = this.lastAnswer(phase);
       if (answer !== ADMITTED) {
