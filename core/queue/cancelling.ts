@@ -10,9 +10,9 @@
  *     D4  the same after two tombstones have become one
  * tickets.ts says what these pairs of accesses are for.
  *
- * A tombstone in the queue has a neighbour, or is due, only if its thread looks (settleTombstone). If an exception ends
- * this look, the cancellation stays the pending call, as a release from the first ticket of the tombstone on: then the
- * thread claims the tombstone later, if it is due (pending-call.ts). It stays unmerged.
+ * The thread that leaves a tombstone also settles it: it claims the tombstone if it is due, and else merges it with its
+ * neighbours. If an exception ends this work, the cancellation stays the pending call, as a release from the first
+ * ticket of the tombstone on (pending-call.ts). So the thread claims a due tombstone later. It does not merge it.
  *
  * R2 is uninterruptible. So no runtime can stop a thread at a moment when a ticket has been taken back and its element
  * still stands in the queue.

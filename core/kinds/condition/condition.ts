@@ -23,8 +23,9 @@
  *     a thread that has given up                     it relays too
  *     a promise                                      its event loop may be busy, so the relay does not leave the next
  *                                                    wake-up to it
- * Two relays at a time do no harm: both may look at one ticket, and one of them moves woken. woken moves after the look,
- * so an exception that ends a relay in its look leaves the ticket to the next relay. If an exception has ended the wait of a thread, the thread relays in a microtask
+ * Two relays at a time do no harm: both may look at one ticket, and one of them moves woken. woken moves after the look.
+ * So if an exception ends a relay in its look, the next relay looks at this ticket again: a later notify, the end of a
+ * wait, or the end of the thread. If an exception has ended the wait of a thread, the thread relays in a microtask
  * (src/sync/condition.ts). If a thread that uses the condition dies, its reaper wakes all who are due (sweep in
  * death/reaping.ts, and passOn).
  *
