@@ -498,6 +498,10 @@ export const models: readonly Model[] = [
   model('S S | R | X C', { deaths: 1, mortal: [0], long: true }),
   model('S S | R | X C', { deaths: 1, mortal: [1], long: true }),
   model('S S | B | X C R R', { deaths: 1, mortal: [1], capacity: 2, long: true }),
+  // Two deaths.
+  model('S | R | X', { deaths: 2, mortal: [0, 1], mayWait: true }),
+  model('S | S | X C R R', { deaths: 2, mortal: [0, 1], capacity: 2, long: true }),
+  model('S L | L | X R', { deaths: 2, mortal: [0, 1] }),
   // Others pass the place of the dead thread on, and use it, while the reaper looks at it.
   model('S | S | R | R | X', { deaths: 1, mortal: [1], capacity: 2, isBehind: true, preemptions: 3, long: true }),
   model('R | R | S | S | X', {

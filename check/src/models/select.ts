@@ -4,6 +4,7 @@
  *
  *     Sa      sends by channel a                       Rb   receives by channel b
  *     P       acquires a permit of the semaphore       V    gives it one
+ *     Ca      closes channel a                         La   leaves as one of its senders; so does a thread that dies before
  *     Ra/Sb   selects: receives by a, or sends by b    X    reaps each thread that dies
  *     Ra/Sb!  the same, with a time-out that may pass in each sleep
  *
@@ -12,7 +13,8 @@
  * too late goes back. `Ra/Sa` has both cases at one channel: its own send may grant its own receive.
  *
  * - Each message is received once at most, and a thread touches only places that it has claimed.
- * - Exactly one case of a select happens, or none after a time-out.
+ * - Exactly one case of a select happens, or none after a time-out. A case of a channel that has ended happens, too.
+ * - Nobody learns that a channel has ended before every message was claimed, and nobody sleeps for one that has.
  * - At the end every message whose sending is over was received or is in its channel, or counts as lost, and each
  *   permit was acquired or is free.
  */
@@ -23,8 +25,8 @@ import { supervise } from '../scene/ops/deaths.js';
 import { RAN_OUT } from '../scene/ops/event-loop.js';
 import type { Scene } from '../scene/scene.js';
 import { LOCAL, OP } from '../scene/words.js';
-import { type More, modelOf, recordAt, sleepers } from './parts/endpoints.js';
-import { inSteps, OVER, type Step, seen } from './parts/in-steps.js';
+import { closeEnds, isClosed, type More, modelOf, recordAt, sleepers } from './parts/endpoints.js';
+import { inCalls, inSteps, OVER, type Step, seen } from './parts/in-steps.js';
 import {
   allSent,
   type Channel,
@@ -45,6 +47,7 @@ const INTERRUPTED = constant('INTERRUPTED');
 const MORE = constant('MORE');
 const NEXT = constant('P_NEXT');
 const DONE = constant('P_DONE');
+const END = constant('P_END');
 const UNTOLD = constant('P_UNTOLD');
 
 /** The permits of the semaphore that the thread has acquired, less those that it has given. The word outlives an op. */
@@ -120,6 +123,13 @@ const CANCELLED = 20;
 const SETTLED_LATE = 22;
 const GIVEN_BACK = 24;
 const GIVEN = 26;
+const TOLD = 28;
+const DROPPED = 30;
+const DROPPED_LATE = 32;
+
+/** Whether a channel is closed, and every message of it has been claimed. */
+const hasEnded = (scene: Scene, { m }: Channel): boolean =>
+  scene.word(m + END) === ((scene.word(m + NEXT) << 1) | 1);
 
 /** One case alone is a plain call that stands in line as a promise does. */
 function select(cases: readonly Case[], timed: boolean): Op {
@@ -178,6 +188,21 @@ function select(cases: readonly Case[], timed: boolean): Op {
     scene.set(t, LATE, 0);
     return granted(scene, t, late >> 1);
   };
+  /** The queue of a case is closed: an outcome, too, unless another case has happened already. */
+  const ended = (scene: Scene, t: number, i: number): number => {
+    const { what, channel } = caseOf(i);
+    const at = objectsOf(scene).channels[channel] as Channel;
+    if (what === 'permit' || !isClosed(scene, at)) throw new Violation(`thread ${t} learns that a queue is closed`);
+    if (what === 'receive' && !hasEnded(scene, at))
+      throw new Violation(`thread ${t} learns that a channel has ended, and a message is left`);
+    scene.set(t, RUN + i, 0);
+    if (scene.get(t, CHOSEN) === 0) scene.set(t, CHOSEN, i + 1);
+    return leaves(scene, t);
+  };
+  const drops = (scene: Scene, t: number, i: number, then: number): number => {
+    scene.call(t, 'dropRun', runOf(scene, t, i));
+    return then + i;
+  };
   /** Leaves the queues of the cases that have not happened, and gives back what came too late. */
   const leaves = (scene: Scene, t: number): number => {
     for (let i = 0; i <= last; i++) {
@@ -207,19 +232,20 @@ function select(cases: readonly Case[], timed: boolean): Op {
   for (const i of [0, 1]) {
     if (i > last) continue;
     steps[TRIED + i] = (scene, t, answer) => {
-      if (answer === ANSWER_CLOSED) throw new Violation('a channel is closed');
+      if (answer === ANSWER_CLOSED) return ended(scene, t, i);
       if (answer === REFUSED) return i < last ? tries(scene, t, i + 1) : join(scene, t);
       scene.set(t, CHOSEN, i + 1);
       return caseOf(i).what === 'permit' ? happened(scene, t, i) : passes(scene, t, i);
     };
     steps[JOIN + i] = (scene, t, answer) => {
+      if (answer === ANSWER_CLOSED) return ended(scene, t, i);
       if (answer < ADMITTED) throw new Violation(`a case that arrives is answered ${answer}`);
       if (answer === ADMITTED) return granted(scene, t, i);
       scene.set(t, RUN + i, answer);
       return join(scene, t);
     };
     steps[SETTLED + i] = (scene, t, answer) => {
-      if (answer < 0) throw new Violation('a queue is closed');
+      if (answer < 0) return drops(scene, t, i, DROPPED);
       if (answer > 0) return granted(scene, t, i);
       scene.call(t, 'enterRun', runOf(scene, t, i));
       return ENTERED + i;
@@ -230,9 +256,18 @@ function select(cases: readonly Case[], timed: boolean): Op {
       scene.hostWait(t, scene.doorbell(t), scene.get(t, RANG), timed);
       return SLEPT;
     };
-    steps[CLAIMED + i] = (scene, t) => passes(scene, t, i);
+    steps[DROPPED + i] = (scene, t) => ended(scene, t, i);
+    steps[CLAIMED + i] = (scene, t, answer) =>
+      answer === ANSWER_CLOSED ? ended(scene, t, i) : passes(scene, t, i);
+    const tells = (scene: Scene, t: number): number => {
+      const channel = objectsOf(scene).channels[caseOf(i).channel] as Channel;
+      if (caseOf(i).what === 'send' || !hasEnded(scene, channel)) return passed(scene, t, i);
+      scene.call(t, 'finishClose', channel.f, channel.m);
+      return TOLD + i;
+    };
+    steps[TOLD + i] = (scene, t) => passed(scene, t, i);
     steps[PASSED + i] = (scene, t, answer) => {
-      if (!isMore(answer)) return passed(scene, t, i);
+      if (!isMore(answer)) return tells(scene, t);
       const { peer, ofPeer } = queueOf(scene, t, caseOf(i));
       // The thread's own run at the other end is settled in the call.
       const own = cases.findIndex((_, j) => runOf(scene, t, j) !== 0 && queueOf(scene, t, caseOf(j)).at === peer);
@@ -247,14 +282,20 @@ function select(cases: readonly Case[], timed: boolean): Op {
         scene.set(t, RUN + own, 0);
         scene.set(t, LATE, 1 << own);
       }
-      return passed(scene, t, i);
+      return tells(scene, t);
     };
     steps[CANCELLED + i] = (scene, t, answer) => {
       if (answer !== REFUSED) return settle(scene, t, i, SETTLED_LATE);
       scene.set(t, RUN + i, 0);
       return leaves(scene, t);
     };
+    steps[DROPPED_LATE + i] = (scene, t) => {
+      scene.set(t, RUN + i, 0);
+      return leaves(scene, t);
+    };
     steps[SETTLED_LATE + i] = (scene, t, answer) => {
+      // After a time-out, too, a channel that has just ended is no outcome.
+      if (answer < 0) return drops(scene, t, i, DROPPED_LATE);
       if (answer !== 1) throw new Violation(`a run that is due is answered ${answer}`);
       // After a time-out, a case that is granted while the thread leaves happens after all.
       if (scene.get(t, CHOSEN) === 0) return granted(scene, t, i);
@@ -291,9 +332,22 @@ const give = (): Op =>
     () => OVER,
   );
 
+const channelOf = (scene: Scene, text: string): Channel =>
+  objectsOf(scene).channels[text[1] === 'b' ? 1 : 0] as Channel;
+
+const leave = (text: string): Op =>
+  inCalls(
+    'leave',
+    (scene, t) => ['leaveSenders', channelOf(scene, text).f, channelOf(scene, text).ofF[t] as number],
+    (scene) =>
+      isClosed(scene, channelOf(scene, text))
+        ? ['finishClose', channelOf(scene, text).f, channelOf(scene, text).m]
+        : undefined,
+  );
+
 /** The cases of an op; none if it is no select. */
 function casesOf(text: string): Case[] {
-  if (text === 'X' || text === 'V') return [];
+  if (/^[XVCL]/.test(text)) return [];
   return text
     .replace('!', '')
     .split('/')
@@ -307,17 +361,22 @@ function casesOf(text: string): Case[] {
 function opOf(text: string): Op {
   if (text === 'X') return supervise();
   if (text === 'V') return give();
+  if (text[0] === 'C') return closeEnds((scene) => channelOf(scene, text), 'close', 2);
+  if (text[0] === 'L') return leave(text);
   return select(casesOf(text), text.endsWith('!'));
 }
 
 const wordsOf = (part: string): string[] => part.trim().split(/\s+/);
 
-/** Checks that no case that a thread sleeps for could happen. */
+/** Checks that no case that a thread sleeps for could happen, and that the channel of none has ended. */
 function checkSleepers(scene: Scene): void {
   for (const t of sleepers(scene))
     for (const one of objectsOf(scene).cases[t]?.[scene.get(t, OP)] ?? []) {
       const { at } = queueOf(scene, t, one);
-      const { f, m, capacity } = objectsOf(scene).channels[one.channel] as Channel;
+      const channel = objectsOf(scene).channels[one.channel] as Channel;
+      const { f, m, capacity } = channel;
+      const isOver = one.what === 'send' ? isClosed(scene, channel) : one.what === 'receive' && hasEnded(scene, channel);
+      if (isOver) throw new Violation(`thread ${t} sleeps for a channel that is closed`);
       const free = {
         send: capacity - (scene.word(f + NEXT) - scene.word(m + DONE)),
         receive: scene.word(f + DONE) - scene.word(m + NEXT),
@@ -328,8 +387,10 @@ function checkSleepers(scene: Scene): void {
     }
 }
 
-function checkSelects(scene: Scene): void {
+function checkSelects(scene: Scene, closes: readonly (0 | 1)[]): void {
   const { channels, semaphore } = objectsOf(scene);
+  for (const i of closes)
+    if (!isClosed(scene, channels[i] as Channel)) throw new Violation('a channel is to be closed, and is open');
   const missing = notReceived(scene) - channels.reduce((sum, channel) => sum + inside(scene, channel), 0);
   // A message that a dead receiver had may have been read already.
   const unsure = channels.reduce((sum, { f }) => sum + scene.word(f + UNTOLD), 0);
@@ -337,14 +398,21 @@ function checkSelects(scene: Scene): void {
     throw new Violation(`${missing} messages are missing, and ${unsure} count as lost`);
   if (scene.threadNumbers.some((t) => scene.dead(t))) return;
   checkSleepers(scene);
-  for (const { f, m } of channels)
-    if (scene.word(f + NEXT) !== scene.word(f + DONE) || scene.word(m + NEXT) !== scene.word(m + DONE))
+  for (const channel of channels) {
+    const { f, m } = channel;
+    const last = isClosed(scene, channel) ? scene.word(m + END) >>> 1 : scene.word(f + NEXT);
+    if (last !== scene.word(f + DONE) || scene.word(m + NEXT) !== scene.word(m + DONE))
       throw new Violation('a place is not passed on');
+  }
   if (semaphore === 0) return;
   const free = scene.word(semaphore + GRANT) - scene.word(semaphore + TICKET);
   const taken = scene.threadNumbers.reduce((sum, t) => sum + scene.get(t, PERMITS), 0);
   if (free !== -taken) throw new Violation(`${free} permits are free, and should be ${-taken}`);
 }
+
+/** The channels that are closed when a program of this text is over, in any case. */
+const closedBy = (program: string, { deaths = 0 }: More): (0 | 1)[] =>
+  ([0, 1] as const).filter((i) => program.includes(`L${'ab'[i]}`) || (deaths === 0 && program.includes(`C${'ab'[i]}`)));
 
 function model(program: string, more: More = {}): Model {
   const { capacity = 1 } = more;
@@ -359,13 +427,19 @@ function model(program: string, more: More = {}): Model {
       ends: 4,
       leaves: true,
       make(scene, parts) {
-        const channels = [makeChannel(scene, capacity), makeChannel(scene, capacity)];
+        const words = parts.map(wordsOf);
+        const channels = ['La', 'Lb'].map((leaves) => {
+          const senders = words.flatMap((part, t) => part.filter((word) => word === leaves).map(() => t));
+          const channel = makeChannel(scene, capacity, 0, senders.length);
+          for (const t of senders) scene.callNow(t, 'beginSending', channel.ofF[t] as number);
+          return channel;
+        });
         const cases = parts.map((part) => wordsOf(part).map(casesOf));
         objects.set(scene, { channels, semaphore: hasSemaphore ? makeSemaphore(scene) : 0, cases });
       },
       plain: (scene, t, address) =>
         objectsOf(scene).channels.some((channel) => isOwnRecord(scene, t, channel, address)),
-      end: checkSelects,
+      end: (scene) => checkSelects(scene, closedBy(program, more)),
     },
   );
 }
@@ -389,6 +463,19 @@ export const models: readonly Model[] = [
   model('Ra/P | Sa'),
   model('Ra/P | V'),
   model('Ra/P Ra/P | Sa V', { long: true }),
+  // Channels that are closed, or close themselves.
+  model('Ra/Rb | Ca'),
+  model('Ra/Rb | Sa Ca'),
+  model('Ra/Rb Ra/Rb | Sa Ca'),
+  model('Sa Sa/Rb | Ca'),
+  model('Sa Sa/Rb | Ra Ca', { long: true }),
+  model('Ra/Rb! | Ca'),
+  model('Ra/P | Ca'),
+  model('Ra/Rb | Ra | Sa Ca', { long: true }),
+  model('Ra/Rb | Sa La'),
+  model('Ra/Rb | La | La'),
+  model('Ra/Rb | La | X', { deaths: 1, mortal: [1] }),
+  model('Ra/Rb Ra/Rb | Sa La | X', { deaths: 1, mortal: [1], long: true }),
   // Deaths.
   model('Ra/Rb | Sa | X', { deaths: 1, mortal: [0], capacity: 2 }),
   model('Ra/Rb | Sa | X Sa', { deaths: 1, mortal: [1], capacity: 2 }),

@@ -304,10 +304,10 @@ function getAsync(): Op {
   };
   steps[PASSED_ON] = (scene, t, answer) => {
     if (answer !== MORE && answer !== INTERRUPTED) return listens(scene, t, answer);
-    scene.call(t, 'finishRelease', endsOf(scene).m, scene.global(t, 'watch/told'), answer, scene.get(t, RUN), 0);
+    scene.call(t, 'finishRelease', endsOf(scene).m, scene.global(t, 'watch/told'), answer, 0, 0);
     return ALL_TOLD;
   };
-  steps[ALL_TOLD] = (scene, t, settled) => (settled > 0 ? begin : listens)(scene, t, settled);
+  steps[ALL_TOLD] = listens;
   steps[RANG] = (scene, t, answer) => {
     scene.set(t, BELL, seen(scene, t));
     return settles(scene, t, answer);
