@@ -68,7 +68,7 @@ describe('the README', () => {
 
   it('is that program', () => {
     const printed = spawnSync(process.execPath, [`${folder}/${first?.name}.mjs`], { encoding: 'utf8' }).stdout;
-    const lines = ['Ann', 'Bob', 'Cy'].flatMap((name) => [1, 2, 3].map((page) => `${name} prints page ${page}`));
+    const lines = ['Ann', 'Bob', 'Cy'].flatMap((name) => [1, 2, 3].map((call) => `${name}: call ${call}`));
     expect(printed.trimEnd().split('\n').sort()).toEqual(lines.sort());
   });
 });

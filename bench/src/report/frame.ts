@@ -17,7 +17,8 @@ export async function draw(specification: TopLevelSpec): Promise<string> {
 
 /** Heading, conditions and style of a figure. */
 export function frame(results: Results, heading: string, ...lines: string[]) {
-  const { cpu, processors, node, kernel } = results.environment;
+  const { cpu, processors, node } = results.environment;
+  const [kernel] = String(results.environment.kernel).split('-');
   return {
     $schema: 'https://vega.github.io/schema/vega-lite/v5.json',
     background: 'white',

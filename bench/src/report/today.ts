@@ -8,9 +8,9 @@ import { BARGING, BESIDE, OURS } from './palette.js';
 
 /** The rows, by their names in the figure. */
 const ROWS: Readonly<Record<string, string>> = {
-  Semaphore: 'Semaphore',
-  Mutex: 'Mutex',
-  'Mutex, promises': 'Mutex, awaited',
+  Semaphore: 'taketurns: Semaphore',
+  Mutex: 'taketurns: Mutex',
+  'Mutex, promises': 'taketurns: Mutex, awaited',
   'worker_threads.locks': 'Web Locks of Node, awaited',
   'async-mutex by messages': 'async-mutex, by messages, awaited',
   'js-barging': 'Atomics by hand',
@@ -79,8 +79,8 @@ export function today(results: Results): TopLevelSpec | undefined {
       `${medians(results)}, lines from minimum to maximum; ${String(results.environment.date).slice(0, 10)}`,
     ),
     hconcat: [
-      panel('Longest wait of any thread, milliseconds', 'longestWait', true),
-      panel('Turns a second, all threads together', 'throughput', false),
+      panel('Longest wait of any thread, milliseconds (shorter is better)', 'longestWait', true),
+      panel('Turns a second, all threads together (longer is better)', 'throughput', false),
     ],
   } as TopLevelSpec;
 }

@@ -97,19 +97,32 @@ interface Ends extends Channel {
 const ends = new WeakMap<Scene, Ends>();
 const endsOf = (scene: Scene): Ends => ends.get(scene) as Ends;
 
-/** Makes the channel. The first thread has sent `filled` messages. */
+interface Begin {
+  readonly filled: number;
+  readonly past: number;
+  readonly isBehind: boolean;
+}
+
+/** Makes the channel. `past` messages have come and gone before the first thread sends `filled` messages. */
 function make(
   scene: Scene,
   capacity: number,
   spin: number,
-  filled: number,
   senders: readonly number[],
-  isBehind: boolean,
+  { filled, past, isBehind }: Begin,
 ): void {
   const channel = makeChannel(scene, capacity, spin, senders.length);
   const { f, ofF } = channel;
   for (const t of senders) scene.callNow(t, 'beginSending', ofF[t] as number);
   ends.set(scene, { ...channel, senders });
+  for (let i = 0; i < past; i++)
+    for (const [end, of] of [
+      [f, ofF],
+      [channel.m, channel.ofM],
+    ] as const) {
+      scene.callNow(0, 'tryClaim', end, of[0] as number, 1);
+      if (scene.callNow(0, 'pass', end, of[0] as number) !== ADMITTED) throw new Error('a message does not pass');
+    }
   for (let i = 0; i < filled; i++) {
     writeMessage(scene, 0, scene.callNow(0, 'tryClaim', f, ofF[0] as number, 1));
     if (scene.callNow(0, 'pass', f, ofF[0] as number) !== ADMITTED) throw new Error('a message does not pass');
@@ -415,13 +428,19 @@ const ops = byLetters({
 interface Filled extends More {
   /** How many messages are in the channel at the start. */
   readonly filled?: number;
+  /** How many have come and gone before, so that the indices do not begin at 0. */
+  readonly past?: number;
   /** Whether the program begins as sendBehind says. */
   readonly isBehind?: boolean;
 }
 
-function model(program: string, { filled = 0, isBehind = false, ...more }: Filled = {}): Model {
+function model(program: string, { filled = 0, past = 0, isBehind = false, ...more }: Filled = {}): Model {
   const { capacity = 1, spin = 0 } = more;
-  const told = [...(filled > 0 ? [`${filled} inside`] : []), ...(isBehind ? ['1 is dead behind 0'] : [])];
+  const told = [
+    ...(past > 0 ? [`${past} before`] : []),
+    ...(filled > 0 ? [`${filled} inside`] : []),
+    ...(isBehind ? ['1 is dead behind 0'] : []),
+  ];
   return modelOf(
     'channel',
     program,
@@ -432,7 +451,7 @@ function model(program: string, { filled = 0, isBehind = false, ...more }: Fille
       ends: 2,
       make(scene, parts) {
         const senders = parts.flatMap((part, t) => [...part].filter((letter) => letter === 'L').map(() => t));
-        make(scene, capacity, spin, filled, senders, isBehind);
+        make(scene, capacity, spin, senders, { filled, past, isBehind });
       },
       plain(scene, t, address) {
         if (isOwnRecord(scene, t, endsOf(scene), address)) return true;
@@ -458,6 +477,7 @@ export const models: readonly Model[] = [
   model('S | S | R | R', { capacity: 2, long: true }),
   // Places that are passed on out of turn.
   model('S | S', { capacity: 2 }),
+  model('S | S', { capacity: 2, past: 1 }),
   model('S S | S', { capacity: 4 }),
   model('R | R', { capacity: 2, filled: 2 }),
   model('S | S | R', { capacity: 2 }),
@@ -466,6 +486,7 @@ export const models: readonly Model[] = [
   // Two words in one call.
   model('N | n'),
   model('N N | n n'),
+  model('N | R'),
   model('N | S', { capacity: 2 }),
   model('n | R', { capacity: 2, filled: 2 }),
   model('N C | n n'),

@@ -128,8 +128,7 @@ const DROPPED = 30;
 const DROPPED_LATE = 32;
 
 /** Whether a channel is closed, and every message of it has been claimed. */
-const hasEnded = (scene: Scene, { m }: Channel): boolean =>
-  scene.word(m + END) === ((scene.word(m + NEXT) << 1) | 1);
+const hasEnded = (scene: Scene, { m }: Channel): boolean => scene.word(m + END) === ((scene.word(m + NEXT) << 1) | 1);
 
 /** One case alone is a plain call that stands in line as a promise does. */
 function select(cases: readonly Case[], timed: boolean): Op {
@@ -257,8 +256,7 @@ function select(cases: readonly Case[], timed: boolean): Op {
       return SLEPT;
     };
     steps[DROPPED + i] = (scene, t) => ended(scene, t, i);
-    steps[CLAIMED + i] = (scene, t, answer) =>
-      answer === ANSWER_CLOSED ? ended(scene, t, i) : passes(scene, t, i);
+    steps[CLAIMED + i] = (scene, t, answer) => (answer === ANSWER_CLOSED ? ended(scene, t, i) : passes(scene, t, i));
     const tells = (scene: Scene, t: number): number => {
       const channel = objectsOf(scene).channels[caseOf(i).channel] as Channel;
       if (caseOf(i).what === 'send' || !hasEnded(scene, channel)) return passed(scene, t, i);
@@ -375,7 +373,8 @@ function checkSleepers(scene: Scene): void {
       const { at } = queueOf(scene, t, one);
       const channel = objectsOf(scene).channels[one.channel] as Channel;
       const { f, m, capacity } = channel;
-      const isOver = one.what === 'send' ? isClosed(scene, channel) : one.what === 'receive' && hasEnded(scene, channel);
+      const isOver =
+        one.what === 'send' ? isClosed(scene, channel) : one.what === 'receive' && hasEnded(scene, channel);
       if (isOver) throw new Violation(`thread ${t} sleeps for a channel that is closed`);
       const free = {
         send: capacity - (scene.word(f + NEXT) - scene.word(m + DONE)),

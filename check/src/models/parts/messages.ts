@@ -29,6 +29,9 @@ export const RECEIVED = PROMISES + 2;
 /** The first word behind them. */
 export const FREE = PROMISES + 6;
 
+/** The bytes of a message. */
+const BYTES = 8;
+
 export interface Channel extends Ends {
   readonly capacity: number;
 }
@@ -52,7 +55,7 @@ export const placeOf = (scene: Scene, { m, capacity }: Channel, i: number): numb
 export function writeMessage(scene: Scene, t: number, place: number): void {
   const k = scene.get(t, BEGUN);
   scene.set(t, BEGUN, k + 1);
-  scene.machine.hostStore32(place + LENGTH, 8);
+  scene.machine.hostStore32(place + LENGTH, BYTES);
   for (const [i, half] of messageOf(t, k).entries()) scene.machine.hostStore32(place + HEAD + 4 * i, half);
 }
 
@@ -63,8 +66,12 @@ export const messageOf = (t: number, k: number): readonly [number, number] => [8
 export const allSent = (scene: Scene, t: number): void => scene.set(t, SENT, (1 << scene.get(t, BEGUN)) - 1);
 
 /** Returns the number of the message at a place, or undefined for a hole. */
-export const readMessage = (scene: Scene, place: number): number | undefined =>
-  scene.word(place + LENGTH) === HOLE ? undefined : numberAt(scene, place + HEAD);
+export function readMessage(scene: Scene, place: number): number | undefined {
+  const length = scene.word(place + LENGTH);
+  if (length === HOLE) return undefined;
+  if (length !== BYTES) throw new Violation(`a message of ${length} bytes is received`);
+  return numberAt(scene, place + HEAD);
+}
 
 /** Returns the number of the message at this address. Throws if a thread has received the message, or for no message. */
 export function numberAt(scene: Scene, address: number): number {
