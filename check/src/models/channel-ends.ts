@@ -5,6 +5,7 @@
  *     G  lets go of the ends that the thread has, of the sending end first
  *     N  makes a semaphore, perhaps in the place of an end
  *     D  disposes of the channel
+ *     L  makes a receiving end and links it; or takes that of a thread that was faster ("links: ...")
  *     X  reaps each thread that dies
  *
  * - Whoever lets go of an end, or reaps, must not touch the memory of an end that it does not hold: this memory may be
@@ -20,6 +21,7 @@ import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
 import { PROMISES } from '../scene/words.js';
 import { joinEnds } from './parts/endpoints.js';
+import { inSteps, OVER } from './parts/in-steps.js';
 import { partsOf } from './parts/program.js';
 
 const FULL = constant('ANSWER_OBJECTS_FULL');
@@ -28,6 +30,8 @@ const STATES = 3 << 24;
 const LIVE = 2 << 24;
 const DISPOSED = 3 << 24;
 const NEXT = constant('P_NEXT');
+const PEER = constant('P_PEER');
+const DATA = constant('P_DATA');
 const LIMIT = 0x7fffffff;
 const PERMITS = 5;
 const PLACE = 64;
@@ -178,7 +182,77 @@ function model(program: string, has: readonly Has[], more: More = {}): Model {
   };
 }
 
+// --- Threads that make the receiving end at the same time --------------------------------------------------------
+
+/** Makes a receiving end and links it, as src/channel/endpoints.ts does. The thread has the sending end. */
+const link = (): Op => {
+  const kind = constant('KIND_RECEIVING_END');
+  const sending = (scene: Scene): number => (ends.get(scene) as { f: number }).f;
+  return inSteps(
+    'link',
+    (scene, t) => {
+      scene.call(t, 'createObject', kind, 0, 0, 0, PLACE, 1, sending(scene), 0, 0, 0);
+      return 1;
+    },
+    (scene, t, attachment) => {
+      if (attachment <= 0) throw new Violation(`thread ${t} makes an end and is answered ${attachment}`);
+      scene.set(t, OF_M, attachment);
+      scene.call(t, 'claimPages', scene.objectOf(attachment));
+      return 2;
+    },
+    (scene, t, isClaimed) => {
+      if (isClaimed === 0) throw new Violation(`thread ${t} finds no pages`);
+      scene.call(t, 'link', sending(scene), scene.objectOf(scene.get(t, OF_M)));
+      return 3;
+    },
+    (scene, t, isLinked) => {
+      scene.set(t, MADE, scene.objectOf(scene.get(t, OF_M)));
+      if (isLinked !== 0) return OVER;
+      scene.call(t, 'letGo', scene.get(t, OF_M), 0);
+      return 4;
+    },
+    (scene, t) => {
+      scene.set(t, MADE, word(scene, sending(scene) + PEER));
+      scene.call(t, 'attach', scene.get(t, MADE), 0, kind);
+      return 5;
+    },
+    (_, t, attachment) => {
+      if (attachment <= 0) throw new Violation(`thread ${t} attaches to the other end and is answered ${attachment}`);
+      return OVER;
+    },
+  );
+};
+
+function checkLinks(scene: Scene): void {
+  const { f } = ends.get(scene) as { f: number };
+  const m = word(scene, f + PEER);
+  if ((word(scene, m + LIFE) & STATES) !== LIVE) throw new Violation('the end that is linked does not live');
+  if (word(scene, f + DATA) !== word(scene, m + DATA)) throw new Violation('the two ends have different places');
+  for (const t of scene.threadNumbers)
+    if (scene.get(t, MADE) !== m) throw new Violation(`thread ${t} has another receiving end than the linked one`);
+}
+
+const linked = (threads: number, long = false): Model => ({
+  name: `links: ${Array.from({ length: threads }, () => 'L').join(' | ')}`,
+  programs: Array.from({ length: threads }, () => [link()]),
+  arena: { buckets: 1, elements: 2 * threads, objects: threads + 1, attached: threads },
+  leaves: true,
+  mayWait: true,
+  long,
+  objects(scene) {
+    const kind = constant('KIND_CHANNEL');
+    const f = scene.callNow(0, 'attachedTo', scene.callNow(0, 'createObject', kind, 1, 0, 0, PLACE, 1, 0, 0, 0, 0));
+    for (let t = 1; t < threads; t++) scene.callNow(t, 'attach', f, 0, kind);
+    ends.set(scene, { f, m: 0 });
+  },
+  // No other thread knows the end before it is linked.
+  plain: (scene, t, address) => scene.get(t, OF_M) !== 0 && address === scene.objectOf(scene.get(t, OF_M)) + DATA,
+  end: checkLinks,
+});
+
 export const models: readonly Model[] = [
+  linked(2),
+  linked(3, true),
   // A thread that opens the name of the channel has the sending end first. The last other thread lets go meanwhile.
   model('G | G N', ['F', 'both']),
   model('G | G N | G N', ['F', 'both', 'M']),

@@ -16,4 +16,8 @@ export const firstModels: readonly (readonly [mutant: RegExp, model: string])[] 
   [/^threads\/sleepOn: store sleeps on, dropped$/, 'deadlocks: one looks and leaves'],
   [/^threads\/sleepOn: rmw sleeps, dropped$/, 'deadlocks: one lock after the other, twice'],
   [/^names\/openName: load bytes\/length #2, ones$/, 'keys, one changed for another beside a lock of the second'],
+  [/^channel\/passOn: load ticket, (zero|ones)$/, 'channel: S | S | R, capacity 2'],
+  [/^channel\/passOn: rmw grant, dropped$/, 'channel: S | S | R R, capacity 2'],
+  [/^channel\/takeWord: load start, zero$/, 'channel: N | n R | X S, capacity 1, 1 of 0 may die'],
+  [/^watch\/tell: load ticket #2, (zero|ones)$/, 'watch: W | A | N'],
 ];

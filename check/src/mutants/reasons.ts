@@ -488,6 +488,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [/^channel\/pass: cmpxchg bytes, fails/, 'The thread then marks its places, and passes them on in passOn.'],
   [/^channel\/pass: load owner\/taken, (zero|ones)/, 'The load only saves a call of passOn that finds no mark.'],
   [/^channel\/pass: load parked\/limit, zero/, 'The thread is told of a death at the other end by a later call.'],
+  [
+    /^channel\/pass: load departed, zero/,
+    'Once the queue of the senders is closed, each pass is answered MORE. Before that, whoever closes looks at the messages later.',
+  ],
   [/^channel\/pollFor: /, 'It decides how long a thread polls before it takes a ticket. No safety rests on that.'],
   [
     /^channel\/(sendWord: store start, swapped with load since|takeWord: store since, swapped with load start)/,
@@ -496,6 +500,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^pages\/pageCount: load (size of threads|end of the arena), (zero|ones)/,
     'The arena then counts up to a page more. test/unit/metrics.test.ts takes all pages of an arena.',
+  ],
+  [
+    /^watch\/(publish|tell): rmw grant, swapped with load ticket #2/,
+    'A thread that takes its ticket between the two finds the version newer when it stands in line.',
   ],
   [
     /^watch\/(publish|tell): load grant, (zero|ones)/,
