@@ -1,6 +1,7 @@
 /**
  * Lanes: a FIFO semaphore whose waiters are spread over n words. Consecutive tickets go to the words in turn. Source:
- * Dice, Capacitors, section 5 and the notes of Listing 2 on the multilane idiom.
+ * Dice, Capacitors, section 5 and the notes of Listing 2 on the multilane idiom. In the paper each lane contains a
+ * semaphore of its own. Here all lanes share ticket and grant, so that the order is strict (docs/papers/capacitors.md).
  *
  *     tickets     0 1 2 3 4 5 6 7 ...      one counter, and n = 3 lanes
  *     lane 0      0     3     6            the grant of a lane grows by n for each ticket of the lane that is granted

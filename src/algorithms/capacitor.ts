@@ -27,16 +27,17 @@ export interface CapacitorOptions extends PolicyOptions {
    * waiting array (`'twa'`, the default, Listing 2), on one word together (`'ticket'`, Listing 1), on chains as in a
    * `ChainSemaphore` (`'chain'`), or on several words in turn (`'multilane'`, with `lanes`).
    *
-   * Or pass a FIFO semaphore of your own, such as a semaphore of this entry or a `Semaphore` that is not robust. It
-   * must begin with `bypass` permits, and only the capacitor may take them. `tryArrive` works only if your semaphore
-   * has `tryAcquire`. A robust `Semaphore` cannot be inside, because the last thread of a platoon gives back the
-   * permits of the whole platoon.
+   * Or pass a semaphore of your own that is first come, first served, or first in, first enabled, such as a semaphore of
+   * this entry or a `Semaphore` that is not robust. It must begin with `bypass` permits, and only the capacitor may
+   * take them. `tryArrive` works only if your semaphore has `tryAcquire`. A robust `Semaphore` cannot be inside, because
+   * the last thread of a platoon gives back the permits of the whole platoon.
    */
   readonly semaphore?: InnerName | InnerSemaphore;
   /**
    * The number of words on which threads wait in turn, 1 to 64. Without `random`, `lanes` is allowed only with the
    * semaphore `'multilane'`. With `random` there are at most `bypass` lanes, and `semaphore` is the semaphore of each
-   * lane: `'twa'`, `'ticket'` or `'chain'`.
+   * lane: `'twa'`, `'ticket'` or `'chain'`. In the paper each lane contains a semaphore of its own, and all lanes belong
+   * to one capacitor.
    */
   readonly lanes?: number;
   /**

@@ -29,7 +29,8 @@ const LANES = 8;
  * A waiter polls the word of its lane `spin` times (default 100) and then parks on this word. A release wakes all
  * parked waiters in the lane of each ticket that becomes due.
  *
- * Source: Dice, Capacitors, section 5 and the notes of Listing 2, the multilane idiom.
+ * Source: Dice, Capacitors, section 5 and the notes of Listing 2, the multilane idiom. In the paper each lane contains a
+ * semaphore of its own. Here all lanes share one ticket and one grant, so that the order is strict.
  *
  * @example
  * ```ts

@@ -21,8 +21,9 @@ import { awaitInLane, closeParts, releaseLanes } from './lanes.js';
 export type InnerName = 'twa' | 'ticket' | 'chain' | 'multilane';
 
 /**
- * A FIFO semaphore of your own, for the inside of a `Capacitor`. The last thread of a platoon gives back the permits of
- * the whole platoon. So a robust `Semaphore` cannot be inside: there each thread gives back only its own permits.
+ * A semaphore of your own, for the inside of a `Capacitor`. It is first come, first served, or first in, first enabled.
+ * The last thread of a platoon gives back the permits of the whole platoon. So a robust `Semaphore` cannot be inside:
+ * there each thread gives back only its own permits.
  */
 export interface InnerSemaphore {
   /**
