@@ -1,9 +1,9 @@
 // TWA-Semaphore, Listing 2 of Dice and Kogan, Semaphores Augmented with a Waiting Array.
 //
 // Ticket t is admitted once grant exceeds t. A waiter that is at most LongTermThreshold away from its turn is near, and
-// polls grant. A waiter further back is far, and waits on the bucket of its ticket. A release moves grant, which admits
-// ticket g (the old grant), and pokes the bucket of ticket g + threshold. So the waiter of that ticket comes near, and
-// runs by the time that its turn comes.
+// polls grant; before each look at grant it also loads its bucket, which the listing does not do. A waiter further back
+// is far, and waits on the bucket of its ticket. A release moves grant, which admits ticket g (the old grant), and pokes
+// the bucket of ticket g + threshold. So the waiter of that ticket comes near, and runs by the time that its turn comes.
 //
 // A waiter spins a bounded number of times and then parks on the bucket, so that more threads than processors can make
 // progress. By default only near waiters spin, as the paper proposes for futexes, and with threshold 0 no waiter spins.
@@ -23,7 +23,8 @@
 //   W5  sleep while the word is as in W3          wake all if the bit was set
 //
 // No thread sleeps for ever. A poke after W1 changes the word. So W3 or W5 fails, or the poke wakes the sleeper. A poke
-// before W1 came after the P1 of its poster, so W2 sees the new grant.
+// before W1 came after the P1 of its poster, so W2 sees the new grant. The sequence has 31 bits, and that of the listing
+// 64. This would go wrong only if a thread stood still, between W1 and W5, for exactly 2^31 pokes of its bucket.
 //
 // Only the poke of P3 depends on what the poster reads. It is for near waiters that have stopped spinning. W3 before W4
 // and P1 before P3 are sequentially consistent, so either the poster sees the bit or the waiter sees the grant. If W1
