@@ -1,8 +1,8 @@
 /**
  * Measures whether elements, chains and buckets of 128 bytes are faster than those of 64, which the library has.
  *
- * Dice and Kogan align what threads wait on to sectors of 128 bytes. A cache line has 64 bytes, but Intel's processors
- * fetch lines in pairs. So a processor that fetches one line may take the neighbour line from another processor. In the
+ * Dice and Kogan give each wait element a sector of 128 bytes. A cache line has 64 bytes, but Intel's processors fetch
+ * lines in pairs. So a processor that fetches one line may take the neighbour line from another processor. In the
  * library each bucket, chain or element has one line, and consecutive tickets are spread over lines that are 17 apart.
  * The script shows whether 128 bytes would be faster on the machine at hand. The result is meaningful only if each
  * waiter polls on a processor of its own. With more threads than processors the waiters park, and a hand-over costs a
