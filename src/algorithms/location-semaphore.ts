@@ -90,8 +90,8 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaPost as in the listing: gives one permit back, and always wakes the waiters at the location. Never blocks,
-   * throws nothing.
+   * SemaPostConservative: gives one permit back without the short-cut, and always wakes the waiters at the location.
+   * Never blocks, throws nothing.
    * @example pool.releaseConservative();
    */
   releaseConservative(): void {
