@@ -98,7 +98,7 @@ export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
   today: {
     name: 'today',
     workload: 'mutexbench',
-    summary: 'what people use today: the longest wait and the throughput of one lock held for some 0.1 ms each time',
+    summary: 'what people use today: the longest wait and the throughput of one lock held for about 0.1 ms each time',
     work: { inside: 30_000, outside: 300 },
     calls: 'lock + unlock',
     asyncCalls: 'await lock + unlock',

@@ -75,7 +75,7 @@ export function today(results: Results): TopLevelSpec | undefined {
   return {
     ...frame(
       results,
-      `One lock, ${counted(THREADS)}, held for some 0.1 ms each time`,
+      `One lock, ${counted(THREADS)}, held for about 0.1 ms each time`,
       `${medians(results)}, lines from minimum to maximum; ${String(results.environment.date).slice(0, 10)}`,
     ),
     hconcat: [
