@@ -516,12 +516,12 @@ export const models: readonly Model[] = [
   model('S | R | X C', { deaths: 1, mortal: [0] }),
   model('S | R | X C', { deaths: 1, mortal: [1] }),
   model('S | S X C | R R', { deaths: 1, mortal: [0], capacity: 2, long: true }),
-  model('S S | R | X C', { deaths: 1, mortal: [0], long: true }),
-  model('S S | R | X C', { deaths: 1, mortal: [1], long: true }),
-  model('S S | B | X C R R', { deaths: 1, mortal: [1], capacity: 2, long: true }),
+  model('S S | R | X C', { deaths: 1, mortal: [0] }),
+  model('S S | R | X C', { deaths: 1, mortal: [1] }),
+  model('S S | B | X C R R', { deaths: 1, mortal: [1], capacity: 2 }),
   // Two deaths.
   model('S | R | X', { deaths: 2, mortal: [0, 1], mayWait: true }),
-  model('S | S | X C R R', { deaths: 2, mortal: [0, 1], capacity: 2, long: true }),
+  model('S | S | X C R R', { deaths: 2, mortal: [0, 1], capacity: 2 }),
   model('S L | L | X R', { deaths: 2, mortal: [0, 1] }),
   // Others pass the place of the dead thread on, and use it, while the reaper looks at it.
   model('S | S | R | R | X', { deaths: 1, mortal: [1], capacity: 2, isBehind: true, preemptions: 3, long: true }),
