@@ -94,7 +94,7 @@ export function defaultArena(): Membership {
   if (known) return Membership.of(known.memory) as Membership;
   if (!host.isMainThread) {
     throw new Error(
-      'this worker has no arena: in Node start it after Arena.default, else post it a handle for Arena.from or ' +
+      'this worker has no arena: in Node start it after Arena.default, elsewhere post it a handle for Arena.from or ' +
         'Semaphore.from, or use an { arena } or new Arena().makeDefault()',
     );
   }
